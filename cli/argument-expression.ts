@@ -27,8 +27,8 @@ const FILTER: Wording = {
 };
 
 /**
- * Parses conditions on the fields of resources, in the form of `--arg`; all conditions on one field apply
- * together. `<=` and `>=` compare strings, such as dates, as well as numbers.
+ * Parses conditions on the fields of resources, in the form of `--arg`. All conditions on a field must hold.
+ * `<=` and `>=` compare numbers and strings, such as dates.
  *
  * @throws CliError that shows the correct form.
  */

@@ -1,15 +1,15 @@
 import { duplicateKey, type Json } from "../src/bytes/json.js";
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-// The strings of a JSON text, which are skipped, and its numbers.
+// Matches strings, which are skipped, and numbers of a JSON text.
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LOOKS_LIKE_JSON = /^["{[]/;
 
 /**
- * Reads a value: as JSON if possible, else as a string. Refuses text that starts like a JSON string, object or
- * array but is not one, since that is nearly always a quoting mistake.
+ * Parses a value as JSON, or else as a string. A value that begins like a JSON string, object or array but is
+ * not valid JSON is refused, since that is nearly always a quoting mistake.
  *
- * @param refuse - Makes the error for an invalid value.
+ * @param refuse - Returns the error for an invalid value.
  */
 export function readValue(text: string, refuse: (problem: string, hint: string) => Error): Json {
   let value: Json;
@@ -34,7 +34,7 @@ export function readValue(text: string, refuse: (problem: string, hint: string) 
       "write it in double quotes to pass it as a string",
     );
   }
-  // "-0" and "0" are one number, whose canonical form is 0.
+  // "-0" and "0" are the same number, whose canonical form is 0.
   return Object.is(value, -0) ? 0 : value;
 }
 

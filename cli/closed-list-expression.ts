@@ -12,10 +12,10 @@ const CLOSED: Wording = {
 };
 
 /**
- * Reads closed lists of arguments: `to,amount` for every operation, `pay:to,amount` for one, `pay:` for none.
- * What is given for one operation is one list.
+ * Parses closed lists of arguments: `to,amount` for every operation, `pay:to,amount` for one, `pay:` for an
+ * empty list. Several expressions for one operation make one list.
  *
- * @throws CliError saying what to write instead.
+ * @throws CliError that says what to write instead.
  */
 export function readClosedLists(texts: readonly string[]): NonNullable<Hop["arguments"]> {
   const lists = new Map<string, readonly string[]>();

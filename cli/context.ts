@@ -6,7 +6,7 @@ import { type ExitCode, environmentError } from "./exit.js";
 export interface Input {
   readonly isTerminal: boolean;
   /**
-   * Waits for bytes and copies them into `chunk`.
+   * Waits for bytes, and copies them to `chunk`.
    *
    * @returns The number of bytes; 0 at the end.
    * @throws The operating system's error.
@@ -19,30 +19,30 @@ export interface Output {
   readonly isTerminal: boolean;
   /** The width of the terminal in characters, if known. */
   readonly columns?: number | undefined;
-  /** Writes all of it synchronously. @returns The operating system's error, if there is one. */
+  /** Writes all bytes synchronously. @returns The operating system's error, if there is one. */
   write(bytes: Uint8Array): NodeJS.ErrnoException | undefined;
 }
 
-/** The environment of a command line: everything that it uses of the process, or of the test, that runs it. */
+/** What a command line uses of the process that runs it, or of a test. */
 export interface Surroundings {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   /**
-   * Returns standard input and output as streams, for commands that wait for several things at once. After the
-   * call, `stdin` must not be read, and writes to `stdout` go through the stream.
+   * Returns standard input and output as streams, for commands that wait for several things at once. After that
+   * call, `stdin` must not be read, and `stdout` writes through the stream.
    */
   readonly stdio: () => Duplex;
   readonly env: { readonly [name: string]: string | undefined };
-  /** The absolute folder of relative paths; `undefined` if it has been removed. */
+  /** The absolute path of the working folder; `undefined` if the folder has been removed. */
   readonly cwd: string | undefined;
   /** The user's home folder. */
   readonly userFolder: string;
-  /** After the first call, the first signal aborts the returned AbortSignal instead of ending the process. */
+  /** Returns an AbortSignal, which the first signal to the process aborts instead of ending the process. */
   readonly untilStopped: () => AbortSignal;
 }
 
-/** The context of one command line, with its exit. */
+/** The surroundings of one command line, and its exit. */
 export interface Context extends Surroundings {
   exitCode: ExitCode;
 }

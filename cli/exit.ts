@@ -1,30 +1,30 @@
 /**
- * The exit of the program, with rules for the whole command line:
+ * Exit codes. Rules for the whole command line:
  *
  * - Data goes to standard output, messages to standard error.
  * - Every error says what is wrong and what to do about it, and has its own exit code.
- * - A refusal by `verify` and an unrelated pair in `diff` are answers, so they are data.
+ * - A refusal by `verify`, and an unrelated pair in `diff`, are answers and thus data.
  */
 export const EXIT = {
   /** Done, or allowed. */
   done: 0,
-  /** A rule refused it. */
+  /** A rule refused the request. */
   refused: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** The token is not well formed. */
+  /** The token is not well-formed. */
   malformed: 3,
-  /** The token is not authentic, or not the one that the caller claims. */
+  /** The token is not authentic, or not the one that the caller claims it is. */
   notAuthentic: 4,
-  /** Revoked, or the revocation list is too old to decide. */
+  /** The token is revoked, or the revocation list is too old to decide. */
   revoked: 5,
-  /** No home, a file that cannot be read, a locked store, a full disk. */
+  /** There is no home, a file cannot be read, a store is locked, or the disk is full. */
   environment: 6,
-  /** Two cards differ: the end of something is announced. */
+  /** Two cards differ: something is announced to end. */
   deprecating: 7,
   /** Two cards differ: something that callers rely on is gone. */
   breaking: 8,
-  /** People have to approve it first, and have not decided yet. */
+  /** People must approve the request first, and have not decided yet. */
   pending: 9,
   /** A bug in this program. */
   fault: 70,
@@ -33,7 +33,7 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export interface CliErrorInit {
-  /** Stable, for programs. */
+  /** The stable code. */
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
@@ -60,20 +60,20 @@ export class CliError extends Error {
   }
 }
 
-/** Makes an error in how the command was called. */
+/** Returns an error about how the command was called. */
 export function usageError(message: string, hint?: string): CliError {
   return new CliError({ code: "usage", message, exitCode: EXIT.usage, hint });
 }
 
-/** Makes an error of the machine rather than of the command or the token. */
+/** Returns an error about the machine rather than the command or the token. */
 export function environmentError(code: string, message: string, hint: string): CliError {
   return new CliError({ code, message, exitCode: EXIT.environment, hint });
 }
 
 /**
- * Calls the library, and turns a `TypeError` into an error about the user's input.
+ * Calls the library, and converts a `TypeError` to an error about the user's input.
  *
- * @param inFlags - Replaces names of code in the message by flags.
+ * @param inFlags - Replaces property names in the message by flags.
  */
 export function asUsage<T>(
   call: () => T,

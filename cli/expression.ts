@@ -4,53 +4,53 @@ import { readValue, splitList } from "./argument-value.js";
 import { type CliError, usageError } from "./exit.js";
 import { quoted, withoutTokens } from "./output.js";
 
-/** The subject of an option's expressions, for messages. */
+/** The words for an option's expressions in messages. */
 export interface Wording {
   readonly option: string;
   readonly it: string;
-  /** The form of an expression, for messages. */
+  /** The accepted forms of an expression. */
   readonly forms: string;
 }
 
-/** Makes an error about one expression. */
+/** Returns an error about one expression. */
 export type ExpressionError = (problem: string, hint?: string) => CliError;
 
 /** An expression split at its operator. */
 export interface Expression {
-  /** Everything before the operator, as it is written; for hints. */
+  /** Everything before the operator, as written; for hints. */
   readonly subject: string;
   readonly name: string;
-  /** True if the name is in double quotes, and so is meant as it is. */
+  /** True if the name is in double quotes, so that it is taken literally. */
   readonly isQuoted: boolean;
   readonly operator: string;
   readonly rest: string;
   readonly expressionError: ExpressionError;
 }
 
-/** The operators of filters, arguments and limits on the arguments of every operation. */
+/** Matches the operators of filters, of arguments, and of limits that apply to every operation. */
 export const OPERATOR: RegExp =
   /<=|>=|!=|==|=|<|>|(?<!\s)\s+not\s+in(?=[\s[]|$)|(?<!\s)\s+in(?=[\s[]|$)/;
 
-/** The operators that compare numbers, as a hop names them. */
+/** Operators that compare numbers, with their names in a hop. */
 export const BOUNDS: Readonly<Record<string, "min" | "max">> = { "<=": "max", ">=": "min" };
 
-/** A string in double quotes at the start of a text. */
+/** Matches a string in double quotes at the beginning. */
 export const QUOTED: RegExp = /^\s*("(?:[^"\\]|\\.)*")/;
 
-/** The end of a name that is part of another language's operator: `path~=x`, `path*=x`. */
+/** Matches the end of a name that belongs to another language's operator: `path~=x`, `path*=x`. */
 const MISWRITTEN = /[~^$*:]$/;
 
-/** Returns what makes errors about an expression of an option. */
+/** Returns a function that makes errors about an expression of an option. */
 export function errorAbout({ option }: Wording, text: string): ExpressionError {
   return (problem, hint) => usageError(`${option} ${quoted(text)}: ${problem}`, hint);
 }
 
 /**
- * Takes an expression apart at its first operator.
+ * Splits an expression at its first operator.
  *
- * @param operators - All operators that it may have.
- * @param before - What stands before the text in the whole expression; for hints.
- * @throws CliError if it has no operator or no name, or an operator that other languages have.
+ * @param operators - Matches all operators that it may have.
+ * @param before - The beginning of the whole expression, before `text`; for hints.
+ * @throws CliError if it has no operator or no name, or an operator of another language.
  */
 export function splitExpression(
   { forms }: Wording,
@@ -77,7 +77,7 @@ export function splitExpression(
   return { subject: `${before}${bare}`, name, isQuoted, operator, rest, expressionError };
 }
 
-/** Refuses the operators that other languages have: `<`, `~=`, `!=`, `==`. */
+/** Refuses operators of other languages: `<`, `~=`, `!=`, `==`. */
 export function refuseOthers(expression: Expression): void {
   const { subject, name, isQuoted, operator, rest, expressionError } = expression;
   if (operator === "<" || operator === ">") {
@@ -91,10 +91,10 @@ export function refuseOthers(expression: Expression): void {
 }
 
 /**
- * Reads the value that `=` compares with. Bare text that looks like an operator or a pattern is refused: it would
- * be compared as it stands, and no call would meet it.
+ * Reads the value after `=`. An unquoted value that looks like an operator or a pattern is refused: it would be
+ * compared literally, and no call would match it.
  *
- * @param instead - Returns how to write what a pattern probably means, if that can be said.
+ * @param instead - Returns how to write what a pattern probably means, if it can be written.
  */
 export function equalValue(
   expression: Expression,
@@ -110,9 +110,10 @@ export function equalValue(
 }
 
 /**
- * Reads a value as JSON, or as a string where it is no JSON. Bare text that looks like a pattern is refused.
+ * Reads a value as JSON, or as a string if it is not JSON. An unquoted value that looks like a pattern is
+ * refused.
  *
- * @param instead - Returns how to write what a pattern probably means, if that can be said.
+ * @param instead - Returns how to write what a pattern probably means, if it can be written.
  */
 export function valueFrom(
   { subject, operator, expressionError }: Expression,
@@ -128,7 +129,7 @@ export function valueFrom(
   throw expressionError("there are no patterns: * would stand for itself", hint);
 }
 
-/** Returns the hint that shows how to quote a literal string. */
+/** Returns a hint that shows how to quote a literal string. */
 function literally(expression: string): string {
   return `for this very text, write '${withoutTokens(expression)}'`;
 }
@@ -139,7 +140,7 @@ export function numberFrom({ operator, rest, expressionError }: Expression): num
   throw expressionError(`${quoted(rest)} is not a number`, `${operator} compares numbers`);
 }
 
-/** Reads a list of values: JSON, or with commas between. */
+/** Reads a list of values: as JSON, or separated by commas. */
 export function scalarsFrom(expression: Expression): Scalar[] {
   const { rest, expressionError } = expression;
   const whole: Json = rest.startsWith("[")
@@ -154,9 +155,9 @@ export function scalarsFrom(expression: Expression): Scalar[] {
 }
 
 /**
- * Joins two conditions on one name: those of both must hold.
+ * Combines two conditions on one name, both of which must hold.
  *
- * @param it - The word for what has that name, for messages.
+ * @param it - The kind of thing that has the name, for messages.
  */
 export function combine<Condition extends Scalar | object>(
   it: string,
@@ -171,7 +172,7 @@ export function combine<Condition extends Scalar | object>(
   for (const [operator, operand] of Object.entries(added)) {
     const before = joined.get(operator);
     if (before === undefined) joined.set(operator, operand);
-    // The bounds of `items`, and the operators of `each`.
+    // The bounds of `items`, or the operators of `each`.
     else if (isJsonObject(before) && isJsonObject(operand)) {
       joined.set(operator, combine(it, expressionError, before, operand));
     } else if (before !== operand || operator !== "optional") {

@@ -40,7 +40,7 @@ const HINTS: { readonly [Code in ClientErrorCode]: string } = {
 };
 
 /**
- * Writes an error and its remedy to standard error, and returns the exit code.
+ * Writes an error and its hint to standard error, and returns the exit code.
  *
  * @param command - The called command, for the hint: `proviso mint`.
  */
@@ -108,7 +108,7 @@ function usageFailure(error: CommanderError): CliErrorInit {
   return { ...shared, message, hint: withoutTokens(`did ${suggestion}`) };
 }
 
-/** Messages of commander, and their plainer replacements. */
+/** Replaces messages of commander by plainer ones. */
 function ownWords({ code, message }: CommanderError): Pick<CliErrorInit, "message"> | undefined {
   if (code === "commander.excessArguments") {
     const [, verb, most, given] =
@@ -132,7 +132,7 @@ function linesFrom(problems: unknown): string[] {
   return problems.map((problem: { readonly message?: unknown }) => String(problem.message));
 }
 
-/** Converts a ClientError for the user; an unusable address is an error of usage. */
+/** Converts a ClientError for the user; an unusable URL is an error of usage. */
 function clientFailure({ code, message, origin }: ClientError): CliError {
   const hint = HINTS[code];
   if (code === "origin_foreign") return usageError(message, `--allow-origin ${origin} ${hint}`);

@@ -16,13 +16,13 @@ import { printable, say, sayOver } from "./output.js";
 import type { GlobalOptions } from "./verb.js";
 
 export interface HomeChoice extends GlobalOptions {
-  /** A file, or a PostgreSQL address; `proviso.db` in the home unless given. */
+  /** A file or a PostgreSQL URL; `proviso.db` in the home unless given. */
   readonly database?: string | undefined;
 }
 
 /**
- * Returns the place of the home: `--home`, which commander also fills from `PROVISO_HOME`, or the default; and
- * that of its database.
+ * Returns the files of the home: in `--home`, which commander also fills from `PROVISO_HOME`, or in the default
+ * place.
  */
 export function homeFor(context: Context, { home, database }: HomeChoice): HomeFiles {
   const { env } = context;
@@ -35,7 +35,10 @@ export function homeFor(context: Context, { home, database }: HomeChoice): HomeF
   return homeFiles(folder, named === undefined ? undefined : databaseAt(context, named));
 }
 
-/** Expands `~`. A shell does so at the start of a word, but not in `--home=~/x` or in quotes. */
+/**
+ * Warns of a `~` that was not expanded. A shell expands it at the beginning of a word, but not in `--home=~/x`
+ * or in quotes.
+ */
 function warnOfTilde(context: Context, path: string | undefined): void {
   if (path === undefined || !/^~[^/]*(\/|$)/.test(path)) return;
   const own = path.startsWith("~/") || path === "~";
@@ -49,7 +52,7 @@ function defaultFolder({ env, userFolder: user }: Context, platform: NodeJS.Plat
     return join(env["LOCALAPPDATA"] || join(user, "AppData", "Local"), "proviso");
   }
   const data = env["XDG_DATA_HOME"];
-  // The XDG rules say to ignore a path that is not absolute.
+  // The XDG specification says to ignore a path that is not absolute.
   return join(data?.startsWith("/") ? data : join(user, ".local", "share"), "proviso");
 }
 
@@ -73,13 +76,13 @@ export async function withHome<T>(
   return closing(await openHome({ folder, database, onLoading }), use);
 }
 
-/** An issuer for checking, and the place of its grants' list. */
+/** An issuer for checking, and where its grants are listed. */
 export interface Checker {
   readonly issuer: Issuer;
   readonly files: Pick<HomeFiles, "config">;
 }
 
-/** Opens only the parts of a home that checking needs; always closes them. */
+/** Opens only what checking needs of a home, and always closes it. */
 export function withChecker<T>(
   context: Context,
   options: HomeChoice,
@@ -90,7 +93,7 @@ export function withChecker<T>(
   const keys = followKeyringFile(files.keyring);
   return withStores(files, async (database) => {
     const revocations = await openRevocationsOf(context, database);
-    // Nothing is looked up twice.
+    // No token is checked twice.
     const settings = { name, grants, maxLifetime, cache: false } as const;
     return use({ files, issuer: createIssuer({ ...settings, keys, revocations }) });
   });
@@ -141,9 +144,9 @@ export function addDatabase(command: Command): void {
 }
 
 /**
- * Returns the place of a database: an absolute path, or an address unchanged.
+ * Returns the location of a database: an absolute path, or a URL unchanged.
  *
- * @throws CliError if it is neither, without showing the text, which may contain a password.
+ * @throws CliError if it is neither. The message does not show it, since it may contain a password.
  */
 export function databaseAt(context: Pick<Context, "cwd">, text: string): string {
   if (text === "") throw usageError("--database is empty", `name a file or ${FORM}`);
@@ -159,10 +162,10 @@ export function databaseAt(context: Pick<Context, "cwd">, text: string): string 
   }
 }
 
-/** Milliseconds after which progress is shown. */
+/** Milliseconds until progress is shown. */
 const SOON = 1000;
 
-/** Shows on a terminal how much of a long revocation list has been read, and removes the line at the end. */
+/** Shows on a terminal how much of a long revocation list has been read, and removes that line at the end. */
 export function loadingShown(context: Pick<Context, "stderr">): (part: number) => void {
   const began = performance.now();
   let shown: number | undefined;

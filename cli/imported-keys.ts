@@ -8,7 +8,7 @@ import { readTextArgument } from "./token-argument.js";
 const HINT = "give what proviso keys export printed: a JWK, or a JWK Set";
 
 /**
- * Reads the root keys in a file written by `keys export`; none of them mints.
+ * Reads the root keys in a file written by `keys export`. None of them mints.
  *
  * @param file - The file's name, with or without @, or `-` for standard input.
  * @throws CliError if it cannot be read or contains no such keys. Never shows a secret.
@@ -20,7 +20,7 @@ export function readKeys(context: Context, file: string): readonly RootJwk[] {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // The parser's own message quotes the text, secrets included.
+    // The parser's own message would quote the text, including secrets.
     if (!(error instanceof SyntaxError)) throw error;
     throw usageError("this is not JSON", HINT);
   }
@@ -31,7 +31,7 @@ export function readKeys(context: Context, file: string): readonly RootJwk[] {
   const [first = null, ...others] = listed.map(
     (key: Json): Json => (isJsonObject(key) ? { ...key, key_ops: ["verify"] } : key),
   );
-  // A keyring has one key that mints, which the validation of the file requires.
+  // A valid keyring needs one key that mints, which an export may not have.
   const signing = isJsonObject(first) ? { ...first, key_ops: ["sign", "verify"] } : first;
   const keyring = asUsage(() => importKeyring({ keys: [signing, ...others] }), HINT);
   if (keyring.service !== undefined) {
@@ -41,10 +41,10 @@ export function readKeys(context: Context, file: string): readonly RootJwk[] {
 }
 
 /**
- * Adds keys to a keyring; a key that it has already does not change.
+ * Adds keys to a keyring. Keys that it already has do not change.
  *
- * @param minting - The id of the key that mints from now on; the present one unless given.
- * @throws CliError if another key has the same id.
+ * @param minting - The id of the key that mints from now on; unless given, the current one.
+ * @throws CliError if a different key has the same id.
  */
 export function withKeys(
   present: Keyring,

@@ -1,4 +1,4 @@
-// Shows the ledger as a list, and as a tree of delegation.
+// Formats the ledger as a list, and as a tree of delegation.
 
 import { type DelegationNode, delegationTree } from "../src/agent/delegation-tree.js";
 import type { LedgerEvent } from "../src/agent/ledger.js";
@@ -8,9 +8,9 @@ import { hopRows } from "./token-words.js";
 
 export interface CapabilityHistory {
   readonly capability: string;
-  /** Time of issue; absent if the ledger does not go back that far. */
+  /** The issuance; absent if the ledger does not go back that far. */
   readonly issuance: LedgerEvent | undefined;
-  /** Its hops, as shown by invocations; absent if there was none yet. */
+  /** The hops shown by invocations; absent if there was no invocation yet. */
   readonly tree: DelegationNode | undefined;
   readonly revocations: readonly LedgerEvent[];
 }
@@ -48,11 +48,11 @@ interface Place {
   /** The position of the hop, from 1. */
   readonly number: number;
   readonly last: boolean;
-  /** The prefix of its lines. */
+  /** The prefix of the lines. */
   readonly margin: string;
 }
 
-// As deep as the longest possible path: 32 links.
+// Recursion is limited: a path has at most 32 links.
 function nodeLines(
   node: DelegationNode,
   { number, last, margin }: Place,
@@ -104,7 +104,7 @@ function nodeRows(
   return rows;
 }
 
-// Handles mean nothing to the reader; their number shows what was taken away.
+// Handles mean nothing to people; their number shows what was taken away.
 function shortRow(row: Row, { resourceHandles = [] }: Hop): readonly Row[] {
   const [label] = row;
   if (label === "nonce") return [];
@@ -140,7 +140,7 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
   const purpose = purposeOf(event);
   const parts = [
     at,
-    // All of them have the same length.
+    // All answers have the same length.
     answer,
     kind.padEnd("registration".length),
     whoWords(event),
@@ -172,7 +172,7 @@ function whyWords({ codes = [], denials = [] }: LedgerEvent, paint: Paint): stri
   return words.join(", ");
 }
 
-/** Names the acting party and agent, and for an operator's action the affected party. */
+/** Names the acting party and agent; for an operator's action also the party in whose place it was done. */
 function whoWords({ principal, invoker, operator }: LedgerEvent): string {
   const known = principal === undefined ? "an unknown caller" : printable(principal);
   if (operator === true) {
@@ -186,7 +186,7 @@ export function countWords(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Returns the reason in the words of the caller, or of the last hop with a purpose. */
+/** Returns the reason given by the caller, or by the last hop that has a purpose. */
 function purposeOf({ purpose, path = [] }: LedgerEvent): string | undefined {
   return purpose ?? path.findLast(({ hop }) => hop?.purpose !== undefined)?.hop?.purpose;
 }

@@ -33,11 +33,11 @@ const LIMIT: Wording = {
     "for one operation like pay:amount<=50, read:path under /data or send:bcc absent",
 };
 
-/** The part of a hop that `--arg` writes. */
+/** The keys of a hop that `--arg` sets. */
 export type Limits = Pick<Hop, "constraints" | "operationConstraints">;
 
 /**
- * Parses limits on arguments; all limits on one argument apply together.
+ * Parses limits on arguments. All limits on one argument must hold.
  *
  *     amount<=1000            at most
  *     amount>=1               at least
@@ -56,10 +56,10 @@ export type Limits = Pick<Hop, "constraints" | "operationConstraints">;
  *     list:?limit<=100                  left out, or so
  *     pay:/to/iban=DE02                 an argument inside another
  *
- * Values that are JSON are read as JSON, all others as strings. A name or a value that looks like an operator
- * or a pattern must be written as a JSON string.
+ * Values that are valid JSON are parsed as JSON, all others are strings. A name or value that looks like an
+ * operator or a pattern must be written as a JSON string.
  *
- * @throws CliError saying what to write instead.
+ * @throws CliError that says what to write instead.
  */
 export function readLimits(texts: readonly string[]): Limits {
   const every = new Map<string, Constraint>();
@@ -84,7 +84,7 @@ export function readLimits(texts: readonly string[]): Limits {
   };
 }
 
-/** Reads a limit on an argument of every operation, as `constraints` has it. */
+/** Parses a limit on an argument of every operation, for `constraints`. */
 function everyLimit(text: string, expressionError: ExpressionError): readonly [string, Constraint] {
   const options = { operators: ANY_OPERATOR };
   const expression = splitExpression(LIMIT, text, expressionError, options);
@@ -99,13 +99,13 @@ function everyLimit(text: string, expressionError: ExpressionError): readonly [s
   if (limit !== undefined) return [name, limit];
   const value = equalValue(expression, (pattern) => insteadOf(pattern, `*:${expression.subject}`));
   if (isScalar(value)) return [name, value];
-  // The canonical form of the hop validates the operators.
+  // The operators are checked when the hop is brought into canonical form.
   if (isJsonObject(value)) return [name, value];
   const problem = "an argument is limited to one value, or by an object of operators";
   throw expressionError(problem, LIMIT.forms);
 }
 
-/** Reads a limit on an argument of one operation, as `operationConstraints` has it. */
+/** Parses a limit on an argument of one operation, for `operationConstraints`. */
 function singleLimit(
   before: string,
   text: string,
@@ -131,7 +131,7 @@ function singleLimit(
   return [name, { ...operators, optional: true }];
 }
 
-/** Reads what stands behind `each`: a limit without a name. */
+/** Parses the part after `each`: a limit without a name. */
 function eachLimit({ subject, name, expressionError }: Expression, text: string): ElementOperators {
   const found = ANY_OPERATOR.exec(` ${text}`);
   const isFirst =
@@ -147,7 +147,7 @@ function eachLimit({ subject, name, expressionError }: Expression, text: string)
   return limit === null || typeof limit !== "object" ? { in: [limit] } : limit;
 }
 
-/** Reads an operator of `operationConstraints`, other than `absent` and `each`, with its operand. */
+/** Parses an operator of `operationConstraints`, other than `absent` and `each`, with its operand. */
 function operandLimit(expression: Expression): ArgumentConstraint {
   refuseOthers(expression);
   const { subject, operator, expressionError } = expression;
@@ -172,7 +172,7 @@ function operandLimit(expression: Expression): ArgumentConstraint {
   }
 }
 
-/** Reads an operator that `constraints` has too, other than `=`; returns `undefined` for any other. */
+/** Parses an operator that `constraints` has too, other than `=`; `undefined` for any other. */
 function scalarLimit(expression: Expression): Constraint | undefined {
   const { subject, operator, rest, expressionError } = expression;
   const bound = BOUNDS[operator];
@@ -186,7 +186,7 @@ function scalarLimit(expression: Expression): Constraint | undefined {
   return undefined;
 }
 
-/** Reads a string; a text that is a number or a word of JSON stands for itself. */
+/** Parses a string. A number or a word of JSON is taken literally. */
 function textFrom(
   expression: Expression,
   instead: (pattern: string) => string | undefined,
@@ -200,7 +200,7 @@ function textFrom(
 
 const COUNTED = /^(<=|>=|=)\s*(\d{1,3})$/;
 
-/** Reads a number of elements: `<=3`, `>=1` or `=2`. */
+/** Parses a number of elements: `<=3`, `>=1` or `=2`. */
 function countFrom({ subject, rest, expressionError }: Expression): {
   readonly min?: number;
   readonly max?: number;
@@ -223,7 +223,7 @@ function insteadOf(pattern: string, subject: string): string | undefined {
   return start === undefined || start.includes("/") ? undefined : `${subject} begins with ${start}`;
 }
 
-/** Joins limits on one argument, of which each must hold. */
+/** Combines limits on one argument, all of which must hold. */
 function joined<Limit extends ArgumentConstraint>(
   known: Limit | undefined,
   added: Limit,

@@ -6,16 +6,16 @@ import { standardInput, standardOutput } from "./standard-streams.js";
 
 /** Milliseconds that remaining work may take after the command is done. */
 const LINGER = 1000;
-/** The last one is sent when the terminal is closed. */
+/** Exit codes by signal. SIGHUP is sent when the terminal is closed. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-// Valid until the command is done: a command that ends without an answer has not allowed anything.
+// The exit code until the command is done: a command that ends without an answer has not allowed anything.
 process.exitCode = EXIT.fault;
 void run(process.argv.slice(2), {
   stdin: standardInput,
   stdout: standardOutput(1, () => process.stdout.columns),
   stderr: standardOutput(2, () => process.stderr.columns),
-  // Node's streams slow down the start, so they are loaded on demand.
+  // Loaded on demand, since Node's streams slow down the start.
   stdio: () =>
     process
       .getBuiltinModule("node:stream")
@@ -26,7 +26,7 @@ void run(process.argv.slice(2), {
   untilStopped,
 }).then((code) => {
   process.exitCode = code;
-  // Work left running by a module of skills does not keep the process alive.
+  // Work left running by a module of skills must not keep the process alive.
   setTimeout(() => process.exit(), LINGER).unref();
   if (process.connected) process.disconnect?.();
 });
@@ -40,8 +40,8 @@ function workingFolder(): string | undefined {
 }
 
 /**
- * Aborted at the first signal, or when the parent process of an IPC channel is gone. A second signal ends the
- * process at once; after the command is done, a timer does.
+ * Returns a signal that is aborted by the first signal to the process, or when the parent process of an IPC
+ * channel is gone. A second signal ends the process at once; after the command is done, a timer does.
  */
 function untilStopped(): AbortSignal {
   const stop = new AbortController();

@@ -1,10 +1,10 @@
 import { isErrno } from "../src/system/error-code.js";
 import { CliError, environmentError } from "./exit.js";
 
-/** Node's message for a missing package; for a missing file it has the path instead. */
+/** Matches Node's message for a missing package. For a missing file, the message has a path instead. */
 const NOT_FOUND = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[a-z\d][^/'\\:]*)[/']/i;
 
-/** Returns the error about a package that this installation lacks, if that is the cause of an error. */
+/** Returns the error about a package that is not installed, if that is the cause of an error. */
 export function missingPackage(error: unknown): CliError | undefined {
   if (error instanceof CliError) return undefined;
   const missed = missedBy(error);

@@ -11,9 +11,9 @@ const EXAMPLES =
   "give a duration such as 90s, 15m, 2h or 1d, or a time such as 2030-01-31T23:59:59Z";
 
 /**
- * Parses a time: a duration from now, or an RFC 3339 time with its zone.
+ * Parses a time: a duration from now, or an RFC 3339 timestamp with a time zone.
  *
- * @param option - The option with this value.
+ * @param option - The name of the option.
  * @throws CliError that shows the correct form.
  */
 export function momentFrom(option: string, text: string, now: number): Date {
@@ -38,7 +38,7 @@ export function momentFrom(option: string, text: string, now: number): Date {
       throw timeError("there is no such time");
     }
     const offset = (Number(hours) * 60 + Number(minutes)) * 60 * 1000 * (sign === "-" ? -1 : 1);
-    // A fraction only decides to which second the library rounds.
+    // A fraction only matters for the library's rounding to a second.
     milliseconds = whole - offset + (/[1-9]/.test(fraction) ? 1 : 0);
   }
   const moment = new Date(milliseconds);

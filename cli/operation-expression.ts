@@ -3,26 +3,26 @@ import { readValue } from "./argument-value.js";
 import { type ExpressionError, OPERATOR, QUOTED } from "./expression.js";
 import { withoutTokens } from "./output.js";
 
-/** The operators that limits on the arguments of an operation have besides those of every operation. */
+/** Matches the operators that only limits on a single operation's arguments have. */
 const WORD_OPERATOR =
   /(?<!\s)\s+(?:under|at|begins\s+with)(?=\s|$)|(?<!\s)\s+each(?=[\s<>=]|$)|(?<!\s)\s+absent\s*$|(?<!\s)\s+items(?=\s*[<>=!])/;
 
-/** The operators among them that are words. */
+/** The operators that are words. */
 export const WORDS: readonly string[] = ["absent", "at", "begins with", "each", "items", "under"];
 
-/** Every operator of a limit. */
+/** Matches any operator of a limit. */
 export const ANY_OPERATOR: RegExp = new RegExp(`${OPERATOR.source}|${WORD_OPERATOR.source}`);
 
-/** An expression, and the operation that it is about. */
+/** An expression, split into its operation and the rest. */
 export interface Split {
-  /** `*` for every operation by name; absent if none is written. */
+  /** The operation, or `*` for every operation; absent if none is written. */
   readonly operation?: string;
-  /** The operation with its colon, as it is written. */
+  /** The operation with its colon, as written. */
   readonly before: string;
   readonly rest: string;
 }
 
-/** Takes an operation off, which stands before the first colon, if that is before the first operator. */
+/** Splits off an operation: the part before the first colon, if that comes before the first operator. */
 export function splitOperation(text: string, expressionError: ExpressionError): Split {
   const quotedName = /^\s*"(?:[^"\\]|\\.)*"\s*:(?!=)/.exec(text)?.[0];
   if (quotedName !== undefined) {
@@ -35,7 +35,7 @@ export function splitOperation(text: string, expressionError: ExpressionError): 
   const head = text.slice(0, found.index);
   const colon = head.indexOf(":");
   const after = head.slice(colon + 1).trim();
-  // "to:=x" is an operator of other languages.
+  // In "to:=x", the colon belongs to an operator of other languages.
   if (colon === -1 || (after === "" && found[0] === "=")) return { before: "", rest: text };
   if (after.includes(":") && !/^\??\s*"/.test(after)) {
     const last = head.lastIndexOf(":");
@@ -47,7 +47,7 @@ export function splitOperation(text: string, expressionError: ExpressionError): 
   return { operation, before: text.slice(0, colon + 1).trim(), rest: text.slice(colon + 1) };
 }
 
-/** Reads the name of an operation, or `*` for every one. */
+/** Parses the name of an operation, or `*` for every operation. */
 export function operationFrom(text: string, expressionError: ExpressionError): string {
   const bare = text.trim();
   const operation = bare.startsWith('"') ? readValue(bare, expressionError) : bare;

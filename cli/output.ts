@@ -5,14 +5,13 @@ import { environmentError } from "./exit.js";
 
 export { escapedJson, printable } from "../src/display/printable.js";
 
-// Writes output: data and messages, strings from tokens or files made safe to display, colours, and rows. A
-// terminal acts on control characters, and direction marks change how text reads, so neither is written
-// unescaped.
+// Output: data and messages, colours, rows, and strings from tokens or files made safe to display. A terminal
+// acts on control characters, and direction marks change how text reads, so both are always escaped.
 
 /**
  * Writes data to standard output, synchronously and completely.
  *
- * @throws CliError if it cannot be written. A reader that has closed the pipe is no error.
+ * @throws CliError if it cannot be written. A reader that has closed the pipe is not an error.
  */
 export function printData({ stdout }: Context, text: string): void {
   const failure = write(stdout, text);
@@ -32,12 +31,12 @@ export function printJson(context: Context, value: unknown): void {
   printLine(context, escapedJson(value));
 }
 
-/** Writes a message line to standard error. The command continues even if that fails. */
+/** Writes a message to standard error. If that fails, the command continues. */
 export function say({ stderr }: Context, line: string): void {
   write(stderr, `${line}\n`);
 }
 
-/** Replaces the last message on the same line of a terminal. */
+/** Replaces the last message, on the same line of a terminal. */
 export function sayOver({ stderr }: Pick<Context, "stderr">, text: string): void {
   write(stderr, `\r${text}`);
 }
@@ -46,7 +45,7 @@ function write(output: Output, text: string): NodeJS.ErrnoException | undefined 
   return output.write(Buffer.from(text, "utf8"));
 }
 
-/** Prints a verb's answer: one JSON document for `--json`, else lines for people. */
+/** Prints a verb's answer: one JSON document with `--json`, otherwise lines for people. */
 export function printAnswer(
   context: Context,
   { json }: { readonly json?: boolean },
@@ -56,7 +55,7 @@ export function printAnswer(
   printLine(context, json === true ? escapedJson(document) : lines.join("\n"));
 }
 
-/** Returns the text as a quoted JSON string without unsafe characters. */
+/** Returns a string in quotes, as JSON without unsafe characters. */
 export function quoted(text: string): string {
   return escapedJson(text);
 }
@@ -65,22 +64,22 @@ export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}...` : text;
 }
 
-// Long enough for a kid or a handle, shorter than any encoded signature.
+// Longer than a kid or a handle, and shorter than any encoded signature.
 const TOKEN_LIKE = /[A-Za-z0-9_+/=-]{41,}/g;
 
-/** Shortens anything that could be a token or a key to its first characters. */
+/** Shortens everything that could be a token or a key to its first characters. */
 export function withoutTokens(text: string): string {
   return text.replace(TOKEN_LIKE, (run) => `${run.slice(0, 8)}...`);
 }
 
-/** Colours for one stream, or unchanged text if colours are not wanted. */
+/** Functions that add colours for one stream, or do nothing if colours are not wanted. */
 export type Paint = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow", (text: string) => string>
 >;
 
 /**
- * Returns colours only for a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them off; `FORCE_COLOR`
- * turns them on unless something has turned them off.
+ * Returns colours for standard output, only on a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them
+ * off; otherwise `FORCE_COLOR` turns them on.
  */
 export function stdoutPaint({ env, stdout }: Context): Paint {
   return paintIf(wantsColour(env, stdout.isTerminal));
@@ -91,7 +90,7 @@ export function stderrPaint({ env, stderr }: Context): Paint {
   return paintIf(wantsColour(env, stderr.isTerminal));
 }
 
-/** The rule for one stream. */
+/** Returns whether a stream gets colours. */
 export function wantsColour(env: Context["env"], terminal: boolean): boolean {
   if (isSet(env["NO_COLOR"])) return false;
   const forced = env["FORCE_COLOR"];
@@ -105,7 +104,7 @@ function isSet(value: string | undefined): value is string {
 
 function paintIf(colour: boolean): Paint {
   const paint = (format: keyof Paint) => (text: string) =>
-    // The rules above decide whether the stream gets colours; Node would check its own.
+    // The rules above decide about colours; Node would check its own stream.
     colour ? styleText(format, text, { validateStream: false }) : text;
   return {
     bold: paint("bold"),
@@ -116,7 +115,7 @@ function paintIf(colour: boolean): Paint {
   };
 }
 
-/** A label and its value. Every string is safe to display. */
+/** A label and a value. Both are safe to display. */
 export type Row = readonly [label: string, text: string];
 
 /** Formats rows in two columns. */

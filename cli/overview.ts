@@ -53,10 +53,10 @@ function afterCommands(width: number): string {
 }
 
 /**
- * The description of the program for its own help; verbs do not load it.
+ * Adds the help of the program itself. Verbs do not load this file.
  *
  * @param width - The width of the help in characters.
- * @param json - Whether the version is requested as JSON.
+ * @param json - True if the version is requested as JSON.
  */
 export function describe(program: Command, width: number, json: boolean): void {
   program

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 
 /**
- * Returns the path of a file of the command's package, from source in `cli/` as well as from the build in `cli/dist/`.
+ * Returns the URL of a file in the command's package, whether run from source in `cli/` or from the build in
+ * `cli/dist/`.
  *
- * @param path - Relative to the package's folder. Files that the build puts there are in `dist/`.
+ * @param path - Relative to the package's folder. Files made by the build are in `dist/`.
  */
 export function packageFile(path: string): URL {
   const folder = ["./", "../"]

@@ -1,5 +1,5 @@
-// cli/: the command. main.ts has the process, program.ts the command line, verbs/ one file for each verb; the
-// other files are common to several verbs: homes, tokens as arguments, words for people, errors and exit codes.
+// The command line. In this folder, main.ts is the process, and verbs/ has one file for each verb; the other
+// files are shared by several verbs: homes, tokens as arguments, words for people, errors and exit codes.
 
 import { Command, CommanderError, Help, Option } from "commander";
 import type { Context, Surroundings } from "./context.js";
@@ -28,7 +28,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
     verb = verbIn(args);
     if (verb === "verify") assertHelpAlone(args);
     const program = await buildProgram(context, verb, args);
-    // Called by the shells' scripts: the words may be anything, so commander does not parse them.
+    // Called by the shells' scripts. The words may be anything, so commander must not parse them.
     if (args[0] === "__complete") {
       const { candidates } = await import("./completion/candidates.js");
       for (const line of candidates(program, args.slice(1))) printData(context, `${line}\n`);
@@ -55,7 +55,7 @@ function own(words: readonly string[]): readonly string[] {
   return end === -1 ? words : words.slice(0, end);
 }
 
-/** Words that people try first, and their equivalents here. */
+/** Replaces words that people try first by their equivalents here. */
 async function usualWords(words: readonly string[]): Promise<readonly string[]> {
   const [first, ...others] = words;
   if (first === "-V" || first === "version") return ["--version", ...others];
@@ -64,7 +64,7 @@ async function usualWords(words: readonly string[]): Promise<readonly string[]> 
   return [...others, "--help"];
 }
 
-// Exit code 0 of `verify` means allowed, so a "token" such as --help must not produce it.
+// Exit code 0 of `verify` means allowed, so a "token" such as --help must not result in 0.
 function assertHelpAlone(args: readonly string[]): void {
   if (!args.some((word) => word === "-h" || word === "--help") || args.length === 2) return;
   throw usageError(
@@ -73,7 +73,7 @@ function assertHelpAlone(args: readonly string[]): void {
   );
 }
 
-// Otherwise help on an unknown verb would be an error without a message.
+// Otherwise, help on an unknown verb would be an error without a message.
 async function assertVerb(word: string): Promise<void> {
   if (Object.hasOwn(VERBS, word)) return;
   const { didYouMean } = await import("./unknown-name.js");
@@ -99,7 +99,7 @@ async function buildProgram(
     .exitOverride()
     .configureOutput({
       writeOut: (text) => printData(context, text),
-      // reportFailure reports errors, with their hint.
+      // Errors are reported by reportFailure, with their hints.
       writeErr: () => {},
       getOutHelpWidth: () => helpWidth(context),
       getOutHasColors: () => false,
@@ -133,41 +133,41 @@ function helpWidth({ env, stdout }: Context): number {
   return Math.min(Math.max(wanted, 40), 100);
 }
 
-/** Formats a verb for the list: its name, with its arguments or the verbs below it. */
+/** Formats a verb for the list: its name with its arguments, or with the verbs below it. */
 function termOf(command: Command): string {
   const below = command.commands.map((child) => child.name());
   const names = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );
   if (below.length === 0) return [command.name(), ...names].join(" ");
-  // A verb with options of its own also works without a verb below it.
+  // A verb that has options itself also works without a verb below it.
   const choice = [...below, ...names].join("|");
   const isWhole = names.length === 0 && command.options.length > 0;
   return `${command.name()} ${isWhole ? `[${choice}]` : choice}`;
 }
 
-/** Returns the verb of a command line, unless it asks for help on the whole program. */
+/** Returns the verb of a command line; `undefined` if it requests help on the whole program. */
 function verbIn(args: readonly string[]): string | undefined {
   for (let i = 0; i < args.length; i++) {
     const word = args[i] ?? "";
     if (word === "--home") i++;
     else if (word !== "--json" && word !== "--no-color" && !word.startsWith("--home=")) {
-      // Completion needs all verbs.
+      // Completion needs every verb.
       return Object.hasOwn(VERBS, word) && word !== "completion" ? word : undefined;
     }
   }
   return undefined;
 }
 
-/** Longest term in characters whose text is beside it; that of a longer term is below it. */
+/** Most characters of a term that has its text beside it; a longer term has it below. */
 const LONGEST_TERM = 28;
-/** Smallest width of the texts in characters, so that the terminal breaks no line. */
+/** Fewest characters of width for the texts, so that the terminal does not break lines. */
 const NARROWEST_TEXT = 20;
 const INDENTS = 4;
 
 const usual = new Help();
 
-/** Returns the width of the column of terms, which leaves room for the texts. */
+/** Returns the width of the column of terms; the texts keep at least their minimum. */
 function padWidth(command: Command, help: Help): number {
   const room = (help.helpWidth ?? 80) - INDENTS - NARROWEST_TEXT;
   return Math.min(usual.padWidth(command, help), LONGEST_TERM, room);

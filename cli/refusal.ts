@@ -29,7 +29,7 @@ const TOKEN_ADVICE: { readonly [Code in TokenErrorCode]?: string } = {
   utf8_invalid: "give the token as text: base64url or JSON",
 };
 
-/** Remedies for unreadable tokens, by the code of the `TokenError`. */
+/** Returns the hint for an unreadable token, by the code of the `TokenError`. */
 export function adviceForToken(code: string): string {
   return adviceIn(TOKEN_ADVICE, code) ?? MALFORMED;
 }
@@ -51,7 +51,7 @@ const DENIAL_ADVICE: { readonly [Code in DenialCode]?: string } = {
   too_many_hops: "ask for a token that may be handed on further",
 };
 
-/** Returns the remedy for a denial; `undefined` if the denial says everything itself. */
+/** Returns the hint for a denial; `undefined` if the denial's message says everything. */
 export function adviceForDenial({ code, rule = "" }: ReceivedDenial): string | undefined {
   if (code === "token_malformed" || code === "token_too_large") return adviceForToken(rule);
   if (code === "grant_denied" && rule === "operations") {
@@ -68,7 +68,7 @@ export function adviceIn(
   return Object.hasOwn(advice, code) ? advice[code] : undefined;
 }
 
-/** Returns the exit code of a refusal, by its first denial. */
+/** Returns the exit code of a refusal, from its first denial. */
 export function exitForDenial(code: string): ExitCode {
   switch (code) {
     case "token_malformed":
@@ -84,7 +84,7 @@ export function exitForDenial(code: string): ExitCode {
     case "revoked":
     case "revocation_stale":
       return EXIT.revoked;
-    // The same code as when the command finds this out from the card before calling.
+    // The same code as when the command notices this in the card before calling.
     case "skill_unknown":
       return EXIT.usage;
     default:
@@ -95,9 +95,9 @@ export function exitForDenial(code: string): ExitCode {
 const MAX_SHOWN = 300;
 
 /**
- * A refusal with every reason.
+ * Formats a refusal with every reason.
  *
- * @param adviceFor - Returns the remedy for a denial, if there is one.
+ * @param adviceFor - Returns the hint for a denial, if there is one.
  */
 export function refusalLines<Denial extends ReceivedDenial>(
   denials: readonly Denial[],
@@ -117,7 +117,7 @@ function denialLines(denial: ReceivedDenial, hint: string | undefined, paint: Pa
   const where = place.filter((part) => part !== undefined).join(", ");
   const lines = [`  ${paint.bold(printable(code))}${where === "" ? "" : `  ${where}`}`];
   lines.push(`    ${printable(message)}`);
-  // Most messages contain these already.
+  // Left out if the message contains them already, as most do.
   const rows = Object.entries({ expected, actual, nearest }).flatMap(([label, value]): Row[] =>
     value === undefined || isSaid(message, value)
       ? []

@@ -6,15 +6,15 @@ import { readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
 import { collect, toText } from "./verb.js";
 
-/** A verb's settings for restrictions. */
+/** How a verb uses restrictions. */
 interface Restrictions {
   /** The keys that have flags in this verb; all with a flag unless given. */
   readonly keys?: readonly HopKey[];
-  /** The meaning of a flag in this verb, if it differs from the table's. */
+  /** The help of a flag in this verb, if it differs from the table's. */
   readonly help?: { readonly [Key in HopKey]?: string };
 }
 
-/** Adds the flags of the restrictions to a verb: one for each key of a hop that has a flag. */
+/** Adds a flag to a verb for each key of a hop that has one. */
 export function addRestrictions(command: Command, { keys, help = {} }: Restrictions = {}): Command {
   for (const [key, { kind, form, help: words }] of flagsOf(keys)) {
     command.addOption(withParser(new Option(form, help[key] ?? words), kind));
@@ -37,8 +37,8 @@ function flagsOf(keys: readonly HopKey[] = HOP_KEYS): readonly (readonly [HopKey
 }
 
 /**
- * Converts the options to a hop. Loads readers only for the given options, so that a plain attenuation starts
- * faster. Keeps durations, which the library reads; `moments` converts them to times.
+ * Converts the options to a hop. Parsers are only loaded for given options, so that a plain attenuation starts
+ * faster. Durations are kept, since the library reads them; `moments` converts them to times.
  *
  * @throws CliError if an expression or a time is invalid.
  */
@@ -80,9 +80,9 @@ async function timeFrom(option: string, text: string, moments: boolean): Promise
 }
 
 /**
- * Makes a token, and names the flags if their values do not fit into it.
+ * Makes a token. If it would be too large, throws an error that names the flags.
  *
- * @param what - The contents of the flags, as the start of a sentence.
+ * @param what - What the flags contain; the beginning of a sentence.
  * @param flags - The flags that can be shortened.
  */
 export function withinSize<T>(call: () => T, what: string, flags: string): T {

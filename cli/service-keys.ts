@@ -16,7 +16,7 @@ export interface ServiceKeysOptions extends GlobalOptions {
   readonly reveal?: boolean;
 }
 
-/** `keys service`: derives the keys for one service, and writes them to the chosen place. */
+/** Derives the keys for one service and writes them to the chosen place, for `keys service`. */
 export function giveServiceKeys(
   context: Context,
   options: ServiceKeysOptions,
@@ -47,7 +47,7 @@ export function giveServiceKeys(
   printData(context, `${JSON.stringify(set, undefined, options.json === true ? 0 : 2)}\n`);
 }
 
-/** Makes the file, or renews it if it has keys of the same service; overwrites nothing else. */
+/** Creates the file. If it exists, it is replaced only if it has keys of the same service. */
 function put(file: string, own: Keyring): void {
   try {
     createKeyringFile(file, own);

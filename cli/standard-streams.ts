@@ -7,7 +7,7 @@ const STDIN = 0;
 // A stream may be a pipe that another process has made non-blocking.
 const RETRY_MILLISECONDS = 5;
 
-/** Standard input, read synchronously, since a command has nothing else to do. */
+/** Standard input. It is read synchronously, since a command has nothing else to do meanwhile. */
 export const standardInput: Input = {
   get isTerminal() {
     return isTerminal(STDIN);
@@ -28,8 +28,8 @@ export const standardInput: Input = {
 };
 
 /**
- * Standard output (1) or standard error (2), written synchronously and completely. Node's own streams report a
- * full disk too late to change the exit code, and slow down the start.
+ * Returns standard output (1) or standard error (2), written synchronously and completely. Node's own streams
+ * report a full disk too late to change the exit code, and slow down the start.
  */
 export function standardOutput(fd: 1 | 2, columns: () => number | undefined): Output {
   return {
@@ -55,7 +55,7 @@ export function standardOutput(fd: 1 | 2, columns: () => number | undefined): Ou
   };
 }
 
-/** Loads the code for terminals, and with it Node's streams, only for what may be a terminal. */
+/** Returns whether a stream is a terminal. Node's code for terminals is only loaded if it may be one. */
 function isTerminal(fd: number): boolean {
   try {
     if (!fstatSync(fd).isCharacterDevice()) return false;

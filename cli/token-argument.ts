@@ -8,10 +8,10 @@ import { CliError, EXIT, environmentError, usageError } from "./exit.js";
 import { say, withoutTokens } from "./output.js";
 import { tokenIn, tokensIn } from "./token-text.js";
 
-// No macaroon comes near this size.
+// Far larger than any macaroon.
 const MAX_BYTES = 1024 * 1024;
 
-/** The reason why a file cannot be read and its remedy, by the code of the system's error. */
+/** Why a file cannot be read, and a hint, by the code of the system's error. */
 const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOENT: ["there is no such file", "check the name"],
   ENOTDIR: ["a part of its path is not a folder", "check the name"],
@@ -26,12 +26,12 @@ export const TOKEN_HELP =
   "the token, @FILE (@FILE:2 for the second in it), or - for standard input (as when it is left out)";
 
 /**
- * Returns the token of an argument: the word itself, a file's content for `@FILE`, one of several tokens in it
- * for `@FILE:2`, or standard input for `-` and for an absent argument. Removes what people have around a token:
- * {@link tokenIn}.
+ * Returns the token of an argument: the word itself, the contents of a file for `@FILE`, one of several tokens
+ * in it for `@FILE:2`, or standard input for `-` and for an absent argument. Removes what people leave around a
+ * token; see {@link tokenIn}.
  *
- * @throws CliError if there is nothing to read, it cannot be read, or it is plainly something else.
- * @throws TokenError if it is not text, or too long for any token.
+ * @throws CliError if there is nothing to read, it cannot be read, or it is obviously not a token.
+ * @throws TokenError if it is binary, or too long for any token.
  */
 export function readTokenArgument(
   context: Context,
@@ -43,8 +43,8 @@ export function readTokenArgument(
 }
 
 /**
- * Returns a macaroon of any kind for an argument, as {@link readTokenArgument} does for a token; a file or
- * standard input may also contain its bytes, like lnd's `admin.macaroon`.
+ * Like {@link readTokenArgument}, for a macaroon of any kind. A file or standard input may also contain its
+ * bytes, such as lnd's `admin.macaroon`.
  *
  * @throws As {@link readTokenArgument} does.
  */
@@ -54,7 +54,7 @@ export function readMacaroonArgument(context: Context, argument: string | undefi
 }
 
 /**
- * Returns all tokens of an argument, as {@link readTokenArgument} returns one.
+ * Like {@link readTokenArgument}, but returns all tokens of the argument.
  *
  * @throws As {@link readTokenArgument} does.
  */
@@ -66,19 +66,19 @@ export function readTokensArgument(
   return choice === undefined ? tokensIn(text) : [tokenIn(text, choice, source)];
 }
 
-/** Returns the text of `@FILE` or `-`, without surrounding white space. @throws As above. */
+/** Returns the text of `@FILE` or `-`, without surrounding white space. @throws As {@link readTokenArgument} does. */
 export function readTextArgument(context: Context, argument: string, what: string): string {
   return readText(context, argument, what).text;
 }
 
 interface ReadText {
   readonly text: string;
-  /** The number of one of several tokens, from 1. */
+  /** Which of several tokens, counted from 1. */
   readonly choice?: number;
   readonly source?: string;
 }
 
-/** The treatment of bytes that are not text: they are refused, or converted to base64url. */
+/** What happens with binary input: it is refused, or converted to base64url. */
 type Binary = "refused" | "base64url";
 
 function readText(
@@ -111,7 +111,7 @@ function readText(
   return { text, source: `@${path}`, choice };
 }
 
-/** Splits off the number after a file's name; a file with the full name takes precedence. */
+/** Splits off the number after a file's name, unless a file with the whole name exists. */
 function chosenIn(
   context: Context,
   given: string,
@@ -122,7 +122,7 @@ function chosenIn(
 }
 
 /**
- * Runs a function that parses the token of an argument, and names the file in its error.
+ * Runs a function that parses the token of an argument, and adds the file's name to its error.
  *
  * @param otherwise - The name if the token is not from a file; none unless given.
  */
@@ -189,7 +189,7 @@ function fileText(path: string, name: string, binary: Binary): string {
   }
 }
 
-/** Reads a source, without surrounding white space; names the source in the system's error. */
+/** Reads a source, without surrounding white space. Errors of the system name the source. */
 function textFrom(name: string, read: (chunk: Uint8Array) => number, binary: Binary): string {
   const chunk = Buffer.alloc(64 * 1024);
   const chunks: Buffer[] = [];

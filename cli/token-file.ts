@@ -6,13 +6,16 @@ import { environmentError, usageError } from "./exit.js";
 import { escapedJson, printAnswer, printable, say } from "./output.js";
 import { toText } from "./verb.js";
 
-/** The destination of a verb's tokens. */
+/** Where a verb's tokens go. */
 export interface TokenOutput {
   readonly json?: boolean;
   readonly output?: string;
 }
 
-/** Adds `--output` to a verb that prints tokens: a shell empties the file after `>` before the verb reads it. */
+/**
+ * Adds `--output` to a verb that prints tokens. With `>` instead, the shell would empty the file before the
+ * verb reads it.
+ */
 export function addOutput(command: Command): Command {
   return command.option(
     "-o, --output <file>",
@@ -22,10 +25,10 @@ export function addOutput(command: Command): Command {
 }
 
 /**
- * Prints tokens, one a line, or the document with `--json`; or writes them to the file named by `--output`,
+ * Prints tokens, one per line, or the document with `--json`; or writes them to the file named by `--output`,
  * replacing its contents.
  *
- * @throws CliError if the file cannot be written; it is unchanged then.
+ * @throws CliError if the file cannot be written; it is then unchanged.
  */
 export async function printTokens(
   context: Context,

@@ -1,16 +1,16 @@
-// Extracts tokens from their usual surroundings: a header's value, quotes, JSON of this command, or a file with
-// one token on each line.
+// Extracts tokens from what usually surrounds them: a header's value, quotes, JSON written by this command, or
+// a file with one token on each line.
 
 import { isJsonObject, type Json } from "../src/bytes/json.js";
 import { CliError, EXIT } from "./exit.js";
 
 /**
- * Returns the token in a text with more than a token: quotes around it, `Bearer` before it, JSON that this
- * command has written, or several tokens, one a line. The library and HTTP accept only a bare token.
+ * Returns the token in a string that contains more: quotes around it, `Bearer` before it, JSON written by this
+ * command, or several tokens, one per line. The library and HTTP only accept a bare token.
  *
- * @param choice - The number of one of several, from 1.
- * @param source - The prefix of a choice in hints, such as `@tokens`.
- * @throws CliError if there are several and none is chosen, or fewer than the choice.
+ * @param choice - Which of several tokens, counted from 1.
+ * @param source - The beginning of a choice in hints, such as `@tokens`.
+ * @throws CliError if there are several and none is chosen, or fewer than the chosen number.
  */
 export function tokenIn(text: string, choice?: number, source = "@FILE"): string {
   const tokens = tokensIn(text);
@@ -29,7 +29,7 @@ export function tokenIn(text: string, choice?: number, source = "@FILE"): string
 /**
  * Returns the tokens in a text, as {@link tokenIn} finds them.
  *
- * @returns At least one string; an empty one if there is no token.
+ * @returns At least one string, which is empty if there is no token.
  */
 export function tokensIn(text: string): readonly string[] {
   if (text.startsWith("{") || text.startsWith("[")) {
@@ -41,12 +41,15 @@ export function tokensIn(text: string): readonly string[] {
   return filled.length > 1 && filled.every(beginsToken) ? filled.map(bare) : [bare(text)];
 }
 
-/** Matches the beginning of a macaroon in base64, which a continuation line of a broken token does not have. */
+/**
+ * Matches the beginning of a macaroon in base64. The continuation line of a token that was broken into lines
+ * does not match.
+ */
 function beginsToken(line: string): boolean {
   return /^(?:Ag[E-L]|MDAx)/.test(bare(line));
 }
 
-/** Returns the tokens in JSON of this command: one, or a list of capabilities. */
+/** Returns the tokens in JSON written by this command: a single one, or a list of capabilities. */
 function heldBy(text: string): readonly string[] | undefined {
   let value: Json;
   try {

@@ -21,10 +21,11 @@ import type { Scalar } from "../src/caveats/scalar.js";
 import { seenFromNow } from "./moment.js";
 import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from "./output.js";
 
-// Neither "*" nor a last ":", which --arg takes for a pattern and for an operator of other languages.
+// Contains no "*", and does not end in ":": --arg would read these as a pattern, and as an operator of other
+// languages.
 const BARE = /^[A-Za-z0-9_.:/@+-]*[A-Za-z0-9_./@+-]$/;
 
-/** Number of handles shown in full, and shown of a longer list. */
+/** Most handles shown in full, and how many are shown of a longer list. */
 const [MOST_HANDLES, FIRST_HANDLES] = [6, 3];
 
 export function hopRows(hop: Hop, now: number): Row[] {
@@ -66,7 +67,7 @@ function rowsOf(label: string, words: KeyWords, now: number): Row[] {
   }
 }
 
-/** Shortens a long list of handles, which mean nothing to people; other sets are shown in full. */
+/** Formats a set. A long list of handles is shortened, since handles mean nothing to people. */
 function setText(label: string, items: readonly string[]): string {
   if (label !== HOP_RULES.resourceHandles.label || items.length <= MOST_HANDLES) {
     return items.map(word).join(", ");
@@ -156,12 +157,12 @@ function scalar(value: Scalar): string {
   return typeof value === "string" ? word(value) : escapedJson(value);
 }
 
-// Unquoted if --arg would read it as exactly this string, else quoted.
+// Unquoted if --arg would read it as exactly this string, otherwise quoted.
 function word(text: string): string {
   return BARE.test(text) && !isJson(text) ? text : quoted(text);
 }
 
-// Quoted if it holds a colon, which --arg takes for the end of an operation.
+// Quoted if it contains a colon, which --arg would read as the end of an operation.
 function argumentName(name: string): string {
   return name.includes(":") ? quoted(name) : word(name);
 }
@@ -175,7 +176,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Formats the links of a macaroon as a tree, the first one at the top. */
+/** Formats the links of a macaroon as a tree, with the first one at the top. */
 export function renderLinks(macaroon: InspectedMacaroon, paint: Paint, now: number): string[] {
   const { links } = macaroon;
   if (links.length === 0) return ["no hops: nothing was taken away"];
@@ -204,7 +205,7 @@ function linkRows(link: InspectedLink, now: number): Row[] {
   return rows;
 }
 
-/** Formats bytes as quoted text if they are text, else as base64url. */
+/** Formats bytes as a quoted string if they are UTF-8, otherwise as base64url. */
 export function rawText(raw: RawBytes): string {
   return raw.text === undefined ? `hex ${raw.hex ?? ""}` : quoted(raw.text);
 }

@@ -4,7 +4,7 @@ import { usageError } from "./exit.js";
 import { say } from "./output.js";
 import { didYouMean } from "./unknown-name.js";
 
-/** Options of every verb, before or after its name. */
+/** Options of every verb, which may stand before or after its name. */
 export interface GlobalOptions {
   readonly home?: string | undefined;
   readonly json?: boolean;
@@ -13,7 +13,7 @@ export interface GlobalOptions {
 }
 
 /**
- * Makes the action of a verb.
+ * Returns the action of a verb.
  *
  * @param run - Called with the options of the verb and of the program, then the verb's arguments.
  */
@@ -26,7 +26,7 @@ export function act<Options extends object, Words extends readonly (string | und
   };
 }
 
-/** Makes a verb with others below it, such as `keys`, list its objects when it is used alone. */
+/** Makes a verb with others below it, such as `keys`, list its objects if it is called without one of them. */
 export function listsAlone<Options extends GlobalOptions>(
   verb: Command,
   context: Context,
@@ -41,14 +41,17 @@ export function listsAlone<Options extends GlobalOptions>(
   });
 }
 
-/** Returns the options of a verb with a configuration, which `--home` overrides, but the environment does not. */
+/**
+ * Returns the options of a verb with a configuration. `--home` overrides the configuration; the environment
+ * does not.
+ */
 export function flagsBefore<Options extends GlobalOptions>(command: Command): Options {
   const options = command.optsWithGlobals<Options>();
   const named = command.getOptionValueSourceWithGlobals("home") === "cli";
   return named ? options : { ...options, home: undefined };
 }
 
-/** Adds a sequence of working commands to the end of a command's help. */
+/** Adds examples, which work in this order, to the end of a command's help. */
 export function addExamples(command: Command, lines: readonly string[], title = "Examples"): void {
   const text = lines.map((line) => `  $ ${line}`).join("\n");
   command.addHelpText("after", `\n${title}:\n${text}`);
@@ -58,15 +61,15 @@ export function collect(value: string, known?: readonly string[]): readonly stri
   return [...(known ?? []), toText(value)];
 }
 
-/** Refuses an empty value, which is nearly always an unset variable of the shell. */
+/** Refuses an empty value, which nearly always comes from an unset shell variable. */
 export function toText(value: string): string {
   if (value === "") throw new InvalidArgumentError("It is empty.");
   return value;
 }
 
 /**
- * Makes every option with one value refuse a second one. Commander would silently use the last, and `verify
- * --op delete --op retrieve` would judge only one of them.
+ * Makes every option that takes one value refuse a second one. Commander would silently use the last, and
+ * `verify --op delete --op retrieve` would only judge one operation.
  */
 export function refuseRepeats(command: Command): void {
   for (const option of command.options) {

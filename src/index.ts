@@ -1,6 +1,6 @@
 /**
- * What a holder of a capability needs: narrow it offline, read it, compare it, name its revocation
- * id. Runs unchanged in browsers, Node, Deno, Bun and Workers.
+ * For holders of capabilities: narrow a token offline, read it, compare it, get its revocation id. Runs
+ * unchanged in browsers, Node, Deno, Bun and Workers.
  *
  * @module proviso
  */

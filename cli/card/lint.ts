@@ -7,7 +7,7 @@ import { addCardOptions, type CardOptions } from "../remote/options.js";
 import { act, addExamples, toText } from "../verb.js";
 import { CARD_HELP, type CardText, readCardText } from "./text.js";
 
-/** Characters of context before and after the place. */
+/** Characters shown before and after the place of a finding. */
 const [BEFORE, AFTER] = [24, 48];
 
 interface Options extends CardOptions {
@@ -84,7 +84,7 @@ function render(card: CardText, findings: readonly CardFinding[], paint: Paint):
     const place = `${printable(card.name)}:${line}:${column}`;
     const title = `${place}: ${colour(severity)} ${code}: ${printable(message)}`;
     const excerpt = excerptAt(lines[line - 1] ?? "", column);
-    // The text is shown once for all findings of one place.
+    // The text is shown once for all findings at one place.
     const isShown = excerpt !== "" && place !== before;
     before = place;
     return isShown ? [title, `  ${paint.dim(printable(excerpt))}`] : [title];

@@ -1,4 +1,4 @@
-// cli/card/: checks a card, compares two cards, and checks a registry. This file reads their texts.
+// Texts of cards and registries, for the verbs that check and compare them.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { duplicateKey, type Json, outlineJson, quotedName } from "../../src/bytes/json.js";
@@ -19,18 +19,18 @@ export const CARD_HELP = "a file, - for standard input, or the address of an age
 export const STDIN = "standard input";
 
 export interface CardText {
-  /** Its address or file, for messages. */
+  /** The URL or file, for messages. */
   readonly name: string;
   readonly text: string;
 }
 
-/** Tests whether an argument that names a card is an address rather than a file. */
+/** Tests whether an argument for a card is a URL rather than a file. */
 export function isAddress(argument: string): boolean {
   return /^https?:\/\//i.test(argument);
 }
 
 /**
- * Reads a card: from the network if the argument begins with `https://` or `http://`, else as {@link
+ * Reads a card: from the network if the argument begins with `https://` or `http://`, otherwise as {@link
  * cardFileText} does.
  *
  * @throws CliError if it cannot be read, or is too large.
@@ -52,7 +52,7 @@ export async function readCardText(
  */
 export function cardFileText(context: Context, argument: string): CardText {
   if (argument === "") throw usageError("the name of the card is empty", "name a file or a URL");
-  // An address without a scheme, or with another one, gets its own message.
+  // A URL without a scheme, or with another one, gets its own message.
   const isLikeAddress = /^[\w.-]+:(\/\/|\d+)/.test(argument);
   if (isLikeAddress && !existsSync(absolutePath(context, argument))) readAddress(argument);
   return fileText(
@@ -125,7 +125,7 @@ function fileBytes(path: string): Uint8Array | undefined {
   }
 }
 
-/** Reads to the end, or to one byte more than the limit, since the size of a pipe is unknown. */
+/** Reads to the end, or one byte beyond the limit, since the size of a pipe is unknown. */
 function allBytes(read: (chunk: Uint8Array) => number): Uint8Array {
   const bytes = Buffer.alloc(MAX_CARD_BYTES + 1);
   let length = 0;

@@ -1,14 +1,14 @@
-// cli/completion/: the possible next words of a command line, and the scripts with which shells request them.
+// The possible next words of a command line.
 
 import type { Argument, Command, Option } from "commander";
 
 /**
- * Returns the possible words at the end of a command line, in the form that the shells' scripts read: one a
- * line, followed by a tab and its description if there is one. A line that begins with a colon names something
- * that the shell completes itself: `:directories`, `:files`, or `:token` for files after an @.
+ * Returns the possible words at the end of a command line, in the form that the shells' scripts read: one per
+ * line, followed by a tab and a description if there is one. A line that begins with a colon names something
+ * that the shell completes by itself: `:directories`, `:files`, or `:token` for files after an @.
  *
- * @param program - The program with every verb.
- * @param words - The words after the program's name, the last one possibly incomplete. Bash passes `--to=v2` as
+ * @param program - The program with all its verbs.
+ * @param words - The words after the program's name; the last one may be incomplete. Bash passes `--to=v2` as
  *   three words, and `@file` as two.
  */
 export function candidates(program: Command, words: readonly string[]): readonly string[] {
@@ -48,14 +48,14 @@ function startingWith(word: string, lines: readonly string[]): readonly string[]
   return lines.filter((line) => line.startsWith(":") || line.startsWith(word));
 }
 
-/** Finds an option with a value by one of its spellings. */
+/** Finds an option that takes a value by one of its spellings. */
 function optionIn(program: Command, command: Command, flag: string): Option | undefined {
   const options = optionsOf(program, command);
   const found = options.find(({ long, short }) => flag === long || flag === short);
   return found?.required || found?.optional ? found : undefined;
 }
 
-// Every command understands the program's options, except for its version.
+// Every command accepts the program's options, except for its version.
 function optionsOf(program: Command, command: Command): readonly Option[] {
   const own = command.createHelp().visibleOptions(command);
   if (command === program) return own;

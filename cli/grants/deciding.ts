@@ -27,7 +27,7 @@ export function refusedDecision(code: DecisionCode, message: string): CliError {
   });
 }
 
-/** Returns the approver for whom the operator decides. @throws CliError if that is not clear. */
+/** Returns the approver in whose place the operator decides. @throws CliError if that is not clear. */
 export function approverFor(approval: Approval, given: string | undefined): string {
   const approvers = decidersOf(approval);
   if (given !== undefined) {
@@ -62,10 +62,10 @@ export function placesOf(
 }
 
 /**
- * What is taken away, from each of the grants that are granted. Of the limits on the arguments of single operations,
- * each grant has those of its own operations.
+ * Returns the hop for each granted grant. Limits on the arguments of single operations only go to the grants
+ * that have these operations.
  *
- * @throws CliError for limits on the arguments of an operation that none of them has.
+ * @throws CliError for limits on the arguments of an operation that none of the grants has.
  */
 export function hopsFor(
   { subject: { asked } }: Approval,

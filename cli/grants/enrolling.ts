@@ -12,7 +12,7 @@ export interface EnrolOptions extends HomeChoice, TokenOutput {
   readonly tenant?: string;
 }
 
-/** Makes a host for a user, and prints the token with which it enrols its key. */
+/** Creates a host for a user, and prints its enrolment token. */
 export async function enrolHost(context: Context, options: EnrolOptions): Promise<void> {
   const { principal, name, tenant, default: defaults = [] } = options;
   const settings = { defaults, tenant };

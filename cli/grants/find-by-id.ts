@@ -11,7 +11,7 @@ export type Found =
   | { readonly kind: "approval"; readonly approval: Approval }
   | { readonly kind: "grant"; readonly grant: AgentGrant };
 
-/** Finds the object with an id. @throws CliError naming the nearest id if there is none. */
+/** Finds the object with an id. @throws CliError with the nearest id if there is none. */
 export async function findById(parties: Parties, id: string): Promise<Found> {
   const approval = await parties.approvals.get(id);
   if (approval !== undefined) return { kind: "approval", approval };
@@ -39,7 +39,7 @@ async function unknownId(parties: Parties, id: string): Promise<CliError> {
   return usageError(`there is no approval and no grant ${quoted(id.slice(0, 200))}`, hint);
 }
 
-/** The subject of a revocation, with the numbers of tokens and grants that ended with it. */
+/** What was revoked, with the numbers of tokens and grants that ended with it. */
 export interface Revoked {
   readonly id: string;
   readonly kind: "approval" | "grant" | "agent" | "host";
@@ -52,7 +52,7 @@ const OPERATOR = { operator: true } as const;
 
 /**
  * Revokes the object with an id, and every token of it: a grant, everything of an agent or a host, or the
- * grants of an approval. Withdraws a pending approval.
+ * grants of an approval. A pending approval is cancelled.
  *
  * @throws CliError if there is no such object.
  */
@@ -104,7 +104,7 @@ export async function revokeUser(
   return { principal, kind: "user", hosts, agents, effect };
 }
 
-/** Withdraws a pending approval, and revokes collected capabilities. */
+/** Cancels a pending approval, and revokes collected capabilities. */
 async function revokeApproval(
   { parties, revocations }: Pick<OpenParties, "parties" | "revocations">,
   { id, subject, collected = {} }: Approval,

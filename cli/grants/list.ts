@@ -8,7 +8,7 @@ import { approvalLine, grantLine } from "./words.js";
 
 export interface ListChoice {
   readonly principal?: string;
-  /** Includes what has ended. */
+  /** Also lists what has ended. */
   readonly all?: boolean;
 }
 
@@ -16,7 +16,7 @@ export type Listed =
   | ({ readonly kind: "approval" } & Approval)
   | ({ readonly kind: "grant" } & AgentGrant);
 
-/** Returns approvals that are pending or can be collected, then active grants; latest changes last. */
+/** Returns approvals that are pending or can be collected, then active grants; the latest changes last. */
 export async function listed(
   parties: Parties,
   { principal, all = false }: ListChoice,
@@ -49,7 +49,7 @@ export function listedLine(one: Listed, paint: Paint, now: number): string {
   return one.kind === "approval" ? approvalLine(one, paint, now) : grantLine(one, paint, now);
 }
 
-/** The state of a listed object, which `--watch` compares. */
+/** Returns the state of a listed object, by which `--watch` notices changes. */
 function standing(one: Listed): string {
   return one.kind === "approval" ? `${one.state} ${one.decisions.length}` : one.status;
 }
@@ -79,7 +79,7 @@ async function everyOne<One extends { readonly id: string }>(
   }
 }
 
-/** Milliseconds between two looks, since the agent is another process. */
+/** Milliseconds between two reads of the database, which the agent changes in another process. */
 const INTERVAL = 1000;
 
 /** Prints the list, and then each approval and grant that is new or changes, until the command is stopped. */
@@ -92,7 +92,7 @@ export async function watch(
   const paint = stdoutPaint(context);
   const known = new Map<string, string>();
   while (!signal.aborted) {
-    // An object that ends is printed once more, if it was shown before.
+    // An object that has ended is printed once more if it was shown before.
     const all = await listed(parties, { ...options, all: true });
     const open = await idsOf(parties, options);
     for (const one of all) {

@@ -17,7 +17,7 @@ import { seenFromNow, spanInWords } from "../moment.js";
 import { type Paint, printable, quoted, type Row, renderRows } from "../output.js";
 import { hopRows } from "../token-words.js";
 
-// Strings that agents and hosts supply are quoted, or have every control character escaped.
+// Strings from agents and hosts are quoted, or have their control characters escaped.
 
 export function approvalLine(approval: Approval, paint: Paint, now: number): string {
   const { id, state, subject, expires } = approval;
@@ -151,7 +151,7 @@ function hopLines(title: string, hop: Hop, paint: Paint, now: number): readonly 
 
 const STRANGER: Row = ["", "unknown: no user had taken this host on when it asked"];
 
-/** Describes the kind of a request. */
+/** Returns the name of a requested grant. */
 export function nameOf({ name, grant }: Pick<AskedGrant, "name" | "grant">): string {
   return name ?? grant;
 }

@@ -9,14 +9,14 @@ const HANDLE = "resource-handle";
 
 export interface SkillArgument {
   readonly name: string;
-  /** The type in words, such as `string` or `array of handle`; `value` if the schema gives none. */
+  /** A description of the type, such as `string` or `array of handle`; `value` if the schema has none. */
   readonly type: string;
   readonly takesHandles: "one" | "many" | "none";
   readonly required: boolean;
   readonly description: string | undefined;
 }
 
-/** Returns the arguments of a skill in the order of its schema; `undefined` if the card omits them. */
+/** Returns the arguments of a skill in the order of its schema; `undefined` if the card has no schema. */
 export function argumentsOf({ input }: RemoteSkill): readonly SkillArgument[] | undefined {
   if (input === undefined) return undefined;
   const required = textsIn(input["required"]);
@@ -33,9 +33,9 @@ export function argumentsOf({ input }: RemoteSkill): readonly SkillArgument[] | 
 }
 
 /**
- * Builds the arguments of a call: the given ones, and handles where the skill expects them.
+ * Builds the arguments of a call: the given ones, and handles for those arguments that expect handles.
  *
- * @throws CliError if it expects none, or not that many.
+ * @throws CliError if the skill expects no handles, or fewer.
  */
 export function argumentsFrom(
   { name: agent, skills }: RemoteCard,

@@ -5,7 +5,7 @@ import { extensionParams, readCard as readDiscovery } from "../../src/discovery/
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
-/** An agent's card, as far as it could be read; nothing in it is safe to display as it is. */
+/** What could be read of an agent's card. Nothing in it is safe to display as it is. */
 export interface RemoteCard {
   readonly name: string;
   readonly version: string;
@@ -21,9 +21,9 @@ export interface RemoteCard {
 }
 
 export interface CapabilityOffer {
-  /** True if the card names the extension of this program; false if it only lists grants. */
+  /** True if the card names this program's extension; false if it only lists grants. */
   readonly spoken: boolean;
-  /** `declared`: accepted only from calls that declare it. */
+  /** Whether calls without a capability are accepted. `declared`: only if they declare ambient authority. */
   readonly ambient: "accepted" | "declared" | "refused" | "unknown";
   readonly mode: string | undefined;
   readonly issuer: string | undefined;
@@ -36,7 +36,7 @@ export interface CapabilityOffer {
 
 interface RemoteCollection {
   readonly name: string;
-  /** The fields to filter on, if the card names them. */
+  /** The fields that filters can use, if the card names them. */
   readonly fields: readonly string[];
 }
 
@@ -46,12 +46,12 @@ export interface RemoteSkill {
   readonly operation: string | undefined;
   readonly reach: string | undefined;
   readonly target: string | undefined;
-  /** JSON Schema of its arguments; absent if the card omits it. */
+  /** JSON Schema of the arguments; absent if the card has none. */
   readonly input?: JsonObject;
 }
 
 /**
- * Reads an Agent Card leniently: missing parts are omitted.
+ * Reads an Agent Card leniently: missing parts are left out.
  *
  * @param place - The source of the card, for messages.
  * @throws CliError if it is not a card at all.

@@ -1,5 +1,4 @@
-// cli/remote/: common parts of `card`, `request` and `invoke`, which call an agent over HTTP and describe its
-// answers.
+// Calls to an agent over HTTP, for the verbs `card`, `request` and `invoke`.
 
 import { duplicateKey, type Json, quotedName } from "../../src/bytes/json.js";
 import { readAddress, readUrl } from "../../src/client/address.js";
@@ -66,8 +65,8 @@ export function cardFrom(text: string, place: string): RemoteCard {
 }
 
 /**
- * Fetches the JSON text of an agent's card, without sending a token. If there is none, tries the address used
- * by A2A before 0.3, and says so.
+ * Fetches the JSON text of an agent's card, without sending a token. If there is none, tries the path used by
+ * A2A before 0.3, and reports that.
  *
  * @throws CliError
  */
@@ -107,7 +106,7 @@ export async function fetchCardText(
 }
 
 /**
- * Prepares calls to an agent on behalf of the access token's subject, with the SDK's own client.
+ * Prepares calls to an agent on behalf of the access token's subject, using the SDK's client.
  *
  * @throws CliError if there is no agent, it does not offer capabilities, or its card names another origin.
  */
@@ -128,7 +127,8 @@ export async function connectAgent(
     throw environmentError("no_capabilities", message, hint);
   }
   const binding = bindingOf(card, options.binding);
-  // Before any token is sent; the agent itself reports required grants better.
+  // Judge the card before any token is sent. Grants are not required here, since the agent reports missing ones
+  // better.
   const discovery = await safeDiscover(card.document, { binding: binding.wireName });
   if (!discovery.ok) throw refusedAgent(card.name, discovery.denials);
   const { url, tenant = "" } = discovery.interface;
@@ -138,7 +138,7 @@ export async function connectAgent(
   const sdk = await import("./sdk.js");
   const Transport =
     binding.name === "jsonrpc" ? sdk.JsonRpcTransportFactory : sdk.RestTransportFactory;
-  // Restricts the SDK to the judged interface, rather than another one with its binding.
+  // Restricts the SDK to the judged interface, rather than another one with the same binding.
   const chosen = { url, tenant, protocolBinding: binding.wireName, protocolVersion: "1.0" };
   const written = sdk.AgentCard.fromJSON({ ...card.document, supportedInterfaces: [chosen] });
   const cardResolver = { resolve: () => Promise.resolve(written) };
@@ -148,14 +148,14 @@ export async function connectAgent(
   });
   const plain = await factory.createFromAgentCard(written);
   const client = options.ambient === true ? await sdk.withAmbientAuthority(plain) : plain;
-  // The place was checked against the origins above, which may be private.
+  // The URL, which may be private, was checked against the origins above.
   const { insecure = false } = options;
   const reach = { allowHosts: [hostAndPort(new URL(url))], insecure };
   return { card, client: new sdk.CapabilityClient(client, { discovery: reach }) };
 }
 
 /**
- * Calls an agent, and turns any invalid answer into an error.
+ * Calls an agent, and converts any unusable answer to an error.
  *
  * @throws AgentFault if the agent answers with an error.
  * @throws CliError
@@ -183,7 +183,7 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
   }
 }
 
-// The SDK would silently use another binding if the wanted one is missing.
+// If the requested binding is missing, the SDK would silently use another one.
 function bindingOf(
   { name, interfaces }: RemoteCard,
   wanted: Binding | undefined,
@@ -201,5 +201,5 @@ function bindingOf(
   throw environmentError("no_binding", message, hint);
 }
 
-/** This program's A2A version. */
+/** The A2A version that this program speaks. */
 const SPOKEN = { major: 1, minor: 0 };

@@ -9,7 +9,7 @@ import { type Paint, printable, type Row, renderRows } from "../output.js";
 import { authorityRows } from "../token-words.js";
 import type { RemoteCard } from "./card.js";
 
-/** A capability as issued by an agent, with the contents of its token. */
+/** A capability issued by an agent, with the contents of its token. */
 export interface ReceivedCapability {
   readonly token: string;
   readonly inspection: Inspection;
@@ -63,7 +63,7 @@ function read(card: RemoteCard, token: string): Inspection {
   }
 }
 
-/** Handles in the agent's own order; sets in a token are sorted. */
+/** Returns handles in the agent's own order; sets in a token are sorted. */
 function inOrderOf(names: ReadonlyMap<string, string>, handles: readonly string[]): string[] {
   const named = [...names.keys()].filter((handle) => handles.includes(handle));
   return [...named, ...handles.filter((handle) => !names.has(handle))];
@@ -74,7 +74,7 @@ function malformed(card: RemoteCard, problem: string): CliError {
   return environmentError("answer_malformed", message, "report it to the operator of the agent");
 }
 
-/** Formats a capability with everything that is needed to use it, except its token. */
+/** Formats everything about a capability that is needed to use it, except its token. */
 export function receivedLines(received: ReceivedCapability, paint: Paint, now: number): string[] {
   const { inspection, names, legacy } = received;
   const { capability, grant = "", authority, revocationId } = inspection;

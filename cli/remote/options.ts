@@ -21,7 +21,7 @@ export interface RemoteOptions extends CardOptions {
   readonly ambient?: boolean;
 }
 
-/** The help for an agent's address, the same in every verb. */
+/** The help for an agent's URL, the same in every verb. */
 export const URL_HELP = "the agent's address, or that of its Agent Card, ending in .json";
 
 /** Default milliseconds to wait for an answer. */
@@ -76,7 +76,8 @@ const ADVICE =
  * environment; `undefined` if there is none.
  *
  * @param argument - The value of `--access-token`.
- * @throws CliError if it is the token itself, cannot be read, or is not a bearer token. Never shows it.
+ * @throws CliError if the argument is the token itself, or the token cannot be read or is not a bearer token.
+ *   Never shows it.
  */
 export function readAccessToken(
   context: Context,

@@ -6,7 +6,7 @@ import { seenFromNow } from "../moment.js";
 import { printable, quoted, type Row, renderRows, say, stderrPaint } from "../output.js";
 import type { RemoteCard } from "./card.js";
 
-/** The parsed description of what waits for people's decision. */
+/** What an agent says about a request that waits for an approval. */
 export interface ReceivedPending {
   readonly approvalId: string;
   readonly expires: string;
@@ -21,7 +21,7 @@ const ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const USUAL_INTERVAL = 5;
 
 /**
- * Returns what waits for people in an agent's answer; `undefined` if nothing does.
+ * Returns what an agent's answer says about a pending approval; `undefined` if there is none.
  *
  * @throws CliError if it is malformed.
  */
@@ -48,7 +48,7 @@ export function readPending(card: RemoteCard, answer: Json): ReceivedPending | u
   };
 }
 
-/** Describes who has to decide, how, where and until when, for standard error. */
+/** Describes for standard error who has to decide, how, where and until when. */
 export function pendingLines(
   context: Context,
   card: RemoteCard,

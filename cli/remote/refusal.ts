@@ -16,7 +16,7 @@ const MOST_NAMES = 20;
 
 const NEW_TOKEN = "ask the agent for a new one: proviso request";
 
-/** Remedies for an agent's refusal of a call, where a service that only checks has less advice. */
+/** Hints for an agent's refusal of a call, in addition to those for services that only check. */
 const CALL_ADVICE: { readonly [Code in DenialCode | AgentDenialCode]?: string } = {
   capability_missing: "proviso request asks for one; give it as @FILE or on standard input",
   authority_undeclared: "give a token, or --ambient to call on your own authority and declare it",
@@ -37,7 +37,7 @@ const CALL_ADVICE: { readonly [Code in DenialCode | AgentDenialCode]?: string } 
   resource_denied: "use a handle that the token still allows; proviso inspect shows them",
 };
 
-/** Remedies for an agent's refusal of a request, where the problem itself does not say everything. */
+/** Hints for an agent's refusal of a request, if its message does not say everything. */
 const REQUEST_ADVICE: { readonly [Code in RequestDenialCode]?: string } = {
   unknown_grant: "proviso card shows the agent's grants",
   missing_required_grants: "add --grant for each of them",
@@ -51,17 +51,17 @@ const REQUEST_ADVICE: { readonly [Code in RequestDenialCode]?: string } = {
   nothing_left: "ask for less, or ask the operator of the agent to allow it",
 };
 
-/** Returns the remedy for one denial; `undefined` if it says everything itself. */
+/** Returns the hint for one denial; `undefined` if the denial's message says everything. */
 export function adviceForCall(denial: ReceivedDenial): string | undefined {
   return adviceIn(CALL_ADVICE, denial.code) ?? adviceForDenial(denial);
 }
 
-/** Makes the error for a refused request for capabilities. */
+/** Returns the error for a refused request for capabilities. */
 export function requestRefusal(card: RemoteCard, fault: AgentFault): CliError {
   const found = refusalIn(fault.details, ERROR_DOMAIN);
   if (found === undefined) return faultError(card, fault);
   const { code, refused, ...others } = found;
-  // The grants are listed below, so the sentence would be repeated.
+  // The grants are listed below, so the agent's sentence would be repeated.
   const why = refused.length === 0 ? fault.message : "nothing is left of what was asked for";
   return new CliError({
     code,
@@ -77,7 +77,7 @@ function collectionsHint({ code, known = [] }: ReceivedRefusal): string | undefi
   return `say which with --collection, and --filter; there are ${known.slice(0, MOST_NAMES).join(", ")}`;
 }
 
-/** Formats refused grants for an error: one a line, and as data. */
+/** Returns the refused grants for an error: as lines, and as data. */
 export function refusedDetails(refused: readonly ReceivedRefusedGrant[]): {
   readonly [name: string]: unknown;
 } {
@@ -91,7 +91,7 @@ export function refusedLine({ grant, takenBy, message }: ReceivedRefusedGrant): 
   return `${grant}: ${message} (the ${takenBy} leaves nothing)`;
 }
 
-/** Makes the error for any other error of an agent. */
+/** Returns the error for any other error of an agent. */
 export function faultError(card: RemoteCard, fault: AgentFault): CliError {
   const { status, message, reason, retryAfter } = fault;
   const who = card.name;
@@ -118,7 +118,7 @@ export function faultError(card: RemoteCard, fault: AgentFault): CliError {
   return told(reason ?? "refused", `${who} refuses: ${message}`, EXIT.refused, hint);
 }
 
-// RFC 6750, section 3: the challenge is meant for the client, and so for its user.
+// RFC 6750, section 3: the challenge is meant for the client, and thus for its user.
 function challengeWords({ challenge = "", message, reason }: AgentFault) {
   const said = (name: string): string | undefined =>
     new RegExp(`[ ,]${name}="([^"]{1,400})"`, "i").exec(challenge)?.[1];

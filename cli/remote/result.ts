@@ -2,8 +2,8 @@ import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { escapedJson, printable } from "../output.js";
 
 /**
- * Formats a skill's answer for people: one property a line, strings of several lines unchanged, nested values
- * below each other. No character of it makes a terminal act.
+ * Formats a skill's answer for people: one property per line, strings with several lines unchanged, nested
+ * values below each other. No character of it makes a terminal act.
  *
  * @param value - Nested within the limit of `remoteFetch`.
  */
@@ -35,7 +35,7 @@ function isEmpty(value: Json): boolean {
 
 function textLines(text: string): string[] {
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
-  // A tab never moves the cursor beyond the width of a line.
+  // A tab cannot move the cursor beyond the end of a line.
   return lines.map((line) => line.split("\t").map(printable).join("\t"));
 }
 

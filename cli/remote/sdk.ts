@@ -1,5 +1,6 @@
-// The A2A SDK, loaded on demand: it takes longer than everything else in a verb. All verbs load it from here, since it
-// comes as ES modules and as CommonJS, and an error of the one is no instance of a class of the other.
+// Loads the A2A SDK on demand, because that takes longer than everything else in a verb. All verbs load it
+// here: it exists both as ES modules and as CommonJS, and an error made by one is not an instance of the
+// other's class.
 
 export { AgentCard, Task } from "@a2a-js/sdk";
 export { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";

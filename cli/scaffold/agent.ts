@@ -1,12 +1,11 @@
-// cli/scaffold/: the files that `proviso init agent` writes, as text, and the code that writes them to their
-// folder.
+// The files that `proviso init agent` writes.
 
 import { PORT, readme } from "./readme.js";
 
-/** The differences between new agents. */
+/** What differs between new agents. */
 interface NewAgent {
   readonly name: string;
-  /** The path to the schema of the configuration from the agent's folder, with `/`. */
+  /** The path from the agent's folder to the schema of the configuration, with `/`. */
   readonly schema: string;
   /** The access token for development. */
   readonly accessToken: string;
@@ -15,11 +14,11 @@ interface NewAgent {
 interface ScaffoldFile {
   readonly name: string;
   readonly text: string;
-  /** True if only its owner may read it. */
+  /** True if only the owner may read the file. */
   readonly isPrivate?: boolean;
 }
 
-/** The path to a new agent's keys and database from its folder. */
+/** The path from a new agent's folder to its keys and database. */
 export const HOME_FOLDER = "home";
 
 /** Returns every file of a new agent except those of its home. */

@@ -1,6 +1,6 @@
 // The README of a new agent, and the commands in it.
 
-/** The address of a new agent. */
+/** The port of a new agent. */
 export const PORT = 8080;
 
 const URL = `http://127.0.0.1:${PORT}`;

@@ -27,12 +27,12 @@ import { agentFiles, HOME_FOLDER } from "./agent.js";
 const TOKEN_BYTES = 24;
 
 /**
- * Writes a new agent with its home. Builds it in another folder first, so that after any failure `folder` holds
+ * Writes a new agent with its home. It is built in another folder first, so that after any failure `folder` has
  * a complete agent or nothing.
  *
- * @param folder - An absolute path to an empty folder, or to none. An existing folder stays the same folder,
+ * @param folder - An absolute path at which there is an empty folder or nothing. An existing folder is kept,
  *   since a shell may be in it.
- * @param database - The database, if it is not in the home: a path, or a PostgreSQL address.
+ * @param database - The database, unless it is in the home: a path or a PostgreSQL URL.
  * @returns The id of the root key.
  * @throws CliError `folder_in_use` or `agent_unwritable`.
  * @throws HomeError or StorageError if the home cannot be made.
@@ -90,7 +90,7 @@ function schemaFrom(folder: string): string {
 
 function moveInto(folder: string, building: string): void {
   const moved: string[] = [];
-  // Another process may have written there meanwhile.
+  // Another process may have written to the folder meanwhile.
   assertEmpty(folder, basename(building));
   try {
     for (const name of readdirSync(building)) {
@@ -104,7 +104,7 @@ function moveInto(folder: string, building: string): void {
   }
 }
 
-/** @param own - A name in the folder that is ignored. */
+/** @param own - A name in the folder to ignore. */
 function assertEmpty(folder: string, own?: string): void {
   let names: readonly string[];
   try {

@@ -24,7 +24,7 @@ export interface AgentConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
-  /** At least one. */
+  /** The protocols to serve; at least one. */
   readonly protocols: readonly [ProtocolName, ...ProtocolName[]];
   readonly mode: Mode;
   readonly undeclaredAmbient?: UndeclaredAmbient;
@@ -48,11 +48,11 @@ export interface AgentConfig {
   readonly delegation?: DelegationConfig;
   /** Absent properties have the defaults of `openRevocations`. */
   readonly revocationList?: RevocationListConfig;
-  /** Absent means that services rely on the list for 5 minutes. */
+  /** Unless given, services trust the list for 5 minutes. */
   readonly revocationFeed?: { readonly maxAge: string };
   /** For the protocol agent-auth. */
   readonly agentAuth?: AgentAuthConfig;
-  /** Absent means that users sign in with development tokens, if there are any. */
+  /** Unless given, users sign in with development tokens, if there are any. */
   readonly approvals?: { readonly login?: ConsoleLoginConfig; readonly lifetime?: string };
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
@@ -60,13 +60,13 @@ export interface AgentConfig {
   readonly log: "info" | "warn" | "silent";
 }
 
-/** The intervals at which the revocation list is read, and its age limit, in milliseconds. */
+/** How often the revocation list is read, and how old it may be, in milliseconds. */
 export interface RevocationListConfig {
   readonly refreshMs?: number;
   readonly staleAfterMs?: number;
 }
 
-/** A grant, with a duration such as `2h` for the time to approve it. */
+/** A grant. The time to approve it is a duration such as `2h`. */
 export interface GrantConfig extends Omit<Grant, "approval"> {
   readonly approval?: Omit<GrantApproval, "lifetime"> & { readonly lifetime?: string };
 }
@@ -85,9 +85,9 @@ interface DelegationConfig {
 
 /** Settings for agents that register themselves. */
 export interface AgentAuthConfig extends Omit<PartySettings, "lifetimes"> {
-  /** The capabilities shown without credentials; none unless given. */
+  /** Names of the capabilities shown without credentials, or `*` for all; none unless given. */
   readonly public?: readonly string[] | "*";
-  /** The URLs of services that execute a capability instead of the agent, by its name. */
+  /** URLs of services that execute a capability instead of the agent, by capability name. */
   readonly locations?: { readonly [capability: string]: string };
   readonly verificationUrl?: string;
   readonly introspection?: RateLimit;

@@ -6,18 +6,18 @@ import { KeysUnavailableError } from "../../src/auth/key-source.js";
 import { environmentError } from "../exit.js";
 import { fromConfig, type ReadConfig, readPart } from "./config.js";
 
-/** The authenticator of callers, with notes for the operator. */
+/** The authenticator of callers, and notes for the operator. */
 export interface Callers {
   readonly authenticator: Authenticator;
-  /** Present if a fixed token alone identifies a caller. */
+  /** Set if a fixed token alone identifies a caller. */
   readonly warning?: string;
 }
 
 /**
- * Makes the authenticator of a configuration.
+ * Creates the authenticator for a configuration.
  *
- * @throws CliError `config_invalid`, an error of reading a file of tokens, or `keys_unavailable` if a file of
- *   keys cannot be read.
+ * @throws CliError `config_invalid`, `keys_unavailable` if a file of keys cannot be read, or the error of
+ *   reading a file of tokens.
  */
 export async function openCallers(read: ReadConfig): Promise<Callers> {
   const { authentication } = read.config;

@@ -9,12 +9,12 @@ import { quoted } from "../output.js";
 import type { AgentConfig } from "./agent-config.js";
 import { type ConfigParts, type ConfigProblem, checkForm } from "./schema.js";
 
-/** A valid configuration, and its place. */
+/** A valid configuration, and where it is. */
 export interface ReadConfig<Config = AgentConfig> {
   readonly config: Config;
-  /** The file, as the user named it. */
+  /** The file as named by the user. */
   readonly file: string;
-  /** The absolute folder of its relative paths. */
+  /** The absolute folder that relative paths start from. */
   readonly folder: string;
 }
 
@@ -34,7 +34,7 @@ export async function readConfig<Part extends "config" | "session">(
 }
 
 /**
- * Reads a file that has a schema: its text, and its contents with the schema's defaults.
+ * Reads a file that has a schema. Returns its text, and its contents with the schema's defaults.
  *
  * @throws CliError `config_unreadable`, `config_malformed`, or `config_invalid` with every violation of the
  *   schema.
@@ -50,7 +50,7 @@ export async function readPart<Part extends keyof ConfigParts>(
   return { value: form.value, text };
 }
 
-/** Makes a problem with a field. */
+/** Returns a problem with a field. */
 export function problemAt(path: string, what: string): ConfigProblem {
   return { path, message: `${path}: ${what}` };
 }
@@ -63,9 +63,9 @@ export function problemFrom(error: unknown): ConfigProblem {
 }
 
 /**
- * Makes an object from a part of a file.
+ * Calls `make` for a part of a file.
  *
- * @param placed - Replaces the library's name of the field by that in the file.
+ * @param placed - Replaces the library's name of the field by its name in the file.
  * @throws CliError `config_invalid` if `make` throws a `TypeError` that begins with a field.
  */
 export async function fromConfig<T>(
@@ -86,7 +86,7 @@ export function refuseConfig(file: string, problems: readonly ConfigProblem[]): 
   if (problems.length > 0) throw invalidConfig(file, problems);
 }
 
-/** Makes the error for a file with problems. */
+/** Returns the error for a file with problems. */
 export function invalidConfig(file: string, problems: readonly ConfigProblem[]): CliError {
   const count = problems.length === 1 ? "one thing is" : `${problems.length} things are`;
   const hint = "the JSON Schemas in schemas/, which editors understand, say what each field may be";
@@ -99,12 +99,12 @@ export function invalidConfig(file: string, problems: readonly ConfigProblem[]):
   });
 }
 
-/** Largest configuration in bytes; a policy of ten thousand rules fits. */
+/** Most bytes of a configuration; a policy of ten thousand rules fits. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 32;
 
 /**
- * Reads a JSON file: its value and its text. Messages never quote the text, which may contain tokens.
+ * Reads a JSON file. Returns its value and its text. Messages never quote the text, which may contain tokens.
  *
  * @param name - The name of the file in messages; its path unless given.
  * @throws CliError `config_unreadable` or `config_malformed`, with line and column.
@@ -158,7 +158,7 @@ function unreadable(path: string, why: string): CliError {
   return environmentError("config_unreadable", `${path}: ${why}`, hint);
 }
 
-/** Finds where a text stops being JSON: `JSON.parse` does not always report it, and quotes the text. */
+/** Returns the offset at which a text stops being JSON: `JSON.parse` does not always report it, and quotes the text. */
 async function faultIn(text: string): Promise<number> {
   const { parse } = await import("jsonc-parser");
   const faults: ParseError[] = [];

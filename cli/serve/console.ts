@@ -18,11 +18,11 @@ export interface ConsoleSettings {
 
 const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
-/** A longer one cannot be a client's secret. */
+/** Most bytes of a client's secret. */
 const MAX_SECRET = 4096;
 
 /**
- * Makes the sign-in of the approvals console: as configured, or else with callers' development tokens.
+ * Creates the sign-in of the approvals console: as configured, or else with callers' development tokens.
  * `undefined` if no console is served.
  *
  * @throws CliError `config_invalid`

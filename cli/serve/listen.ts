@@ -1,7 +1,7 @@
 import { isErrno } from "../../src/system/error-code.js";
 import { environmentError } from "../exit.js";
 
-/** Converts a failure to listen for the operator. */
+/** Explains to the operator why listening failed. */
 export function listeningError(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },

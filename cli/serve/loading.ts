@@ -2,16 +2,19 @@ import { createServer } from "node:http";
 import { drain, listen } from "../../src/http/listen.js";
 import type { Address } from "./settings.js";
 
-/** Answers probes at the agent's address before the agent does. */
+/** Answers health checks at the agent's address until the agent itself does. */
 export interface LoadingServer {
-  /** Called with the fraction of the revocation list that has been read. Begins to listen at the first call below 1. */
+  /**
+   * Called with the fraction of the revocation list that has been read. At the first fraction below 1, it
+   * starts listening.
+   */
   readonly onLoading: (part: number) => void;
-  /** Releases the address. */
+  /** Stops listening. */
   close(): Promise<void>;
 }
 
 /**
- * Answers `/healthz` with 200 while a long revocation list is read, and everything else, such as `/readyz`,
+ * Answers while a long revocation list is read: `/healthz` with 200, and everything else, such as `/readyz`,
  * with 503.
  */
 export function answerWhileLoading(address: Address): LoadingServer {
@@ -24,7 +27,7 @@ export function answerWhileLoading(address: Address): LoadingServer {
   let listening: Promise<unknown> | undefined;
   return {
     onLoading(part) {
-      // The number of port 0 is not known yet; the agent itself reports a port in use.
+      // Port 0 has no number yet; a port in use is reported by the agent itself.
       if (address.port !== 0 && part < 1) listening ??= listen(server, address).catch(() => {});
     },
     async close() {

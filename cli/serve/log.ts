@@ -5,7 +5,7 @@ import type { LedgerProblem } from "../../src/stores/ledger/notes.js";
 import type { Context } from "../context.js";
 import { printable, say } from "../output.js";
 
-/** The log: JSON lines on standard error, each written synchronously and completely. */
+/** Returns the log: JSON lines on standard error, each written synchronously and completely. */
 export function newLog(context: Context, level: "info" | "warn" | "silent"): AgentLog {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   return pino(options, { write: (line: string) => say(context, line.trimEnd()) });
@@ -14,8 +14,8 @@ export function newLog(context: Context, level: "info" | "warn" | "silent"): Age
 const MAX_LENGTH = 500;
 
 /**
- * Redirects what libraries write to the console to the agent's log: the SDK reports its internal errors there,
- * with stacks and callers' input.
+ * Sends what libraries write to the console to the agent's log instead. The SDK writes its internal errors
+ * there, with stacks and callers' input.
  *
  * @returns A function that restores the console.
  */
@@ -31,7 +31,7 @@ export function consoleToLog(log: AgentLog): () => void {
   };
 }
 
-/** Warns the operator, whatever the log's level. */
+/** Writes a warning, whatever the log's level. */
 export function warn(context: Context, message: string): void {
   say(context, `WARNING: ${printable(message.replace(/^WARNING: /, ""))}`);
 }

@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { dirname } from "node:path";
 import { missedBy } from "../missing-package.js";
 
-/** Milliseconds for locating a syntax error. */
+/** Milliseconds for finding a syntax error. */
 const PATIENCE = 5000;
 
-/** Describes an error for the module's author: the place in the module's own code, and the message. */
+/** Describes an error for the module's author: the place in the module's code, and the message. */
 export function placeAndReason(
   path: string,
   error: unknown,
@@ -20,10 +20,10 @@ export function placeAndReason(
 }
 
 /**
- * What to do about a package that a module of the user's imports and does not find: it is not looked for beside the
- * command.
+ * Explains how to install a package that a user's module imports. It must be installed beside the module, since
+ * the command's own packages are not searched.
  *
- * @returns `undefined` if that is not what went wrong.
+ * @returns `undefined` if the error has another cause.
  */
 export function howToInstall(path: string, error: unknown): string | undefined {
   const missed = missedBy(error);
@@ -32,7 +32,7 @@ export function howToInstall(path: string, error: unknown): string | undefined {
     : `install it beside the module: cd ${dirname(path)} && npm install ${missed}`;
 }
 
-// Importing does not report the line of a syntax error; checking the file alone does.
+// An import does not report the line of a syntax error; checking the file alone does.
 function lineOfSyntaxError(path: string): string | undefined {
   const options = { encoding: "utf8", timeout: PATIENCE } as const;
   const { stderr } = spawnSync(process.execPath, ["--check", path], options);

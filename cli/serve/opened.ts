@@ -1,6 +1,6 @@
 export type Closing = () => unknown;
 
-/** Opens resources one after the other. If one fails, the earlier ones are closed again. */
+/** Opens resources one after another. If one fails, those opened before are closed again. */
 export async function openAll<Opened>(
   open: (opened: Closing[]) => Promise<Opened>,
 ): Promise<Opened> {
@@ -14,7 +14,7 @@ export async function openAll<Opened>(
 }
 
 /**
- * Closes them in reverse order, each whatever became of the others.
+ * Closes resources in reverse order, even if closing some fails.
  *
  * @throws The first error of closing.
  */
@@ -33,10 +33,10 @@ export async function closeAll(opened: Closing[]): Promise<void> {
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Runs the pruning tasks one after the other, now and every hour.
+ * Runs the pruning tasks one after another, now and every hour.
  *
- * @param onProblem - Called with the error of a task; the others run all the same.
- * @returns A function that stops it once the running task is done.
+ * @param onProblem - Called with the error of a task; the other tasks still run.
+ * @returns A function that stops this, once the running task is done.
  */
 export function pruneHourly(
   works: readonly (() => unknown)[],

@@ -19,13 +19,13 @@ export interface PolicyTerms {
 export interface ReadPolicy {
   readonly table: PolicyTable;
   readonly definition: PolicyDefinition;
-  /** The policy's own file as it was read; absent for a policy in the configuration. */
+  /** The policy's own file as read; absent if the policy is in the configuration. */
   readonly source?: { readonly file: string; readonly text: string };
 }
 
-/** Milliseconds between two checks. */
+/** Milliseconds between two checks of the file. */
 const INTERVAL = 200;
-/** Milliseconds after which another change of a file is certain to change its timestamps. */
+/** Milliseconds after a change until a further change is certain to have a different timestamp. */
 const SETTLED = 2000;
 
 /**
@@ -51,7 +51,7 @@ export async function readPolicy({
   return { table: await tableFrom(file, definition, "policy."), definition };
 }
 
-// The library's message begins with "policy.", which does not exist in a file of its own.
+// The library's message begins with "policy.", which a separate file does not have.
 function tableFrom(file: string, policy: PolicyDefinition, prefix: string): Promise<PolicyTable> {
   const placed = (words: string): string => words.replace(/^policy\./, prefix);
   return fromConfig(file, () => new PolicyTable(policy), placed);
@@ -64,12 +64,12 @@ async function readPolicyFile(
   return { definition: withoutSchema(value), text };
 }
 
-/** Removes the parts of a policy that are for editors. */
+/** Removes the properties of a policy that are for editors. */
 function withoutSchema({ groups, rules }: PolicyDefinition): PolicyDefinition {
   return groups === undefined ? { rules } : { groups, rules };
 }
 
-/** Finds unknown grants and operations in rules, which would allow nothing. */
+/** Returns problems for unknown grants and operations in rules, which would allow nothing. */
 export function unknownTerms(
   { rules }: PolicyDefinition,
   { grants, operations }: PolicyTerms,
@@ -95,7 +95,7 @@ export function unknownTerms(
 /**
  * Follows a policy's own file, and reports changes on standard error.
  *
- * @returns A function that stops it.
+ * @returns A function that stops following.
  */
 export function keepInForce(
   context: Context,
@@ -110,11 +110,11 @@ export function keepInForce(
 }
 
 /**
- * Puts a policy file in force whenever it changes, within {@link INTERVAL} and the time to read it. An invalid
- * file leaves the policy unchanged.
+ * Applies a policy file whenever it changes, within {@link INTERVAL} and the time to read it. If the file is
+ * invalid, the previous policy stays.
  *
- * @param report - Called once for each change, for the operator; `ok` is false if the old policy stays.
- * @returns A function that stops it.
+ * @param report - Called once for each change, for the operator; `ok` is false if the previous policy stays.
+ * @returns A function that stops following.
  */
 function followPolicy(
   table: PolicyTable,
@@ -142,7 +142,7 @@ function followPolicy(
     } catch (error) {
       const message = messageOf(error, file);
       const problem = `${stamp} ${message}`;
-      // An editor may be in the middle of writing: only a lasting problem is reported, and once.
+      // An editor may still be writing: only report a problem that persists, and only once.
       if (problem === complaint && problem !== told) {
         report(`${message}; the policy stays as it was`, false);
         told = problem;
@@ -161,13 +161,13 @@ function followPolicy(
   return () => clearInterval(timer);
 }
 
-/** Returns a stamp of a file, and whether another change is certain to change it. */
+/** Returns a stamp of a file, and whether any further change is certain to change it. */
 function stateOf(path: string): { readonly stamp: string; readonly settled: boolean } {
   try {
     const stat = statSync(path, { bigint: true });
     return { stamp: stampOf(stat), settled: Date.now() - Number(stat.ctimeMs) > SETTLED };
   } catch {
-    // Reading the file reports the reason.
+    // The reason is reported when the file is read.
     return { stamp: "", settled: false };
   }
 }

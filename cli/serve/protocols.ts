@@ -27,10 +27,10 @@ import { fromConfig } from "./config.js";
 import type { ConsoleSettings } from "./console.js";
 import type { Address } from "./settings.js";
 
-/** The served agent as protocols use it: one agent, one ledger and one list for all. */
+/** The served agent as protocols use it: one agent, one ledger and one revocation list for all. */
 export interface AgentParts {
   readonly config: AgentConfig;
-  /** The configuration's file, for errors. */
+  /** The configuration file, for errors. */
   readonly file: string;
   readonly agent: IssuingAgent;
   readonly parties: Parties;
@@ -41,18 +41,18 @@ export interface AgentParts {
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
-  /** Present if the approvals console is served. */
+  /** Set if the approvals console is served. */
   readonly console: ConsoleSettings | undefined;
-  /** Seconds for which services may rely on the list. */
+  /** Seconds for which services may trust the list. */
   readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
   readonly log: AgentLog;
-  /** Absent if no address serves them. */
+  /** Absent if metrics are not served. */
   readonly metrics: AgentMetrics | undefined;
   readonly health: HealthCheck;
 }
 
-/** An address for the operator, by its name in `--json` and in words. */
+/** A URL for the operator, with its name in `--json` and a label. */
 interface ProtocolAddress {
   readonly name: string;
   readonly label: string;
@@ -65,10 +65,10 @@ interface MountedProtocol extends Mounted {
   readonly warnings?: readonly string[];
 }
 
-/** A protocol for callers of the agent, mounted beside the others on one port. */
+/** A protocol for callers of the agent. All protocols are mounted on one port. */
 type Protocol =
   | { mount(parts: AgentParts, place: MountPoint): MountedProtocol }
-  /** Checks and loads what mounting needs, before anything listens. */
+  /** Checks options and loads packages before anything listens. */
   | { prepare(parts: AgentParts): Promise<(place: MountPoint) => MountedProtocol> };
 
 const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
@@ -135,7 +135,7 @@ export interface ServedAgent {
  * Serves an agent over the configured protocols, on one port.
  *
  * @throws CliError `config_invalid` if a protocol cannot be served with this configuration.
- * @throws Error if the port is taken.
+ * @throws Error if the port is in use.
  */
 export async function serveProtocols(parts: AgentParts, address: Address): Promise<ServedAgent> {
   const { config, health, log } = parts;

@@ -1,5 +1,4 @@
-// cli/serve/: reads and validates the configuration of `proviso serve`, opens the parts that it names, and
-// wires an agent that serves.
+// Starts the agent of `proviso serve`: opens the parts that the configuration names, and connects them.
 
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { grantDifferences } from "../../src/home/home-config.js";
@@ -35,7 +34,7 @@ import { checkTogether, loadSkills, skillsFault } from "./skills.js";
 export interface RunningAgent {
   readonly server: ServedAgent;
   readonly mode: string;
-  /** Notes for the operator, one a line, warnings first. */
+  /** Notes for the operator, one per line, warnings first. */
   readonly notes: readonly string[];
   /** Finishes pending work, and closes everything. @throws The first error of closing. */
   close(): Promise<void>;

@@ -13,7 +13,7 @@ import type { AgentConfig } from "./agent-config.js";
 export interface ConfigProblem {
   /** The field, such as `grants[1].operations[0]`; empty for the whole file. */
   readonly path: string;
-  /** The message, beginning with the field. */
+  /** The message, which begins with the field. */
   readonly message: string;
 }
 
@@ -25,7 +25,7 @@ export interface ConfigParts {
 }
 
 const ID = "urn:proviso:agent-config:1";
-// One object each, by which ajv recognizes what it has compiled.
+// One object for each part, by which ajv recognizes what it has compiled.
 const FORMS: { readonly [Part in keyof ConfigParts]: object } = {
   config: { $ref: ID },
   policy: { $ref: `${ID}#/$defs/policy` },
@@ -40,10 +40,10 @@ type Form<T> =
 let compiled: Ajv2020 | undefined;
 
 /**
- * Returns a value with the defaults of its schema in `schemas/`, or every violation. Messages show names of
- * properties, and never a value.
+ * Returns a value with the defaults of its schema in `schemas/`, or every violation. Messages show property
+ * names, never values.
  *
- * @param value - Changed in place to add the defaults.
+ * @param value - Modified: defaults are added to it.
  */
 export async function checkForm<Part extends keyof ConfigParts>(
   value: unknown,
@@ -70,13 +70,13 @@ async function compile(): Promise<Ajv2020> {
     allowUnionTypes: true,
     ownProperties: true,
     verbose: true,
-    // The schemas are this package's own, and each compiled function runs once: validating the schema and
-    // optimizing the code would take a tenth of an agent's start.
+    // The schemas belong to this package, and each compiled function runs once. Validating the schema and
+    // optimizing the code would take a tenth of the agent's start.
     meta: false,
     validateSchema: false,
     code: { optimize: false },
   });
-  // Known to editors, and used in messages when a pattern fails.
+  // For editors; also used in messages if a pattern fails.
   ajv.addVocabulary(["patternErrorMessage"]);
   ajv.addFormat("url", (text: string) => URL.canParse(text));
   for (const name of ["agent", "session"]) {
@@ -87,7 +87,7 @@ async function compile(): Promise<Ajv2020> {
 }
 
 function problemFrom(error: ErrorObject): ConfigProblem | undefined {
-  // The alternatives are reported as one problem.
+  // Alternatives are reported as one problem.
   if (error.keyword === "if" || error.schemaPath.includes("/oneOf/")) return undefined;
   const [member, what] = WORDS[error.keyword]?.(error) ?? ["", error.message];
   const path = `${pathOf(error.instancePath)}${member}`.replace(/^\./, "");
@@ -96,7 +96,7 @@ function problemFrom(error: ErrorObject): ConfigProblem | undefined {
 
 type Words = readonly [member: string, what: string | undefined];
 
-/** Describes a violation by its keyword, with the affected property if the error is the object's. */
+/** Describes a violation by its keyword. For errors about an object, names the property. */
 const WORDS: { readonly [keyword: string]: (error: ErrorObject) => Words } = {
   required: ({ params }) => [memberPath(params["missingProperty"]), "is missing"],
   dependentRequired: ({ params }) => [

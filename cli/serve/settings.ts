@@ -19,11 +19,11 @@ export interface RunOptions extends HomeChoice {
   readonly metrics?: string;
 }
 
-/** The home of an agent, and the resulting lifetimes of capabilities. */
+/** The home of an agent, and the lifetimes of its capabilities. */
 export interface AgentHome {
   readonly files: HomeFiles;
   readonly config: HomeConfig;
-  /** Seconds that a capability lives unless a request says otherwise. */
+  /** Lifetime of a capability in seconds, if a request does not say. */
   readonly lifetime: number;
   /** Longest lifetime of a capability in seconds. */
   readonly maxLifetime: number;
@@ -32,7 +32,7 @@ export interface AgentHome {
 const USUAL_LIFETIME = 15 * 60;
 
 /**
- * Finds a configuration's home: on the command line, else in the configuration, else in the default place of
+ * Returns a configuration's home: from the command line, else from the configuration, else the default place of
  * other verbs.
  */
 export function homeOf(
@@ -75,7 +75,7 @@ export function agentHome(
 /**
  * Returns how the revocation list is followed, if configured.
  *
- * @throws CliError `config_invalid` if the list would be too old between any two looks.
+ * @throws CliError `config_invalid` if the list would become too old between two reads.
  */
 export function revocationListOf({
   config: { revocationList: list = {} },
@@ -97,7 +97,7 @@ export function revocationListOf({
 const DAY = 24 * 60 * 60;
 
 /**
- * Returns the seconds for which services may rely on the revocation list, if configured.
+ * Returns the seconds for which services may trust the revocation list, if configured.
  *
  * @throws CliError `config_invalid` if that is more than a day, or the list is not published.
  */
@@ -132,7 +132,7 @@ export function addressIn(text: string): Address | undefined {
 /**
  * Returns the address of the metrics, if any.
  *
- * @throws CliError `config_invalid`, or of usage, if it is not `HOST:PORT`.
+ * @throws CliError of usage, or `config_invalid`, if it is not `HOST:PORT`.
  */
 export function metricsAddressOf(
   { config, file }: ReadConfig,
@@ -150,7 +150,8 @@ export function metricsAddressOf(
 /**
  * Returns the address at which the agent listens.
  *
- * @throws CliError `config_invalid` for any free port behind a public address, which callers could not know.
+ * @throws CliError `config_invalid` if the port is 0 although there is a public URL: callers could not know the
+ *   port.
  */
 export function addressOf({ config, file }: ReadConfig, options: RunOptions): Address {
   const { host, port } = config.listen;

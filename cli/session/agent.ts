@@ -11,17 +11,17 @@ import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "../serve/c
 import type { ConfigProblem } from "../serve/schema.js";
 import type { SessionConfig } from "./session-config.js";
 
-/** Allows a principal everything that its token allows, for hosts without a policy. */
+/** Allows a principal everything that its token allows; for hosts without a policy. */
 const TOKENS_ALONE: Policy = {
   permissions: () => [{ operations: "*", resources: { collections: "*" } }],
 };
 
 /**
- * Makes the agent that judges messages, with the grants that the home lists, or else one for each served
+ * Creates the agent that judges messages. Its grants are those that the home lists, or else one for each served
  * capability.
  *
  * @param listed - The home's own configuration.
- * @throws CliError `config_invalid` if the home lists grants, but not one that plugins need.
+ * @throws CliError `config_invalid` if the home lists grants but lacks one that plugins need.
  */
 export async function sessionAgent(
   { config, file }: ReadConfig<SessionConfig>,

@@ -18,12 +18,12 @@ export interface Connecting {
   readonly agentId: string;
   readonly tokens: readonly string[];
   readonly ambient: boolean;
-  /** The requested capabilities; unless given, those of the tokens. */
+  /** The capabilities to request; those of the tokens unless given. */
   readonly capabilities?: readonly string[] | undefined;
   readonly json: boolean;
-  /** True if parts of an answer are requested. */
+  /** True to request parts of answers. */
   readonly stream: boolean;
-  /** The single call to make; calls are read from standard input unless given. */
+  /** The single call to make; unless given, calls are read from standard input. */
   readonly call?: SessionCall | undefined;
 }
 
@@ -60,7 +60,7 @@ async function begin(context: Context, connecting: Connecting): Promise<Session>
   }
 }
 
-/** Returns the capabilities of the tokens; all for ambient authority. */
+/** Returns the capabilities of the tokens; all capabilities for ambient authority. */
 function capabilitiesOf(tokens: readonly string[]): readonly string[] {
   if (tokens.length === 0)
     return CAPABILITY_NAMES.filter((name) => reservedReason(name) === undefined);
@@ -99,7 +99,7 @@ async function makeCall(
   }
 }
 
-/** Makes the calls on standard input, one a line; returns the exit code of the first that failed. */
+/** Makes the calls on standard input, one per line. Returns the exit code of the first call that failed. */
 async function makeCalls(
   context: Context,
   session: Session,
@@ -108,7 +108,7 @@ async function makeCalls(
   const stop = context.untilStopped();
   if (context.stdin.isTerminal) say(context, `one call in a line: ${CALL_FORM}; Ctrl-D ends`);
   const input = context.stdio();
-  // It is closed early, which a duplex made of two streams takes for an error.
+  // It is closed early, which a duplex made from two streams reports as an error.
   input.on("error", () => {});
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   const iterator = lines[Symbol.asyncIterator]();
@@ -152,7 +152,7 @@ async function makeLine(
   }
 }
 
-/** An MCP tool reports its failure within its answer. */
+/** Reports a failed MCP tool, whose failure is within its answer. */
 function markFailedTool(context: Context, { operation }: SessionCall, result: Json): void {
   const isFailed = isJsonObject(result) && result["isError"] === true;
   if (operation !== "mcp/call" || !isFailed) return;
@@ -185,7 +185,7 @@ async function ask(
   try {
     return await call();
   } catch (error) {
-    // An unknown operation.
+    // The operation is unknown.
     if (error instanceof TypeError)
       return asUsage(() => {
         throw error;
@@ -194,7 +194,7 @@ async function ask(
   }
 }
 
-/** Prints why a line has failed; for programs, among the answers. */
+/** Prints why a line has failed; with --json among the answers. */
 function fail(context: Context, { json, address }: Connecting, error: unknown): void {
   const failure = sessionFailure(error, address);
   if (!(failure instanceof CliError)) throw failure;

@@ -4,7 +4,7 @@ import { isErrno } from "../../src/system/error-code.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { adviceForDenial, adviceIn, exitForDenial } from "../refusal.js";
 
-/** Remedies by the code of a host's error; for other codes, the message says everything. */
+/** Hints by the code of a host's error. For other codes, the message says everything. */
 const ADVICE: { readonly [code: string]: string } = {
   auth_failed: "give a token of a grant a2e:NAME with --token @FILE; proviso mint makes one",
   capability_missing: "ask for it with --caps, and present a token of its grant, such as a2e:tools",
@@ -15,10 +15,10 @@ const ADVICE: { readonly [code: string]: string } = {
   version_mismatch: "the host speaks another version of A2E",
 };
 
-/** Codes that are not the fault of the message or a rule, and may be over the next time. */
+/** Codes that neither the message nor a rule causes; a retry may succeed. */
 const ENVIRONMENT = ["plugin_failed", "server_error", "session_ended", "line_malformed"];
 
-/** Converts a failure of a session for its user; returns other errors unchanged. */
+/** Converts a failure of a session for the user; returns other errors unchanged. */
 export function sessionFailure(error: unknown, address: string): unknown {
   if (error instanceof SessionError) {
     const denials = denialsOf(error);
@@ -48,7 +48,7 @@ export function sessionFailure(error: unknown, address: string): unknown {
 
 const UNREACHABLE = ["ECONNREFUSED", "ENOENT", "ENOTSOCK", "EACCES", "ENOTFOUND", "EAI_AGAIN"];
 
-/** Returns the denials of a call refused by authority; empty if it failed for another reason. */
+/** Returns the denials of a call that authority refused; empty if it failed for another reason. */
 export function denialsOf({ detail }: SessionError): readonly ReceivedDenial[] {
   return denialsFrom(detail["denials"]);
 }

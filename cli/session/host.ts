@@ -20,11 +20,11 @@ import { memoryPlugin, openPlugins } from "./plugins.js";
 import type { SessionConfig } from "./session-config.js";
 
 export interface RunningHost {
-  /** Its address; `stdio` for standard input and output. */
+  /** The address; `stdio` for standard input and output. */
   readonly address: string;
-  /** Notes for the operator, one a line. */
+  /** Notes for the operator, one per line. */
   readonly notes: readonly string[];
-  /** Fulfilled when the single session over standard streams is over; never for a host that listens. */
+  /** Resolves when the single session over standard streams has ended; never for a host that listens. */
   readonly over: Promise<void>;
   /** Waits for running calls, and closes everything. @throws The first error of closing. */
   close(): Promise<void>;
@@ -81,7 +81,7 @@ async function open(
     context.env["PATH"],
   );
   plugins.push(...(await memoryPlugin(read, home.database)));
-  // The host closes them too; a second time does nothing.
+  // The host closes them too; closing twice does nothing.
   opened.push(() => Promise.all(plugins.map((plugin) => plugin.close?.())));
   const agent = await sessionAgent(read, home, listed, plugins, policy?.table);
   if (policy !== undefined) opened.push(following(context, policy, plugins, file));
@@ -153,7 +153,7 @@ function addressIn({ config, folder }: ReadConfig<SessionConfig>): SessionAddres
   return path === undefined ? { host, port } : { path: resolve(folder, path) };
 }
 
-/** Serves an address, or a single session on standard input and output. */
+/** Listens at an address, or serves a single session on standard input and output. */
 async function served(
   context: Context,
   host: SessionHost,
@@ -171,7 +171,7 @@ async function served(
 function unlistenable(error: unknown, at: SessionAddress): unknown {
   if ("port" in at) {
     const failure = listeningError(error, { host: at.host ?? "127.0.0.1", port: at.port });
-    // Its hints are about flags of serve.
+    // Its hints are about flags of serve, so they are replaced.
     if (!(failure instanceof CliError)) return failure;
     return environmentError(failure.code, failure.message, "name another with --listen HOST:PORT");
   }

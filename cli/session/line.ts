@@ -10,7 +10,7 @@ import { addressIn } from "../serve/settings.js";
 
 /** One call, as written in a line or on the command line. */
 export interface SessionCall {
-  /** Such as `tool/call`. */
+  /** The operation, such as `tool/call`. */
   readonly operation: string;
   readonly options: Pick<SessionCallOptions, "name" | "server" | "arguments" | "timeout">;
 }
@@ -21,8 +21,8 @@ export const CALL_FORM = "OPERATION [NAME] [argument=value...], such as: tool/ca
 const MEMBERS = ["type", "tool_name", "name", "server", "arguments", "timeout"];
 
 /**
- * Parses the short form of a call: an operation, the name of what it calls, and arguments. For `mcp`, the name
- * is that of a server, or `SERVER/TOOL`.
+ * Parses the short form of a call: an operation, the name of what is called, and arguments. For `mcp`, the name
+ * is a server, or `SERVER/TOOL`.
  *
  * @throws CliError of usage.
  */

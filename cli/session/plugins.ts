@@ -17,11 +17,11 @@ import { howToInstall, placeAndReason } from "../serve/module-fault.js";
 import type { SessionConfig } from "./session-config.js";
 
 /**
- * Makes the plugins of a configuration, except memory.
+ * Creates the plugins of a configuration, except memory.
  *
  * @param onStderr - Called with what MCP servers write to standard error.
- * @param path - The `PATH` of their programs.
- * @throws CliError `config_invalid`, also for a missing program, or `tools_failed` if the module of tools is
+ * @param path - The `PATH` of the plugins' programs.
+ * @throws CliError `config_invalid`, also if a program is missing, or `tools_failed` if the module of tools is
  *   invalid.
  */
 export async function openPlugins(
@@ -49,7 +49,7 @@ export async function openPlugins(
   return plugins;
 }
 
-/** Makes the plugin for memory in the home's database, if configured. */
+/** Creates the memory plugin with the home's database, if configured. */
 export async function memoryPlugin(
   { config, file }: ReadConfig<SessionConfig>,
   database: StoreDatabase,
@@ -60,7 +60,7 @@ export async function memoryPlugin(
   return [await fromConfig(file, make, (words) => words.replace(/^limits\./, "plugins.memory."))];
 }
 
-/** Sets the configuration's folder as the working directory of programs that name none. */
+/** Sets the configuration's folder as the working directory of programs that have none. */
 function inFolder<Program extends { readonly cwd?: string | undefined }>(
   programs: { readonly [name: string]: Program },
   folder: string,
@@ -80,7 +80,7 @@ async function toolsPlugin(path: string, configFolder: string): Promise<SessionP
       throw failed(path, "its default export is not a function");
     }
     const tools: readonly SessionTool[] = await module.default({ configFolder });
-    // Each tool is checked property by property.
+    // Every property of each tool is checked.
     return await createToolsPlugin({ tools });
   } catch (error) {
     if (error instanceof CliError) throw error;
@@ -107,8 +107,8 @@ interface NamedProgram {
 }
 
 /**
- * Looks for the program of each MCP server, so that a wrong name is found when the host starts, not at the
- * first call.
+ * Looks for the program of each MCP server, so that a wrong name is reported when the host starts rather than
+ * at the first call.
  *
  * @param path - The `PATH` of this process, for servers without their own.
  * @throws CliError `config_invalid` naming each program that is missing or that this user cannot execute.
@@ -118,7 +118,7 @@ function assertPrograms(
   servers: { readonly [name: string]: NamedProgram },
   path: string | undefined,
 ): void {
-  // Windows finds a program by extensions and registry entries too.
+  // Windows also finds programs by extensions and registry entries.
   if (process.platform === "win32") return;
   const missing = Object.entries(servers).filter(([, server]) => !isFound(server, path));
   const problems = missing.map(([name, { command, cwd }]) => {
@@ -131,7 +131,7 @@ function assertPrograms(
 
 function isFound({ command, cwd = ".", env }: NamedProgram, path: string | undefined): boolean {
   if (command.includes("/")) return isProgram(resolve(cwd, command));
-  // Without a PATH the system uses its default, which is unknown here.
+  // Without a PATH, the system uses its default, which is unknown here.
   const folders = env?.["PATH"] ?? path;
   if (folders === undefined) return true;
   return folders.split(delimiter).some((folder) => isProgram(join(resolve(cwd, folder), command)));

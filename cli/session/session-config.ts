@@ -1,5 +1,5 @@
-// cli/session/: the verbs below `proviso session`. `serve` reads a configuration, opens the plugins that it
-// names and wires a host; `connect` reads calls, one a line, and prints the answers.
+// The configuration of `proviso session serve`. In this folder, host.ts starts a host and its plugins;
+// connect.ts reads calls, one per line, and prints the answers.
 
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { McpPluginOptions } from "../../src/protocols/a2e/plugins/mcp/mcp-plugin.js";

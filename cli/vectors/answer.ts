@@ -2,12 +2,15 @@ import { isObject, isTexts } from "../../src/bytes/json.js";
 import { discoveryLine } from "./discovery-answer.js";
 import type { ExpectedDenial, Operation, Vector } from "./file.js";
 
-/** An implementation's answer to a request, or the reason why it gave none. */
+/** An implementation's answer to a request, or why there is none. */
 export type Answer =
   | { readonly kind: "answer"; readonly value: { readonly [name: string]: unknown } }
   | { readonly kind: Fault; readonly message: string };
 
-/** Reasons for no answer: `stopped` if the program ended, `silent` if it did not answer. */
+/**
+ * Why there is no answer. `stopped`: the program ended. `silent`: it did not answer in time. `garbage`: its
+ * output was not an answer. `not_run`: it was not asked.
+ */
 export type Fault = "stopped" | "silent" | "garbage" | "not_run";
 
 export type Outcome =
@@ -20,7 +23,7 @@ export type Outcome =
       readonly fault?: Fault;
     };
 
-/** Compares an answer with the vector's expectation. */
+/** Compares an answer with what the vector expects. */
 export function judge({ op, test }: Vector, answer: Answer): Outcome {
   const expected = lineOf(op, { ...test }) ?? test.result;
   if (answer.kind !== "answer") {

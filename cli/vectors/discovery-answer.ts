@@ -3,7 +3,7 @@ import type { ExpectedDenial } from "./file.js";
 
 type Value = { readonly [name: string]: unknown };
 
-/** Formats an answer about cards, chains or registries as one line; `undefined` if it has another form. */
+/** Formats an answer about cards, chains or registries as one line; `undefined` if it is malformed. */
 export function discoveryLine(
   op: "discover" | "chain" | "registry",
   value: Value,
@@ -29,8 +29,8 @@ function usable({ interface: chosen, version, warnings }: Value): string | undef
 }
 
 /**
- * Formats reasons as a set of code and link. Further reasons of a malformed card depend on how much of it a
- * reader could parse, and are ignored.
+ * Formats reasons as a set of code and link. For a malformed card, further reasons depend on how much of it a
+ * reader could parse, so they are ignored.
  */
 function refused(denials: readonly ExpectedDenial[], op: "discover" | "chain"): string {
   const places = denials.map(({ code, link }) => ({

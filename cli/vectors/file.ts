@@ -1,15 +1,15 @@
-// cli/vectors/: runs the conformance vectors against this implementation or another program, and reports.
+// The conformance vectors, which are run against this implementation or another program.
 
 import { existsSync, readFileSync } from "node:fs";
 import { environmentError } from "../exit.js";
 import { packageFile } from "../package-file.js";
 
-/** One denial, as far as conformance requires it. */
+/** The parts of a denial that conformance requires. */
 export interface ExpectedDenial {
   readonly code: string;
   readonly hop?: number;
   readonly discharge?: number;
-  /** In a chain: the agent that it is about. */
+  /** In a chain: the index of the agent that the denial is about. */
   readonly link?: number;
 }
 
@@ -21,7 +21,7 @@ interface TestBase {
 
 interface TokenTest extends TestBase {
   readonly token: string;
-  /** Every tag of an accepted token, or the known tags of another. */
+  /** Every tag of an accepted token, or the known tags of a refused one. */
   readonly tags?: readonly (readonly string[])[];
 }
 
@@ -39,7 +39,7 @@ export interface CheckTest extends TokenTest {
   readonly result: "allowed" | "refused" | "misuse";
   readonly denials?: readonly ExpectedDenial[];
   readonly revocationIds?: readonly string[];
-  /** Present in some tests that are allowed; must be answered then. */
+  /** Set in some tests that are allowed; the answer must then have it. */
   readonly chainId?: string;
 }
 
@@ -48,7 +48,7 @@ export interface DiscoveryTest extends TestBase, DiscoveryAsked {
   readonly denials?: readonly ExpectedDenial[];
 }
 
-/** The request of a test of discovery. */
+/** The request of a discovery test. */
 interface DiscoveryAsked {
   readonly card?: unknown;
   readonly cardText?: string;
@@ -59,7 +59,7 @@ interface DiscoveryAsked {
   readonly previous?: object;
 }
 
-/** The question to an implementation. */
+/** What an implementation is asked to do. */
 export type Operation = "verify" | "check" | "discover" | "chain" | "registry";
 
 type Test = VerifyTest | CheckTest | DiscoveryTest;
@@ -89,7 +89,7 @@ export interface Vector {
 }
 
 const FILES = ["macaroon.json", "check.json", "capability-discovery.json"];
-/** The version of requests and answers; every request contains it. */
+/** The version of the protocol between runner and program; every request contains it. */
 const PROTOCOL = 2;
 const NO_REVOCATIONS = { version: 0, entries: [] };
 
@@ -134,8 +134,8 @@ function ownFolder(): URL {
 }
 
 /**
- * Returns whether any of `filters` is the vector's id or part of its file's name, subject, flags or comment;
- * true without filters.
+ * Returns whether a filter is the vector's id, or part of its file's name, subject, flags or comment; true
+ * without filters.
  */
 export function isWanted({ file, subject, test }: Vector, filters: readonly string[]): boolean {
   if (filters.length === 0) return true;

@@ -3,10 +3,10 @@ import { isErrno } from "../../src/system/error-code.js";
 import { cut, escapedJson } from "../output.js";
 import type { Answer, Fault } from "./answer.js";
 
-/** Another implementation, which answers one request after the other. */
+/** Another implementation, which answers one request after another. */
 export interface Implementation {
   ask(request: object): Promise<Answer>;
-  /** The reason why the program could not be started. */
+  /** Why the program could not be started. */
   readonly startError: Error | undefined;
   close(): Promise<void>;
 }
@@ -18,20 +18,20 @@ export interface ProgramOptions {
   readonly cwd?: string | undefined;
   /** Its environment; this process's own unless given. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Number of faults in a row that end it; each costs a restart. */
+  /** Faults in a row after which the program is given up, since each costs a restart. */
   readonly faultsInARow?: number;
 }
 
 const FAULTS_IN_A_ROW = 3;
 const MAX_LINE = 4 * 1024 * 1024;
 const MAX_SHOWN = 200;
-// Milliseconds for a program to end once its input has ended.
+// Milliseconds for a program to exit once its input has ended.
 const GRACE = 2000;
 
-/** One run of the program: its lines, and how it ended. */
+/** One run of the program: its output so far, and how it ended. */
 interface Run {
   readonly child: ChildProcessWithoutNullStreams;
-  /** The last line, as far as it has arrived. */
+  /** Complete lines, then the beginning of the next one. */
   readonly lines: string[];
   ended: string | undefined;
   wake: () => void;
@@ -71,8 +71,8 @@ export class Program implements Implementation {
     if (lines.length > 1) {
       return fault("garbage", `said something before it was asked: ${shown(lines[0])}`);
     }
-    // Errors here show as the end of the program. Escaped, since some readers take U+2028 for the end of a
-    // line, such as Node's readline from version 24 on.
+    // An error here shows as the end of the program. The request is escaped, because some readers treat U+2028
+    // as the end of a line, such as Node's readline from version 24 on.
     child.stdin.write(`${escapedJson(request)}\n`, () => {});
     const isOver = (): boolean => (lines[0]?.length ?? 0) > MAX_LINE || run.ended !== undefined;
     await until(run, timeout, () => lines.length > 1 || isOver());
@@ -123,7 +123,7 @@ export class Program implements Implementation {
     this.#run = undefined;
     if (run === undefined || run.ended !== undefined) return;
     run.child.kill("SIGKILL");
-    // Its child processes may keep the pipes open; they are not waited for.
+    // Do not wait for child processes, which may keep the pipes open.
     run.child.stdout.destroy();
     await untilEnd(run);
   }
@@ -133,7 +133,7 @@ function untilEnd(run: Run): Promise<void> {
   return until(run, GRACE, () => run.ended !== undefined);
 }
 
-/** Fulfilled when the condition holds, or after this many milliseconds. */
+/** Resolves when the condition holds, or after this many milliseconds. */
 function until(run: Run, milliseconds: number, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
@@ -174,7 +174,7 @@ const WORD = /(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"])+/gs;
 const QUOTED = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs;
 
 /**
- * Splits a command line into words, with the shell's quotes and backslashes and no other syntax.
+ * Splits a command line into words. Supports the shell's quotes and backslashes, and no other syntax.
  *
  * @returns `undefined` if a quote is not closed, or there is no word.
  */

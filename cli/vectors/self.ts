@@ -94,7 +94,7 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
   return { result: "refused", denials: decision.denials };
 }
 
-/** Returns the keys of a request as a keyring; it does not matter which of them mints. */
+/** Returns the keys of a request as a keyring. It does not matter which of them mints. */
 export function keyringOf(keys: CheckRequest["keys"]): Keyring {
   const jwks = keys.map((key, at) => {
     const uses = at === 0 ? ["sign", "verify"] : ["verify"];
@@ -175,7 +175,7 @@ function registry({ registry: asked, previous }: RegistryRequest): Answered {
   return { result: "invalid", rules: problems.map(({ rule }) => rule) };
 }
 
-/** Parses a card; text that is not the JSON of a card gives none. */
+/** Parses a card; `undefined` if the text is not the JSON of a card. */
 function readingOf(
   { card = null, cardText }: AskedCard,
   registry?: CapabilityRegistry,

@@ -38,7 +38,7 @@ export function define(program: Command, context: Context): void {
     .addOption(new Option("--kind <kind>", "only events of this kind").choices([...KINDS]))
     .addOption(limitOption())
     .action(act(context, list));
-  // The same as in keys list and grants list.
+  // As in keys list and grants list.
   audit.command("list", { hidden: true }).action(act(context, list));
   const tree = audit
     .command("tree")
@@ -62,7 +62,7 @@ export function define(program: Command, context: Context): void {
 async function list(context: Context, options: Options): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   const query = queryFrom(options);
-  // One more than the page, to know whether there are more.
+  // One more than the page, to know whether further ones follow.
   const { found, gaps } = await withStores(homeFor(context, options), async (database) => {
     const ledger = new LedgerStore(database);
     return { found: await ledger.list({ ...query, limit: limit + 1 }), gaps: await ledger.gaps() };
@@ -95,7 +95,7 @@ function queryFrom({ principal, capability, since, refused, kind }: Options): Le
   };
 }
 
-// Elsewhere a duration counts into the future; here it counts into the past.
+// Parses a time. Elsewhere a duration is from now into the future; here it goes into the past.
 function sinceFrom(text: string, now: number): string {
   const seconds = readDuration(text);
   if (seconds === undefined) return formatTime(momentFrom("--since", text, now).getTime());
@@ -104,7 +104,7 @@ function sinceFrom(text: string, now: number): string {
 
 async function draw(context: Context, options: Options, capability: string): Promise<void> {
   assertId(capability);
-  // Commander accepts the options of the list in any place; part of a tree would mislead.
+  // Commander accepts the list's options anywhere, but a filtered tree would be misleading.
   const { home, json, color, database, ...filters } = options;
   const [stray] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
   if (stray !== undefined) throw usageError(`--${stray} is for the list, not for the tree`);
@@ -132,7 +132,7 @@ const RECENT = 1000;
 async function unknownCapability(capability: string, ledger: LedgerStore): Promise<CliError> {
   const issuances = await ledger.list({ kind: "issuance", limit: RECENT });
   const recent = issuances.flatMap((one) => one.capability ?? []);
-  // There is no suggestion for a list that is too long.
+  // A list that is too long gets no suggestion, so shorten it.
   const close = recent.filter((id) => id.slice(0, 8) === capability.slice(0, 8)).slice(0, 64);
   const list = "proviso audit --kind issuance lists the capabilities";
   const hint = didYouMean(capability, close, didYouMean(capability, recent.slice(-64), list));

@@ -87,7 +87,7 @@ function render(card: RemoteCard, paint: Paint): string[] {
   return lines;
 }
 
-/** The part of a card that discovery judges. */
+/** Formats the parts of a card that discovery judges. */
 function declaredLines(card: CardReading, paint: Paint): string[] {
   const named = (wanted: boolean): string =>
     [...card.capabilities]

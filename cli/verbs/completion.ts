@@ -31,9 +31,9 @@ function run(context: Context, options: GlobalOptions, shell?: Shell): void {
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** The scripts that shells load, which ask `proviso __complete` for the words at the cursor. */
+/** The scripts that shells load. They call `proviso __complete` for the words at the cursor. */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
-  // Bash 3.2 and later. Completes files itself if nothing is offered.
+  // Bash 3.2 and later. If nothing is offered, it completes files itself.
   bash: `# bash completion for proviso. Load it in this shell:
 #   source <(proviso completion bash)
 # or for every shell, save it as

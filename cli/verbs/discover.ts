@@ -160,7 +160,7 @@ async function discovered(
     if (followed) return await discoverChain(place, requirements, access);
     return await safeDiscover(place, requirements, access);
   } catch (error) {
-    // A file without a card is like an address without one.
+    // A file without a card is treated like a URL without one.
     if (error instanceof ClientError && error.code !== "address_invalid") {
       return { ok: false, denials: [fetchDenial(error)], warnings: [] };
     }

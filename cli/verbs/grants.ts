@@ -39,7 +39,7 @@ interface RevokeOptions extends HomeChoice {
   readonly principal?: string;
 }
 
-// An approval is given before there is a token to seal.
+// A sealed approval would be meaningless, since the token does not exist yet.
 const TIGHTENED: readonly HopKey[] = REQUESTED_KEYS.filter((key) => key !== "maxFurtherHops");
 
 export function define(program: Command, context: Context): void {

@@ -51,7 +51,7 @@ function run(context: Context, options: Options, argument?: string): void {
   printAnswer(context, options, { ...inspection, secondsLeft, ...revealed }, lines);
 }
 
-/** The part that makes a token usable, printed only on request: the signature of its own macaroon, in hex. */
+/** Returns what makes a token usable: the signature of its own macaroon in hexadecimal. Printed only on request. */
 function reveal(text: string): { readonly signature: string; readonly token: string } {
   const { macaroons } = readMacaroons(text);
   const signature = Buffer.from(macaroons[0].signature).toString("hex");

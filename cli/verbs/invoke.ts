@@ -85,7 +85,7 @@ async function run(
     return printRefusal(context, card, error, options);
   }
   const { result, taskId } = answer;
-  // Any value: it is only known to be JSON.
+  // May be any JSON.
   const authority: Json = JSON.parse(JSON.stringify(answer.authority ?? null));
   if (options.json !== true) sayAuthority(context, objectIn(authority));
   const document = { result, taskId, ...(authority === null ? {} : { authority }) };
@@ -113,7 +113,7 @@ function tokensFrom(
   if (tokens.length > MAX_PRESENTED) {
     throw usageError(`a call may present at most ${MAX_PRESENTED} tokens`, "give fewer");
   }
-  // Something that is not a token is not sent over the network.
+  // Do not send something over the network that is not a token.
   namingSource(argument, () => {
     for (const token of tokens) inspect(token);
   });
@@ -144,7 +144,7 @@ function printRefusal(
   for (const line of refusalLines(denials, adviceForCall, stderrPaint(context))) say(context, line);
 }
 
-// Only data goes to standard output; the authority is reported on standard error.
+// Reports the authority of the call on standard error, since only data goes to standard output.
 function sayAuthority(context: Context, authority: JsonObject): void {
   const kind = textIn(authority["authority"]);
   const notice = textIn(authority["notice"]) ?? "";

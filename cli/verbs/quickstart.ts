@@ -21,7 +21,7 @@ export function define(program: Command, context: Context): void {
   addExamples(command, ["proviso quickstart", "proviso quickstart --json"]);
 }
 
-/** Runs examples/quickstart.mjs, which the build bundles beside the command, in a process of its own. */
+/** Runs examples/quickstart.mjs, which the build puts beside the command, in a separate process. */
 async function run(context: Context, { json = false }: GlobalOptions): Promise<void> {
   const script = fileURLToPath(packageFile("dist/quickstart/quickstart.mjs"));
   const proviso = fileURLToPath(packageFile("dist/main.cjs"));

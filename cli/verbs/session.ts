@@ -154,7 +154,7 @@ function tokensFrom(context: Context, { token = [], ambient, call }: ConnectOpti
   }
   const tokens = token.flatMap((argument) => {
     const all = readTokensArgument(context, argument);
-    // Something that is not a token is not sent over the network.
+    // Do not send something over the network that is not a token.
     namingSource(argument, () => {
       for (const one of all) inspect(one);
     });

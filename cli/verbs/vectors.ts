@@ -72,7 +72,7 @@ function implementationFrom({ cwd, env }: Context, { impl, timeout }: Options): 
   throw usageError("--impl is no command", 'for example --impl "python3 adapter.py"');
 }
 
-/** This package's own code, in this process. */
+/** Returns this package's own implementation, run in this process. */
 function here(): Implementation {
   return {
     startError: undefined,

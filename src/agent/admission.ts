@@ -11,21 +11,21 @@ import {
 } from "./presented.js";
 import { type AgentDenial, missingCapability } from "./refusal.js";
 
-/** The admission of a call, with its presented capabilities; it allows no skill by itself. */
+/** An admitted caller with its presented capabilities. It allows no skill by itself. */
 export interface Admission<By extends Presenter = Caller> {
   readonly allowed: true;
   readonly caller: By;
-  /** None where authority is ambient. */
+  /** Empty if the caller uses ambient authority. */
   readonly capabilities: readonly AdmittedCapability[];
-  /** True if the caller has declared ambient authority. */
+  /** True if the caller has declared that it uses ambient authority. */
   readonly declared: boolean;
 }
 
 /**
- * Lets a caller in if each capability it presents is good for something now, or if it presents none and
- * ambient authority is accepted; and if the policy allows the principal anything.
+ * Admits a caller if every capability that it presents currently allows something, or if it presents none and
+ * ambient authority is accepted. In both cases the policy must allow the principal something.
  *
- * @param declared - Whether the caller declares ambient authority.
+ * @param declared - Whether the caller declares that it uses ambient authority.
  */
 export async function admit<By extends Presenter>(
   caller: By,
@@ -56,7 +56,7 @@ export async function admit<By extends Presenter>(
   return { allowed: true, caller, capabilities, declared };
 }
 
-/** Denies a call without a capability where the agent's mode does not accept it. */
+/** Returns the denial of a call without a capability, if the agent's mode does not accept it. */
 export function ambientDenial(
   declared: boolean,
   { mode, undeclaredAmbient }: AgentContext,

@@ -15,34 +15,40 @@ import type { ResourceNumbers } from "./resources/resource-numbers.js";
 import type { Operation, Skill } from "./skill.js";
 
 export interface IssuingAgentOptions {
-  /** Its grants are the agent's: each has a description, and operations that skills have. */
+  /** The issuer, whose grants are the agent's. Each needs a description, and operations that skills have. */
   readonly issuer: Issuer;
-  /** The sink for revocations: the store or list in which the issuer looks them up. */
+  /** Where revocations are written: the store or list that the issuer looks them up in. */
   readonly revocations: RevocationSink;
-  /** Most revocations of a principal with an invoker in the list; 1,000 unless given. */
+  /** Most entries in the revocation list for one principal and invoker; 1,000 unless given. */
   readonly maxRevocations?: number | undefined;
   readonly skills: readonly Skill[];
-  /** Operations that no skill has: code outside the agent runs them, and asks for permission first. */
+  /** Operations that no skill has. Code outside the agent runs them after asking for clearance. */
   readonly operations?: readonly Operation[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
   readonly resources?: ResourceSource | undefined;
-  /** The store of resource numbers behind handles; in memory unless given, so that handles end with the process. */
+  /**
+   * The store of the resource numbers that handles contain; in memory unless given, so that handles become
+   * invalid when the process ends.
+   */
   readonly resourceNumbers?: ResourceNumbers | undefined;
   readonly ledger: Ledger;
-  /** The need of capabilities; `require` unless given. */
+  /** Whether calls need a capability; `require` unless given. */
   readonly mode?: Mode | undefined;
-  /** In `advertise` and `prefer`, `refused` if ambient authority must be declared; `accepted` unless given. */
+  /**
+   * In the modes `advertise` and `prefer`: `refused` if callers must declare ambient authority; `accepted`
+   * unless given.
+   */
   readonly undeclaredAmbient?: UndeclaredAmbient | undefined;
-  /** The name this agent goes by in `audience`; the issuer's unless given. */
+  /** This agent's name in `audience`; the issuer's name unless given. */
   readonly audience?: string | undefined;
-  /** Seconds that a capability lives if a request does not say; 15 minutes unless given. */
+  /** Lifetime of a capability in seconds, if the request has no `expires`; 15 minutes unless given. */
   readonly lifetime?: number | undefined;
-  /** Most resources that one capability may name; 256 unless given, and at most. */
+  /** Most resources that one capability may name, at most 256; 256 unless given. */
   readonly maxHandles?: number | undefined;
   /** Names of arguments whose values go into the ledger; none unless given. */
   readonly recordValues?: readonly string[] | undefined;
-  /** Required where a grant has an `approval`; with this agent's policy, clock and revocations. */
+  /** Required if a grant has an `approval`. Must have this agent's policy, clock and revocations. */
   readonly parties?: Parties | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;
@@ -59,11 +65,11 @@ export type SettledOptions = Pick<IssuingAgentOptions, Absent> & {
 
 type Absent = "resources" | "resourceNumbers" | "parties";
 
-/** The agent's options and the objects made from them, by which it decides. */
+/** The agent's options, and the objects derived from them. */
 export interface AgentContext extends Omit<SettledOptions, "skills" | "operations"> {
   readonly grants: ReadonlyMap<string, KnownGrant>;
   readonly skills: ReadonlyMap<string, Skill>;
-  /** By the operations of skills and all others. */
+  /** All operations by name: those of skills, and those that no skill has. */
   readonly operations: ReadonlyMap<string, Operation>;
   readonly checks: ReadonlyMap<string, ArgumentCheck>;
   readonly handles: ResourceHandles;
@@ -140,7 +146,7 @@ export function settledOptions(options: IssuingAgentOptions): SettledOptions {
   };
 }
 
-/** The parties of an agent whose grants need approvals. @throws TypeError if the agent has none. */
+/** Returns the parties of an agent whose grants need approvals. @throws TypeError if the agent has none. */
 export function partiesOf({
   parties,
 }: Pick<AgentContext, "parties">): NonNullable<AgentContext["parties"]> {

@@ -1,5 +1,5 @@
-// The capabilities that an approval allows. The party that asked collects them: they are judged again and issued once,
-// and every later collection gives the same.
+// Collection of approved capabilities by the party that requested them. The first collection judges and issues
+// them; later ones return the same capabilities.
 
 import { formatTime, parseTime } from "../caveats/time.js";
 import { type AgentContext, partiesOf } from "./agent-options.js";
@@ -23,7 +23,7 @@ import type { RefusedGrant, RequestDenialCode } from "./refusal.js";
 import type { RequestOutcome } from "./requested-capabilities.js";
 import { targetOfOperation } from "./skill.js";
 
-/** The remainder of an approved grant. */
+/** An approved grant with the operations and resources that the policy still allows. */
 interface GrantLeft {
   readonly approved: ApprovedGrant;
   readonly grant: KnownGrant;
@@ -73,7 +73,7 @@ async function collect(
   const refused = grantsRefused(approval, left, context.clock());
   if (approval.state === "approved") {
     if (left.length === 0) return nothingLeft(refused);
-    // The ids stand before anything is issued: the next call issues under the same.
+    // Store the ids before anything is issued, so that a repeated call issues under the same ids.
     await approvals.use(
       id,
       left.map(({ approved }) => approved.place),
@@ -102,7 +102,10 @@ function isAskedBy({ principal, invoker }: Caller, { subject }: Approval): boole
   );
 }
 
-/** @returns `undefined` if it has expired, or been revoked. @throws StorageError if it cannot be recorded. */
+/**
+ * @returns `undefined` if the capability has expired or its principal was revoked. @throws StorageError if it
+ *   cannot be recorded.
+ */
 async function issueApproved(
   used: Approval,
   id: string,
@@ -120,7 +123,7 @@ async function issueApproved(
   const expires = earliestExpiry(ends, now, context);
   if (expires <= formatTime(now)) return undefined;
   const numbers = await resourceNumbers(resources, context);
-  // A token issued now would be newer than a revocation of meanwhile, and so escape it.
+  // A token issued now would escape a revocation made meanwhile, because it is newer.
   await context.issuer.catchUp();
   if (partiesOf(context).approvals.isVoid(used)) return undefined;
   const further = approved.hops.map(({ hop }) => hop);
@@ -172,7 +175,8 @@ async function resourcesLeft(
   for (const one of asked) {
     const resource = await context.resources?.get(one.name);
     if (resource === undefined || resource.kind !== one.kind) continue;
-    // Every operation may be done to every resource, or a capability would hold a pair that the policy does not.
+    // Keep only operations that are allowed on every resource: a capability allows all its operations on all
+    // its resources.
     const allowed = operations.every(
       (operation) =>
         targetOfOperation(operation, context.operations) === one.kind &&

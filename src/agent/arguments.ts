@@ -12,19 +12,19 @@ import { ownPresented } from "./presented.js";
 import type { AgentDenial } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
-/** Judges arguments by a skill's schema: every way in which they fail, none if they do not. */
+/** Checks arguments against a skill's schema. @returns Every violation; empty if there is none. */
 export type ArgumentCheck = (values: { readonly [name: string]: Json }) => readonly AgentDenial[];
 
 const MAX_REPORTED = 16;
 const MAX_PATH_LENGTH = 256;
 
-/** Knows what a JSON Schema is, and holds no schema itself. */
+/** The shared compiler of schemas. */
 let judge: Ajv2020 | undefined;
 
 /**
- * Compiles the schemas of what takes arguments.
+ * Compiles the schemas of skills.
  *
- * @param where - What errors call them.
+ * @param where - The name of the list in errors, such as `skills`.
  * @throws TypeError naming the schema that is wrong, such as `skills[2].input`.
  * @throws Error if `ajv` is not installed.
  */
@@ -33,7 +33,7 @@ export async function compileArgumentChecks(
   where = "skills",
 ): Promise<ReadonlyMap<string, ArgumentCheck>> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
-  // Compiling what schemas are judged by takes far longer than compiling them: once a process.
+  // Creating the compiler takes far longer than compiling a schema, so create it once a process.
   judge ??= new Ajv2020();
   const ajv = new Ajv2020({
     allErrors: true,
@@ -51,7 +51,7 @@ export async function compileArgumentChecks(
         throw new TypeError(`schema is invalid: ${judge.errorsText()}`);
       }
       const validate = ajv.compile(input);
-      // Its answer would be a promise, which is as good as yes.
+      // An asynchronous check returns a promise, which would count as valid.
       if ("$async" in validate) throw new TypeError("it is asynchronous");
       checks.set(id, (values) => {
         if (validate(values)) return [];
@@ -81,10 +81,10 @@ export async function compileArgumentChecks(
 }
 
 /**
- * Copies a call and freezes its arguments, so that its caller cannot change what is judged.
+ * Copies a call and freezes its arguments, so that the caller cannot change them after they were checked.
  *
- * @param known - The members that it may have.
- * @throws TypeError naming the value that is not plain data, is unknown, or has another type.
+ * @param known - The allowed property names.
+ * @throws TypeError naming the value that is not plain data, is unknown, or has the wrong type.
  */
 export function ownInvocation<Of extends SkillInvocation | OperationInvocation>(
   invocation: Of,
@@ -100,12 +100,12 @@ export function ownInvocation<Of extends SkillInvocation | OperationInvocation>(
   return { ...own, arguments: given, capabilities: ownPresented(capabilities) };
 }
 
-/** Copies the judged arguments for a skill, which may modify its copy. */
+/** Copies the checked arguments for a skill, which may modify its copy. */
 export function skillArguments(judged: JsonObject): JsonObject {
   return plainCopy(judged, "arguments", "arguments");
 }
 
-/** Every text in the arguments that is written like a handle, wherever it stands, each once. */
+/** Returns every distinct string in the arguments that has the form of a handle, at any depth. */
 export function handlesIn(value: Json): string[] {
   return [...new Set(textsIn(value))].filter(isHandle);
 }

@@ -5,22 +5,22 @@ import { plainObject } from "../checks/plain.js";
 export interface Presenter {
   /** The user on whose behalf the request is made. */
   readonly principal?: string | undefined;
-  /** The calling agent. If it is unknown, a capability that names invokers is refused. */
+  /** The calling agent. If it is absent, a capability that names invokers is refused. */
   readonly invoker?: string | undefined;
 }
 
-/** The caller of a request, as authenticated by other means than a capability. */
+/** The caller of a request, authenticated by other means than a capability. */
 export interface Caller extends Presenter {
   /** The user on whose behalf the request is made. */
   readonly principal: string;
-  /** The agent that makes the call: an OAuth client's id. */
+  /** The calling agent: an OAuth client's id. */
   readonly invoker: string;
 }
 
 /**
- * Throws unless principal and invoker are strings, or not given. The object may be of the program's own class.
+ * Throws unless principal and invoker are strings or absent. The object may be an instance of any class.
  *
- * @throws TypeError naming the value that is wrong; also for a Promise or a Map, which has neither.
+ * @throws TypeError naming the value that is wrong, or if `caller` is a Promise or a Map.
  */
 export function assertPresenter(caller: Presenter): void {
   if (typeof caller !== "object" || caller === null) throw notA("caller", CALLER, caller);
@@ -33,7 +33,7 @@ export function assertPresenter(caller: Presenter): void {
 /**
  * Throws unless principal and invoker are strings.
  *
- * @throws TypeError as {@link assertPresenter}.
+ * @throws TypeError as {@link assertPresenter} does.
  */
 export function assertCaller(caller: Caller): void {
   assertPresenter(caller);
@@ -43,34 +43,34 @@ export function assertCaller(caller: Caller): void {
 
 const CALLER = "an object with principal and invoker";
 
-/** Codes of failed authentication. Stable and never reused. */
+/** Codes of failed authentication; stable and never reused. */
 export interface AuthenticationDenial {
-  /** `token_missing`: the request has no credentials. `token_invalid`: it has bad ones. */
+  /** `token_missing`: the request has no credentials. `token_invalid`: its credentials are invalid. */
   readonly code: "token_missing" | "token_invalid";
   /** A sentence for people; never shows the credentials. */
   readonly message: string;
 }
 
-/** The authenticated caller, or the reason for its absence. */
+/** The authenticated caller, or the reason why authentication failed. */
 export type CallerAuthentication =
   | { readonly ok: true; readonly caller: Caller }
   | { readonly ok: false; readonly denial: AuthenticationDenial };
 
-/** A request, as far as it shows who makes it: all that a proof of possession (RFC 9449) is about. */
+/** The parts of a request that identify its caller, including those covered by a proof of possession (RFC 9449). */
 export interface CallerRequest {
   /** `GET`, `POST`. */
   readonly method: string;
-  /** Path and query, as they came. */
+  /** Path and query, exactly as received. */
   readonly url: string;
-  /** By name in lower case, as `node:http` has them. */
+  /** By name in lower case, as in `node:http`. */
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
 }
 
-/** Finds who makes a request. */
+/** Authenticates the caller of a request. */
 export interface Authenticator {
-  /** @throws Error if it cannot authenticate anyone now, such as when it cannot fetch the keys. */
+  /** @throws Error if it cannot authenticate anyone at present, for example because the keys cannot be fetched. */
   authenticate(request: CallerRequest): Promise<CallerAuthentication>;
-  /** The address where callers get credentials: that of the authorization server, if there is one. */
+  /** The URL where callers get credentials: that of the authorization server, if there is one. */
   readonly issuer?: string;
   /** The audience that access tokens must have, if that is checked. */
   readonly audience?: string;

@@ -8,13 +8,13 @@ import { invalidRequest, type RequestRefusal, refusedQuery } from "./refusal.js"
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";
 
-/** A caller's request; it should ask for no more than its task needs. */
+/** A caller's request for capabilities. It should ask for no more than its task needs. */
 export interface CapabilityRequest {
-  /** Ids of grants; one capability or more for each. */
+  /** Ids of grants; each yields at least one capability. */
   readonly grants: readonly string[];
-  /** Which resources, within what the principal may see. */
+  /** Selects resources among those that the principal may see. */
   readonly resourceQuery?: ResourceQuery;
-  /** The key of the issuer's hop. An `expires` that is later than the issuer allows is reduced. */
+  /** Keys of a hop, to be added to the issuer's hop. If `expires` is later than the issuer allows, it is reduced. */
   readonly restrictions: Hop;
 }
 
@@ -30,14 +30,14 @@ const MAX_GRANTS = 16;
 const MAX_PURPOSE_LENGTH = 512;
 /** Maximum nesting depth of arrays and objects. */
 const MAX_DEPTH = 64;
-/** Largest restrictions in bytes, as a hop, so that handles fit beside them. */
+/** Most bytes of the restrictions as a hop, so that handles fit beside them. */
 const MAX_BYTES = 2048;
-/** Largest resource query, which is stored as long as its capabilities. */
+/** Most characters of the resource query, which is stored as long as its capabilities. */
 const MAX_QUERY_LENGTH = 16_384;
 
 /**
- * Reads a request from the network: `grants`, `resourceQuery`, and a hop's keys but `resourceHandles` and
- * `nonce`.
+ * Reads a request from the network: `grants`, `resourceQuery`, and the keys of a hop except `resourceHandles`
+ * and `nonce`.
  *
  * @throws NotPlainError naming the value that JSON cannot hold, such as a Promise or a Map.
  */
@@ -82,16 +82,17 @@ export function readCapabilityRequest(params: Json): CapabilityRequestReading {
   return { ok: true, request: { ...request, resourceQuery: reading.query } };
 }
 
-/** Parses the hop keys of a request, or returns a sentence about the problem with them. */
+/** Parses the hop keys of a request, or returns a sentence about what is wrong with them. */
 function readRestrictions(value: JsonObject): Hop | string {
   const given = Object.entries(value).filter(([name]) => RESTRICTIONS.includes(name));
   if (given.length === 0) return {};
   try {
-    // Checked before any other work. Four times the limit, since a set may be sent with repeats, which are removed.
+    // Checked before any other work. Allows four times the limit, because sets may arrive with duplicates,
+    // which are removed.
     if (JSON.stringify(given).length > 4 * MAX_BYTES) {
       return `the restrictions must take at most ${MAX_BYTES} bytes`;
     }
-    // Its shape is unknown until `normalizeHop` has checked every property.
+    // The cast holds once `normalizeHop` has checked every property.
     const hop = normalizeHop(Object.fromEntries(given) as HopInit);
     const size = encodeHop(hop).length;
     if (size <= MAX_BYTES) return hop;

@@ -5,13 +5,13 @@ import type { AuthenticCapability, Presented } from "./presented.js";
 import type { AgentDenials, Denied } from "./refusal.js";
 import type { Operation, Skill, SkillCall } from "./skill.js";
 
-/** The need of capabilities: they are offered only, preferred, or required. */
+/** Whether calls need capabilities: they are only offered, preferred, or required. */
 export type Mode = "advertise" | "prefer" | "require";
 
-/** The answer to calls that use ambient authority without declaring it. */
+/** What happens to calls that use ambient authority without declaring it. */
 export type UndeclaredAmbient = "accepted" | "refused";
 
-/** The context in which a call is judged. */
+/** The properties that all calls have. */
 interface Asked {
   readonly arguments: SkillCall["arguments"];
   readonly capabilities: readonly Presented[];
@@ -24,12 +24,12 @@ export interface SkillInvocation extends Asked {
   readonly skill: string;
 }
 
-/** A call of an operation that no skill has: code outside the agent runs it. */
+/** A call of an operation that no skill has; code outside the agent runs it. */
 export interface OperationInvocation extends Asked {
   readonly operation: string;
   /**
-   * True if it lists what may be called, which names nothing: a limit on an argument that it does not give is
-   * no reason against it. What is shown must be what the capabilities leave.
+   * True for a call that only lists what can be called, and so gives no arguments. Limits on missing arguments
+   * then do not deny it. The caller of this function must show only what the capabilities allow.
    */
   readonly listing?: boolean;
 }
@@ -38,33 +38,36 @@ export interface OperationInvocation extends Asked {
 export interface Clearance<Of extends Operation = Skill>
   extends Pick<SkillCall, "arguments" | "principal" | "resources"> {
   readonly allowed: true;
-  /** The skill, or the operation. */
+  /** The called skill or operation. */
   readonly asked: Of;
   readonly authority: AuthorityKind;
   /** Absent where authority is ambient. */
   readonly capability?: VerifiedCapability;
   /** The capability as presented, which can be narrowed further. */
   readonly presented?: AuthenticCapability;
-  /** True if the caller has declared ambient authority; absent where authority is not ambient. */
+  /** True if the caller has declared ambient authority; absent if a capability allows the call. */
   readonly declared?: boolean;
   /** The handles in the arguments. */
   readonly handles: readonly string[];
-  /** The reason why the capability is no longer valid; absent for ambient authority. */
+  /**
+   * Returns the reasons why the capability is no longer valid, `undefined` while it is; absent for ambient
+   * authority.
+   */
   readonly lost?: () => AgentDenials | undefined;
 }
 
-/** A refusal, with the capability that had the fewest denials, as far as it is known. */
+/** A refusal. With several capabilities, it names the authentic one with the fewest denials, if there is one. */
 export interface Refusal {
   readonly allowed: false;
   readonly denials: AgentDenials;
-  /** Absent if unknown. */
+  /** The called skill or operation; absent if it is unknown. */
   readonly asked?: Operation;
   readonly capability?: Judged;
   /** The handles in the arguments. */
   readonly handles?: readonly string[];
 }
 
-/** A capability whose signatures hold, allowed or not. */
+/** A capability whose signatures are valid, whether or not it allows the call. */
 export type Judged = Pick<VerifiedCapability, "id" | "grant" | "principal" | "revocationIds">;
 
 /** The answer to a call. */
@@ -77,7 +80,7 @@ export type InvocationOutcome =
     })
   | Denied;
 
-/** A skill that was cleared does not run: its capability was revoked, or expired, before it began. */
+/** A cleared call does not run, because its capability was revoked or expired in the meantime. */
 export class ClearanceLostError extends Error {
   override readonly name = "ClearanceLostError";
   readonly denials: AgentDenials;

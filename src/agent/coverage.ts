@@ -4,16 +4,16 @@ import type { Clearance } from "./clearance.js";
 import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { Operation } from "./skill.js";
 
-/** A use: something done, by resource names, which outlive a capability, unlike handles. */
+/** A past use of authority. It has resource names rather than handles, since names outlive a capability. */
 export interface AuthorityUse {
   readonly grant: string;
-  /** Absent where only the grant was presented. */
+  /** Absent if a grant was presented but no operation called. */
   readonly operation?: string;
   /** The issuer's own names. */
   readonly resources: readonly string[];
 }
 
-/** Returns whether live capabilities allow what something was done with. */
+/** Returns whether live capabilities allow a past use of authority. */
 export type Coverage = (use: AuthorityUse) => Promise<boolean>;
 
 /** Returns the use of a cleared call; `undefined` for ambient authority. */
@@ -28,10 +28,10 @@ export function useOf({
 }
 
 /**
- * The combined coverage of capabilities. They cover a use if one has its grant and operation, and each of its
- * resources is named by one of these, or one of these has no limit on resources.
+ * Returns a test of what several capabilities together allow. A use is covered if, among the capabilities with
+ * its grant and operation, one has no limit on resources or together they name all its resources.
  *
- * @param capabilities - Authentic and live.
+ * @param capabilities - Authentic and live ones.
  */
 export function coverageOf(
   capabilities: readonly VerifiedCapability[],
@@ -41,7 +41,7 @@ export function coverageOf(
     const fitting = capabilities.filter(
       ({ grant: own, authority }) =>
         own === grant &&
-        // What the arguments were is not recorded: a limit on them may have been passed.
+        // The use's arguments are not recorded, so they may violate a limit on arguments.
         !limitsArguments(authority, operation) &&
         (operation === undefined || (authority.operations?.includes(operation) ?? true)),
     );

@@ -7,7 +7,7 @@ import { ResourceNumbersInMemory } from "./resources/resource-numbers.js";
 import { checkSkills, operationsOf } from "./skill.js";
 
 /**
- * An issuing agent.
+ * Creates an issuing agent.
  *
  * @throws TypeError naming the option that is wrong, such as `grants[1].operations[0]`.
  *

@@ -4,18 +4,18 @@ import type { Skill, SkillCall } from "./skill.js";
 
 /** A skill whose `run` gets arguments of the type that its schema describes. */
 export interface TypedSkill<Input extends JsonObject> extends Omit<Skill, "input" | "run"> {
-  /** As {@link Skill.input}. */
+  /** Like {@link Skill.input}. */
   readonly input: Input;
-  /** As {@link Skill.run}. */
+  /** Like {@link Skill.run}. */
   run(call: SkillCall<ArgumentsOf<Input>>): Promise<Json>;
 }
 
 /**
- * Makes a skill whose arguments have the type described by its schema, if the schema is a literal. The type is
- * derived from `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, `anyOf` and
- * `oneOf`; the gate validates the rest at every call.
+ * Creates a skill whose arguments have the type that its schema describes, if the schema is a literal. The type
+ * is derived from `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, `anyOf`
+ * and `oneOf`. Other keywords are only checked when the skill is called.
  *
- * @returns The same object: {@link createIssuingAgent} checks the rest of it.
+ * @returns The same object. {@link createIssuingAgent} checks its other properties.
  * @throws TypeError if it is not an object with a function `run`.
  *
  * @example
@@ -41,7 +41,7 @@ export interface TypedSkill<Input extends JsonObject> extends Omit<Skill, "input
  * ```
  */
 export function createSkill<const Input extends JsonObject>(skill: TypedSkill<Input>): Skill;
-// The gate checks the arguments of every call by the schema before `run` gets them.
+// Every call's arguments are checked against the schema before `run` gets them, so the cast holds.
 export function createSkill(skill: Skill): Skill {
   assertHas(skill, ["run", 'an object with a function "run"'], "skill");
   return skill;
@@ -51,7 +51,7 @@ export function createSkill(skill: Skill): Skill {
 export type ArgumentsOf<Schema> =
   ValueOf<Schema> extends infer Value extends object ? Value : JsonObject;
 
-/** The values that a schema allows, or a type that is wider where TypeScript has none. */
+/** The type of the values that a schema allows, or a wider type if TypeScript cannot express it. */
 type ValueOf<Schema> = Schema extends { readonly const: infer Value }
   ? Value
   : Schema extends { readonly enum: readonly (infer Value)[] }

@@ -2,20 +2,20 @@ import type { Hop } from "../caveats/hop.js";
 import { assertArray } from "../checks/kinds.js";
 import type { LedgerEvent } from "./ledger.js";
 
-/** One hop of a capability, and the hops that were seen to follow it. */
+/** One hop of a capability, and the hops that were seen after it. */
 export interface DelegationNode {
-  /** Revokes this hop and all below it. */
+  /** Revokes this hop and all hops below it. */
   readonly revocationId: string;
-  /** Its contents; absent if they are unknown, or for a third-party caveat. */
+  /** The contents of the hop; absent if they are unknown, or for a third-party caveat. */
   readonly hop?: Hop;
-  /** Invocations with a token that ended here, and were allowed or refused. */
+  /** Allowed invocations with a token that ends with this hop. */
   readonly allowed: number;
   readonly refused: number;
-  /** The reasons, each code once, in order. */
+  /** Denial codes of refused invocations, each once, in the order of their first occurrence. */
   readonly codes: readonly string[];
-  /** The agents that presented a token that ended here, each once, in order. */
+  /** Agents that presented a token that ends with this hop, each once, in the order of their first occurrence. */
   readonly invokers: readonly string[];
-  /** The time when a token with this hop was first and last seen: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+  /** When a token with this hop was first seen: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly firstSeen: string;
   readonly lastSeen: string;
   /** In the order in which they were first seen. */
@@ -29,11 +29,11 @@ type Growing = {
 } & { readonly children: Growing[] };
 
 /**
- * A capability's tree of delegation, as far as invocations have shown it.
+ * Builds the delegation tree of a capability from the invocations in the ledger.
  *
- * @param events - Of one capability, as a ledger lists them; those without a path are passed over.
+ * @param events - The ledger events of one capability; events without a path are ignored.
  * @returns The issuer's hop; `undefined` if no event has a path.
- * @throws TypeError if they are not an array, or of more than one capability.
+ * @throws TypeError if `events` is not an array, or has events of several capabilities.
  *
  * @example
  * ```ts
@@ -55,7 +55,7 @@ export function delegationTree(events: readonly LedgerEvent[]): DelegationNode |
   assertArray(events, "events", "events, as a ledger lists them");
   let root: Growing | undefined;
   let capability: string | undefined;
-  // An id is the hash of all links up to its own, and so stands in one place of the tree alone.
+  // A revocation id is a hash over all links up to its own, so it occurs once in the tree.
   const nodes = new Map<string, Growing>();
   for (const event of [...events].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))) {
     const { at, path = [] } = event;

@@ -18,22 +18,22 @@ import { type AgentDenial, type AgentDenials, missingCapability } from "./refusa
 import { queryAskedAgain, resolveResources } from "./resolve-resources.js";
 import type { Operation } from "./skill.js";
 
-/** A call of something that the agent knows. */
+/** A call of a known skill or operation. */
 interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
   readonly caller: Presenter;
   readonly asked: Of;
   readonly listing: boolean;
   /** The handles in the arguments. */
   readonly named: readonly string[];
-  /** Returns how the arguments fail the skill's schema. */
+  /** Returns the ways in which the arguments violate the skill's schema. */
   readonly invalid: () => readonly AgentDenial[];
 }
 
 /**
- * Checks the token, then policy, resources and schema. A presented capability never falls back to ambient
- * authority.
+ * Checks the token, then policy, resources and schema. If a capability is presented, ambient authority is never
+ * used.
  *
- * @returns A clearance for one call, or every reason why not. Nothing has run, and nothing is recorded.
+ * @returns A clearance for one call, or every reason for the refusal. Nothing has run, and nothing is recorded.
  */
 export async function clearCall(
   caller: Caller,
@@ -47,7 +47,8 @@ export async function clearCall(
     const message = `there is no skill "${invocation.skill.slice(0, 64)}"${meant(invocation.skill, known)}`;
     return { allowed: false, denials: [{ code: "skill_unknown", rule: "skill", message }] };
   }
-  // Checked only for callers that hold a capability or may do without: a schema check can be slow.
+  // Computed only for callers with an authentic capability or ambient authority, since a schema check can be
+  // slow.
   let found: readonly AgentDenial[] | undefined;
   const invalid = (): readonly AgentDenial[] => {
     found ??= checks.get(skill.id)?.(invocation.arguments) ?? [];
@@ -56,7 +57,7 @@ export async function clearCall(
   return clear(callOf(invocation, caller, skill, invalid), context);
 }
 
-/** As {@link clearCall}, for an operation that no skill has, without a schema for its arguments. */
+/** Like {@link clearCall}, for an operation that no skill has. Its arguments have no schema. */
 export async function clearOperation(
   caller: Presenter,
   invocation: OperationInvocation,
@@ -145,7 +146,7 @@ async function clearWith<Of extends Operation>(
   const listed = call.listing && !authorized.allowed && authorized.denials.every(isOfMissing);
   const decision = listed ? issuer.standing(token, { invoker, audience }) : authorized;
   if (!decision.allowed) {
-    // A scoped skill takes no handles from its caller, so their absence is not a reason.
+    // The caller of a scoped skill gives no handles, so do not deny it for missing ones.
     const unasked = asked.reach === "scoped" && named.length === 0;
     const reasons = decision.denials.filter(({ code }) => !unasked || code !== "resource_denied");
     const denials = reasons.length === 0 ? decision.denials : reasons;
@@ -168,7 +169,7 @@ async function clearWith<Of extends Operation>(
     query: await queryAskedAgain(capability.id, grant, permissions, ledger),
   };
   const resolved = await resolveResources(asked, named, authority, context);
-  // Asking policy and resources takes time; the token may have been revoked since.
+  // Checking policy and resources takes time, and the token may have been revoked meanwhile.
   const lost = (): AgentDenials | undefined => {
     if (issuer.isStillValid(token)) return undefined;
     const still = issuer.standing(token, { invoker, audience });
@@ -192,14 +193,14 @@ async function clearWith<Of extends Operation>(
 }
 
 /**
- * Returns whether a denial is about one limit on an argument that is not given. Only such a denial has no `actual`.
- * One with `more` stands for others too, which may be on arguments that are given.
+ * Returns whether a denial is about a limit on one missing argument. Only such a denial has no `actual`. A
+ * denial with `more` also stands for limits on other arguments, which may be present.
  */
 function isOfMissing({ code, actual, more }: AgentDenial): boolean {
   return code === "constraint_violated" && actual === undefined && more === undefined;
 }
 
-/** The handles that a token is limited to; empty if it has no such limit. */
+/** Returns the handles that a token is limited to; empty if it has no such limit. */
 function handlesLeft(
   token: AuthenticToken,
   invoker: string | undefined,
@@ -217,7 +218,7 @@ async function clearAmbient<Of extends Operation>(
   const denial = ambientDenial(declared, context);
   if (denial !== undefined) return refusal([denial]);
   const { principal } = caller;
-  // Ambient authority is what the policy allows to the principal that calls.
+  // Ambient authority is what the policy allows the calling principal.
   if (principal === undefined) return refusal([missingCapability()]);
   const permissions: Permission[] = [];
   for (const grant of context.grants.values()) {
@@ -249,7 +250,7 @@ function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal 
   };
 }
 
-/** This issuer's tokens first; among them, those with the fewest denials. */
+/** Orders this issuer's tokens first, and among them those with fewest denials. */
 function byNearness(a: Refusal, b: Refusal): number {
   const strange = Number(a.capability === undefined) - Number(b.capability === undefined);
   return strange === 0 ? a.denials.length - b.denials.length : strange;

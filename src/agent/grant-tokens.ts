@@ -1,4 +1,4 @@
-// Tokens of what registered agents were granted, and calls by them.
+// Tokens for the grants of registered agents, and calls by these agents.
 
 import type { JsonObject } from "../bytes/json.js";
 import type { Hop } from "../caveats/hop.js";
@@ -17,7 +17,7 @@ import { MAX_PRESENTED } from "./presented.js";
 import type { Recorder } from "./recorder.js";
 import type { AgentDenial } from "./refusal.js";
 
-/** A token of an agent grant. */
+/** A token for an agent's grant. */
 export interface GrantToken {
   readonly token: string;
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
@@ -26,20 +26,20 @@ export interface GrantToken {
 
 /** A call of a capability by a registered agent. */
 export interface GrantExecution {
-  /** As it has proved to be. */
+  /** The authenticated agent. */
   readonly agent: AgentRecord;
   /** A skill's id. */
   readonly capability: string;
   readonly arguments: JsonObject;
-  /** The presented token; without one, the stored grant is judged. */
+  /** The presented token; without one, the agent's stored grants are used. */
   readonly presented?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A grant that is active, as its agent and host are. */
+/** An active grant whose agent and host are active too. */
 interface LiveGrant {
   readonly record: AgentGrant;
-  /** The issuing agent's grant that it is of. */
+  /** The issuing agent's grant. */
   readonly grant: KnownGrant;
   readonly agent: AgentRecord;
   readonly caller: Caller;
@@ -65,7 +65,7 @@ async function liveGrant(id: string, context: AgentContext): Promise<LiveGrant |
   const agent = record === undefined ? undefined : await parties.agent(record.agent);
   if (record?.status !== "active" || agent?.status !== "active") return undefined;
   const caller = await callerOf(agent, context);
-  // Its capability may have been removed, or be under another grant now.
+  // The capability may have been removed, or may belong to another grant now.
   const term = parties.terms?.get(record.capability);
   if (term?.grant !== record.grant || term.operation !== record.operation) return undefined;
   const grant = context.grants.get(record.grant);
@@ -73,7 +73,7 @@ async function liveGrant(id: string, context: AgentContext): Promise<LiveGrant |
   return { record, grant, agent, caller, term };
 }
 
-/** Returns a registered agent as a caller: on behalf of its user, under its own id. */
+/** Returns a registered agent as a caller: its user as the principal, its own id as the invoker. */
 async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Caller | undefined> {
   const host = await partiesOf(context).host(agent.host);
   if (host === undefined || host.status !== "active") return undefined;
@@ -81,11 +81,11 @@ async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Call
 }
 
 /**
- * Issues a grant's capability, always under the same id, and records it the first time. Each token has a short
- * lifetime; the record lasts as long as the grant.
+ * Issues a grant's capability, always with the same id, and records it the first time. Tokens are short-lived;
+ * the record lasts as long as the grant.
  *
- * @returns `undefined` if grant or agent has expired, or the grant been revoked.
- * @throws StorageError if it cannot be recorded.
+ * @returns `undefined` if the grant or the agent has expired, or the grant was revoked.
+ * @throws StorageError if the issuance cannot be recorded.
  */
 async function issueToken(
   { record, grant, agent, caller, term }: LiveGrant,
@@ -96,7 +96,8 @@ async function issueToken(
   const ends = [record.expires, agent.expires].filter((end) => end !== undefined);
   const expires = earliestExpiry([now + context.lifetime * 1000, ...ends], now, context);
   if (expires <= formatTime(now)) return undefined;
-  // It may have been revoked while the policy was asked, and a new token would be of a later moment.
+  // The grant may have been revoked while the policy was asked, and a new token would be newer than the
+  // revocation.
   if (partiesOf(context).isRevoked(record)) return undefined;
   const { capabilityId: id, operation, purpose } = record;
   const further = record.hops.map(({ hop }) => hop);
@@ -128,7 +129,7 @@ export async function executeGrant(
     recorder.refused("invocation", caller, [denial]);
     return { ok: false, denials: [denial] };
   };
-  // As it is now: it may have been revoked since it proved to be that agent.
+  // Read the agent again: it may have been revoked since it was authenticated.
   const agent = await parties.agent(id);
   const caller = agent?.status === "active" ? await callerOf(agent, context) : undefined;
   if (caller === undefined) return refuse(missingGrant(capability));
@@ -154,13 +155,13 @@ export async function executeGrant(
   return outcome;
 }
 
-/** The denial of a call of what an agent has no active grant of. */
+/** Returns the denial of a capability for which the agent has no active grant. */
 function missingGrant(capability: string): AgentDenial {
   const message = `the agent has no active grant of "${capability.slice(0, 64)}"; request one first`;
   return { code: "capability_missing", rule: "grants", message };
 }
 
-/** The denial of a call of what another service runs. */
+/** Returns the denial of a capability that another service runs. */
 function runsElsewhere(capability: string): AgentDenial {
   const message = `"${capability.slice(0, 64)}" is run by another service, at its location`;
   return { code: "audience_denied", rule: "location", message };

@@ -5,7 +5,7 @@ import { type Grant, grantsById, texts } from "../issuer/grant.js";
 import { checkGrantApproval } from "./parties/approval-rules.js";
 import type { Operation } from "./skill.js";
 
-/** A grant as an issuing agent offers it, every member present. */
+/** A grant as an issuing agent offers it, with every property set. */
 export type KnownGrant = Required<Omit<Grant, Optional>> & Pick<Grant, Optional>;
 
 type Optional = "recheck" | "approval";
@@ -22,8 +22,8 @@ const MEMBERS = [
 ];
 
 /**
- * Returns the grants in the issuer's form, checked against the agent's operations. `["*"]` of a legacy grant
- * means all operations.
+ * Returns the issuer's grants, checked against the agent's operations. `["*"]` of a legacy grant is replaced by
+ * all operations.
  *
  * @throws TypeError naming the field that is wrong, such as `grants[1].operations[0]`.
  */

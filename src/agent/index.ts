@@ -1,5 +1,6 @@
 /**
- * Decides for an issuing agent, whatever the protocol: grants, policy, requests, offers, skills and their gate.
+ * Issuing agents, independent of the protocol: grants, policy, requests, offers, skills, and the check of every
+ * call.
  *
  * @module proviso/agent
  */

@@ -1,5 +1,5 @@
-// Issuance, for every way in which an agent hands out capabilities: makes the handles, the issuer's hop and the
-// stored record. The token is made from that record each time.
+// Issuance, for every way of handing out capabilities: makes the handles, the issuer's hop and the stored
+// record. Tokens are always made from that record.
 
 import type { AuthenticToken } from "../capability/authentic-token.js";
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
@@ -19,14 +19,14 @@ import type { RequestRefusal } from "./refusal.js";
 import type { Resource } from "./resources/resource.js";
 import { composed } from "./resources/resource-handles.js";
 
-/** A resource as a caller knows it. */
+/** A resource as callers see it. */
 export interface NamedHandle {
   readonly handle: string;
   readonly displayName: string;
   readonly kind: "item" | "collection";
 }
 
-/** A capability as it is handed to the caller that asked for it. */
+/** A capability as the asker receives it. */
 export interface GrantedCapability
   extends Pick<MintedCapability, "id" | "grant" | "token" | "expires" | "revocationId"> {
   /** Absent if the capability names no resources. */
@@ -35,46 +35,46 @@ export interface GrantedCapability
   readonly principal: string;
   /** True if it may be narrowed and passed on. */
   readonly attenuable: boolean;
-  /** Present if the grant wraps a system that knows no capabilities: the guarantees that are then missing. */
+  /** Set if the grant wraps a system without capabilities: says which guarantees are missing. */
   readonly legacy?: string;
 }
 
-/** The missing guarantees of a legacy capability, in words for the party that receives one. */
+/** The guarantees that a legacy capability lacks, in words for the party that receives it. */
 export const LEGACY_NOTICE: string =
   "wraps a service that knows no capabilities: not limited to resources named in advance; prefer " +
   "another grant";
 
-/** A resource as capabilities name it: by the issuer's own name, and as callers know it. */
+/** A resource of a capability: with the issuer's own name, and with what callers see. */
 export type NamedResource = Pick<Resource, "name" | "displayName" | "kind">;
 
 /** The contents of a capability to be issued. */
 export interface CapabilityContents {
   readonly grant: KnownGrant;
   readonly operations: readonly string[];
-  /** Absent if it is to name no resources. */
+  /** Absent if the capability is not limited to resources. */
   readonly resources?: readonly NamedResource[] | undefined;
-  /** The asker's own limits, for the issuer's hop. */
+  /** The asker's own limits, which become part of the issuer's hop. */
   readonly restrictions?: Hop;
-  /** Hops added after the issuer's: the restrictions set by other parties. */
+  /** The hops of other parties, added after the issuer's hop. */
   readonly further?: readonly Hop[];
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires: string;
-  /** The resource query that it is issued by, as JSON. */
+  /** The resource query by which the capability is issued, as JSON. */
   readonly query?: string | undefined;
-  /** Its id, if determined before issuance; random unless given. */
+  /** The capability's id, if determined before issuance; random unless given. */
   readonly id?: string;
   /** The one service that accepts it. */
   readonly service?: string | undefined;
 }
 
-/** A capability as it is handed out, and as it is kept. */
+/** An issued capability: as the asker receives it, and as it is stored. */
 export interface Issued {
   readonly ok: true;
   readonly granted: GrantedCapability;
   readonly kept: IssuedCapability;
 }
 
-/** The number of each resource's name, for {@link issueCapability}. @throws StorageError */
+/** Returns the number of each resource name, for {@link issueCapability}. @throws StorageError */
 export function resourceNumbers(
   resources: readonly NamedResource[] = [],
   { handles }: Pick<AgentContext, "handles">,
@@ -83,10 +83,10 @@ export function resourceNumbers(
 }
 
 /**
- * Issues a capability. Synchronous, so that nothing is revoked between a caller's last check and this.
+ * Issues a capability. Synchronous, so that no revocation can happen between the caller's last check and this.
  *
- * @param numbers - The numbers of its resources' names.
- * @returns The capability, not recorded yet; or a refusal if it would be too large.
+ * @param numbers - The numbers of the capability's resource names.
+ * @returns The capability, not yet recorded; or a refusal if it would be too large.
  */
 export function issueCapability(
   contents: CapabilityContents,
@@ -105,16 +105,16 @@ export function issueCapability(
         if (handle !== undefined) named.push({ handle, displayName, kind });
       }
       const hop = {
-        // A request for several grants has limits for operations of each.
+        // A request for several grants may contain limits for the operations of each.
         ...forOperations(sealedAfter(restrictions, further.length), operations),
         operations,
         expires,
         ...(resources === undefined ? {} : { resourceHandles: named.map(({ handle }) => handle) }),
-        // Seals the token after the further hops.
+        // Allows the hops of other parties, and no more.
         ...(grant.attenuable ? {} : { maxFurtherHops: further.length }),
       };
       size = encodeHop(hop).length;
-      // Checked here: the issuer's own error could not say what the caller can do about it.
+      // Checked here because the issuer's own error cannot tell the caller how to fix the request.
       const fits = size <= CAPABILITY_LIMITS.caveatBytes ? hop : { expires };
       return { ...fits, grant: grant.id, principal };
     },
@@ -136,10 +136,10 @@ export function issueCapability(
 }
 
 /**
- * A capability that was issued earlier, as it was handed out.
+ * Returns a capability that was issued earlier, in the form in which its asker received it.
  *
- * @param resources - The resources that may be shown; handles of others are omitted.
- * @returns `undefined` if its key is gone.
+ * @param resources - The resources that may be shown; handles of others are left out.
+ * @returns `undefined` if its root key no longer exists.
  */
 export async function grantedBefore(
   kept: IssuedCapability,
@@ -159,10 +159,11 @@ export async function grantedBefore(
 }
 
 /**
- * Records a capability whose id was determined before issuance. Of concurrent calls, the first one's is kept.
+ * Records a capability whose id was determined before issuance. If calls are concurrent, the first record is
+ * kept.
  *
- * @returns The record that is kept.
- * @throws StorageError if nothing is kept.
+ * @returns The stored record.
+ * @throws StorageError if nothing was stored.
  */
 export async function recordOnce(
   kept: IssuedCapability,
@@ -179,7 +180,10 @@ export async function recordOnce(
   }
 }
 
-/** The earliest of some ends and of the issuer's longest lifetime. @param now - Milliseconds since 1970, as the ends. */
+/**
+ * Returns the earliest of several expiry times and the issuer's longest lifetime. @param now - Milliseconds
+ * since 1970, like `ends`.
+ */
 export function earliestExpiry(
   ends: readonly number[],
   now: number,
@@ -188,7 +192,7 @@ export function earliestExpiry(
   return formatTime(Math.min(...ends, now + issuer.maxLifetime * 1000));
 }
 
-/** The canonical JSON of a hop, as it is kept. */
+/** Returns the canonical JSON of a hop, as it is stored. */
 export function hopText(hop: Hop): string {
   return new TextDecoder().decode(encodeHop(hop));
 }
@@ -201,8 +205,8 @@ interface Remade {
 }
 
 /**
- * Rebuilds the token of a recorded capability, each hop byte for byte; `undefined` if its key is gone, or it
- * exceeds a token's limits.
+ * Rebuilds the token of a recorded capability from the stored bytes of each hop. `undefined` if its root key no
+ * longer exists, or it exceeds a token's limits.
  */
 function remade(
   kept: IssuedCapability,
@@ -229,7 +233,7 @@ function handedOut(
     grant,
     token,
     ...(authority.resourceHandles === undefined ? {} : { resourceHandles: named }),
-    // In the order of the grant.
+    // In the same order as in the grant.
     operations: known?.operations.filter((one) => operations.includes(one)) ?? operations,
     expires: authority.expires ?? expires,
     revocationId: authentic.chains[0].revocationIds.at(-1) ?? "",

@@ -38,22 +38,20 @@ import { requestCapabilities } from "./requested-capabilities.js";
 import type { Operation, Skill } from "./skill.js";
 import { resultAsJson } from "./skill-result.js";
 
-/**
- * Grants capabilities, runs skills and records both, for every protocol. Made by {@link createIssuingAgent}.
- */
+/** Issues capabilities, runs skills and records both, for every protocol. Made by {@link createIssuingAgent}. */
 export class IssuingAgent {
   readonly grants: ReadonlyMap<string, KnownGrant>;
   readonly skills: ReadonlyMap<string, Skill>;
   readonly mode: Mode;
   readonly undeclaredAmbient: UndeclaredAmbient;
   readonly issuer: Issuer;
-  /** The name that this agent goes by in `audience`. */
+  /** This agent's name in `audience`. */
   readonly audience: string;
   /** Hosts, agents and approvals, if the agent has them. */
   readonly parties: Parties | undefined;
   readonly #context: AgentContext;
   readonly #recorder: Recorder;
-  /** Clearances not yet used or given up, with the seconds that each took to decide. */
+  /** Clearances that are neither used nor given up, each with the seconds that its decision took. */
   readonly #leaves = new WeakMap<Clearance<Operation>, number>();
 
   /** @internal */
@@ -70,12 +68,12 @@ export class IssuingAgent {
   }
 
   /**
-   * Grants what grants, request and policy have in common.
+   * Issues capabilities for what grants, request and policy all allow.
    *
-   * @param params - As the caller sent them.
-   * @param id - The caller's id of the request: an approval is asked for once.
-   * @returns What was issued, and what waits for an approval.
-   * @throws TypeError if `params` is not plain JSON, naming the place.
+   * @param params - The request as JSON, unchecked.
+   * @param id - The caller's id of the request; a repeated request then opens no second approval.
+   * @returns The issued capabilities, and the approval that further grants wait for.
+   * @throws TypeError naming the place where `params` is not plain JSON.
    * @throws StorageError if the issuance could not be recorded; then nothing was issued.
    */
   async request(caller: Caller, params: Json, id?: string): Promise<RequestOutcome> {
@@ -85,10 +83,10 @@ export class IssuingAgent {
   }
 
   /**
-   * Hands out what an approval allows to the party that asked; the same each time, and pending until it is
-   * decided.
+   * Returns the capabilities of an approval to the party that requested them: the same ones each time, or
+   * `pending` until the approval is decided.
    *
-   * @throws StorageError if the issuance could not be recorded; collecting again goes on then.
+   * @throws StorageError if the issuance could not be recorded; collecting again continues it.
    */
   async collect(caller: Caller, approval: string): Promise<RequestOutcome> {
     assertCaller(caller);
@@ -97,19 +95,20 @@ export class IssuingAgent {
   }
 
   /**
-   * A token of a registered agent's grant, made anew: the same capability, with a hop for each party that demanded
-   * something; for the service alone where the capability has a location.
+   * Makes a new token for a registered agent's grant: the same capability, with a hop for each party that set
+   * limits. If the capability has a location, the token is valid only at that service.
    *
-   * @returns `undefined` unless grant, agent and host are active, the capability is kept, and the policy
-   *   permits it now.
-   * @throws StorageError if it cannot be recorded.
+   * @returns `undefined` unless grant, agent and host are active, the capability is still offered, and the
+   *   policy permits it.
+   * @throws StorageError if the issuance cannot be recorded.
    */
   grantToken(grant: Pick<AgentGrant, "id">): Promise<GrantToken | undefined> {
     return grantToken(grant.id, this.#context, this.#recorder);
   }
 
   /**
-   * Runs a capability of Agent-Auth with the presented token, or else with each stored grant separately.
+   * Runs an Agent-Auth capability with the presented token, or else with the agent's stored grants, one after
+   * another.
    *
    * @throws As {@link IssuingAgent.invoke} does.
    */
@@ -120,7 +119,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Verifies each distinct token once, for the other methods. Records nothing: they refuse by a denial.
+   * Verifies each distinct token once, for the other methods. Records nothing; those methods refuse invalid
+   * tokens.
    *
    * @throws StorageError if the ledger cannot be read.
    */
@@ -133,11 +133,11 @@ export class IssuingAgent {
   }
 
   /**
-   * Permission to run a skill once, or every reason why not. A refusal is recorded at once; permission when {@link
-   * IssuingAgent.run} uses it or {@link IssuingAgent.forgo} gives it up. It judges a frozen copy
-   * of the arguments, and the skill runs with that copy.
+   * Returns the permission to run a skill once, or every reason for a refusal. A refusal is recorded at once. A
+   * permission is recorded when {@link IssuingAgent.run} uses it, or {@link IssuingAgent.forgo} gives it up.
+   * The arguments are copied and frozen; the skill runs with that copy.
    *
-   * @throws TypeError naming what of the call is not plain JSON, or of another type.
+   * @throws TypeError naming the part of the call that is not plain JSON, or has the wrong type.
    */
   async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
     assertCaller(caller);
@@ -146,7 +146,7 @@ export class IssuingAgent {
     return this.#cleared(caller, own, () => clearCall(caller, own, this.#context));
   }
 
-  /** As {@link IssuingAgent.clear}, for what code outside runs after {@link IssuingAgent.begin}. */
+  /** Like {@link IssuingAgent.clear}, for an operation that outside code runs after {@link IssuingAgent.begin}. */
   async clearOperation(
     caller: Presenter,
     invocation: OperationInvocation,
@@ -172,17 +172,17 @@ export class IssuingAgent {
   }
 
   /**
-   * Uses up and records a clearance; the cleared call runs right after.
+   * Uses up a clearance and records it. The caller runs the cleared call right afterwards.
    *
-   * @throws TypeError if the clearance is used up, or of another agent.
-   * @throws ClearanceLostError if the capability no longer stands.
+   * @throws TypeError if the clearance was used already, or is another agent's.
+   * @throws ClearanceLostError if the capability is no longer valid.
    */
   async begin(clearance: Clearance<Operation>, caller: Presenter): Promise<void> {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined)
       throw new TypeError("a call needs a clearance for each time it runs");
     this.#leaves.delete(clearance);
-    // Time has passed since the clearance, for instance to store a task.
+    // Time has passed since the clearance, for example while a task was stored.
     await this.issuer.catchUp();
     const denials = clearance.lost?.();
     this.#recorder.invoked(caller, clearance, seconds, denials?.[0].code);
@@ -190,12 +190,14 @@ export class IssuingAgent {
   }
 
   /**
-   * Runs a skill that is cleared.
+   * Runs a cleared skill.
    *
-   * @param ending - An `AbortController`, for example: its `signal` is the skill's.
+   * @param ending - Its `signal` is passed to the skill, for example that of an `AbortController`.
    * @returns The skill's result as JSON.
-   * @throws TypeError without a signal, and as {@link IssuingAgent.begin} does; what the skill throws.
-   * @throws SkillResultError (by its name) if the skill has run and its result cannot be written as JSON.
+   * @throws TypeError without a signal, or as {@link IssuingAgent.begin} does. Errors of the skill are passed
+   *   on.
+   * @throws SkillResultError (recognized by its name) if the skill has run but its result cannot be written as
+   *   JSON.
    */
   async run(
     clearance: Clearance,
@@ -217,7 +219,10 @@ export class IssuingAgent {
     return resultAsJson(result);
   }
 
-  /** Records that the skill did not run, unless the clearance is used up. @param code - Such as `timed_out`. */
+  /**
+   * Records that a cleared skill does not run, unless the clearance was used. @param code - The reason, such as
+   * `timed_out`.
+   */
   forgo(clearance: Clearance<Operation>, caller: Presenter, code: string): void {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) return;
@@ -226,11 +231,10 @@ export class IssuingAgent {
   }
 
   /**
-   * {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
+   * Calls {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
    *
    * @param cleared - Called before the skill runs.
-   * @throws What the skill throws, and as {@link IssuingAgent.run} does; the signal's reason if it is aborted before the
-   *   skill runs.
+   * @throws As {@link IssuingAgent.run} does, or the signal's reason if it is aborted before the skill runs.
    */
   async invoke(
     caller: Caller,
@@ -242,7 +246,7 @@ export class IssuingAgent {
     const answer = await this.clear(caller, invocation);
     if (!answer.allowed) return { ok: false, denials: answer.denials };
     if (signal.aborted) {
-      // The caller no longer waits for it, and it must not happen unseen.
+      // The caller no longer waits, so its signal must not prevent recording.
       const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
       this.forgo(answer, caller, timedOut ? "timed_out" : "cancelled");
       signal.throwIfAborted();
@@ -261,10 +265,9 @@ export class IssuingAgent {
   }
 
   /**
-   * Returns whether a caller's presented capabilities allow it to start or see a task. Allows no skill by
-   * itself.
+   * Returns whether a caller's capabilities allow it to start or see a task. Allows no skill by itself.
    *
-   * @param declared - Whether the caller declares ambient authority.
+   * @param declared - Whether the caller declares that it uses ambient authority.
    */
   async admit<By extends Presenter>(
     caller: By,
@@ -283,7 +286,7 @@ export class IssuingAgent {
     return coverageOf(capabilities, this.#context.handles);
   }
 
-  /** Narrows a capability as offline, for a caller that cannot. @throws TypeError if the hop is invalid. */
+  /** Narrows a capability on behalf of a caller that cannot do so offline. @throws TypeError if the hop is invalid. */
   async attenuate(caller: Caller, presented: Presented, hop: HopInit): Promise<AttenuationOutcome> {
     assertPresenter(caller);
     const outcome = await attenuatePresented(caller, presented, hop, this.#context);
@@ -292,8 +295,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Revokes a presented capability and its descendants. Refused if the caller has too many revocations, unless
-   * it revokes a whole capability that was issued to it.
+   * Revokes a presented capability and its descendants. Refused if the caller has too many revocations, except
+   * for a whole capability that was issued to it.
    *
    * @throws StorageError if it could not be written.
    */

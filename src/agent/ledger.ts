@@ -1,6 +1,9 @@
 import type { Hop } from "../caveats/hop.js";
 
-/** `approval`: opened, decided, expired, collected. `registration`: of hosts, agents and their grants. */
+/**
+ * `approval`: one was opened, decided, expired or collected. `registration`: a host, an agent or its grants
+ * changed.
+ */
 export type LedgerEventKind =
   | "issuance"
   | "invocation"
@@ -8,28 +11,28 @@ export type LedgerEventKind =
   | "approval"
   | "registration";
 
-/** A capability, one of a legacy grant, or what the policy allows the principal (`ambient`). */
+/** The authority for a call: a capability, a capability of a legacy grant, or the policy alone (`ambient`). */
 export type AuthorityKind = "capability" | "legacy" | "ambient";
 
-/** One line of the ledger. It never holds a token or a signature. */
+/** One event of the ledger. It never contains a token or a signature. */
 export interface LedgerEvent {
   readonly kind: LedgerEventKind;
   /** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly at: string;
   readonly decision: "allowed" | "refused";
-  /** The user on whose behalf, as authenticated. */
+  /** The user on whose behalf the call was made, as authenticated. */
   readonly principal?: string;
-  /** True if an operator of this installation did it, not the user or the agent that it concerns. */
+  /** True if an operator of this installation acted in place of the user or agent. */
   readonly operator?: true;
-  /** The agent that called, as authenticated. */
+  /** The calling agent, as authenticated. */
   readonly invoker?: string;
   /** The reason, in the caller's own words. */
   readonly purpose?: string;
-  /** The capability's id; absent if the call had no capability, or its signatures did not hold. */
+  /** The capability's id; absent if the call had no capability, or its signatures were invalid. */
   readonly capability?: string;
   readonly grant?: string;
   readonly authority?: AuthorityKind;
-  /** True if the caller had declared ambient authority; absent where authority is not ambient. */
+  /** True if the caller had declared ambient authority; absent for other authority. */
   readonly declared?: boolean;
   readonly skill?: string;
   readonly operation?: string;
@@ -37,9 +40,9 @@ export interface LedgerEvent {
   readonly change?: string;
   /** The id of the host, agent, agent grant or approval that changed. */
   readonly record?: string;
-  /** As callers know them. */
+  /** The handles, as callers see them. */
   readonly handles?: readonly string[];
-  /** Denial codes, or what else a refusal is called; empty if allowed. */
+  /** Denial codes, or other codes of a refusal; empty if allowed. */
   readonly codes?: readonly string[];
   /** The hop and the rule of each denial, of a refused call; at most 32. */
   readonly denials?: readonly LedgerDenial[];
@@ -65,60 +68,60 @@ export interface LedgerHop {
   readonly hop?: Hop;
 }
 
-/** An issued capability as it is kept: all that is needed to make its token again with the root key. */
+/** An issued capability as it is stored: together with the root key, everything needed to make its token again. */
 export interface IssuedCapability {
   readonly id: string;
-  /** The canonical JSON of its identifier. */
+  /** The canonical JSON of the capability's identifier. */
   readonly identifier: string;
   /** The canonical JSON of the issuer's hop. */
   readonly hop: string;
-  /** The canonical JSON of each hop that it was issued with after the issuer's own; absent for none. */
+  /** The canonical JSON of each hop that was issued after the issuer's hop; absent if there are none. */
   readonly further?: readonly string[];
   /** The user on whose behalf it was issued. */
   readonly principal: string;
   readonly invoker: string;
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires: string;
-  /** The JSON of the resource query that it was issued by; absent if it names no resources of one. */
+  /** The JSON of the resource query by which it was issued; absent if there was none. */
   readonly query?: string;
 }
 
-/** One decision, for metrics: it holds nothing that a caller wrote. */
+/** One decision, for metrics. It contains nothing that a caller wrote. */
 export interface Observation extends Pick<LedgerEvent, "kind" | "decision" | "authority"> {
-  /** The first code of a refusal. */
+  /** The first denial code of a refusal. */
   readonly code?: string;
-  /** Duration of the decision. */
+  /** Duration of the decision, in seconds. */
   readonly seconds: number;
 }
 
-/** Which lines of the ledger. All that is given must hold. */
+/** Selects events of the ledger. All given conditions must hold. */
 export interface LedgerQuery
   extends Partial<Pick<LedgerEvent, "principal" | "invoker" | "capability" | "decision" | "kind">> {
-  /** From this moment on: `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** Only events from this moment on: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly since?: string;
-  /** The latest so many; all unless given. */
+  /** The number of latest events to return; all unless given. */
   readonly limit?: number;
 }
 
 /** Records the decisions of an issuing agent. */
 export interface Ledger {
-  /** Written in batches, within a fraction of a second, which a crash may lose. */
+  /** Records an event. It is written in a batch within a fraction of a second; a crash before that loses it. */
   note(event: LedgerEvent): void;
   /**
-   * Writes an event, with the capabilities that it issued. Fulfilled once not even a crash loses it.
+   * Writes an event and the capabilities that it issued. Resolves once they are durable.
    *
-   * @param options.urgent - Writes it even when the disk is nearly full: for revocations alone.
-   * @throws StorageError if it cannot write the event: what the event records must not happen then.
+   * @param options.urgent - Writes even if the disk is nearly full. Only for revocations.
+   * @throws StorageError if the event cannot be written; the recorded action must then not happen.
    */
   commit(
     event: LedgerEvent,
     issued?: readonly IssuedCapability[],
     options?: { readonly urgent?: boolean },
   ): Promise<void>;
-  /** An issued capability that has not expired. */
+  /** Returns an issued capability that has not expired. */
   issued(id: string): Promise<IssuedCapability | undefined>;
-  /** Events, oldest first, among them all that were noted before. */
+  /** Returns events, oldest first, including all those passed to `note` before. */
   list(query?: LedgerQuery): Promise<readonly LedgerEvent[]>;
-  /** Writes the remaining events, and accepts no more. */
+  /** Writes the remaining events. The ledger then accepts no more. */
   close(): Promise<void>;
 }

@@ -15,23 +15,23 @@ import {
 } from "./presented.js";
 import { type AgentDenials, type Denied, tooManyRevocations } from "./refusal.js";
 
-/** An attenuated capability, or the reason for its absence. */
+/** An attenuated capability, or the reasons for a refusal. */
 export type AttenuationOutcome =
   | (Extract<Attenuation, { ok: true }> & {
       readonly id: string;
-      /** The child, for what else is asked of it in the same request. */
+      /** The narrowed capability, for later steps of the same request. */
       readonly presented: AuthenticCapability;
     })
   | Extract<Attenuation, { ok: false }>
   | Denied;
 
-/** The present authority of a capability (similar to RFC 7662), or the reasons why it allows nothing. */
+/** What a capability currently allows (similar to RFC 7662), or the reasons why it allows nothing. */
 export type Introspection =
   | (Pick<VerifiedCapability, "id" | "grant" | "principal" | "issued" | "expires" | "authority"> & {
       readonly active: true;
       /** The revocation id of the last hop, which revokes the presented token and its descendants. */
       readonly revocationId: string;
-      /** The number of its hops, the issuer's included. */
+      /** The number of hops, including the issuer's. */
       readonly hops: number;
       readonly attenuable: boolean;
       readonly legacy?: true;
@@ -74,7 +74,7 @@ export async function revokePresented(
   const { entry, capability, whole, needless } = found;
   if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
   const { revocations, ledger, maxRevocations: most } = context;
-  // One entry for each capability that was issued to the caller is all that this can add.
+  // Not counted against the limit: a caller can add only one such entry for each capability issued to it.
   const own = whole && isIssuedTo(caller, await ledger.issued(capability));
   const party = JSON.stringify([caller.principal, caller.invoker]);
   const addition = await revocations.add(entry, own ? undefined : { party, most });
@@ -108,13 +108,13 @@ export async function introspect(
   };
 }
 
-/** The answer to a revocation. */
+/** The result of a revocation. */
 export type RevocationOutcome =
   | {
       readonly ok: true;
       readonly capability: string;
       readonly revocationId: string;
-      /** The reason why there was nothing to do. */
+      /** Set if nothing had to be done: it was revoked already, or has expired. */
       readonly needless?: "revoked" | "expired";
     }
   | Denied;

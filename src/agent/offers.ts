@@ -22,15 +22,15 @@ import { checkFilter, unknownCollection } from "./resources/filter.js";
 import type { QueryDenial, Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
 import { targetOfOperation } from "./skill.js";
 
-/** The contents of one capability: operations, each allowed on each of its resources. */
+/** The contents of one capability: each operation is allowed on each resource. */
 export interface Offer {
   readonly grant: KnownGrant;
   readonly operations: readonly string[];
-  /** Absent if the capability is to name no resources. */
+  /** Absent if the capability is not limited to resources. */
   readonly resources?: readonly Resource[];
 }
 
-/** The intersection of grant, request and policy, for each grant. */
+/** The intersection of grants, request and policy. */
 export type Offers =
   | {
       readonly ok: true;
@@ -41,14 +41,14 @@ export type Offers =
     }
   | RequestRefusal;
 
-// The message must not reveal whether something exists that the principal may not use.
+// The message must not reveal whether a resource exists that the principal may not use.
 const UNMATCHED = "the query matches nothing that the principal may use in this way";
 
 /**
- * Grant, request and policy intersected. Operations that differ by resource are offered apart, so that no
- * capability holds a pair that the policy does not.
+ * Returns the intersection of grants, request and policy. If operations differ by resource, they become
+ * separate offers, so that no capability allows an operation on a resource where the policy does not.
  *
- * @param caller - On whose behalf, and by which agent.
+ * @param caller - The principal and the invoker of the request.
  */
 export async function offersFor(
   request: CapabilityRequest,
@@ -89,7 +89,7 @@ export async function offersFor(
       const known = await visibleCollections(permissions, context.resources);
       return { ok: false, denial: { code, message, path: "resourceQuery", known, grants: [id] } };
     }
-    // Only a legacy grant comes this far without a query.
+    // Only a legacy grant gets here without a query.
     const own =
       needsResources && request.resourceQuery === undefined
         ? [{ grant, operations: left }]
@@ -107,11 +107,11 @@ export async function offersFor(
   return { ok: false, denial };
 }
 
-/** Withdraws the offers under a grant if the policy allows nothing under a grant that it requires. */
+/** Withdraws the offers of a grant if nothing is left of another grant that it requires. */
 function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
   for (const { grant } of offers) {
     const { id } = grant;
-    // A caller that needs only part of the grant may ask for that part.
+    // A caller that needs only a part of the grant may request only that part.
     const without = grant.requires.find(
       (other) =>
         !offers.some((offer) => offer.grant.id === other) &&
@@ -122,7 +122,7 @@ function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
     refused.push({ grant: id, takenBy: "policy", message });
     const kept = offers.filter((offer) => offer.grant.id !== id);
     offers.splice(0, offers.length, ...kept);
-    // Others may require this one.
+    // Other grants may require this one.
     dropUnsupported(offers, refused);
     return;
   }
@@ -147,7 +147,10 @@ function grantDenial(
   return { code: "missing_required_grants", message, path: "grants", grants: required };
 }
 
-/** Refuses limits on the arguments of operations that none of the grants has: misspelt, they would limit nothing. */
+/**
+ * Refuses limits on the arguments of operations that no requested grant has: under a misspelt name, they would
+ * apply to nothing.
+ */
 function entryDenial(
   { grants, restrictions }: CapabilityRequest,
   known: ReadonlyMap<string, KnownGrant>,
@@ -159,7 +162,7 @@ function entryDenial(
   return mistake && { code: "invalid_request", message: mistake.message, path: mistake.rule };
 }
 
-/** A grant with something left, before resources are examined. */
+/** A grant of which something is left, before its resources are determined. */
 interface GrantLeft {
   readonly grant: KnownGrant;
   readonly permissions: readonly Permission[];
@@ -211,7 +214,10 @@ function offersOf(
   return [...offers, ...largestFirst.map((group) => ({ grant, ...group }))];
 }
 
-/** The items that the query finds, and the collection. One that no permission is about is as if unknown. */
+/**
+ * Returns the items that the query matches, and the collection itself. If no permission is about the
+ * collection, it counts as unknown.
+ */
 async function candidates(
   resourceQuery: ResourceQuery | undefined,
   permissions: readonly Permission[],
@@ -227,7 +233,7 @@ async function candidates(
     ? await source.find(resourceQuery)
     : { ok: false as const, denial: unknownCollection(resourceQuery.collection, collections) };
   const declared = source.declaredFields?.(resourceQuery.collection) !== undefined;
-  // A filter that finds nothing that may be seen may be on hidden fields.
+  // If a filter matches no visible resource, it may name fields that only hidden resources have.
   const hidden = result.ok
     ? resourceQuery.filter !== undefined &&
       !result.resources.some((resource) => isVisible(permissions, resource))
@@ -242,7 +248,7 @@ async function candidates(
   return { ok: true, resources: collection === undefined ? items : [...items, collection] };
 }
 
-/** The names of the collections that the permissions are about, in order. */
+/** Returns the sorted names of the collections that the permissions are about. */
 async function visibleCollections(
   permissions: readonly Permission[],
   source: ResourceSource | undefined,
@@ -251,7 +257,7 @@ async function visibleCollections(
   return all.filter((name) => isAbout(permissions, name));
 }
 
-/** Denies a filter on fields that the principal cannot see, naming only those that it can. */
+/** Denies a filter on fields that the principal cannot see. The denial lists only visible fields. */
 async function fieldDenial(
   { collection, filter = {} }: ResourceQuery,
   permissions: readonly Permission[],
@@ -259,7 +265,7 @@ async function fieldDenial(
 ): Promise<QueryDenial | undefined> {
   const all = await source.find({ collection });
   const seen = (all.ok ? all.resources : []).filter((one) => isVisible(permissions, one));
-  // For a principal that sees nothing, every filter matches nothing.
+  // A principal that sees nothing gets no denial; its filters match nothing.
   if (seen.length === 0) return undefined;
   const fields = new Set(seen.flatMap((one) => Object.keys(one.fields)));
   return checkFilter(filter, [...fields].sort());

@@ -3,8 +3,8 @@ import type { Presenter } from "./caller.js";
 import { forInvoker, type Permission } from "./policy.js";
 
 /**
- * Returns what the policy now allows the agent that the capability was issued to, not its present holder. If the
- * ledger does not know the capability, rules that name invokers do not count.
+ * Returns what the policy currently allows the agent that the capability was issued to, rather than its present
+ * holder. If the ledger does not know the capability, rules with `invokers` do not apply.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -19,7 +19,10 @@ export async function permissionsOf(
   return forInvoker(all, (await ledger.issued(capability))?.invoker);
 }
 
-/** Returns what the policy now allows a caller that asks for itself under a grant; nothing for an unknown principal. */
+/**
+ * Returns what the policy currently allows a caller under a grant when it acts without a capability; nothing if
+ * the principal is unknown.
+ */
 export async function ownPermissions(
   { principal, invoker }: Presenter,
   grant: string,

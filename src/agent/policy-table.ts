@@ -4,33 +4,33 @@ import { texts } from "../issuer/grant.js";
 import type { Permission, Policy, ResourceSelector } from "./policy.js";
 import { readFilter } from "./resources/filter.js";
 
-/** One rule of a policy table: a principal or a group of principals, and their permissions. */
+/** One rule of a policy table: the permissions of a principal or a group. */
 export interface PolicyRule {
-  /** As authenticated; `autonomous:*` for agents that act for no user. Either this or `group`. */
+  /** The authenticated principal, or `autonomous:*` for agents without a user. Either this or `group`. */
   readonly principal?: string;
   readonly group?: string;
-  /** The grant's id, or `*` for all. */
+  /** The id of a grant, or `*` for all grants. */
   readonly grant: string;
   readonly operations: readonly string[] | "*";
   /** All resources unless given. */
   readonly resources?: ResourceSelector;
   /**
-   * As authenticated: the agents that may request by this rule, or call without a capability; any unless
-   * given. What they hand on is good in other hands.
+   * The authenticated agents to which the rule applies when they request a capability or call without one; any
+   * agent unless given. Capabilities that they pass on are valid for other agents.
    */
   readonly invokers?: readonly string[];
 }
 
 /** The rules of a policy, in the form of a configuration file. */
 export interface PolicyDefinition {
-  /** Members by name of the group. */
+  /** Principals by group name. */
   readonly groups?: { readonly [group: string]: readonly string[] };
   readonly rules: readonly PolicyRule[];
 }
 
 const RULE_MEMBERS = ["principal", "group", "grant", "operations", "resources", "invokers"];
 
-/** A policy from a table, which can be replaced. Made by {@link createPolicyTable}. */
+/** A policy defined by a table, which can be replaced. Made by {@link createPolicyTable}. */
 export class PolicyTable implements Policy {
   #rules: readonly CheckedRule[];
 
@@ -44,17 +44,14 @@ export class PolicyTable implements Policy {
       .map((rule) => rule.permission);
   }
 
-  /**
-   * Judges every call by another table from now on. @throws TypeError if it is not valid; then nothing
-   * changes.
-   */
+  /** Replaces the table for all future calls. @throws TypeError if the definition is invalid; then nothing changes. */
   replace(definition: PolicyDefinition): void {
     this.#rules = checkedRules(definition);
   }
 }
 
 /**
- * A policy from a table. What no rule allows is not allowed.
+ * Creates a policy from a table. Anything that no rule allows is denied.
  *
  * @throws TypeError naming the field that is wrong, such as `policy.rules[2].group`.
  *

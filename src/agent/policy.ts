@@ -1,35 +1,41 @@
 import { matches } from "./resources/filter.js";
 import type { Resource, ResourceFilter } from "./resources/resource.js";
 
-/** Which resources a permission is about. */
+/** Selects the resources that a permission is about. */
 export interface ResourceSelector {
   /** Names of collections, or `*` for all. */
   readonly collections: readonly string[] | "*";
-  /** Only items that match. With a filter, a collection itself is not selected. */
+  /** Selects only items that match. With a filter, the collection itself is not selected. */
   readonly filter?: ResourceFilter;
 }
 
-/** Something that a principal may do under a grant. */
+/** Operations that a principal may perform on resources under a grant. */
 export interface Permission {
   readonly operations: readonly string[] | "*";
   readonly resources: ResourceSelector;
   /**
-   * Agents that may request by this, or act without a capability; any unless given. Capabilities that they pass on
-   * stay valid for others.
+   * Agents that may request a capability by this permission, or act without one; any agent unless given.
+   * Capabilities that they pass on are valid for other agents.
    */
   readonly invokers?: readonly string[];
 }
 
 /** The permissions of principals, checked when a capability is issued and at every call. */
 export interface Policy {
-  /** Everything that the principal, a capability's user, may do under the grant now; empty for nothing. */
+  /**
+   * Returns everything that the principal may currently do under the grant; empty for nothing. For a call with
+   * a capability, the principal is the capability's user.
+   */
   permissions(
     principal: string,
     grant: string,
   ): readonly Permission[] | Promise<readonly Permission[]>;
 }
 
-/** The permissions that apply to an agent; those that name invokers never do where none is known. */
+/**
+ * Returns the permissions that apply to an agent. If the agent is unknown, permissions with `invokers` do not
+ * apply.
+ */
 export function forInvoker(
   permissions: readonly Permission[],
   invoker: string | undefined,
@@ -40,12 +46,12 @@ export function forInvoker(
   );
 }
 
-/** Returns whether any of the permissions covers the operation, on some resource or other. */
+/** Returns whether a permission allows the operation on any resource at all. */
 export function permitsOperation(permissions: readonly Permission[], operation: string): boolean {
   return permissions.some(({ operations }) => covers(operations, operation));
 }
 
-/** Returns whether any of the permissions covers the operation on this resource. */
+/** Returns whether a permission allows the operation on this resource. */
 export function permitsResource(
   permissions: readonly Permission[],
   operation: string,
@@ -56,12 +62,12 @@ export function permitsResource(
   );
 }
 
-/** Returns whether any of the permissions is about the resource, whatever may be done to it. */
+/** Returns whether a permission allows any operation on the resource. */
 export function isVisible(permissions: readonly Permission[], resource: Resource): boolean {
   return permissions.some(({ resources }) => selects(resources, resource));
 }
 
-/** Returns whether any of the permissions covers the operation on whatever is in a collection. */
+/** Returns whether a permission allows the operation on everything in a collection. */
 export function permitsCollection(
   permissions: readonly Permission[],
   operation: string,
@@ -73,7 +79,7 @@ export function permitsCollection(
   });
 }
 
-/** Returns whether any of the permissions is about the collection, or about something in it. */
+/** Returns whether a permission is about the collection, or something in it. */
 export function isAbout(permissions: readonly Permission[], collection: string): boolean {
   return permissions.some(
     ({ resources: { collections } }) => collections === "*" || collections.includes(collection),

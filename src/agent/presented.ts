@@ -8,7 +8,7 @@ import type { Presenter } from "./caller.js";
 import type { IssuedCapability, Ledger } from "./ledger.js";
 import type { AgentDenial, AgentDenials, Denied } from "./refusal.js";
 
-/** A capability as a caller presents it: by its token, or by its id alone if it was issued to it. */
+/** A capability in a call: its token, or only its id if it was issued to the caller. */
 export interface PresentedCapability {
   readonly id?: string;
   readonly token?: string;
@@ -25,28 +25,29 @@ export interface PresentedContext {
 }
 
 /**
- * A presented capability whose signatures have been verified, or why they have not: whatever is asked of
- * it afterwards needs no HMAC and no parsing. Made by {@link IssuingAgent.authenticate}.
+ * A presented capability whose signatures were verified, or the reasons why that failed. Later checks need no
+ * HMAC and no parsing. Made by {@link IssuingAgent.authenticate}.
  */
 export type AuthenticatedCapability = AuthenticCapability | Denied;
 
-/** A presented capability whose signatures hold: it may have expired, or be revoked. */
+/** A presented capability with valid signatures. It may have expired or been revoked. */
 export interface AuthenticCapability {
   readonly ok: true;
   readonly token: AuthenticToken;
 }
 
-/** A presented capability that is good for something. */
+/** A presented capability that currently allows something. */
 export interface AdmittedCapability {
   readonly presented: AuthenticCapability;
   readonly capability: VerifiedCapability;
 }
 
-/** The capabilities of a method: as presented by its caller, or authenticated. */
+/** A capability passed to a method: as presented by the caller, or already authenticated. */
 export type Presented = PresentedCapability | AuthenticatedCapability;
 
 /**
- * Brings the revocation list up to date, then verifies each distinct token once. Those over {@link MAX_PRESENTED} are denied unread.
+ * Updates the revocation list, then verifies each distinct token once. Capabilities beyond {@link
+ * MAX_PRESENTED} are denied without being read.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -67,8 +68,8 @@ export async function authenticateAll(
 }
 
 /**
- * The party that a capability was issued to may present its id in place of its token, while it lives. A
- * token under another id than its own is denied.
+ * Authenticates one capability. The party that it was issued to may present its id in place of its token while
+ * it lives. A token with an id other than its own is denied.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -85,9 +86,9 @@ export async function authenticateOne(
 }
 
 /**
- * A copy of the capabilities of a call; those that are authenticated stay as they are.
+ * Copies the capabilities of a call; authenticated ones stay as they are.
  *
- * @throws TypeError naming the value that is not plain data, or not a string.
+ * @throws TypeError naming the value that is not plain data or not a string.
  */
 export function ownPresented(presented: readonly Presented[]): readonly Presented[] {
   return presented.map((one) => (isAuthenticated(one) ? one : plainPresented(one)));
@@ -100,10 +101,10 @@ function plainPresented(one: PresentedCapability): PresentedCapability {
   return { id, token };
 }
 
-// Remembers verified objects by identity, so that JSON of the same shape is not taken for one.
+// Remembers verified objects by identity, so that JSON of the same shape does not count as verified.
 const made = new WeakSet<Presented>();
 
-/** Marks objects that were verified here. */
+/** Marks an object as verified here. */
 export function branded<Answer extends AuthenticatedCapability>(answer: Answer): Answer {
   made.add(answer);
   return Object.freeze(answer);
@@ -134,8 +135,8 @@ async function authenticated(
 }
 
 /**
- * Judges what it allows this caller now, or returns every reason why nothing, with the capability if it is
- * authentic.
+ * Returns what a capability currently allows this caller, or every reason why it allows nothing. The result has
+ * the capability if it is authentic.
  */
 export function standingOf(
   one: AuthenticatedCapability,
@@ -161,7 +162,7 @@ function tooMany(): Denied {
   return branded({ ok: false, denials: [denial] });
 }
 
-/** Returns whether a capability was issued to the very party that calls. */
+/** Returns whether a capability was issued to the caller: same principal, same invoker. */
 export function isIssuedTo(
   { principal, invoker }: Presenter,
   issued: IssuedCapability | undefined,
@@ -170,7 +171,7 @@ export function isIssuedTo(
   return issued.principal === principal && issued.invoker === invoker;
 }
 
-/** The denial for an id that is not the caller's to use. */
+/** Returns the denial of an id that the caller may not use. */
 function unknownCapability(id: string | undefined): AgentDenial {
   const message =
     "no capability of this id was issued to this caller and is still alive; present the token";
@@ -178,7 +179,7 @@ function unknownCapability(id: string | undefined): AgentDenial {
     code: "capability_unknown",
     rule: "id",
     message,
-    // Whatever is no id may be a token that was put in its place.
+    // A string that is not an id might be a token given by mistake, so do not repeat it.
     ...(id !== undefined && ID.test(id) ? { actual: id } : {}),
   };
 }

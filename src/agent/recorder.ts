@@ -36,24 +36,24 @@ type Used = Pick<
   "asked" | "authority" | "capability" | "declared" | "handles" | "arguments"
 >;
 
-/** Writes decisions into the ledger, and passes them to an observer. */
+/** Writes decisions to the ledger, and reports them to an observer. */
 export class Recorder {
   readonly #options: RecorderContext;
-  // Known tokens give the same capability object at each call. Hops that may hold a token are read anew each time: a
-  // key that was added since may reveal one.
+  // A verified token is the same object at each call. Cached only if every hop is too short to contain a token;
+  // longer hops are searched again each time, since a new key can turn a string into a valid token.
   readonly #short = new WeakMap<VerifiedCapability, readonly LedgerHop[]>();
 
   constructor(options: RecorderContext) {
     this.#options = options;
   }
 
-  /** A stop watch: call it for the seconds since. */
+  /** Starts a timer. @returns A function that returns the seconds since. */
   start(): () => number {
     const began = performance.now();
     return () => (performance.now() - began) / 1000;
   }
 
-  /** @throws StorageError if the ledger cannot record it: then nothing is issued. */
+  /** @throws StorageError if the ledger cannot record it; then nothing is issued. */
   async issued(
     caller: Presenter,
     granted: readonly Pick<GrantedCapability, "id" | "grant" | "resourceHandles">[],
@@ -77,7 +77,7 @@ export class Recorder {
     this.#refused(this.#event("issuance", "refused", caller, purpose), [code], seconds);
   }
 
-  /** A call that was allowed. @param forgone - The code for which it does not run after all. */
+  /** Records an allowed call. @param forgone - The reason why it does not run after all. */
   invoked(caller: Presenter, clearance: Used, seconds: number, forgone?: string): void {
     const { ledger, observe } = this.#options;
     const { asked, authority, capability, declared, handles } = clearance;
@@ -112,7 +112,7 @@ export class Recorder {
     this.#refused(event, codesOf(denials), seconds);
   }
 
-  /** A refusal of anything but a skill: of an admission, an attenuation or a revocation. */
+  /** Records a refusal of anything but a skill: of an admission, an attenuation or a revocation. */
   refused(kind: LedgerEventKind, caller: Presenter, denials: AgentDenials, seconds = 0): void {
     this.#refused(this.#event(kind, "refused", caller), codesOf(denials), seconds);
   }
@@ -152,7 +152,7 @@ export class Recorder {
     return event;
   }
 
-  /** Records a call, with the argument values that the ledger keeps. */
+  /** Sets the skill, its operation, and the argument values that the ledger keeps. */
   #ask(
     event: Draft,
     skill: string | undefined,
@@ -168,8 +168,8 @@ export class Recorder {
   }
 
   /**
-   * Returns the contents of each hop, except hops that contain a token of this issuer, which the ledger must
-   * not store.
+   * Returns the contents of each hop. Contents with a token of this issuer are left out, since the ledger must
+   * not store tokens.
    */
   #pathOf(capability: VerifiedCapability): readonly LedgerHop[] {
     const known = this.#short.get(capability);
@@ -189,10 +189,10 @@ export class Recorder {
   }
 }
 
-/** An event in the making: put together by name, which takes a fraction of the time that spreading takes. */
+/** A ledger event under construction. Assigning its properties is several times faster than spreading objects. */
 type Draft = { -readonly [Name in keyof LedgerEvent]: LedgerEvent[Name] };
 
-/** Notes what a call rests on; its principal too, for calls that authenticate nothing but the capability. */
+/** Sets the capability that a call relies on. If the call authenticates no principal, the capability's is recorded. */
 function rest(event: Draft, { id, grant, principal }: Judged, path: readonly LedgerHop[]): void {
   if (principal !== undefined) event.principal ??= principal;
   event.capability = id;
@@ -200,10 +200,10 @@ function rest(event: Draft, { id, grant, principal }: Judged, path: readonly Led
   event.path = path;
 }
 
-/** Every form of a token has an identifier of at least 99 characters, and a signature of at least 32. */
+/** Fewest characters of a token in any form: an identifier of at least 99, and a signature of at least 32. */
 const SHORTEST_TOKEN = 131;
 
-/** Returns whether a hop is too short to hold a token, in whatever form. */
+/** Returns whether a hop is too short to contain a token in any form. */
 function isShort(hop: Hop): boolean {
   return JSON.stringify(hop).length < SHORTEST_TOKEN;
 }
@@ -213,6 +213,6 @@ function jsonOf(hop: Hop): Json {
 }
 
 function refusedPathOf({ revocationIds }: Judged): readonly LedgerHop[] {
-  // The first is the identifier's, which is no hop.
+  // The first id is the identifier's, which is not a hop.
   return revocationIds.slice(1).map((revocationId) => ({ revocationId }));
 }

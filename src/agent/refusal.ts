@@ -2,22 +2,23 @@ import type { Denial, DenialCode } from "../capability/denial.js";
 import type { QueryDenial } from "./resources/resource.js";
 
 /**
- * Codes of an issuing agent's own reasons to refuse a call, besides those of checking a capability. Stable.
+ * Codes of an issuing agent's own reasons for refusing a call, in addition to those of checking a capability;
+ * stable.
  *
- * - `capability_missing`: none was given, and ambient authority is not accepted.
- * - `authority_undeclared`: none was given, and the caller does not declare that it uses ambient authority,
- *   which this agent accepts only if it is declared.
- * - `capability_unknown`: an id was given without a token, and no capability of that id was issued to this
- *   caller and is still alive; or the id is not that of the token.
+ * - `capability_missing`: no capability was presented, and ambient authority is not accepted.
+ * - `authority_undeclared`: no capability was presented, and this agent accepts ambient authority only from
+ *   callers that declare it.
+ * - `capability_unknown`: only an id was presented, and no live capability with this id was issued to this
+ *   caller; or the id is not the token's.
  * - `skill_unknown`: the agent has no such skill.
  * - `arguments_invalid`: the arguments fail the skill's schema.
- * - `handle_invalid`: a handle was not sealed for this capability, stands for another kind of resource than the
- *   skill takes, or the skill needs one and none is given.
- * - `resource_gone`: what the handle stands for is not there any more.
- * - `too_many_revocations`: the caller has as many revocations in the list as it may have, and this is not the
- *   whole of a capability that was issued to it.
- * - `policy_denied`: the principal's policy does not, or no longer, allow it; with the rule `query`, the
- *   resource no longer matches the query that the capability was issued by.
+ * - `handle_invalid`: a handle was not made for this capability, or stands for a different kind of resource
+ *   than the skill takes; or the skill needs a handle and none was given.
+ * - `resource_gone`: the resource of a handle no longer exists.
+ * - `too_many_revocations`: the caller has the maximum number of revocations in the list, and this is not a
+ *   whole capability that was issued to it.
+ * - `policy_denied`: the principal's policy does not, or no longer, allow the call. With the rule `query`: the
+ *   resource no longer matches the query by which the capability was issued.
  *
  * A gate for MCP has three more:
  *
@@ -39,10 +40,10 @@ export type AgentDenialCode =
   | "tool_changed"
   | "input_unknown";
 
-/** One reason for which an issuing agent refuses a call. */
+/** One reason why an issuing agent refuses a call. */
 export interface AgentDenial extends Omit<Denial, "code"> {
   readonly code: DenialCode | AgentDenialCode;
-  /** Which of several capabilities the reason is about: its place in the request, from 0. */
+  /** The index, in the request, of the capability that the reason is about, if there are several. */
   readonly capability?: number;
 }
 
@@ -55,26 +56,26 @@ export interface Denied {
   readonly denials: AgentDenials;
 }
 
-/** Denials that an answer reports in full; each can repeat an argument of the call. */
+/** Most denials reported in full by one answer; each can repeat an argument of the call. */
 export const MOST_DENIALS = 32;
 
-/** The codes of denials, each once, the first one's first. */
+/** Returns the distinct codes of denials, in order. */
 export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
   return [...new Set(denials.map(({ code }) => code))];
 }
 
-/** Returns whether denials may pass by themselves: a revocation list that is too old may be refreshed. */
+/** Returns whether the denials are temporary: a revocation list that is too old may be refreshed. */
 export function isPassing(denials: AgentDenials): boolean {
   return denials.every(({ code }) => code === "revocation_stale");
 }
 
-/** The denial of a call that presents nothing, where something is required. */
+/** Returns the denial of a call that presents no capability where one is required. */
 export function missingCapability(): AgentDenial {
   const message = "the call presents no capability, and this agent requires one; request one first";
   return { code: "capability_missing", rule: "capabilities", message };
 }
 
-/** The denial of a revocation by a caller that has as many in the list as it may have. */
+/** Returns the denial of a revocation by a caller that has reached its limit. */
 export function tooManyRevocations(most: number): AgentDenial {
   const message =
     `${most} revocations by this caller stand in the list, as many as may, until their tokens have ` +
@@ -83,10 +84,10 @@ export function tooManyRevocations(most: number): AgentDenial {
   return { code: "too_many_revocations", rule: "maxRevocations", expected: most, message };
 }
 
-/** The part that took away everything that was requested. */
+/** The party because of which nothing is left of a requested grant. */
 type TakenBy = "grant" | "request" | "policy" | "approval";
 
-/** A grant under which nothing was issued, and why. */
+/** A grant under which nothing was issued, with the reason. */
 export interface RefusedGrant {
   readonly grant: string;
   /** Which of grant, request, policy and approval left nothing. */
@@ -95,18 +96,19 @@ export interface RefusedGrant {
 }
 
 /**
- * Codes of requests for capabilities that are refused as a whole. Stable.
+ * Codes for requests for capabilities that are refused as a whole; stable.
  *
- * - `invalid_request`: it is not well formed; `message` names the member.
+ * - `invalid_request`: it is malformed; `message` names the property.
  * - `unknown_grant`, `missing_required_grants`: `grants` lists them.
- * - `resource_query_required`: the grant is for resources, and the request does not say which.
- * - `unknown_collection`, `unknown_field`, `unknown_operator`, `invalid_value`: in the query.
- * - `too_many_resources`: the query matches more than one capability can name.
- * - `nothing_left`: grant, request and policy have nothing in common; `refused` says which took it.
- * - `too_many_pending`: as many requests of the caller wait for an approval as may.
- * - `approval_unknown`: the caller has asked for nothing that an approval of this id is about.
- * - `approval_denied`: an approver denied it, no approver decided in time, it was taken back, or it is void:
- *   what the user had was revoked since, or other people approve it by now.
+ * - `resource_query_required`: the grant needs resources, and the request has no query.
+ * - `unknown_collection`, `unknown_field`, `unknown_operator`, `invalid_value`: a problem in the query.
+ * - `too_many_resources`: the query matches more resources than one capability can name.
+ * - `nothing_left`: grant, request and policy have nothing in common; `refused` says which of them left
+ *   nothing.
+ * - `too_many_pending`: the caller has the maximum number of requests that wait for an approval.
+ * - `approval_unknown`: the caller has no request with an approval of this id.
+ * - `approval_denied`: an approver denied it, nobody decided in time, it was cancelled, or it became void
+ *   because the user's capabilities were revoked or the approvers changed.
  */
 export type RequestDenialCode =
   | "invalid_request"
@@ -120,13 +122,13 @@ export type RequestDenialCode =
   | "approval_unknown"
   | "approval_denied";
 
-/** The reason why a request for capabilities, or about one, is refused. */
+/** The reason why a request for capabilities, or the collection of an approval, is refused. */
 export interface RequestDenial {
   readonly code: RequestDenialCode;
   readonly message: string;
-  /** The place in the request. */
+  /** The place in the request, such as `resourceQuery.filter`. */
   readonly path?: string;
-  /** The known values at that place. */
+  /** The valid values at that place. */
   readonly known?: readonly string[];
   /** The grants concerned. */
   readonly grants?: readonly string[];
@@ -140,12 +142,12 @@ export interface RequestRefusal {
   readonly denial: RequestDenial;
 }
 
-/** Refuses a request that is not well formed at a path. */
+/** Returns the refusal of a request that is malformed at a path. */
 export function invalidRequest(path: string, message: string): RequestRefusal {
   return { ok: false, denial: { code: "invalid_request", message, path } };
 }
 
-/** Refuses a request whose resource query is refused. */
+/** Returns the refusal of a request because of its resource query. */
 export function refusedQuery({ path, ...denial }: QueryDenial): RequestRefusal {
   return { ok: false, denial: { ...denial, path: `resourceQuery.${path}` } };
 }

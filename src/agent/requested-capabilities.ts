@@ -1,4 +1,4 @@
-// A request for capabilities: what needs no approval is issued at once, and for the rest an approval is opened.
+// Requests for capabilities: issues at once what needs no approval, and opens an approval for the rest.
 
 import { encodeBase64url } from "../bytes/base64.js";
 import type { Json } from "../bytes/json.js";
@@ -34,16 +34,16 @@ export type RequestOutcome =
   | {
       readonly ok: true;
       readonly capabilities: readonly GrantedCapability[];
-      /** Grants under which nothing was issued, though others gave something. */
+      /** Grants under which nothing was issued, while others yielded something. */
       readonly refused: readonly RefusedGrant[];
       /** The reason why there are no capabilities, if the query matched nothing. */
       readonly reason?: string;
-      /** Grants that wait for an approval: {@link IssuingAgent.collect} returns them once they are approved. */
+      /** The approval that further grants wait for; once approved, {@link IssuingAgent.collect} returns them. */
       readonly pending?: OpenedApproval;
     }
   | RequestRefusal;
 
-/** Default waiting time in seconds, since approvers may be absent. */
+/** The default rule, and 24 hours to decide, since approvers may be absent. */
 const STANDARD: RuleInTime = { rule: {}, lifetime: 24 * 60 * 60 };
 const MAX_REQUEST_ID = 256;
 
@@ -84,7 +84,7 @@ export async function requestCapabilities(
   return { ...rest, capabilities: granted, ...pending };
 }
 
-/** Issues a capability for each offer, or refuses all. None is recorded yet. @throws StorageError */
+/** Issues a capability for each offer, or none if one is refused. They are not yet recorded. @throws StorageError */
 async function issueOffers(
   offers: readonly Offer[],
   request: CapabilityRequest,
@@ -111,7 +111,7 @@ async function issueOffers(
   return { ok: true, issued };
 }
 
-/** Returns the expiration time of a capability that is requested now. */
+/** Returns when a capability that is requested now will expire. */
 function requestedExpiry(
   { restrictions: { expires } }: CapabilityRequest,
   now: number,
@@ -121,7 +121,10 @@ function requestedExpiry(
   return earliestExpiry(wanted === undefined ? [] : [wanted], now, context);
 }
 
-/** Refuses a request that would never be valid, and offers of more resources than a capability may name. */
+/**
+ * Refuses a request whose capability would never be valid, and offers with more resources than a capability may
+ * name.
+ */
 function refuseOffers(
   offers: readonly Offer[],
   request: CapabilityRequest,
@@ -133,7 +136,7 @@ function refuseOffers(
   if (expires <= formatTime(now)) {
     return invalidRequest("expires", `expires ${expires} is not after now`);
   }
-  // A hop as read has its times in canonical form, which order as text.
+  // Timestamps in a parsed hop are in canonical form, so they can be compared as strings.
   if (notBefore !== undefined && notBefore >= expires) {
     return invalidRequest("notBefore", `notBefore ${notBefore} is not before expires, ${expires}`);
   }
@@ -148,9 +151,10 @@ function refuseOffers(
 }
 
 /**
- * Opens an approval for offers. Stores them by resource name: capabilities are issued later, or never.
+ * Opens an approval for offers. It stores resource names, since capabilities are issued only once it is
+ * approved.
  *
- * @param id - The caller's id of the request: the same id and request have one approval.
+ * @param id - The caller's id of the request. Repeating the same request under it opens no second approval.
  */
 async function openApproval(
   offers: readonly Offer[],
@@ -184,7 +188,7 @@ async function openApproval(
   }
 }
 
-/** Refuses a request whose id this caller has used for a different request that opened an approval. */
+/** Refuses a request if this caller has used its id for a different request that opened an approval. */
 async function refuseReusedId(
   request: CapabilityRequest,
   caller: Caller,
@@ -201,7 +205,7 @@ function reusedId(why: string): RequestRefusal {
   return invalidRequest("request", `${why}; choose a new one`);
 }
 
-/** A caller's own id of a request, as it is kept. */
+/** Returns the id under which a caller's own request id is stored. */
 function keptRequestId(
   { principal, invoker }: Caller,
   id: string,
@@ -241,7 +245,7 @@ function approvalSubject(
     agent: { id: invoker },
     audience,
     purpose,
-    // If the request names an expiration time, the hop enforces it.
+    // If the request has its own `expires`, the hop enforces that.
     lifetime: expires === undefined ? context.lifetime : context.issuer.maxLifetime,
     ...(resourceQuery === undefined ? {} : { query: JSON.stringify(resourceQuery) }),
   };

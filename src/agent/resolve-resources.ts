@@ -15,35 +15,35 @@ import { matches, readResourceQuery } from "./resources/filter.js";
 import type { Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
 import { nameOf, type Operation, type Skill, targetOf } from "./skill.js";
 
-/** Handles and permissions of one authority: a capability's, or a principal's own. */
+/** The resources allowed by one authority: a capability, or a principal's own permissions. */
 interface ResourceAuthority {
-  /** Whose handles it takes. */
+  /** The scope for which the handles must have been made. */
   readonly scope: HandleScope;
-  /** The handles it is limited to; absent if to none. */
+  /** The handles that the authority is limited to; absent if it has no such limit. */
   readonly limited?: readonly string[] | undefined;
-  /** The resources that the policy allows now. */
+  /** What the policy currently allows. */
   readonly permissions: readonly Permission[];
-  /** A further condition on resources; none unless given. */
+  /** A query that resources must match as well; none unless given. */
   readonly query?: ResourceQuery | "unknown" | undefined;
 }
 
-// The caller chooses how many handles it names, so cap how many are reported.
+// The caller chooses how many handles it names, so limit how many are reported.
 const MAX_REPORTED = 16;
-/** Handles that are opened at once. */
+/** Most handles opened at once. */
 const MAX_OPENED = 256;
 
 /** The source of resources, and the sealer of their handles. */
 type ResolveContext = Pick<AgentContext, "handles" | "resources">;
 
-/** The resources that a call may reach, by handle, and every reason why it may not reach more. */
+/** The resources that a call may use, by handle, and the denials of all others. */
 export interface ResolvedResources {
   readonly resources: Map<string, Resource>;
   readonly denials: AgentDenial[];
 }
 
 /**
- * Resolves named handles, and all that are left of a scoped skill, to resources that exist and that the
- * policy allows now.
+ * Resolves the handles in the arguments, and for a scoped skill all handles of the authority. Every resource
+ * must exist and be allowed by the policy.
  *
  * @param named - The handles in the arguments.
  */
@@ -70,12 +70,12 @@ export async function resolveResources(
   const others = limited.filter((handle) => !resources.has(handle));
   const rest = await resolve(asked, others, authority, context, others.length);
   for (const [handle, resource] of rest.resources) resources.set(handle, resource);
-  // Some of many may have gone since; a call that reaches nothing at all gets the reasons.
+  // A scoped call goes ahead if some of its resources are gone; only a call without any gets the reasons.
   if (resources.size === 0) denials.push(...rest.denials);
   return { resources, denials };
 }
 
-/** The resources that handles stand for, until so many of them are refused. */
+/** Resolves handles to resources, until too many of them are refused. */
 async function resolve(
   asked: Operation | Skill,
   handles: readonly string[],
@@ -137,7 +137,7 @@ async function resolveOne(
   return { code: "policy_denied", rule: "query", actual: repeated(handle), message };
 }
 
-/** Adds all that the policy allows, for an authority that is not limited to handles. */
+/** Adds every resource that the policy allows, for an authority that is not limited to handles. */
 async function addEverything(
   found: Map<string, Resource>,
   asked: Operation | Skill,
@@ -178,11 +178,11 @@ function policyDenial(operation: string): AgentDenial {
 }
 
 /**
- * The query that a capability's resources must still match: if the grant says so, or says nothing and the
- * policy has conditions. `undefined` without a query; `unknown` without a record of the capability, since
- * a lost ledger must let nothing through.
+ * Returns the query that a capability's resources must still match. It is checked if the grant says so, or if
+ * the grant says nothing and the policy filters resources. `undefined` if there is nothing to check; `unknown`
+ * if the ledger has no record of the capability, so that a lost ledger allows nothing.
  *
- * @param id - The capability's.
+ * @param id - The capability's id.
  * @throws StorageError if the ledger cannot be read.
  */
 export async function queryAskedAgain(
@@ -202,7 +202,7 @@ export async function queryAskedAgain(
   throw new TypeError(`the query that ${id} was issued by: ${reading.denial.message}`);
 }
 
-/** Returns whether a resource is what a query names: an item that matches, or the collection itself. */
+/** Returns whether a resource is an item that matches the query, or the query's collection itself. */
 function stillMatches({ collection, filter = {} }: ResourceQuery, resource: Resource): boolean {
   if (resource.collection !== collection) return false;
   return resource.kind === "collection" || matches(resource, filter);

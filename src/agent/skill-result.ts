@@ -1,19 +1,19 @@
 import { isDeeperThan, type Json } from "../bytes/json.js";
 
-/** Most arrays and objects within each other in a result, as in arguments. */
+/** Maximum nesting depth of arrays and objects in a result, as in arguments. */
 const MAX_NESTED = 256;
 
-/** A skill has run, and its result cannot be written as JSON. */
+/** A skill has run, but its result cannot be written as JSON. */
 export class SkillResultError extends Error {
   override readonly name = "SkillResultError";
 }
 
 /**
- * Turns what a skill returned into JSON, once: every answer and every store then holds the same value.
+ * Converts a skill's result to JSON once, so that every answer and every store has the same value.
  *
- * @returns The value as `JSON.stringify` writes it; `null` if the skill returned nothing.
- * @throws SkillResultError for what `JSON.stringify` cannot write, such as a BigInt, a cycle or a function, and for
- *   a value nested more than 256 deep.
+ * @returns The value as `JSON.stringify` writes it; `null` if the skill returned `undefined`.
+ * @throws SkillResultError for what `JSON.stringify` cannot write, such as a BigInt, a cycle or a function, and
+ *   for a value nested more than 256 deep.
  */
 export function resultAsJson(value: unknown): Json {
   const json = value === undefined ? null : written(value);

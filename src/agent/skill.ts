@@ -3,27 +3,30 @@ import { assertKnown } from "../checks/members.js";
 import type { Caller } from "./caller.js";
 import type { Resource } from "./resources/resource.js";
 
-/** Resources that its arguments name; *scoped*, all that are left in the capability; or none. */
+/**
+ * The resources that a skill can use: those that its arguments name (`named`), all those of the capability
+ * (`scoped`), or none.
+ */
 type SkillReach = "named" | "scoped" | "none";
 
 /**
  * A call that has passed every check.
  *
- * @typeParam Arguments - As the skill's schema allows them; {@link createSkill} says what that is.
+ * @typeParam Arguments - The arguments that the skill's schema allows, as derived by {@link createSkill}.
  */
 export interface SkillCall<Arguments = JsonObject> {
   readonly arguments: Arguments;
-  /** By handle: the resources that the arguments name, or, of a scoped skill, all that are left. */
+  /** By handle: the resources that the arguments name; for a scoped skill, all those of the capability. */
   readonly resources: ReadonlyMap<string, Resource>;
   /** The caller. */
   readonly caller: Caller;
-  /** On whose authority: the capability's principal, or the caller's where authority is ambient. */
+  /** The capability's principal; with ambient authority, the caller. */
   readonly principal: string;
-  /** Aborted when the caller no longer waits: when the call is cancelled, takes too long, or has its answer. */
+  /** Aborted when the result is no longer needed: the call was cancelled, timed out, or has been answered. */
   readonly signal: AbortSignal;
 }
 
-/** An operation that an issuing agent, or the code that it guards, can perform on resources. */
+/** An operation on resources, performed by an issuing agent or by the code that it guards. */
 export interface Operation {
   /** The operation that a capability must allow, such as `retrieve`. */
   readonly operation: string;
@@ -32,12 +35,12 @@ export interface Operation {
   readonly target?: "item" | "collection";
 }
 
-/** The greatest effect of a skill; `read` if it changes nothing. */
+/** The strongest effect of a skill; `read` if it changes nothing. */
 export type SkillEffect = "read" | "write" | "delete" | "administer";
 
-/** A skill of an issuing agent, and its requirements. */
+/** A skill of an issuing agent, and what it requires. */
 export interface Skill extends Operation {
-  /** As callers name it, such as `retrieve_document`. */
+  /** The skill's name for callers, such as `retrieve_document`. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
@@ -50,22 +53,22 @@ export interface Skill extends Operation {
   readonly input: { readonly [keyword: string]: Json };
   /** JSON Schema (2020-12) of its result. */
   readonly output?: { readonly [keyword: string]: Json };
-  /** Its greatest effect; without it, the skill counts as changing data. */
+  /** The skill's strongest effect. Without it, the skill counts as changing data. */
   readonly effect?: SkillEffect;
   /**
-   * Runs the skill. Its errors only go to the log; the caller gets a {@link SkillInputError}'s message. Its
-   * result is converted to JSON at once, as `JSON.stringify` does it; if that fails, so does the call, which
-   * says that it ran.
+   * Runs the skill. The caller learns only the message of a {@link SkillInputError}; other errors are logged.
+   * The result is converted to JSON at once, as by `JSON.stringify`. If that fails, so does the call, with an
+   * error saying that the skill has run.
    */
   run(call: SkillCall): Promise<Json>;
 }
 
-/** For arguments that a schema cannot rule out, such as too long a text. The caller gets the message. */
+/** Thrown by a skill for arguments that its schema cannot exclude. The caller gets the message. */
 export class SkillInputError extends Error {
   override readonly name = "SkillInputError";
 }
 
-/** Compares names, since a module of skills may have another copy of this package. */
+/** Tests the name rather than the class, since a module of skills may load another copy of this package. */
 export function isSkillInputError(error: unknown): error is SkillInputError {
   return error instanceof Error && error.name === "SkillInputError";
 }
@@ -127,9 +130,9 @@ export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill
 }
 
 /**
- * All operations that an agent gives permission for, by name.
+ * Returns all operations that an agent can clear, by name.
  *
- * @param own - Those that no skill has: code outside the agent runs them.
+ * @param own - Operations that no skill has, run by code outside the agent.
  * @throws TypeError naming the field that is wrong, such as `operations[2].reach`.
  */
 export function operationsOf(
@@ -188,12 +191,12 @@ function isSchema(value: unknown): boolean {
   return isObject(value);
 }
 
-/** The name in errors: the id of a skill, or the name of another operation. */
+/** Returns the name in errors: a skill's id, or the operation's name. */
 export function nameOf(asked: Operation | Skill): string {
   return "id" in asked ? asked.id : asked.operation;
 }
 
-/** The kind of resource that an operation is performed on. */
+/** Returns the kind of resource that an operation is performed on. */
 export function targetOf({ reach, target = "item" }: Operation): "item" | "collection" | "none" {
   return reach === "none" ? "none" : target;
 }

@@ -8,13 +8,13 @@ import { macaroonToText } from "../macaroon/write.js";
 
 /** Most candidate strings that one search verifies. */
 export const MAX_CANDIDATES = 64;
-/** Most characters that one search verifies in total: a token is hashed once for each link. */
+/** Most characters that one search verifies in total, since a token is hashed once for each link. */
 const MAX_JUDGED = CAPABILITY_LIMITS.bytes * 8;
 /** Most possible beginnings of a macaroon that one search parses. */
 const MAX_BEGINNINGS = 1024;
-/** Bytes of the shortest identifier that a capability can have. */
+/** Bytes of the shortest possible identifier. */
 const MIN_IDENTIFIER_BYTES = 99;
-/** Bytes of the shortest token: nothing but identifier and signature. */
+/** Bytes of the shortest token: an identifier and a signature. */
 const MIN_BYTES = MIN_IDENTIFIER_BYTES + 39;
 /** Characters of the shortest token. */
 export const MIN_TOKEN_LENGTH: number = Math.ceil((MIN_BYTES * 4) / 3);
@@ -27,8 +27,9 @@ const BRACE = 0x7b;
 /** The result of a search: `too_many` if the search exceeds its bounds. */
 export type SearchResult = "none" | "token" | "too_many";
 
-// Both alphabets of base64. A run without "+" and "/" is found with the first. A loop with a lower bound, "{n,}",
-// would keep a position for each character: a run of some megabytes overflows the stack of the engine.
+// One expression for each alphabet of base64; a run without "-", "_", "+" and "/" is found by the first. There
+// is no lower bound such as "{n,}": the engine would store a position for each character, and a run of some
+// megabytes would overflow its stack.
 const RUNS: readonly RegExp[] = ["A-Za-z0-9_-", "A-Za-z0-9+/"].map(
   (alphabet) =>
     new RegExp(`(?<![${alphabet}])[${alphabet}]{${MIN_TOKEN_LENGTH}}[${alphabet}]*`, "g"),
@@ -38,12 +39,12 @@ const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([^u]))/g;
 const MAX_ESCAPE_LEVELS = 3;
 
 /**
- * Looks for tokens in data that must not hold any: in every string and property name, whatever precedes and follows
- * the token, in each alphabet of base64 and behind three levels of JSON escapes (a string of JSON in a string of JSON
- * in a string of JSON). The work grows with the length of the data, and at most {@link MAX_CANDIDATES} strings are
- * verified.
+ * Searches data that must not contain tokens: every string and property name, whatever surrounds the token, in
+ * each alphabet of base64, and behind three levels of JSON escapes (JSON in a JSON string in a JSON string).
+ * The work is proportional to the length of the data, and at most {@link MAX_CANDIDATES} strings are verified.
  *
- * Finds tokens that were put in the wrong place, not tokens that their holder hides, such as in hex or encrypted.
+ * It finds tokens that were put in the wrong place by mistake, not tokens that their holder hides, for example
+ * in hexadecimal or by encryption.
  */
 export class TokenSearch {
   readonly #isAuthentic: (token: string) => boolean;
@@ -51,12 +52,12 @@ export class TokenSearch {
   #judged = 0;
   #beginnings = 0;
 
-  /** @param isAuthentic - Returns whether a string is a token. */
+  /** @param isAuthentic - Returns whether a string is a valid token. */
   constructor(isAuthentic: (token: string) => boolean) {
     this.#isAuthentic = isAuthentic;
   }
 
-  /** Looks through a value as `JSON.parse` returns it. Several calls share the bounds of one search. */
+  /** Searches a value as returned by `JSON.parse`. Several calls share the limits of one search. */
   look(value: Json): SearchResult {
     const left: Json[] = [value];
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -108,11 +109,11 @@ export class TokenSearch {
 }
 
 /**
- * Yields each macaroon in a run of base64, as base64url; `undefined` for a beginning that does not parse. Omits
- * locations: they are not signed, so a token is valid with any location.
+ * Yields each macaroon in a run of base64, as base64url; `undefined` for a beginning that does not parse.
+ * Locations are left out: they are not signed, so the token is valid without them.
  */
 function* tokensIn(run: string): Generator<string | undefined> {
-  // A macaroon may begin at any character, so all four alignments of base64's groups are decoded.
+  // A macaroon may begin at any character, so decode all four alignments of base64's groups.
   for (let shift = 0; shift < 4; shift++) {
     const { bytes } = readBase64(run.slice(shift));
     for (let at = 0; at + MIN_BYTES <= bytes.length; at += 3) {
@@ -133,7 +134,7 @@ function tokenAt(bytes: Uint8Array, at: number): string | undefined {
   }
 }
 
-/** Returns whether a version, an optional location and an identifier in braces stand at `at`. */
+/** Returns whether a version, an optional location and an identifier in braces follow at `at`. */
 function beginsV2(bytes: Uint8Array, at: number): boolean {
   if (bytes[at] !== V2_VERSION) return false;
   let offset = at + 1;

@@ -19,10 +19,10 @@ const SCHEME = /^bearer(?: |$)/i;
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
- * Reads the token in a request's `Authorization` header: the scheme `Bearer`, in any case, spaces, and one
- * token (RFC 6750, section 2.1). Another scheme counts as no token (RFC 6750, section 3.1).
+ * Reads the token in a request's `Authorization` header: the scheme `Bearer` in any case, spaces, and one token
+ * (RFC 6750, section 2.1). A header with another scheme counts as having no token (RFC 6750, section 3.1).
  *
- * @param advice - How to get a token; appended to the message.
+ * @param advice - How to get a token; the end of the message.
  * @param longest - Longest header in characters; 8 KiB unless given.
  */
 export function readBearer(
@@ -38,7 +38,7 @@ export function readBearer(
     return refused("token_invalid", `${message}; ${advice}`);
   }
   if (!SCHEME.test(authorization)) {
-    // The word in place of the scheme may be a token whose scheme was forgotten.
+    // If the scheme was forgotten, the word in its place may be a token, so do not repeat it.
     return refused(
       "token_missing",
       `the Authorization header does not begin with "Bearer "; ${advice}`,
@@ -50,7 +50,7 @@ export function readBearer(
   return refused("token_invalid", `${message}; ${advice}`);
 }
 
-/** Denies a request whose credentials are absent or bad. */
+/** Returns the denial of a request whose credentials are missing or invalid. */
 export function refused(code: AuthenticationDenial["code"], message: string): Unauthenticated {
   return { ok: false, denial: { code, message } };
 }
@@ -62,11 +62,11 @@ export interface ChallengeOptions {
 }
 
 /**
- * Returns the `WWW-Authenticate` header of a 401 (RFC 6750, section 3): what to authenticate for and, if there
- * were credentials, why they were refused.
+ * Returns the `WWW-Authenticate` header of a 401 (RFC 6750, section 3): the realm and, if there were
+ * credentials, why they were refused.
  *
  * @returns The header, in printable ASCII.
- * @throws TypeError if an argument has another type, or if `resourceMetadata` is not a URL.
+ * @throws TypeError if an argument has the wrong type, or `resourceMetadata` is not a URL.
  *
  * @example
  * ```ts
@@ -97,7 +97,7 @@ export function wwwAuthenticate(
   const { resourceMetadata } = knownMembers(options, ["resourceMetadata"], "options");
   const parameters: [name: string, value: string][] = [["realm", audience]];
   if (scope !== undefined) parameters.push(["scope", scope]);
-  // A request without credentials gets no error code: RFC 6750, section 3.1.
+  // Without credentials, the challenge has no error code: RFC 6750, section 3.1.
   if (code === "token_invalid") {
     parameters.push(["error", "invalid_token"], ["error_description", message]);
   }

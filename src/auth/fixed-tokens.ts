@@ -20,9 +20,9 @@ export interface FixedToken {
 
 /** Options that enable fixed tokens. */
 export interface FixedTokensOptions {
-  /** Confirms that this is no production service. */
+  /** Confirms that this is not a production service. */
   readonly development: true;
-  /** Called once, at the start, with a warning that such tokens are accepted, for the console or the log. */
+  /** Called once at the start with a warning that such tokens are accepted, for the terminal or the log. */
   readonly announce: (message: string) => void;
 }
 
@@ -30,10 +30,10 @@ const MIN_TOKEN_LENGTH = 16;
 const ADVICE = "send one of the development tokens that this agent was started with";
 
 /**
- * Authenticates callers by tokens that never change and never expire, for trials on one machine. Any party that
- * knows such a token is that caller.
+ * Authenticates callers by tokens that never change and never expire, for trials on one machine. Whoever knows
+ * such a token counts as that caller.
  *
- * @throws TypeError unless `development` is `true`, or naming a wrong token by its position.
+ * @throws TypeError unless `development` is `true`, or naming the index of the token that is wrong.
  *
  * @example
  * ```ts
@@ -77,7 +77,7 @@ export function createFixedTokens(
       const bearer = readBearer(request, ADVICE);
       if (!bearer.ok) return bearer;
       const digest = sha256(bearer.token);
-      // Compares all of them, so that the time does not reveal which one is similar.
+      // Compare with every token, so that the time does not reveal which one is similar.
       const [entry] = known.filter((one) => timingSafeEqual(one.digest, digest));
       if (entry !== undefined) return { ok: true, caller: entry.caller };
       return refused("token_invalid", `this agent does not know the token; ${ADVICE}`);

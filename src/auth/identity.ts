@@ -1,4 +1,4 @@
-/** The rule for names of principals and invokers, to follow a colon in messages. */
+/** The rule for names of principals and invokers, for messages after a colon. */
 export const IDENTITY: string = "a text of 1 to 256 characters, without control characters";
 
 /** Longest name in UTF-16 code units; OpenID Connect allows 255 for `sub`. */

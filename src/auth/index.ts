@@ -1,6 +1,6 @@
 /**
- * Authentication of callers: access tokens of an authorization server, fixed tokens for development, and the
- * challenge of a call that has neither.
+ * Authentication of callers by access tokens of an authorization server, or by fixed tokens for development;
+ * and the challenge in the answer to a call without either.
  *
  * @module proviso/auth
  */

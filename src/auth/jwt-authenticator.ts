@@ -13,13 +13,13 @@ import { checkedOptions, type JwtAuthenticatorOptions, type Settings } from "./j
 import { type FindKey, keySource } from "./key-source.js";
 
 /**
- * Authenticates callers by access tokens of an authorization server: JWTs by RFC 9068 with an asymmetric
- * signature, the right issuer and audience, and a valid time. Refuses tokens that are bound to a key (`cnf`),
- * since it does not check that key. Does not check a valid token again for at most a minute.
+ * Authenticates callers by access tokens of an authorization server: JWTs as in RFC 9068, with an asymmetric
+ * signature, the right issuer and audience, and valid times. Refuses tokens that are bound to a key (`cnf`),
+ * since it cannot check possession of that key. A valid token is not checked again for up to a minute.
  *
  * Follows changes of a key file. Fetches keys from a URL when they are first needed, when they are old, and
- * when a token names an unknown key. `authenticate` throws {@link KeysUnavailableError} if it cannot get the
- * keys.
+ * when a token names an unknown key. If it cannot get the keys, `authenticate` throws a {@link
+ * KeysUnavailableError}.
  *
  * @throws TypeError if an option is wrong.
  * @throws KeysUnavailableError if a key file cannot be read at the start.
@@ -67,7 +67,7 @@ export async function createJwtAuthenticator(
     refused("token_invalid", `the access token ${wrong}; ${advice}`);
   // Keyed by the digest of each token, since a token is a secret.
   const cache = new LRUCache<string, Known>({ max: MAX_CACHED });
-  /** The keys that checked the tokens in the cache. */
+  /** The keys with which the cached tokens were checked. */
   let cachedFor: FindKey | undefined;
   return {
     issuer,
@@ -84,7 +84,7 @@ export async function createJwtAuthenticator(
       const now = settings.clock();
       const digest = hash("sha256", bearer.token, "base64");
       const known = cache.get(digest);
-      // After a clock is set back, valid tokens look too new.
+      // If the clock was set back, the cached token is from the future: check it again.
       if (known !== undefined && now >= known.from && now < known.until) {
         return { ok: true, caller: known.caller };
       }
@@ -107,7 +107,7 @@ export async function createJwtAuthenticator(
       }
       const caller = callerIn(payload, now, settings);
       if (typeof caller === "string") return wrongToken(caller);
-      // If the keys have changed meanwhile, the cache belongs to other keys.
+      // If the keys have changed meanwhile, the cache is for other keys.
       if (payload.exp !== undefined && find === cachedFor) {
         const until = Math.min(payload.exp * 1000, now + CACHED_FOR);
         cache.set(digest, { caller, from: now, until });
@@ -124,11 +124,11 @@ function loadPackages(): Promise<[typeof import("jose"), typeof import("lru-cach
   });
 }
 
-/** Milliseconds for which a token is not checked again; a withdrawn key still counts for this time. */
+/** Milliseconds for which a token is not checked again; a withdrawn key remains valid for this long. */
 const CACHED_FOR = 60_000;
 const MAX_CACHED = 1000;
 
-/** A recently verified token: checking a signature takes a hundred times as long as a hash. */
+/** A recently verified token. Checking its signature takes a hundred times as long as hashing it. */
 interface Known {
   readonly caller: Caller;
   /** Milliseconds since 1970. */
@@ -136,7 +136,7 @@ interface Known {
   readonly until: number;
 }
 
-/** Returns the caller that a signed token names, or the problem with the token. */
+/** Returns the caller that a signed token names, or what is wrong with the token. */
 function callerIn(payload: JWTPayload, now: number, settings: Settings): Caller | string {
   const { clockTolerance, requiredScope, principalClaim, invokerClaims } = settings;
   if (payload.iat !== undefined && payload.iat > now / 1000 + clockTolerance) {
@@ -157,7 +157,7 @@ function callerIn(payload: JWTPayload, now: number, settings: Settings): Caller 
   if (!isIdentity(principal)) return `has no good "${principalClaim}": ${IDENTITY}`;
   const invoker = payload[invokerClaim];
   if (!isIdentity(invoker)) return `has no good "${invokerClaim}": ${IDENTITY}`;
-  // The same object is returned for every call with this token.
+  // The same object is returned for every call with this token, so it must not change.
   return Object.freeze({ principal, invoker });
 }
 
@@ -171,7 +171,7 @@ const SHOWN = 120;
 const FARTHEST = 8.64e15;
 
 /**
- * Describes why jose refuses an access token, to follow "the access token" in a message.
+ * Describes why jose refuses an access token, for messages after "the access token".
  *
  * @param jose - The error classes of the package, which is loaded only when needed.
  * @returns `undefined` if the error is not about the token.
@@ -220,7 +220,7 @@ function wrongClaim(
   }
 }
 
-/** Formats a claim for people, in one line of limited length. */
+/** Formats a claim for people: one line of limited length. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? "none";
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;

@@ -13,9 +13,9 @@ export interface KeySourceOptions {
   readonly jwksTimeout?: number;
   /** For a URL: seconds before the keys are fetched again; 600 unless given. */
   readonly jwksMaxAge?: number;
-  /** For a URL: seconds after a fetch during which an unknown key id causes no other fetch; 30 unless given. */
+  /** For a URL: seconds after a fetch during which an unknown key id does not cause another fetch; 30 unless given. */
   readonly jwksCooldown?: number;
-  /** For a file: milliseconds before it is checked for a change; 100 unless given, 0 checks every time. */
+  /** For a file: milliseconds between checks for a change; 100 unless given, 0 checks every time. */
   readonly refreshEvery?: number;
 }
 
@@ -23,7 +23,7 @@ export interface KeySourceOptions {
 export interface JwtAuthenticatorOptions extends KeySourceOptions {
   /** The authorization server: the `iss` of tokens, compared character by character. */
   readonly issuer: string;
-  /** The `aud` that tokens must have, alone or among others: this service. */
+  /** The `aud` that tokens must have, possibly among others; it names this service. */
   readonly audience: string;
   /**
    * The authorization server's public keys: the URL of its JWK Set (`https:`; `http:` on loopback
@@ -33,8 +33,8 @@ export interface JwtAuthenticatorOptions extends KeySourceOptions {
   /** Accepted signature algorithms: all of RS, PS, ES, EdDSA and Ed25519 unless given. */
   readonly algorithms?: readonly string[];
   /**
-   * The `typ` of tokens: `at+jwt` (RFC 9068) unless given. `any` is for authorization servers that do not write
-   * it; only the audience then distinguishes an access token from other tokens.
+   * The `typ` of tokens; `at+jwt` (RFC 9068) unless given. `any` is for authorization servers that do not set
+   * it; then only the audience distinguishes an access token from other tokens.
    */
   readonly type?: "at+jwt" | "any";
   /** The claim that names the principal; `sub` unless given. */
@@ -83,7 +83,7 @@ const OPTIONS = [
 export interface Settings
   extends Required<Omit<JwtAuthenticatorOptions, Unsettled>>,
     Pick<JwtAuthenticatorOptions, "requiredScope"> {
-  /** The first of these that a token has counts. */
+  /** The first of these claims that a token has is used. */
   readonly invokerClaims: readonly string[];
 }
 

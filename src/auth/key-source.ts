@@ -9,21 +9,21 @@ import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 type Jose = typeof import("jose");
 
 /**
- * Finds the key that a token names. Throws jose's errors if the set has no such key, and {@link
+ * Finds the key for a token. Throws jose's errors if the set has no such key, and a {@link
  * KeysUnavailableError} if there is no set.
  */
 export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /**
- * Returns the current key finder; a different function whenever the keys may have changed.
+ * Returns the current key finder. It is another function whenever the keys may have changed.
  *
  * @throws KeysUnavailableError
  */
 type KeySource = () => FindKey;
 
-/** Milliseconds after a failure before the next fetch, whatever callers send. */
+/** Milliseconds after a failure until the next fetch, however many calls there are. */
 const PAUSE = 1000;
-/** Largest key set in bytes. */
+/** Most bytes of a key set. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const NEVER = Number.NEGATIVE_INFINITY;
 /** Properties of private and secret keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
@@ -32,8 +32,8 @@ const SECRET_MEMBERS = ["d", "k", "p", "q", "dp", "dq", "qi", "oth"];
 /**
  * Opens a source of keys.
  *
- * @param jwks - A JWK Set, the path or `file:` URL of a file that holds one, or an `https:` URL. `http:` is
- *   accepted on loopback only, since a party that changes the answer can pass for any caller.
+ * @param jwks - A JWK Set, the path or `file:` URL of a file with one, or an `https:` URL. `http:` is accepted
+ *   only on loopback, since whoever can change the answer can impersonate any caller.
  * @throws TypeError if `jwks` is anything else, or an option is wrong.
  */
 export function keySource(
@@ -113,7 +113,7 @@ function remoteKeys(jose: Jose, url: URL, options: KeySourceOptions): KeySource 
   return () => known;
 }
 
-/** Turns errors into KeysUnavailableErrors, unless the set merely lacks the token's key. */
+/** Converts errors to KeysUnavailableErrors, unless the set merely lacks the token's key. */
 function findingOnly(find: FindKey, source: string): FindKey {
   return async (header, token) => {
     try {
@@ -128,7 +128,7 @@ function findingOnly(find: FindKey, source: string): FindKey {
   };
 }
 
-/** Parses a URL; `undefined` for a path, also on Windows. */
+/** Parses a URL; `undefined` for a path, including a Windows path. */
 function urlIn(text: string): URL | undefined {
   return /^[a-z][a-z0-9+.-]+:/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 }
@@ -157,7 +157,7 @@ function reasonOf(error: unknown): string {
   if (errorCode(error) === "ERR_JWKS_TIMEOUT" || error.name === "TimeoutError") {
     return "no answer in time";
   }
-  // fetch and errors of several attempts both hide the problem in their cause.
+  // Errors of fetch, and errors about several attempts, have the problem in their cause.
   const code = errorCode(error.cause) || errorCode(error);
   if (code === "ENOENT") return "there is no such file";
   return code === "" || code.startsWith("ERR_J") ? error.message : code;
@@ -196,7 +196,8 @@ export function readJwkSet(text: string): JSONWebKeySet {
   } catch {
     throw new TypeError("it is not JSON");
   }
-  // RFC 7517, section 4: a duplicate is refused or the last counts. Refused here, as in every other file.
+  // RFC 7517, section 4: duplicates are either refused, or the last one counts. They are refused here, as in
+  // all other files.
   assertNoTwin(text);
   return checkedJwkSet(value);
 }
@@ -206,7 +207,7 @@ function isKey(value: unknown): value is { kty: string } {
 }
 
 /**
- * The authenticator cannot get the keys for access tokens, so it cannot authenticate any caller: a fault of the
+ * Thrown if the authenticator cannot get the keys and so cannot authenticate any caller. This is a fault of the
  * service (503), not of its callers.
  */
 export class KeysUnavailableError extends Error {

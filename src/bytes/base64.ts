@@ -13,7 +13,7 @@ const VALUES: Uint8Array = /* @__PURE__ */ (() => {
   return table;
 })();
 
-/** Unpadded base64url (RFC 4648, section 5). */
+/** Encodes bytes as unpadded base64url (RFC 4648, section 5). */
 export function encodeBase64url(bytes: Uint8Array): string {
   const text = new Uint8Array(4 * Math.ceil(bytes.length / 3));
   let to = 0;
@@ -27,21 +27,21 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return DECODER.decode(text.subarray(0, Math.ceil((bytes.length * 4) / 3)));
 }
 
-/** The bytes that {@link readBase64} decoded, and the fault at the end of the string, if there is one. */
+/** The decoded bytes, and the fault at the end of the string, if there is one. */
 export interface Base64Reading {
   readonly bytes: Uint8Array;
   /**
-   * A fault that a truncated string shows too: a lone last character, or bits set after the last
-   * whole byte. The caller decides: if the bytes themselves stop early, the text was truncated.
+   * A fault that a truncated string also has: a lone last character, or bits set after the last whole byte. The
+   * caller decides what it means: if the bytes end too early as well, the string was truncated.
    */
   readonly tail?: TokenError;
 }
 
 /**
- * Strict base64 in either alphabet, padded or not, but never both alphabets at once.
+ * Decodes strict base64: either alphabet but not both, padded or not.
  *
- * @throws TokenError `base64_character`, `base64_mixed`, `base64_whitespace` or `base64_padding`,
- *   with the offset of the character.
+ * @throws TokenError `base64_character`, `base64_mixed`, `base64_whitespace` or `base64_padding`, with the
+ *   offset of the character.
  */
 export function readBase64(text: string): Base64Reading {
   const end = endOfData(text);
@@ -80,9 +80,9 @@ export function readBase64(text: string): Base64Reading {
 }
 
 /**
- * {@link readBase64}, refusing a fault at the end too.
+ * Like {@link readBase64}, but also refuses a fault at the end.
  *
- * @throws TokenError as {@link readBase64}, and `truncated` or `base64_trailing_bits`.
+ * @throws TokenError as {@link readBase64} does, and `truncated` or `base64_trailing_bits`.
  */
 export function decodeBase64(text: string): Uint8Array {
   const { bytes, tail } = readBase64(text);
@@ -96,7 +96,7 @@ function endOfData(text: string): number {
   const padding = text.length - end;
   const needed = (4 - (end % 4)) % 4;
   if (padding !== 0 && (padding !== needed || padding > 2)) {
-    // An invalid character makes the length wrong too; report it first.
+    // An invalid character may also make the length wrong; report the character.
     for (let i = 0; i < end; i++) {
       if ((VALUES[text.charCodeAt(i)] ?? INVALID) === INVALID) throw badCharacter(text, i);
     }

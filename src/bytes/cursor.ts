@@ -14,7 +14,7 @@ export class Cursor {
     return this.offset >= this.bytes.length;
   }
 
-  /** The next byte, without consuming it; `undefined` at the end. */
+  /** Returns the next byte without consuming it; `undefined` at the end. */
   peek(): number | undefined {
     return this.bytes[this.offset];
   }
@@ -26,7 +26,7 @@ export class Cursor {
     return value;
   }
 
-  /** A view of the next `length` bytes; it shares memory with the input. */
+  /** Returns a view of the next `length` bytes, which shares memory with the input. */
   take(length: number, what: string): Uint8Array {
     const end = this.offset + length;
     if (end > this.bytes.length) throw this.#truncated(what);
@@ -36,7 +36,7 @@ export class Cursor {
   }
 
   /**
-   * An unsigned LEB128 number of at most 28 bits, in its shortest form.
+   * Reads an unsigned LEB128 number of at most 28 bits, which must be in its shortest form.
    *
    * @throws TokenError `varint_overlong` or `varint_range`.
    */
@@ -67,7 +67,7 @@ export class Cursor {
   }
 }
 
-/** Number of bytes {@link writeVarint} uses for `value`. */
+/** Returns the number of bytes that {@link writeVarint} uses for `value`. */
 export function varintLength(value: number): number {
   let length = 1;
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) length++;

@@ -5,12 +5,12 @@ const PARTS = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MAX_SHOWN = 24;
 
 /**
- * Finds what a JSON text says and its parsed value does not: a property that comes twice, of which `JSON.parse` keeps
- * the last, or a number that a double cannot hold, such as 9007199254740993. A service that judges the value would
- * otherwise judge something other than the text says.
+ * Finds what is lost when a JSON text is parsed: a duplicate property, of which `JSON.parse` keeps the last, or
+ * a number that a double cannot hold, such as 9007199254740993. A check of the parsed value would otherwise
+ * judge something else than the text says.
  *
  * @param text - A string that `JSON.parse` accepts.
- * @returns A sentence part such as `the number 1e999 is …`; `undefined` if the value says the same.
+ * @returns A part of a sentence such as `the number 1e999 is …`; `undefined` if nothing is lost.
  */
 export function inexactPart(text: string): string | undefined {
   const twin = duplicateKey(text);
@@ -21,7 +21,7 @@ export function inexactPart(text: string): string | undefined {
   return `the number ${shown} cannot be kept as it is written; send it as a string`;
 }
 
-/** Returns the first number of a JSON text whose parsed value is another number than the text says. */
+/** Returns the first number in a JSON text whose parsed value is a different number. */
 export function inexactNumber(text: string): string | undefined {
   for (let i = 0; i < text.length; i++) {
     if (text.charAt(i) === '"') {
@@ -44,7 +44,10 @@ function isExact(number: string): boolean {
   return written === number || decimalOf(written) === decimalOf(number);
 }
 
-/** The digits of a number without zeros around them, and the exponent of the last; without sign, and `""` for zero. */
+/**
+ * Returns the digits of a number without leading and trailing zeros, and the exponent of the last digit. The
+ * sign is left out; zero is `""`.
+ */
 function decimalOf(number: string): string {
   const [, whole = "", fraction = "", exponent = "0"] = PARTS.exec(number) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");

@@ -1,5 +1,5 @@
-// src/bytes: the floor that every other room stands on, and that imports none of them. Bytes and strings: base64,
-// UTF-8, JSON, a cursor, random bytes, TokenError.
+// The lowest room, which imports no other: bytes and strings, base64, UTF-8, JSON, a cursor, random bytes,
+// TokenError. This file has JSON.
 
 import { encodeUtf8, isWellFormed } from "./utf8.js";
 
@@ -30,11 +30,12 @@ export function isTexts(value: unknown): value is readonly string[] {
 }
 
 /**
- * The JSON Canonicalization Scheme (RFC 8785): members sorted by UTF-16 code units, ECMAScript
- * numbers, no white space. Properties that are `undefined` are left out, as by `JSON.stringify`.
+ * Formats a value by the JSON Canonicalization Scheme (RFC 8785): properties sorted by UTF-16 code units,
+ * numbers as in ECMAScript, no white space. Properties that are `undefined` are left out, as by
+ * `JSON.stringify`.
  *
- * @throws TypeError for a value without a canonical form: a number that is not finite, a lone
- *   surrogate, a function, `undefined` itself or in an array.
+ * @throws TypeError for a value without a canonical form: a number that is not finite, a lone surrogate, a
+ *   function, or `undefined` itself or in an array.
  */
 export function canonicalJson(value: Json): string {
   return formOf(value);
@@ -53,7 +54,7 @@ function formOf(value: Json | undefined): string {
   }
   if (Array.isArray(value)) {
     let items = "";
-    // Visits holes too, which array methods skip, so that they are refused.
+    // Array methods would skip holes, which must be refused.
     for (let at = 0; at < value.length; at++) {
       items += `${at === 0 ? "" : ","}${formOf(value[at])}`;
     }
@@ -71,16 +72,16 @@ function formOf(value: Json | undefined): string {
 }
 
 /**
- * Parses a string in canonical form (RFC 8785); returns `undefined` for JSON in any other form.
+ * Parses a string in canonical form (RFC 8785); `undefined` for JSON in any other form.
  *
- * @throws SyntaxError if the string is not JSON, and TypeError as {@link canonicalJson}.
+ * @throws SyntaxError if the string is not JSON, and TypeError as {@link canonicalJson} does.
  */
 export function readCanonicalJson(text: string): Json | undefined {
   const value: Json = JSON.parse(text);
   return canonicalJson(value) === text ? value : undefined;
 }
 
-/** Copies a value as its canonical form parses: names in the order of RFC 8785, no negative zero. */
+/** Returns a copy as it would be parsed from the canonical form: properties sorted, no negative zero. */
 export function canonicalCopy(value: Json): Json {
   if (value === 0) return 0;
   if (Array.isArray(value)) return value.map(canonicalCopy);
@@ -98,15 +99,15 @@ export function canonicalCopy(value: Json): Json {
 const MAX_NAME_LENGTH = 24;
 
 /**
- * Formats a name from a token for a message: quoted, shortened, control and format characters
- * escaped or replaced.
+ * Formats a name from a token for a message: quoted and shortened, with control and format characters escaped
+ * or replaced.
  */
 export function quotedName(name: string): string {
   const start = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
   return JSON.stringify(start).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** UTF-8 bytes of {@link canonicalJson}. */
+/** Returns the UTF-8 bytes of {@link canonicalJson}. */
 export function canonicalBytes(value: Json): Uint8Array {
   return encodeUtf8(canonicalJson(value));
 }
@@ -135,7 +136,7 @@ export function* textsIn(value: unknown): Generator<string> {
   }
 }
 
-/** The outline of a text that may or may not be JSON, read without building anything. */
+/** Measurements of a string that may or may not be JSON, made without parsing it. */
 export interface JsonOutline {
   /** Deepest nesting of `{` and `[` outside strings. */
   readonly depth: number;
@@ -145,15 +146,12 @@ export interface JsonOutline {
   readonly open: boolean;
 }
 
-/** Measures nesting and the longest array in one pass, so that caps hold before any parsing. */
+/** Measures the nesting and the longest array in one pass, so that limits hold before anything is parsed. */
 export function outlineJson(text: string): JsonOutline {
   return outlineBytes(encodeUtf8(text));
 }
 
-/**
- * Outlines UTF-8 bytes as {@link outlineJson} outlines a string: all structural characters of JSON
- * are ASCII.
- */
+/** Like {@link outlineJson} for UTF-8 bytes, since all structural characters of JSON are ASCII. */
 export function outlineBytes(text: Uint8Array): JsonOutline {
   const counts: number[] = [];
   let depth = 0;
@@ -179,8 +177,8 @@ export function outlineBytes(text: Uint8Array): JsonOutline {
 }
 
 /**
- * Returns the index of the closing quote of the string whose content begins at `start`; the length
- * of `text` if there is none.
+ * Returns the index of the quote that ends the string whose content begins at `start`; the length of `text` if
+ * none does.
  */
 function endOfString(text: Uint8Array, start: number): number {
   for (let i = start; i < text.length; i++) {
@@ -195,11 +193,11 @@ function endOfString(text: Uint8Array, start: number): number {
 const LONGEST_NAME = 24;
 
 /**
- * Refuses a text in which one object has a member twice: `JSON.parse` keeps the last and says nothing.
+ * Refuses a JSON text with a duplicate property, of which `JSON.parse` silently keeps the last.
  *
  * @param text - A string that `JSON.parse` accepts.
- * @throws TypeError that gives the line of the second member, and its name unless the name is long
- *   enough to be a misplaced secret.
+ * @throws TypeError with the line of the second occurrence. It names the property, unless the name is so long
+ *   that it could be a misplaced secret.
  */
 export function assertNoTwin(text: string): void {
   const twin = duplicateKey(text);
@@ -209,7 +207,10 @@ export function assertNoTwin(text: string): void {
   throw new TypeError(`line ${line}: ${name} is there twice; keep one of the two`);
 }
 
-/** Returns the index of the quote that ends the JSON string whose content begins at `start`; the length if none does. */
+/**
+ * Returns the index of the quote that ends the string whose content begins at `start`; the length of `text` if
+ * none does.
+ */
 export function closingQuote(text: string, start: number): number {
   for (let i = start; i < text.length; i++) {
     const character = text.charAt(i);
@@ -220,8 +221,8 @@ export function closingQuote(text: string, start: number): number {
 }
 
 /**
- * The first member name that one object of `text` has twice, with its offset. `text` must have
- * passed `JSON.parse`, which keeps the last of two equal names and says nothing.
+ * Returns the first duplicate property of an object in `text`, and the offset of its second occurrence. `text`
+ * must be valid JSON.
  */
 export function duplicateKey(text: string): { key: string; offset: number } | undefined {
   const open: (Set<string> | undefined)[] = [];

@@ -1,6 +1,6 @@
 /**
- * Reasons why a token cannot be read. Each rejection of the strict profile (docs/spec.md, section
- * 3) has its own code; codes are stable and never reused.
+ * Reasons why a token cannot be read. Each rule of the strict profile (docs/spec.md, section 3) has its own
+ * code; codes are stable and never reused.
  */
 export type TokenErrorCode =
   | "empty"
@@ -42,11 +42,11 @@ export type TokenErrorCode =
   | "has_discharges";
 
 /**
- * A token that is not well formed. Everything that reads tokens throws this and nothing else for
- * bad input; a wrong argument from the program itself is a `TypeError`.
+ * Thrown for a token that is not well-formed. Functions that read tokens throw nothing else for bad input;
+ * wrong arguments from the program itself are a `TypeError`.
  *
- * The message contains at most one offending character of the token, or the start of a member's
- * name, so it is safe to log.
+ * The message contains at most one offending character of the token, or the beginning of a property's name, so
+ * it is safe to log.
  *
  * @example
  * ```ts
@@ -66,10 +66,7 @@ export class TokenError extends Error {
   override readonly name = "TokenError";
   /** The reason for the rejection. */
   readonly code: TokenErrorCode;
-  /**
-   * The place of the fault: a byte offset in a binary form, a character offset in a string; absent
-   * where neither applies.
-   */
+  /** Where the fault is: a byte offset in a binary form, a character offset in a string; absent if neither applies. */
   readonly offset: number | undefined;
 
   constructor(code: TokenErrorCode, message: string, offset?: number) {

@@ -1,13 +1,14 @@
 const encoder = /* @__PURE__ */ new TextEncoder();
-// ignoreBOM keeps a leading U+FEFF: dropping it would let two different byte strings read alike.
+// ignoreBOM keeps a leading U+FEFF. If it were dropped, two different byte strings would decode to the same
+// string.
 const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** UTF-8 bytes of `text`. Lone surrogates become U+FFFD, so check {@link isWellFormed} first. */
+/** Encodes a string as UTF-8. Lone surrogates become U+FFFD, so check {@link isWellFormed} first. */
 export function encodeUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** The text of `bytes`, or `undefined` if they are not UTF-8. */
+/** Decodes UTF-8 bytes; `undefined` if they are not valid. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
@@ -16,7 +17,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Returns whether `text` has no lone surrogate, that is, has a UTF-8 form. */
+/** Returns whether a string has no lone surrogate, so that it can be encoded as UTF-8. */
 export function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }

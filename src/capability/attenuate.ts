@@ -30,14 +30,14 @@ import { hopsOf, type ReadLink, readLinks, readToken } from "./read-token.js";
 
 export interface AttenuateOptions {
   /**
-   * `false` leaves out the random nonce: children with equal hops are then the same token, and revoking
-   * one revokes the other.
+   * `false` leaves out the random nonce. Children with equal hops are then the same token, and revoking one
+   * revokes the other.
    */
   readonly nonce?: boolean;
   /**
-   * `true` intersects the hop with what the token still allows instead of refusing it. An
-   * intersection that leaves nothing is refused all the same, and so is a limit on the arguments of an
-   * operation that the token does not have.
+   * `true` intersects the hop with what the token still allows instead of refusing it. It is still refused if
+   * the intersection leaves nothing, or if the hop limits the arguments of an operation that the token does not
+   * have.
    */
   readonly intersect?: boolean;
   /** The moment that durations start from, in milliseconds since 1970; now unless given. */
@@ -54,14 +54,15 @@ export type Attenuation =
       /** The id that revokes the new token and all its descendants; the given token stays valid. */
       readonly revocationId: string;
       /**
-       * A sentence that says that the token has expired, that the hop takes nothing away, or that it limits the
-       * arguments of operations whose names nothing checks, since the token allows every one; else absent.
+       * A sentence; absent if there is nothing to report. It says that the token has expired, that the hop
+       * takes nothing away, or that the hop limits arguments of operations whose names could not be checked,
+       * since the token allows every operation.
        */
       readonly note?: string;
     }
   | Overreaching;
 
-/** The values that a hop names and the token does not allow. */
+/** The values that a hop names as allowed but the token does not allow. */
 export interface Overreaching {
   readonly ok: false;
   readonly overreaches: readonly Overreach[];
@@ -69,12 +70,12 @@ export interface Overreaching {
 
 const OPTIONS = ["nonce", "intersect", "now"];
 const NONCE_BYTES = 12;
-// Drawn for many nonces at once: asking the runtime for each takes longer than the HMAC of a hop.
+// Random bytes for many nonces at once: calling the runtime for each takes longer than the HMAC of a hop.
 let drawn: Uint8Array = new Uint8Array();
 
 /**
- * A nonce for a hop: it makes the hop distinct from others that say the same. {@link attenuate} adds one
- * by itself.
+ * Returns a nonce, which distinguishes a hop from others with the same contents. {@link attenuate} adds one by
+ * itself.
  */
 export function createNonce(): string {
   if (drawn.length === 0) drawn = randomBytes(64 * NONCE_BYTES);
@@ -84,12 +85,11 @@ export function createNonce(): string {
 }
 
 /**
- * Narrows a token by one hop: one HMAC, no key, no network. The given token stays as it is.
+ * Narrows a token by one hop: one HMAC, no key, no network. The given token does not change.
  *
- * The result allows what the token allows *and* the hop allows; no hop can widen it. Refuses a hop that names
- * something the token does not allow, as a lint against mistakes. The hop gets a random `nonce` unless it has
- * one, so that each child can be revoked alone. `expires` may be a duration such as `5m`, "at most five minutes
- * from now".
+ * The result allows what the token allows *and* the hop allows; no hop can widen it. To catch mistakes, a hop
+ * that names something the token does not allow is refused. The hop gets a random `nonce` unless it has one, so
+ * that each child can be revoked alone. `expires` may be a duration: `5m` means at most five minutes from now.
  *
  * @param token - The token, without discharges.
  * @returns The child token as base64url of v2 binary, or the values that exceed the parent.
@@ -128,7 +128,7 @@ export function attenuate(
   return { ok: true, ...written(child), hop: own, ...(note === undefined ? {} : { note }) };
 }
 
-/** The token to hand out, and the id that revokes it. */
+/** Returns the token to hand out, and the id that revokes it. */
 export function written(child: Macaroon): {
   readonly token: string;
   readonly revocationId: string;
@@ -141,7 +141,7 @@ export function written(child: Macaroon): {
  *
  * @param links - The links of `parent`, as {@link readLinks} returns them.
  * @throws TokenError if the child would exceed a limit.
- * @throws TypeError as {@link attenuate}.
+ * @throws TypeError as {@link attenuate} does.
  */
 export function appendHop(
   parent: Macaroon,
@@ -160,14 +160,15 @@ export function appendHop(
   if (unreadable.length > 0) return { ok: false, overreaches: unreadable };
 
   const authority = meetOf([hopsOf(links)]);
-  // Enforce the limits first: comparing large sets is expensive.
+  // Enforce the limits first, since comparing large sets is expensive.
   const fits = (bytes: Uint8Array): void => {
     assertHopFits(bytes, limits);
     assertTimes(own);
   };
   const wanted = canonicalHop(withNonce(withoutDurations(own, now, authority), nonce), fits);
   if (intersect) {
-    // Before the hop is lowered, which leaves out the entries for operations that the child does not have.
+    // Look for mistakes before the hop is intersected, which removes entries for operations that the child does
+    // not have.
     const mistakes = mistakesIn(wanted.hop, authority.operations ?? wanted.hop.operations);
     if (mistakes.length > 0) return { ok: false, overreaches: mistakes };
   }
@@ -205,8 +206,8 @@ interface Appended {
 }
 
 /**
- * Returns whether a hop takes away more than its own link does: any appended hop uses one of the
- * further hops allowed.
+ * Returns whether a hop takes something away besides using up one of the further hops, which every appended hop
+ * does.
  */
 function takesAway(authority: Authority, hop: Hop): boolean {
   const { furtherHops, ...rest } = authority;
@@ -234,7 +235,7 @@ function withNonce(init: HopInit, wanted: boolean): HopInit {
   return !wanted || Object.hasOwn(init, "nonce") ? init : { ...init, nonce: createNonce() };
 }
 
-/** Reads a token that is a capability without discharges. */
+/** Reads a capability without discharges. */
 function readSingle(token: string): Macaroon {
   const [root, ...discharges] = readToken(token, CAPABILITY_LIMITS);
   if (discharges.length > 0) throw hasDischarges();
@@ -242,7 +243,7 @@ function readSingle(token: string): Macaroon {
   return root;
 }
 
-/** Creates the error for a token with discharges. */
+/** Returns the error for a token with discharges. */
 export function hasDischarges(): TokenError {
   const message =
     "discharges are bound to this token as it is; attenuate it first, then bind them to the child";
@@ -250,8 +251,8 @@ export function hasDischarges(): TokenError {
 }
 
 /**
- * Returns the revocation id of a token's last link. Publishing it gives nothing away; revoking it
- * refuses the token and all that was narrowed from it, while its parent and siblings live on.
+ * Returns the revocation id of a token's last link. It can be published safely. Revoking it refuses the token
+ * and everything narrowed from it; its parent and siblings stay valid.
  *
  * @throws TokenError if the token is malformed.
  * @throws TypeError if it is not a string.

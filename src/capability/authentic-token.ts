@@ -12,18 +12,18 @@ import { type VerifiedCapability, verifiedCapability } from "./verified-capabili
 declare const authentic: unique symbol;
 
 /**
- * A token whose signatures are all verified. Only verifying a token, or extending a verified one,
- * makes an authentic token: a copy, a proxy or an object of the same shape is refused. It shows
- * nothing of its signature or its key.
+ * A token whose signatures have all been verified. Only verifying a token, or extending an authentic one, makes
+ * such an object; a copy, a proxy or an object of the same shape is refused. It does not expose its signature
+ * or its key.
  */
 export interface AuthenticToken {
   readonly [authentic]: true;
   readonly identifier: Identifier;
-  /** The token's own chain, then its discharges'. */
+  /** The token's own chain, then those of its discharges. */
   readonly chains: readonly [AuthenticChain, ...AuthenticChain[]];
 }
 
-/** The material that an authentic token was made from. */
+/** What an authentic token was made from. */
 export interface TokenOrigin {
   readonly key: RootKey;
   /** The macaroon, then its discharges. */
@@ -32,9 +32,9 @@ export interface TokenOrigin {
   readonly limits: CapabilityLimits;
 }
 
-/** The parts of an authentic token that cannot be read from it. */
+/** Data of an authentic token that is not visible in it. */
 interface Hidden extends TokenOrigin {
-  /** Created on first use, as `capability` is. */
+  /** Computed when first needed, as `capability` is. */
   query?: RevocationQuery;
   capability?: VerifiedCapability;
 }
@@ -43,8 +43,8 @@ interface Hidden extends TokenOrigin {
 const HIDDEN = new WeakMap<AuthenticToken, Hidden>();
 
 /**
- * Makes an authentic token from macaroons that were just verified. Freezes the token, so that
- * nothing in it can change a later answer.
+ * Makes an authentic token from macaroons that have just been verified. It is frozen, so that nothing in it can
+ * change a later answer.
  */
 export function authenticToken(
   identifier: Identifier,
@@ -63,7 +63,7 @@ function hiddenOf(token: AuthenticToken): Hidden {
 }
 
 /**
- * Returns the material that an authentic token was made from.
+ * Returns what an authentic token was made from.
  *
  * @throws TypeError if `token` is not authentic.
  */
@@ -71,14 +71,14 @@ export function originOf(token: AuthenticToken): TokenOrigin {
   return hiddenOf(token);
 }
 
-/** Returns the query about a token for a revocation list. */
+/** Returns the query with which a token is looked up in a revocation list. */
 export function revocationQueryFor(token: AuthenticToken): RevocationQuery {
   const hidden = hiddenOf(token);
   hidden.query ??= queryOf(token);
   return hidden.query;
 }
 
-/** Returns the capability that a decision shows for an authentic token. */
+/** Returns the capability that decisions about an authentic token contain. */
 export function capabilityOfToken(token: AuthenticToken): VerifiedCapability {
   const hidden = hiddenOf(token);
   hidden.capability ??= verifiedCapability(token.identifier, token.chains);

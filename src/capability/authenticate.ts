@@ -21,17 +21,17 @@ export interface KeySource {
   find(kid: string): RootKey | undefined;
 }
 
-/** The context for verifying that a token is the issuer's own. */
+/** What is needed to verify that a token is the issuer's own. */
 export interface AuthenticationContext {
   /** The issuer's name, as in its tokens. */
   readonly issuer: string;
   readonly keys: KeySource;
   readonly limits: CapabilityLimits;
-  /** The cache of verified tokens; if absent, each check verifies every signature again. */
+  /** The cache of verified tokens; without it, each check verifies every signature again. */
   readonly cache?: VerificationCache | undefined;
 }
 
-/** An authentic token, or the reason why the string was refused. */
+/** An authentic token, or why the string was refused. */
 export type Authentication = { readonly ok: true; readonly token: AuthenticToken } | Refused;
 
 interface Refused {
@@ -40,9 +40,9 @@ interface Refused {
 }
 
 /**
- * Authenticates a token in the first three steps of a check (docs/spec.md, section 7): limits and
- * strict parsing, issuer and key, every signature. Judges no hop. A cached token is not verified
- * again; only its key is looked up again.
+ * Authenticates a token: the first three steps of a check (docs/spec.md, section 7), which are limits and
+ * strict parsing, issuer and key, and every signature. No hop is judged. For a cached token, only its key is
+ * looked up again.
  */
 export function authenticate(text: string, context: AuthenticationContext): Authentication {
   const { cache, limits } = context;
@@ -89,9 +89,8 @@ function authenticChain({ macaroon, tags }: VerifiedChain): AuthenticChain {
 }
 
 /**
- * Looks up the key of an authentic token again: it may have been retired since, or replaced under
- * the same id. Checks the limits of `context` too, if another issuer object verified the token
- * within other limits.
+ * Looks up the key of an authentic token again: it may have been retired, or replaced under the same id. Also
+ * checks the limits of `context`, in case another issuer object with other limits verified the token.
  *
  * @throws TypeError if `token` is not authentic.
  */
@@ -108,7 +107,7 @@ export function authenticateAgain(
   return denial === undefined ? { ok: true, token } : denied(denial);
 }
 
-/** Returns a denial if verified macaroons exceed limits other than those they were verified within. */
+/** Returns a denial if verified macaroons exceed limits other than those they were verified with. */
 function limitDenial(
   macaroons: readonly [Macaroon, ...Macaroon[]],
   key: RootKey,
@@ -117,13 +116,13 @@ function limitDenial(
   const over = overCapabilityLimits(macaroons, limits);
   if (over !== undefined) return tokenDenial(over);
   const [root, ...discharges] = macaroons;
-  // Follows the discharges again: they may be nested deeper than these limits allow.
+  // Follow the discharges again, since they may be nested deeper than these limits allow.
   const result = verifySignatures(root, key, discharges, limits.nesting);
   return result.ok ? undefined : signatureDenial(result.failure);
 }
 
 /**
- * Authenticates a string, or looks up the key of an authentic token again.
+ * Authenticates a string; for an authentic token, looks up its key again.
  *
  * @throws TypeError if `given` is an object but not an authentic token.
  */
@@ -136,7 +135,7 @@ export function authenticateOrRecheck(
     : authenticate(given, context);
 }
 
-/** Finds the root key that an identifier names, if it is this issuer's. */
+/** Returns the root key that an identifier names, if the issuer is this one. */
 function keyOf(
   { iss, kid }: Identifier,
   { issuer, keys }: AuthenticationContext,
@@ -155,7 +154,7 @@ function denied(denial: Denial): Refused {
   return { ok: false, denial };
 }
 
-/** Turns the error about an unreadable token into a denial. */
+/** Converts the error about an unreadable token to a denial. */
 function tokenDenial(error: unknown): Denial {
   if (!(error instanceof TokenError)) throw error;
   const { code, message } = error;

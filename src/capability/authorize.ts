@@ -1,6 +1,6 @@
-// src/capability: a macaroon read as a capability, where caveats and macaroon meet. A holder's side:
-// attenuate.ts, inspect.ts, diff.ts. A checker's side: authenticate.ts (bytes) and this file (the whole).
-// An issuer's side: mint.ts. Synchronous, no I/O.
+// A macaroon read as a capability: this room joins caveats and macaroon. For holders: attenuate.ts, inspect.ts,
+// diff.ts. For checkers: authenticate.ts (signatures) and this file (the whole check). For issuers: mint.ts.
+// Everything is synchronous and does no I/O.
 
 import { NONE } from "../caveats/hop-rule.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
@@ -20,18 +20,18 @@ import { earliestExpiry, type VerifiedCapability } from "./verified-capability.j
 
 export type { VerifiedCapability, VerifiedHop } from "./verified-capability.js";
 
-/** The context of a check. */
+/** What a check needs. */
 export interface CheckContext extends AuthenticationContext {
   readonly revocations: RevocationSource;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** The issuer's grants and their operations, where it knows them. */
+  /** The issuer's grants and their operations, if it knows them. */
   readonly grants?: GrantOperations | undefined;
-  /** The name of this service in `audience`, for invocations that give none. */
+  /** This service's name in `audience`, for invocations that give none. */
   readonly audience?: string | undefined;
 }
 
-/** Identifies the refused capability; known only once every signature is verified. */
+/** Identifies the refused capability. Known only once every signature is verified. */
 export interface RefusedCapability {
   readonly id: string;
   readonly grant: string;
@@ -46,16 +46,16 @@ export type Decision =
       readonly allowed: false;
       /** Every reason, never empty. */
       readonly denials: readonly [Denial, ...Denial[]];
-      /** Present only if every signature is verified. */
+      /** Set only if every signature is verified. */
       readonly capability?: RefusedCapability;
     };
 
 /**
- * The whole check of a token against an invocation (docs/spec.md, section 7). Refuses a bad token,
- * never throws for it.
+ * Checks a token against an invocation completely (docs/spec.md, section 7). A bad token is refused; it never
+ * causes an exception.
  *
- * @throws TypeError if the token is an object but not an authentic token, or if the invocation has
- *   a wrong shape or does not determine the grant.
+ * @throws TypeError if the token is an object but not an authentic token, or if the invocation has the wrong
+ *   shape or does not determine the grant.
  */
 export function checkToken(
   given: string | AuthenticToken,
@@ -67,10 +67,10 @@ export function checkToken(
 }
 
 /**
- * Authenticates a token unless it is authentic already, then lists the denials of its revocation,
- * its grant and its hops, in this order.
+ * Authenticates a token unless it is authentic already. Then returns the denials of its revocation, its grant
+ * and its hops, in this order.
  *
- * @param inForce - The grants under which the service acts; absent where no call is being made.
+ * @param inForce - The grants under which the service acts; absent if there is no call.
  */
 function judge(
   given: string | AuthenticToken,
@@ -100,30 +100,30 @@ function judge(
   return { allowed: false, denials: [first, ...denials.slice(1)], capability };
 }
 
-/** Joins two lists, which are nearly always empty. */
+/** Concatenates two lists, which are nearly always empty. */
 function joined(some: readonly Denial[], others: readonly Denial[]): readonly Denial[] {
   if (some.length === 0) return others;
   return others.length === 0 ? some : [...some, ...others];
 }
 
-/** Denial codes of the rules on operation, handles and arguments, which need a call. */
+/** Denial codes of the rules on operation, handles and arguments, which only apply to a call. */
 const CALL_CODES: readonly DenialCode[] = [
   "operation_denied",
   "resource_denied",
   "constraint_violated",
 ];
 
-/** The party that presents a token, the service it is presented to, and the moment. */
+/** Who presents a token, to which service, and when. */
 export type Presentation = Pick<Invocation, "invoker" | "audience" | "time">;
 
 const PRESENTATION = ["invoker", "audience", "time"];
 
 /**
- * Checks a token without a call: everything but its grant and the rules on operation, handles and
- * arguments. The `authority` of the answer shows what the token allows, for display and for
- * choosing; only {@link checkToken} allows a call.
+ * Checks a token without a call: everything except its grant and the rules on operation, handles and arguments.
+ * The `authority` of the result says what the token allows, for display and for choosing a token. It does not
+ * allow a call; only {@link checkToken} does.
  *
- * @throws TypeError if the presentation has a wrong shape.
+ * @throws TypeError if the presentation has the wrong shape.
  */
 export function checkStanding(
   given: string | AuthenticToken,
@@ -140,7 +140,7 @@ function revocationDenials(
   { moment }: CheckedInvocation,
   { revocations, clock }: CheckContext,
 ): readonly Denial[] {
-  // A check for a later moment relies on the list until then.
+  // For a check of a later moment, the list must be trusted until then.
   const now = Math.max(clock(), moment);
   const entries = revocations.find(revocationQueryFor(token));
   const isCurrent = revocations.isCurrent(now) === true;
@@ -173,8 +173,8 @@ function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]
 }
 
 /**
- * Restricts a token to the service named in its key id: a service can make any token under its key,
- * with any hop.
+ * Restricts a token to the service named in its key id, since a service can make any token with its key, with
+ * any hop.
  */
 function serviceDenials(
   { identifier }: AuthenticToken,
@@ -218,7 +218,7 @@ function hopDenials(token: AuthenticToken, asked: CheckedInvocation): readonly D
   return [...denials, { code: "expiry_missing", rule: "expires", message }];
 }
 
-/** Returns the expiry of the token's own chain; discharges do not count, since they can be replaced. */
+/** Returns the expiry of the token's own chain. Discharges do not count, since they can be replaced. */
 export function ownExpiry(token: AuthenticToken): string | undefined {
   return earliestExpiry(token.chains[0].links);
 }

@@ -2,8 +2,8 @@ import { chainIdOf } from "../revocation/id.js";
 import { revocationId } from "./attenuate.js";
 
 /**
- * Returns the chain id that names a token in the delegation protocol: a UUID derived from its
- * revocation id, which a delegator computes without asking.
+ * Returns the id of a token in the delegation protocol: a UUID derived from its revocation id, which a
+ * delegator can compute offline.
  *
  * @throws TokenError if the token is malformed.
  * @throws TypeError if `token` is not a string.

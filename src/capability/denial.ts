@@ -2,7 +2,7 @@ import type { Json } from "../bytes/json.js";
 import type { TokenErrorCode } from "../bytes/token-error.js";
 import type { RuleCode } from "../caveats/hop-rule.js";
 
-/** Every reason for which a capability is refused. Stable, and part of the specification. */
+/** Every reason for refusing a capability; stable, and part of the specification. */
 export type DenialCode =
   | "token_malformed"
   | "token_truncated"
@@ -23,25 +23,22 @@ export type DenialCode =
 /** One reason for a refusal. */
 export interface Denial {
   readonly code: DenialCode;
-  /** The link concerned: 0 is the identifier, 1 the issuer's hop, and so on. */
+  /** The index of the link concerned: 0 is the identifier, 1 the issuer's hop, and so on. */
   readonly hop?: number;
-  /** Index of the discharge that the link is in, counted from 1; absent for the token itself. */
+  /** The discharge that contains the link, counted from 1; absent for the token itself. */
   readonly discharge?: number;
-  /** The rule that refuses: a hop's key or limit, or a more precise code for a token that is not authentic. */
+  /** The rule that refuses: a hop's key or limit. For a token that is not authentic, a more precise code. */
   readonly rule?: string;
   /** The value that the rule requires. */
   readonly expected?: Json;
   /**
-   * The value in the invocation or the token; absent if there is none. For an argument inside a value that is no
-   * object, that value.
+   * The value in the invocation or the token; absent if there is none. If an argument should be inside a value
+   * that is not an object, that value.
    */
   readonly actual?: unknown;
   /** The nearest value that would have been allowed. */
   readonly nearest?: Json;
-  /**
-   * Number of further denials of the same hop and key that are not listed; present on the last
-   * listed one only.
-   */
+  /** Number of further denials with the same hop and key that are left out; set only on the last one listed. */
   readonly more?: number;
   /** A sentence for people. */
   readonly message: string;

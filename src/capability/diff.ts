@@ -16,25 +16,25 @@ import { type Caveat, partsOf } from "../macaroon/macaroon.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 import { hopsOf, type ReadLink, readLinks, readToken } from "./read-token.js";
 
-/** One thing that a child token allows less than its parent. */
+/** One thing that a child token no longer allows. */
 export interface AuthorityChange {
   /** The rule, such as `operations` or `constraints.amount`. */
   readonly rule: string;
-  /** The parent's limit; absent if it sets none. */
+  /** The parent's limit; absent if it has none. */
   readonly before?: Json;
   /** The child's limit. */
   readonly after: Json;
-  /** The members taken away from a set. */
+  /** The values removed from a set. */
   readonly removed?: readonly string[];
   /** The change in words. */
   readonly message: string;
 }
 
-/** The relation of two tokens, and the changes between them. */
+/** How two tokens are related, and the differences. */
 export type TokenDiff =
   | {
       readonly derived: true;
-      /** The hops that the child has and the parent has not. */
+      /** The hops that only the child has. */
       readonly added: readonly Hop[];
       readonly changes: readonly AuthorityChange[];
     }
@@ -45,9 +45,8 @@ export type TokenDiff =
     };
 
 /**
- * Says what was taken away between a token and one attenuated from it. Proves the descent without
- * any key, by computing the child's signature from the parent's; only the issuer can say whether
- * either is genuine.
+ * Compares a token with one narrowed from it. It proves the descent without any key, by computing the child's
+ * signature from the parent's. Only the issuer can tell whether the tokens are genuine.
  *
  * @throws TokenError if one of them is malformed.
  * @throws TypeError if one of them is not a string.
@@ -89,7 +88,7 @@ export function diff(parent: string, child: string): TokenDiff {
     const message = "the links match but the signatures do not: at least one token was altered";
     return { derived: false, reason: "signature_mismatch", message };
   }
-  // The links up to `shared` are the parent's.
+  // The first `shared` links are the parent's.
   const links = readLinks(after);
   const hops = hopsOf(links);
   return {

@@ -7,12 +7,11 @@ import { CAPABILITY_LIMITS } from "./limits.js";
 import { readToken } from "./read-token.js";
 
 /**
- * Binds discharges to a token in its final form and appends them: one string to present.
+ * Binds discharges to a token in its final form and appends them, so that all are presented as one string.
  *
- * @param token - The token, not followed by discharges yet.
- * @param discharges - Unbound discharges, one in each string, as base64url of v2 binary.
- * @throws TokenError if the token or a discharge is malformed or followed by others, or a limit is
- *   exceeded.
+ * @param token - The token, without discharges.
+ * @param discharges - Unbound discharges, each as base64url of v2 binary.
+ * @throws TokenError if the token or a discharge is malformed or has others appended, or a limit is exceeded.
  * @throws TypeError if one of them is not a string.
  *
  * @example

@@ -18,11 +18,11 @@ export type Extension =
   | Overreaching;
 
 /**
- * Narrows an authentic token, as {@link attenuate} does, but without its `note`. The child is authentic too, and
+ * Narrows an authentic token as {@link attenuate} does, but without its `note`. The child is authentic too;
  * nothing is verified again.
  *
  * @throws TokenError `has_discharges`, or if the child would exceed a limit.
- * @throws TypeError as {@link attenuate}, and if `token` is not authentic.
+ * @throws TypeError as {@link attenuate} does, and if `token` is not authentic.
  */
 export function attenuateAuthentic(
   token: AuthenticToken,

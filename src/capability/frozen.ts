@@ -1,6 +1,6 @@
 /**
- * Freezes a value and everything in it, so that no caller can change a later answer through it.
- * Skips inherited properties, and values that are frozen already: these must be frozen throughout.
+ * Freezes a value and everything in it, so that no caller can use it to change a later answer. Inherited
+ * properties are skipped, and so are frozen values, which must be frozen completely.
  */
 export function deepFrozen<T extends object>(value: T): T {
   if (Object.isFrozen(value)) return value;

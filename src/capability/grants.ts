@@ -8,11 +8,11 @@ import type { Denial } from "./denial.js";
 export type GrantOperations = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The grants under which a service acts: those that the invocation names or, where it names none, the
- * one known grant that has the operation.
+ * Returns the grants under which a service acts: those that the invocation names, or else the only known grant
+ * that has the operation.
  *
- * @throws TypeError if the grant is not determined, or a named grant is unknown: a check that does
- *   not know what the service acts under must not allow anything.
+ * @throws TypeError if the grant is not determined, or a named grant is unknown. Without knowing the grant,
+ *   nothing may be allowed.
  */
 export function grantsInForce(
   { grants, operation }: CheckedInvocation,
@@ -46,16 +46,16 @@ export function grantsInForce(
   );
 }
 
-/** The error about a grant that an issuer does not know. */
+/** Returns the error for a grant that an issuer does not know. */
 export function unknownGrant(grant: string, known: GrantOperations): TypeError {
-  // Names of grants are alike, such as files:read and files:write: no single one is suggested.
+  // Names of grants are similar, such as files:read and files:write, so list them instead of suggesting one.
   const names = shownList([...known.keys()]);
   return new TypeError(`this issuer has no grant ${shown(grant)}; there are ${names}`);
 }
 
 /**
- * Returns denials if the token's grant is not in force or does not have the operation, whatever the
- * hops say (docs/spec.md, section 7).
+ * Returns denials if the token's grant is not one of those in force, or does not have the operation, whatever
+ * the hops say (docs/spec.md, section 7).
  *
  * @param grant - The grant of the token.
  */

@@ -19,7 +19,7 @@ export interface Identifier {
   readonly kid: string;
   /** Id of the capability: `cap_` and at least 16 base64url characters. */
   readonly id: string;
-  /** The grant, such as `documents:read`. */
+  /** The id of the grant, such as `documents:read`. */
   readonly grant: string;
   /** Time of issue: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly issued: string;
@@ -46,7 +46,7 @@ export function encodeIdentifier(identifier: Identifier): Uint8Array {
 /**
  * Reads an identifier in its canonical form.
  *
- * @throws TokenError `identifier_malformed`: also for any macaroon that is not a capability.
+ * @throws TokenError `identifier_malformed`, also for any macaroon that is not a capability.
  */
 export function decodeIdentifier(bytes: Uint8Array): Identifier {
   const text = decodeUtf8(bytes);

@@ -20,13 +20,13 @@ import { readServiceKeyId } from "./key-id.js";
 import { CAPABILITY_LIMITS, overCapabilityLimits } from "./limits.js";
 
 export interface InspectOptions {
-  /** The moment to compare times with, in milliseconds since 1970; now unless given. */
+  /** The time for judging expiry, in milliseconds since 1970; now unless given. */
   readonly now?: number;
 }
 
 /**
- * Reads what a token says, without key and without verifying anything. Works on any macaroon:
- * caveats that are not hops are returned as they are.
+ * Reads the contents of a token without a key and without verifying anything. Works for any macaroon: caveats
+ * that are not hops are returned as bytes.
  *
  * @throws TokenError if the token is not a well-formed macaroon.
  * @throws TypeError if the token is not a string, or an option is not valid.
@@ -101,7 +101,7 @@ function capabilityOf(macaroon: Macaroon): Identifier | undefined {
   }
 }
 
-/** Bytes in base64url, and as text if they are UTF-8, else in hex. */
+/** Bytes as base64url, and as a string if they are UTF-8, otherwise in hexadecimal. */
 export interface RawBytes {
   readonly base64url: string;
   readonly text?: string;
@@ -110,19 +110,22 @@ export interface RawBytes {
 
 /** One unverified link of a chain. */
 export interface InspectedLink {
-  /** 1 for the first caveat. */
+  /** The index in the chain; 1 for the first caveat. */
   readonly number: number;
-  /** `hop`: readable. `unreadable`: a check would refuse it. `third-party`: needs a discharge. */
+  /**
+   * `hop`: a valid hop. `unreadable`: a caveat that a check would refuse. `third-party`: a caveat that needs a
+   * discharge.
+   */
   readonly kind: "hop" | "unreadable" | "third-party";
   readonly hop?: Hop;
   readonly problems?: readonly HopProblem[];
-  /** The caveat's own bytes, for links that are not hops. */
+  /** The caveat's bytes, if it is not a hop. */
   readonly raw?: RawBytes;
-  /** The location that a third-party caveat gives for its discharge. */
+  /** Where to get the discharge, according to a third-party caveat. */
   readonly location?: string;
 }
 
-/** The unverified content of a macaroon. Never holds its signature. */
+/** The unverified contents of a macaroon, without its signature. */
 export interface InspectedMacaroon {
   readonly location?: string;
   /** The identifier's bytes. */
@@ -130,21 +133,21 @@ export interface InspectedMacaroon {
   readonly links: readonly InspectedLink[];
 }
 
-/** The content of a token. Anyone can write a token that says anything: nothing here is verified. */
+/** The contents of a token. Nothing is verified: anyone can write a token with any contents. */
 export interface Inspection extends InspectedMacaroon {
   readonly verified: false;
   readonly format: MacaroonFormat;
-  /** Size of all macaroons in v2 binary form. */
+  /** Total size of all macaroons in v2 binary form. */
   readonly bytes: number;
   /** The grant's id, such as `documents:read`; absent if this macaroon is not a capability. */
   readonly grant?: string;
-  /** The content of the identifier; absent if this macaroon is not a capability. */
+  /** The contents of the identifier; absent if this macaroon is not a capability. */
   readonly capability?: Identifier;
-  /** The service whose key the token names; absent for a root key. */
+  /** The service whose key made the token, according to its key id; absent for a root key. */
   readonly service?: string;
-  /** The authority that the readable hops together leave. */
+  /** What all readable hops together allow. */
   readonly authority: Authority;
-  /** Revocation id of the last link: revoking it refuses this token and all that is narrowed from it. */
+  /** The revocation id of the last link: revoking it refuses this token and everything narrowed from it. */
   readonly revocationId: string;
   readonly discharges: readonly InspectedMacaroon[];
   readonly warnings: readonly InspectionWarning[];
@@ -167,14 +170,14 @@ export interface InspectionWarning {
   readonly message: string;
 }
 
-// A token that lives longer than a day deserves a look.
+// Warn about a token that is valid for longer than a day.
 const LONG = 24 * 60 * 60 * 1000;
 
 /**
  * Returns the warnings for a token's holder.
  *
- * @param over - Message about the limit that the token exceeds, if any.
- * @param now - The moment to compare times with, in milliseconds since 1970.
+ * @param over - The message about a limit that the token exceeds, if any.
+ * @param now - The time for judging expiry, in milliseconds since 1970.
  */
 function warningsFor(
   inspection: Omit<Inspection, "warnings">,

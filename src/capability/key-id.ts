@@ -1,5 +1,5 @@
-// The ids of keys: a root key's own, or, for the key that is derived from it for one service,
-// KID@SERVICE (docs/spec.md, section 3).
+// Key ids. A root key has its own id; the key derived from it for a service has the id KID@SERVICE
+// (docs/spec.md, section 3).
 
 const SERVICE = /^[!-?A-~]{1,255}$/;
 const MARK = "@";
@@ -16,20 +16,20 @@ export function assertServiceName(value: unknown): asserts value is string {
   if (!isServiceName(value)) throw new TypeError(`service ${WANTED}`);
 }
 
-/** The id of the key that is derived from the root key `kid` for a service. */
+/** Returns the id of the key derived from the root key `kid` for a service. */
 export function serviceKeyId(kid: string, service: string): string {
   return kid + MARK + service;
 }
 
-/** A service's key id in its parts. */
+/** The parts of a service's key id. */
 export interface ServiceKeyId {
-  /** The root key that it is derived from. */
+  /** The id of the root key from which it is derived. */
   readonly root: string;
-  /** The one service that accepts tokens made under the key. */
+  /** The only service that accepts tokens made with the key. */
   readonly service: string;
 }
 
-/** Returns whether a key id has the mark of a service, `@`, which no root key's has. */
+/** Returns whether a key id contains `@`, which marks a service's key; no root key's id does. */
 export function hasServiceMark(kid: string): boolean {
   return kid.includes(MARK);
 }
@@ -43,8 +43,8 @@ export function readServiceKeyId(kid: string): ServiceKeyId | undefined {
 }
 
 /**
- * Returns the key ids whose revocation revokes a token made under `kid`: `kid` itself and the root
- * key it is derived from.
+ * Returns the key ids whose revocation revokes a token made with `kid`: `kid` itself, and the root key from
+ * which it is derived.
  */
 export function revocableKeyIds(kid: string): readonly string[] {
   const derived = readServiceKeyId(kid);

@@ -5,17 +5,17 @@ import { caveatTooLarge, completeLimits, type MacaroonLimits } from "../macaroon
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { overLimits } from "../macaroon/over-limits.js";
 
-/** Upper bounds on a capability's token, each checked before the work it bounds. */
+/** Limits on a capability's token. Each is checked before the work that it limits. */
 export interface CapabilityLimits extends MacaroonLimits {
-  /** Elements of one array in a hop. */
+  /** Most elements of an array in a hop. */
   readonly setMembers: number;
 }
 
 /**
- * The bounds of the specification (docs/spec.md, section 4). A token of 200 handles with 25 characters
- * each, attenuated once to 100 of them, fits; as base64url it leaves 2.6 KB of the 16 KiB that Node
- * gives all headers of a request. A checker may lower the bounds, never raise them: a token that one
- * checker accepts should not fail at the next.
+ * The limits of the specification (docs/spec.md, section 4). A token with 200 handles of 25 characters each,
+ * attenuated once to 100 of them, fits; as base64url it leaves 2.6 KB of the 16 KiB that Node allows for all
+ * headers of a request. A checker may lower the limits but not raise them, since a token that one checker
+ * accepts should not fail at the next.
  */
 export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze({
   bytes: 10_240,
@@ -27,11 +27,11 @@ export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze
   setMembers: 256,
 });
 
-/** Deepest JSON nesting of a hop: hop, operationConstraints, operation, argument, each, url, hosts. */
+/** Maximum JSON nesting depth of a hop: hop, operationConstraints, operation, argument, each, url, hosts. */
 const MAX_HOP_DEPTH = 7;
 const OPENING_BRACE = 0x7b;
 
-/** @throws TypeError if a limit is not a whole number or is higher than the specification's. */
+/** @throws TypeError if a limit is not an integer or is higher than the specification's. */
 export function capabilityLimits(given: Partial<CapabilityLimits> | undefined): CapabilityLimits {
   if (given === undefined) return CAPABILITY_LIMITS;
   const limits = completeLimits(CAPABILITY_LIMITS, given);

@@ -21,7 +21,7 @@ import { CAPABILITY_LIMITS, overCapabilityLimits } from "./limits.js";
 
 const CAPABILITY_ID_BYTES = 12;
 
-/** A new capability's id: `cap_` and 96 random bits as base64url. */
+/** Returns a new capability's id: `cap_` and 96 random bits as base64url. */
 export function newCapabilityId(random: (length: number) => Uint8Array): string {
   return `cap_${encodeBase64url(random(CAPABILITY_ID_BYTES))}`;
 }
@@ -35,32 +35,32 @@ export const DEFAULT_MAX_LIFETIME: number = 24 * 60 * 60;
 /** Longest lifetime that an issuer can be configured to allow, in seconds: 90 days. */
 export const MAX_LIFETIME: number = 90 * 24 * 60 * 60;
 
-/** The grant, and the issuer's own restrictions: its hop. */
+/** The grant, and the issuer's own restrictions, which become its hop. */
 export interface MintRequest extends HopInit {
-  /** The grant, such as `documents:read`. */
+  /** The id of the grant, such as `documents:read`. */
   readonly grant: string;
   /** The user on whose behalf the capability acts. */
   readonly principal?: string | undefined;
   /**
-   * `true` allows every operation, present and future. If neither this nor `operations` is given,
-   * the issuer writes the grant's operations into the hop, and refuses if it does not know them.
+   * `true` allows every operation, including future ones. If neither this nor `operations` is given, the issuer
+   * writes the grant's operations into the hop; if it does not know them, it refuses.
    */
   readonly anyOperation?: boolean | undefined;
   /**
-   * The one service that accepts the capability, as listed in `audience`: the token is made under
-   * that service's key, so that the service can check it without the root key.
+   * The only service that accepts the capability, by its name in `audience`. The token is made with that
+   * service's key, so that the service can check it without the root key.
    */
   readonly service?: string | undefined;
 }
 
-/** A fresh capability. */
+/** A new capability. */
 export interface MintedCapability {
-  /** The bearer token: any party that has it has the capability. */
+  /** The bearer token. Whoever has it has the capability. */
   readonly token: string;
   readonly id: string;
   readonly grant: string;
   readonly principal?: string;
-  /** The id of the key that the token was made under. */
+  /** The id of the key that made the token. */
   readonly keyId: string;
   readonly issued: string;
   readonly expires: string;
@@ -70,7 +70,10 @@ export interface MintedCapability {
   readonly hop: Hop;
 }
 
-/** A new capability, and the canonical JSON of its identifier: not secret, and needed to rebuild its token. */
+/**
+ * A new capability, and the canonical JSON of its identifier, which is not secret and is needed to rebuild the
+ * token.
+ */
 export interface IssuedToken {
   readonly capability: MintedCapability;
   readonly identifier: string;
@@ -84,7 +87,7 @@ export interface MintContext {
   readonly random: (length: number) => Uint8Array;
   /** Seconds. */
   readonly maxLifetime: number;
-  /** The issuer's grants and their operations, where it knows them. */
+  /** The issuer's grants and their operations, if it knows them. */
   readonly grants?: GrantOperations | undefined;
 }
 
@@ -92,7 +95,7 @@ const OWN = ["grant", "principal", "anyOperation", "service"] as const;
 const MEMBERS: readonly string[] = [...OWN, ...HOP_KEYS];
 
 /**
- * Copies a program's request; every value is plain, or a `Date` for a time.
+ * Copies a program's request. Every value must be plain data, or a `Date` for a time.
  *
  * @throws TypeError naming the property that is not plain data, unknown or invalid.
  */
@@ -116,9 +119,9 @@ export function plainRequest(request: MintRequest): MintRequest {
 /**
  * Makes a capability: the identifier, and the issuer's hop with an expiry.
  *
- * @param request - The result of {@link plainRequest}.
- * @param id - From {@link newCapabilityId}, or the id of a capability that is issued again.
- * @throws TypeError if the request is not valid or lives longer than the issuer allows.
+ * @param request - A result of {@link plainRequest}.
+ * @param id - A result of {@link newCapabilityId}, or the id of a capability that is issued again.
+ * @throws TypeError if the request is invalid, or the lifetime is longer than the issuer allows.
  */
 export function mintToken(request: MintRequest, id: string, context: MintContext): IssuedToken {
   const { kid, root } = context.key;
@@ -166,7 +169,7 @@ export function mintToken(request: MintRequest, id: string, context: MintContext
   return { capability, identifier: new TextDecoder().decode(encoded) };
 }
 
-/** Returns the audience of the issuer's hop: under a service's key, that service alone. */
+/** Returns the audience of the issuer's hop. With a service's key, it is only that service. */
 function audienceFor({ audience }: MintRequest, kid: string): Pick<HopInit, "audience"> {
   const service = readServiceKeyId(kid)?.service;
   if (service === undefined) return {};
@@ -179,7 +182,7 @@ function audienceFor({ audience }: MintRequest, kid: string): Pick<HopInit, "aud
   );
 }
 
-/** The operations that the issuer's hop names: those asked for, or all that the grant has. */
+/** Returns the operations for the issuer's hop: the requested ones, or all those of the grant. */
 function operationsFor(
   { grant, operations, anyOperation }: MintRequest,
   grants: GrantOperations | undefined,
@@ -205,7 +208,7 @@ function operationsFor(
   return operations === undefined ? { operations: known } : {};
 }
 
-/** Refuses limits on the arguments of operations that the token does not have, and prefixes of paths. */
+/** Refuses limits on the arguments of operations that the token does not have, and `prefix` limits on paths. */
 function checkEntries(
   hop: Hop,
   { grant, anyOperation }: MintRequest,
@@ -217,8 +220,8 @@ function checkEntries(
 }
 
 /**
- * Rebuilds a token from its identifier and its hops, the issuer's first: the same root key gives
- * the same bytes. An issuer need not store tokens, since it can rebuild them.
+ * Rebuilds a token from its identifier and its hops, beginning with the issuer's. With the same root key the
+ * bytes are the same, so an issuer need not store tokens.
  */
 export function remakeToken(root: RootKey, identifier: string, hops: readonly string[]): string {
   return macaroonToText(hops.reduce(addFirstPartyCaveat, createMacaroon(root, { identifier })));

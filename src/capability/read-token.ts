@@ -6,11 +6,11 @@ import { readV2Text } from "../macaroon/read.js";
 import { type CapabilityLimits, overHopLimits } from "./limits.js";
 
 /**
- * Reads a token and enforces every limit but `nesting`, hops' included, before a signature is
+ * Reads a token and enforces every limit except `nesting`, including those on hops, before a signature is
  * computed or a hop is parsed.
  *
  * @returns The macaroon, then its discharges.
- * @throws TokenError if it is not well formed, exceeds a limit, or is in another form than v2 binary.
+ * @throws TokenError if the token is not well-formed, exceeds a limit, or is not in v2 binary form.
  */
 export function readToken(
   text: string,
@@ -22,7 +22,7 @@ export function readToken(
   return macaroons;
 }
 
-/** One link of a chain: a hop, an unreadable caveat or a third-party caveat. */
+/** A link of a chain: a hop, an unreadable caveat or a third-party caveat. */
 export type ReadLink =
   | { readonly kind: "hop"; readonly hop: Hop }
   | { readonly kind: "unreadable"; readonly problems: readonly HopProblem[] }
@@ -31,7 +31,7 @@ export type ReadLink =
 /** One macaroon of an authentic token. */
 export interface AuthenticChain {
   readonly links: readonly ReadLink[];
-  /** The revocation id of the identifier, then of each link. */
+  /** The revocation ids of the identifier and of each link. */
   readonly revocationIds: readonly string[];
 }
 

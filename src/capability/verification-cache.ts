@@ -5,11 +5,11 @@ import { sha256 } from "../macaroon/hmac.js";
 import type { AuthenticToken } from "./authentic-token.js";
 import { earliestExpiry } from "./verified-capability.js";
 
-/** Bounds of a verification cache. */
+/** Limits of a verification cache. */
 export interface CacheBounds {
   /** Most tokens kept; 1,000 by default. */
   readonly entries?: number | undefined;
-  /** Most memory of all entries, estimated from their sizes, in bytes; 16 MiB by default. */
+  /** Most bytes of memory of all entries, estimated from their sizes; 16 MiB by default. */
   readonly bytes?: number | undefined;
 }
 
@@ -24,19 +24,18 @@ interface Entry {
   readonly bytes: number;
 }
 
-// Estimated memory of a parsed token and of what is derived from it: a fixed part, one for each link, one for each
-// character. Hops of many short limits take most.
+// Estimated memory of a parsed token and of everything derived from it: a constant, plus an amount for each
+// link and for each character. Hops with many short limits take most.
 const ENTRY_BYTES = 1024;
 const LINK_BYTES = 1024;
 const BYTES_PER_CHARACTER = 32;
 
 /**
- * Keeps the tokens verified most recently, by a digest of the whole string, signature and
- * discharges included. It holds no decision. The caller must still look up the key of a token that
- * is found here.
+ * Caches recently verified tokens by a digest of the whole string, including signature and discharges. It
+ * stores no decisions. For a cached token, the caller must still look up the key.
  */
 export class VerificationCache {
-  /** The least recently used entry first. */
+  /** Ordered by last use, the least recent first. */
   readonly #entries = new Map<string, Entry>();
   readonly #most: { readonly entries: number; readonly bytes: number };
   readonly #clock: () => number;
@@ -59,7 +58,7 @@ export class VerificationCache {
     return this.#bytes;
   }
 
-  /** Returns the token with this digest, unless one of its hops has expired. */
+  /** Returns the cached token with this digest, unless one of its hops has expired. */
   find(digest: string): AuthenticToken | undefined {
     const now = this.#clock();
     const entry = this.#entries.get(digest);
@@ -74,9 +73,9 @@ export class VerificationCache {
   }
 
   /**
-   * Keeps a token that has just been verified in full, unless it has expired or is larger than the bound.
+   * Caches a token that has just been completely verified, unless it has expired or is larger than the limit.
    *
-   * @param length - Characters of its text.
+   * @param length - Number of characters of the presented string.
    */
   keep(digest: string, token: AuthenticToken, length: number): void {
     const now = this.#clock();
@@ -94,19 +93,19 @@ export class VerificationCache {
     }
   }
 
-  /** Removes the token of this digest, if there is one. */
+  /** Removes the token with this digest, if there is one. */
   forget(digest: string): void {
     this.#bytes -= this.#entries.get(digest)?.bytes ?? 0;
     this.#entries.delete(digest);
   }
 }
 
-/** Returns the digest that identifies a presented string in the cache, signature and discharges included. */
+/** Returns the digest of a presented string, including signature and discharges, by which it is cached. */
 export function digestOf(text: string): string {
   return encodeBase64url(sha256(encodeUtf8(text)));
 }
 
-/** The moment at which the first hop of any chain expires, in milliseconds since 1970. */
+/** Returns when the first hop of any chain expires, in milliseconds since 1970. */
 function expiryOf({ chains }: AuthenticToken): number {
   const earliest = earliestExpiry(chains.flatMap(({ links }) => links));
   if (earliest === undefined) return Number.POSITIVE_INFINITY;

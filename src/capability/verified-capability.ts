@@ -8,35 +8,35 @@ import { type AuthenticChain, hopsOf, type ReadLink } from "./read-token.js";
 
 /** One verified link of an allowed capability. */
 export interface VerifiedHop {
-  /** 1 for the issuer's hop. */
+  /** The index in the chain; 1 for the issuer's hop. */
   readonly number: number;
-  /** The hop; absent for a third-party caveat, whose discharge is verified. */
+  /** The hop; absent for a third-party caveat, whose discharge has been verified. */
   readonly hop?: Hop;
   readonly revocationId: string;
 }
 
 declare const verified: unique symbol;
 
-/** A capability that has just passed every check, for the invocation it was checked with. */
+/** A capability that passed every check for an invocation. */
 export interface VerifiedCapability {
   readonly [verified]: true;
   readonly id: string;
   readonly grant: string;
   readonly issuer: string;
   readonly keyId: string;
-  /** The one service that accepts the capability; absent if it was made under a root key. */
+  /** The only service that accepts the capability; absent if a root key made it. */
   readonly service?: string;
   readonly principal?: string;
   readonly issued: string;
   readonly expires: string;
   readonly hops: readonly VerifiedHop[];
-  /** The authority that all hops leave, discharges' included. */
+  /** What all hops together allow, including those of discharges. */
   readonly authority: Authority;
-  /** Revocation ids of the identifier, then of each link: revoking any of them revokes this token. */
+  /** The revocation ids of the identifier and of each link. Revoking any of them revokes this token. */
   readonly revocationIds: readonly string[];
 }
 
-/** Describes an authentic token for a decision. Frozen throughout. */
+/** Describes an authentic token for decisions. The result is completely frozen. */
 export function verifiedCapability(
   identifier: Identifier,
   chains: readonly [AuthenticChain, ...AuthenticChain[]],
@@ -55,7 +55,7 @@ export function verifiedCapability(
     issued,
     expires: earliestExpiry(chains.flatMap(({ links }) => links)) ?? issued,
     revocationIds: chains[0].revocationIds,
-    // Most callers look at neither of these, and the meet costs as much as the judgement.
+    // Computed when needed: most callers use neither, and the intersection takes as long as the check.
     get hops(): readonly VerifiedHop[] {
       hops ??= deepFrozen(verifiedHops(chains[0]));
       return hops;
@@ -75,7 +75,7 @@ function verifiedHops({ links, revocationIds }: AuthenticChain): readonly Verifi
   });
 }
 
-/** The earliest expiry that any of these links has. Times in canonical form sort as strings. */
+/** Returns the earliest expiry of the links. Timestamps in canonical form sort as strings. */
 export function earliestExpiry(links: readonly ReadLink[]): string | undefined {
   const all = hopsOf(links).flatMap((hop) => (hop && ownMember(hop, "expires")) ?? []);
   return all.sort()[0];

@@ -15,20 +15,20 @@ import { allowsHostEntry } from "./url-host.js";
 
 const TYPES: readonly ArgumentType[] = ["array", "boolean", "null", "number", "string"];
 
-/** An argument that nothing limits. */
+/** The domain of an argument without limits. */
 export const UNLIMITED: ArgumentDomain = { missing: true, types: TYPES };
 
-/** An argument that a call must leave out. */
+/** The domain of an argument that a call must leave out. */
 export const LEFT_OUT: ArgumentDomain = { missing: true, types: [] };
 
-/** Returns the values that one constraint allows. */
+/** Returns the domain of the values that one constraint allows. */
 export function argumentDomainOf(constraint: ArgumentConstraint): ArgumentDomain {
   if (constraint === null || typeof constraint !== "object") return valuesOf({ in: [constraint] });
   if (constraint.absent === true) return LEFT_OUT;
   return { ...valuesOf(constraint), missing: constraint.optional === true };
 }
 
-/** The values that satisfy all operators; `optional` and `absent` name none. */
+/** Returns the values that satisfy all operators; `optional` and `absent` are ignored here. */
 function valuesOf(operators: ArgumentOperators): ArgumentDomain {
   const { min, max, in: listed, not_in, path, prefix, url, items, each } = operators;
   const missing = false;
@@ -52,7 +52,8 @@ export function meetArguments(a: ArgumentDomain, b: ArgumentDomain): ArgumentDom
   const types = TYPES.filter((type) =>
     type === "array" ? arrays !== undefined : scalars.types.includes(type),
   );
-  // A list has been held against the forms, and without strings they say nothing.
+  // Values of a list were checked against the conditions on strings already, and without strings the conditions
+  // are irrelevant.
   const isOpen = scalars.in === undefined && types.includes("string");
   const missing = a.missing && b.missing;
   return { ...scalars, ...(isOpen ? forms : {}), ...arrays, missing, types };
@@ -63,7 +64,7 @@ function defined<T extends object>(value: { readonly [Name in keyof T]: T[Name] 
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as T;
 }
 
-/** Returns the scalars of a domain, without the conditions on the form of its strings. */
+/** Returns the scalar values of a domain, without its conditions on strings. */
 export function scalarsOf({ types, min, max, in: listed, not_in }: ArgumentDomain): Domain {
   const scalars = types.filter((type) => type !== "array");
   return defined<Domain>({ types: scalars, min, max, in: listed, not_in });
@@ -72,8 +73,8 @@ export function scalarsOf({ types, min, max, in: listed, not_in }: ArgumentDomai
 type Forms = Pick<ArgumentDomain, "path" | "prefix" | "url">;
 
 /**
- * Returns the allowed values of operators on the form of strings, each combined with the same operator;
- * `undefined` for a value that is not a string.
+ * Intersects conditions on strings, each with the condition of the same operator; `undefined` if no string
+ * satisfies both.
  */
 function meetForms(a: Forms, b: Forms): Forms | undefined {
   const path = meetOperands(a.path, b.path, deeper);
@@ -83,7 +84,7 @@ function meetForms(a: Forms, b: Forms): Forms | undefined {
   return defined<Forms>({ path, prefix, url });
 }
 
-/** Intersects two operands; returns the other if one is absent, and `null` if nothing satisfies both. */
+/** Intersects two operands. If one is absent, returns the other; if nothing satisfies both, returns `null`. */
 function meetOperands<T>(
   a: T | undefined,
   b: T | undefined,
@@ -103,7 +104,7 @@ function longer(a: string, b: string): string | null {
   return a.startsWith(b) ? a : null;
 }
 
-/** The URLs that both limits allow; `null` if there are none. */
+/** Returns the URLs that both limits allow; `null` if there are none. */
 function meetUrls(a: UrlLimit, b: UrlLimit): UrlLimit | null {
   const hosts = a.hosts.flatMap((one) =>
     b.hosts.flatMap((other) => {
@@ -112,7 +113,7 @@ function meetUrls(a: UrlLimit, b: UrlLimit): UrlLimit | null {
     }),
   );
   const ports = meetOperands(a.ports, b.ports, shared);
-  // Where only one of them names ports, the other allows the default of each scheme alone.
+  // If only one limit names ports, the other one allows just the default port of each scheme.
   const isMixed = (a.ports === undefined) !== (b.ports === undefined);
   const schemes = shared(a.schemes, b.schemes).filter(
     (scheme) => !isMixed || ports?.includes(defaultPort(scheme)),
@@ -129,7 +130,7 @@ function shared(some: readonly string[], others: readonly string[]): readonly st
   return some.filter((one) => others.includes(one));
 }
 
-/** Takes the strings that do not fit out of a list, and all strings if none can fit. */
+/** Removes the strings that violate conditions from a list, or all strings if none can satisfy them. */
 function withinForms(scalars: Domain, forms: Forms | undefined): Domain {
   if (forms === undefined) return meetDomains(scalars, { types: ["boolean", "null", "number"] });
   const listed = scalars.in;
@@ -147,14 +148,14 @@ function fits({ path, prefix, url }: Forms, text: string): boolean {
 
 type Arrays = Pick<ArgumentDomain, "items" | "each">;
 
-/** The arrays that both leave; `undefined` if there are none. */
+/** Returns the arrays that both domains allow; `undefined` if there are none. */
 function meetArrays(a: ArgumentDomain, b: ArgumentDomain): Arrays | undefined {
   if (!a.types.includes("array") || !b.types.includes("array")) return undefined;
   const each = meetOperands(a.each, b.each, meetArguments) ?? undefined;
   const { min: least, max: most } = a.items ?? boundsOf({});
   const items = b.items ?? boundsOf({});
   const min = Math.max(least, items.min);
-  // Where no value is left for an element, the empty array is.
+  // If no value is allowed for elements, only the empty array remains.
   const max = each?.types.length === 0 ? 0 : Math.min(most, items.max);
   if (min > max) return undefined;
   const isAny = min === 0 && max === MAX_JUDGED_ELEMENTS;
@@ -181,13 +182,13 @@ export function allowsArgument(domain: ArgumentDomain, value: unknown): boolean 
   return each === undefined || judged.every((element) => allowsArgument(each, element));
 }
 
-/** Returns whether nothing is left: neither a value, nor that the argument is missing. */
+/** Returns whether nothing is allowed: no value, and not leaving the argument out. */
 export function isDead({ missing, types }: ArgumentDomain): boolean {
   return !missing && types.length === 0;
 }
 
 /**
- * Returns a constraint that leaves the same as the domain; `undefined` if nothing is left, or if nothing is
+ * Returns a constraint that allows the same as the domain; `undefined` if nothing is allowed, or nothing is
  * limited.
  */
 export function constraintFrom(domain: ArgumentDomain): ArgumentConstraint | undefined {
@@ -218,7 +219,10 @@ function operatorsFrom(domain: ArgumentDomain): ArgumentOperators {
   });
 }
 
-/** The bounds of a number of elements, without those that every array keeps; `min` if there is none other. */
+/**
+ * Returns the bounds on the number of elements, omitting those that every array meets, except that one bound
+ * always remains.
+ */
 function itemsFrom({ min, max }: Required<ItemsLimit> = boundsOf({})): ItemsLimit {
   if (max === MAX_JUDGED_ELEMENTS) return { min };
   return min === 0 ? { max } : { min, max };

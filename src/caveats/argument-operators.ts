@@ -24,8 +24,8 @@ export const MAX_JUDGED_UNITS = 4096;
 export const MAX_JUDGED_ELEMENTS = 256;
 
 /**
- * Returns a value as it is judged. Too long a string or array, and every object, becomes `undefined`, which satisfies
- * nothing.
+ * Returns a value in the form in which it is judged. A string or array that is too long, and any object,
+ * becomes `undefined`, which satisfies no operator.
  */
 export function judgedValue(value: unknown): unknown {
   if (typeof value === "string") return value.length <= MAX_JUDGED_UNITS ? value : undefined;
@@ -33,7 +33,7 @@ export function judgedValue(value: unknown): unknown {
   return isObject(value) ? undefined : value;
 }
 
-/** `path`: a string in the strict form that is this folder or lies below it. */
+/** `path`: a string in the strict form of a path, which is this folder or below it. */
 const PATH: OperatorRule<string> = {
   *problems(rule, operand) {
     if (typeof operand === "string" && isPath(operand)) return;
@@ -47,7 +47,7 @@ const PATH: OperatorRule<string> = {
   },
 };
 
-/** `url`: a string in the strict form of a URL with allowed parts. */
+/** `url`: a string in the strict form of a URL, with allowed parts. */
 const URL_RULE: OperatorRule<UrlLimit> = {
   problems: urlProblems,
   failure(limit, value) {
@@ -68,7 +68,7 @@ const PREFIX: OperatorRule<string> = {
   },
 };
 
-/** `items`: an array of so many elements. */
+/** `items`: an array whose number of elements is within bounds. */
 const ITEMS: OperatorRule<ItemsLimit> = {
   *problems(rule, operand, suggest) {
     if (!isJsonObject(operand) || Object.keys(operand).length === 0) {
@@ -134,7 +134,7 @@ const EACH: OperatorRule<ElementOperators> = {
 
 const NOT_OF_ELEMENTS: readonly string[] = ["absent", "each", "optional"];
 
-/** `optional` and `absent` speak of a missing argument, which is not judged by its value. */
+/** `optional` and `absent` are about a missing argument, so a value never violates them here. */
 const OPTIONAL: OperatorRule<true> = { problems: onlyTrue, failure: () => undefined };
 const ABSENT: OperatorRule<true> = {
   problems: onlyTrue,
@@ -165,12 +165,12 @@ export function* argumentConstraintProblems(
   }
 }
 
-/** An operand as JSON: it was read from JSON, or has been brought into that form. */
+/** Returns an operand as JSON. It was parsed from JSON, or has been converted to that form. */
 function shape(operand: UrlLimit | ElementOperators): Json {
   return operand as Json;
 }
 
-/** Yields the operators that an element of an array does not satisfy. */
+/** Yields the operators that an element of an array violates. */
 function elementFailures(
   operators: ElementOperators,
   element: unknown,
@@ -198,7 +198,7 @@ function* urlProblems(rule: string, operand: Json, suggest: Suggest): Iterable<H
   }
 }
 
-/** Returns the form that a part of `url` must have; `undefined` if it has that form. */
+/** Returns the required form of a part of `url`; `undefined` if the part has it. */
 function expectedPart(name: string, part: Json): string | undefined {
   if (name === "path") {
     if (typeof part === "string" && isUrlFolder(part)) return undefined;
@@ -223,7 +223,7 @@ function isScheme(text: string): boolean {
   return URL_SCHEMES.includes(text);
 }
 
-/** Formats the URLs that a limit allows for a message. */
+/** Describes the URLs that a limit allows, for a message. */
 function urlWords({ schemes, hosts, ports, path }: UrlLimit): string {
   const parts = [`scheme ${schemes.join(" or ")}`, `host ${shownList(hosts)}`];
   if (ports !== undefined) parts.push(`port ${shownList(ports)}`);

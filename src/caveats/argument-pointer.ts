@@ -1,23 +1,23 @@
 import { isObject } from "../bytes/json.js";
 
-/** The names of members that lead from a call's arguments to one argument; at least one. */
+/** The property names that lead from a call's arguments to one argument; at least one. */
 export type ArgumentPath = readonly [string, ...string[]];
 
-/** The place of an argument in a call: its value, or why it has none. */
+/** An argument found in a call: its value, or why it has none. */
 export type Found =
   | { readonly kind: "present"; readonly value: unknown }
   | { readonly kind: "missing" }
-  /** A member on the way, `holder`, has a `value` that is no object. */
+  /** The property `holder` on the way has a `value` that is not an object. */
   | { readonly kind: "unreachable"; readonly holder: string; readonly value: unknown }
-  /** The value is longer than what may be judged: so many `units` or `elements`. */
+  /** The value is too long to be judged; `size` says in `units` or `elements` how long. */
   | { readonly kind: "oversized"; readonly value: unknown; readonly size: string };
 
 const POINTER = /^(\/([^~/]|~[01])*)+$/;
 
 /**
- * Reads the name of an argument in `operationConstraints`: that of a member at the top level or, if it begins with
- * `/`, a JSON Pointer (RFC 6901). Returns `undefined` for a pointer that is malformed, or that names an argument at
- * the top level which has a name without one.
+ * Reads the name of an argument in `operationConstraints`: a top-level property or, if it begins with `/`, a
+ * JSON Pointer (RFC 6901). `undefined` for a malformed pointer, and for a pointer to a top-level argument that
+ * can be named without one.
  */
 export function readArgumentName(name: string): ArgumentPath | undefined {
   if (!name.startsWith("/")) return [name];
@@ -29,7 +29,7 @@ export function readArgumentName(name: string): ArgumentPath | undefined {
   return others.length > 0 || first.startsWith("/") ? [first, ...others] : undefined;
 }
 
-/** Writes the name of an argument in `operationConstraints`, as {@link readArgumentName} reads it. */
+/** Returns the name of an argument in `operationConstraints`; the inverse of {@link readArgumentName}. */
 export function argumentName([first, ...others]: ArgumentPath): string {
   if (others.length === 0 && !first.startsWith("/")) return first;
   return [first, ...others]
@@ -37,7 +37,7 @@ export function argumentName([first, ...others]: ArgumentPath): string {
     .join("");
 }
 
-/** Finds an argument in a call. Only own members of objects count, and no element of an array. */
+/** Finds an argument in a call. Only follows own properties of objects, never elements of arrays. */
 export function findArgument(
   given: { readonly [name: string]: unknown },
   path: ArgumentPath,

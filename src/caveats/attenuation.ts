@@ -8,11 +8,11 @@ import { forOperations } from "./operation-entries.js";
 import { deadEntries, foreignEntries } from "./operation-mistakes.js";
 
 /**
- * The attenuation lint: everything that `hop` names as allowed must be something `authority` still
- * allows, and something must be left. Appending a hop never widens a token, whether or not the lint
- * passes; a hop that names more than the token allows is almost always a mistake.
+ * Returns the values of `hop` that `authority` does not allow, and reports if nothing would remain. This only
+ * catches mistakes: no hop widens a token, but one that names more than the token allows is almost always a
+ * mistake.
  *
- * @returns The first 16 overreaches, in the order of the table of keys; none if the hop fits.
+ * @returns The first 16 overreaches, in the order of the table of keys; empty if the hop fits.
  */
 export function overreaches(authority: Authority, hop: Hop): Overreach[] {
   const suggest = suggestions();
@@ -39,9 +39,8 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
 }
 
 /**
- * Lowers `hop` to what `authority` still allows, for callers who choose `intersect`. A value that
- * cannot be lowered (an empty result, a sealed token) stays as it is, and {@link overreaches}
- * reports it.
+ * Reduces `hop` to what `authority` still allows. A value that cannot be reduced (because nothing remains, or
+ * the token is sealed) stays as it is, and {@link overreaches} reports it.
  */
 export function intersectHop(authority: Authority, hop: Hop): Hop {
   const values = overHop(hop, (rule, value, key) => [key, rule.intersect(value, authority)]);

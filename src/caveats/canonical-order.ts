@@ -2,12 +2,12 @@ import { isObject, isTexts, type Json } from "../bytes/json.js";
 import type { ArgumentConstraint, Constraint } from "./hop.js";
 import { isScalar } from "./scalar.js";
 
-/** The order of sets: by UTF-16 code units, as RFC 8785 sorts names. */
+/** Orders sets by UTF-16 code units, as RFC 8785 sorts property names. */
 function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A set in canonical order, each member once. */
+/** Returns a set in canonical order without duplicates. */
 export function sortedSet(values: readonly string[]): string[] {
   return [...new Set(values)].sort(byCodeUnits);
 }
@@ -23,7 +23,10 @@ export function isSet(value: Json): value is readonly string[] {
   return true;
 }
 
-/** Returns a limit with its lists in canonical order; any other value as it is, for the reader to refuse. */
+/**
+ * Returns a limit with its lists in canonical order. Any other value is returned unchanged, and refused when it
+ * is read.
+ */
 export function canonicalLimit(limit: unknown): unknown {
   if (typeof limit !== "object" || limit === null || Array.isArray(limit)) return limit;
   const operators = Object.entries(limit).map(([operator, operand]): [string, unknown] => [
@@ -39,8 +42,8 @@ export function sortedLimit(limit: Constraint): Constraint {
 }
 
 /**
- * Returns a constraint of `operationConstraints` with its lists and sets in canonical order; any other value as it is,
- * for the reader to refuse.
+ * Returns a constraint of `operationConstraints` with its lists and sets in canonical order. Any other value is
+ * returned unchanged, and refused when it is read.
  */
 export function canonicalConstraint(constraint: unknown): unknown {
   if (!isObject(constraint)) return constraint;

@@ -21,7 +21,7 @@ type ClosedLists = NonNullable<Hop["arguments"]>;
 /** The name of this key in denials. */
 const KEY = "arguments";
 
-/** `arguments`: the names of all arguments that calls of an operation may have. */
+/** `arguments`: closed lists of the arguments that calls of an operation may have. */
 export const CLOSED_LISTS: HopRule<ClosedLists> = {
   label: "only arguments",
   flag: {
@@ -77,7 +77,7 @@ export const CLOSED_LISTS: HopRule<ClosedLists> = {
     }
     return { arguments: Object.fromEntries(merged) };
   },
-  // `operationConstraints` reports what both leave together.
+  // `operationConstraints` reports what both keys together leave.
   empty: () => NONE,
   *overreaches(lists, { arguments: before = {} }, suggest): Iterable<Overreach> {
     for (const [operation, names] of Object.entries(lists)) {

@@ -7,10 +7,10 @@ import { beyond, didYouMean, type Overreach } from "./hop-rule.js";
 import { type Scalar, shown, shownList } from "./scalar.js";
 
 /**
- * Yields an overreach for each value that a limit names and `domain` does not allow, or a single one if
- * the limit would leave no value.
+ * Yields an overreach for each value of a limit that `domain` does not allow, or a single one if the limit
+ * would leave no value.
  *
- * @param domain - The values that all hops so far leave to the argument; absent if none limits it.
+ * @param domain - The values that all hops so far allow for the argument; absent if none limits it.
  */
 export function* argumentOverreaches(
   rule: string,
@@ -44,13 +44,13 @@ export function* argumentOverreaches(
   yield { rule, value: limit as Json, allowed, message };
 }
 
-/** The values that a limit names as allowed, each with its rule. */
+/** Yields the values that a limit names as allowed, each with its rule. */
 export function* valuesIn(rule: string, limit: Constraint): Iterable<[string, Scalar]> {
   if (limit === null || typeof limit !== "object") yield [rule, limit];
   else for (const value of limit.in ?? []) yield [`${rule}.in`, value];
 }
 
-/** The bounds that a limit has, each with its rule. */
+/** Yields the bounds of a limit, each with its rule. */
 export function* boundsIn(rule: string, limit: Constraint): Iterable<[string, number]> {
   if (limit === null || typeof limit !== "object") return;
   for (const operator of ["max", "min"] as const) {
@@ -61,13 +61,13 @@ export function* boundsIn(rule: string, limit: Constraint): Iterable<[string, nu
 
 /** The interval from the least to the greatest number of a domain. */
 export interface Hull {
-  /** True if the domain has numbers. */
+  /** True if the domain contains numbers. */
   readonly numeric: boolean;
   readonly min: number;
   readonly max: number;
 }
 
-/** Returns the interval that a bound may name: from the least to the greatest number still allowed. */
+/** Returns the interval in which a bound may lie: from the least to the greatest number still allowed. */
 export function hullOf(domain: Domain): Hull {
   if (domain.in === undefined) {
     const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = domain;
@@ -77,7 +77,7 @@ export function hullOf(domain: Domain): Hull {
   return { numeric: numbers.length > 0, min: Math.min(...numbers), max: Math.max(...numbers) };
 }
 
-/** Returns the value of a domain that is most like a value. */
+/** Returns the value in a domain that is most similar to a given one. */
 export function nearestIn(domain: Domain, value: Scalar, suggest: Suggest): Scalar | undefined {
   if (typeof value === "string") {
     const texts = (domain.in ?? []).filter((item) => typeof item === "string");
@@ -89,12 +89,12 @@ export function nearestIn(domain: Domain, value: Scalar, suggest: Suggest): Scal
   return allows(domain, clamped) ? clamped : undefined;
 }
 
-/** Returns the limit that expresses a domain; `null` if no single limit does, `false` if no value is left. */
+/** Returns a limit that allows exactly the domain; `null` if no single limit does, `false` if no value is allowed. */
 function domainAsJson(domain: Domain): Json {
   return isEmpty(domain) ? false : ((limitFrom(domain) ?? null) as Json);
 }
 
-/** Lowers a limit to what the domain still allows; returns it unchanged if no single limit can say that. */
+/** Reduces a limit to what the domain still allows; returns it unchanged if no single limit can express that. */
 export function intersectLimit(limit: Constraint, domain: Domain | undefined): Constraint {
   if (domain === undefined) return limit;
   const both = limitFrom(meetDomains(domain, domainOf(limit)));

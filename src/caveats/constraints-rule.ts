@@ -85,7 +85,7 @@ export const CONSTRAINTS: HopRule<Constraints> = {
     domains === undefined ? undefined : { kind: "domains", domains },
 };
 
-/** Returns the name of the limit on an argument in denials: `constraints.amount`. */
+/** Returns the rule of a limit on an argument, as denials name it: `constraints.amount`. */
 export function constraintRule(argument: string): string {
   return ruleOf("constraints", argument);
 }

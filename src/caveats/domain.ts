@@ -2,18 +2,18 @@ import type { Constraint, Operators, UrlLimit } from "./hop.js";
 import { type Scalar, type ScalarType, scalarType } from "./scalar.js";
 
 /**
- * The values of one argument that several limits together allow. A domain can express what one
- * {@link Constraint} cannot: no value at all, and the types that remain when exclusions of
- * different types meet.
+ * The values of one argument that several limits together allow. A domain can express what one {@link
+ * Constraint} cannot: that no value is allowed, and which types remain when exclusions of different types are
+ * combined.
  */
 export interface Domain {
-  /** The JSON types that remain; none means that no value is allowed. */
+  /** The JSON types still allowed; empty if no value is allowed. */
   readonly types: readonly ScalarType[];
   /** Numbers are at least this. */
   readonly min?: number;
   /** Numbers are at most this. */
   readonly max?: number;
-  /** The values that remain; absent if no limit lists values. */
+  /** The values still allowed; absent if no limit lists values. */
   readonly in?: readonly Scalar[];
   /** Values that are excluded. */
   readonly not_in?: readonly Scalar[];
@@ -23,29 +23,29 @@ export interface Domain {
 export type ArgumentType = ScalarType | "array";
 
 /**
- * The values that several constraints together allow for one argument of an operation, and whether it may be
- * absent. Operators on the form of a string (`path`, `prefix`, `url`) are combined only with the same operator.
+ * The values that several constraints together allow for one argument of an operation, and whether the argument
+ * may be absent. Operators on strings (`path`, `prefix`, `url`) are combined only with the same operator.
  */
 export interface ArgumentDomain extends Omit<Domain, "types"> {
   /** True if a call may leave the argument out. */
   readonly missing: boolean;
-  /** The JSON types that remain; none means that no value is allowed. */
+  /** The JSON types still allowed; empty if no value is allowed. */
   readonly types: readonly ArgumentType[];
-  /** Strings are paths, and this folder or below it. */
+  /** Strings must be paths of this folder or below it. */
   readonly path?: string;
-  /** Strings begin with this one. */
+  /** Strings must begin with this one. */
   readonly prefix?: string;
-  /** Strings are URLs with these parts. */
+  /** Strings must be URLs with these parts. */
   readonly url?: UrlLimit;
-  /** Arrays have so many elements. */
+  /** Bounds on the number of elements of arrays. */
   readonly items?: { readonly min: number; readonly max: number };
-  /** Elements of arrays are these values. */
+  /** The domain of elements of arrays. */
   readonly each?: ArgumentDomain;
 }
 
 const NO_TYPES: readonly ScalarType[] = Object.freeze([]);
 
-/** The values one limit allows. */
+/** Returns the values that one limit allows. */
 export function domainOf(limit: Constraint): Domain {
   if (limit === null || typeof limit !== "object") return listed([limit]);
   const parts: Domain[] = [];
@@ -57,7 +57,7 @@ export function domainOf(limit: Constraint): Domain {
   return parts.reduce(meetDomains, { types: ["boolean", "null", "number", "string"] });
 }
 
-/** The values that both allow. */
+/** Returns the values that both domains allow. */
 export function meetDomains(a: Domain, b: Domain): Domain {
   const min = bound(Math.max, a.min, b.min);
   const max = bound(Math.min, a.max, b.max);
@@ -74,8 +74,8 @@ export function meetDomains(a: Domain, b: Domain): Domain {
   return left.length === 0 ? { types: NO_TYPES } : listed(left);
 }
 
-// Drops types of which no value is left, so that an empty domain always shows as no types; then
-// exclusions of types that are gone, so that the exclusions alone determine which types remain.
+// Drops types without any value, so that an empty domain always has no types. Then drops exclusions of absent
+// types, so that the exclusions determine which types remain.
 function settled(domain: Domain): Domain {
   const excluded = domain.not_in ?? [];
   const { min, max } = domain;
@@ -102,7 +102,7 @@ export function allows(domain: Domain, value: unknown): boolean {
   return domain.max === undefined || Number(value) <= domain.max;
 }
 
-/** Returns whether the domain has no value. */
+/** Returns whether the domain allows no value. */
 export function isEmpty(domain: Domain): boolean {
   return domain.types.length === 0;
 }

@@ -7,9 +7,8 @@ const TIMES =
   "a time such as 2026-01-31T23:59:59Z, a Date, or a duration such as 90s, 15m, 2h or 1d";
 
 /**
- * Replaces the durations of a hop by moments. Lowers a duration in `expires` to the expiry of
- * `authority` unless that has passed, and raises one in `notBefore` to its start. Leaves times as
- * they are.
+ * Replaces the durations in a hop by timestamps; other times stay as they are. A duration in `expires` is
+ * reduced to the expiry of `authority` unless that has passed; one in `notBefore` is raised to its start.
  *
  * @param now - Milliseconds since 1970.
  */
@@ -25,7 +24,7 @@ export function withoutDurations(init: HopInit, now: number, authority: Authorit
 }
 
 /**
- * Throws unless each time of a hop is a time, a `Date` or a duration.
+ * Throws unless each time of a hop is a timestamp, a `Date` or a duration.
  *
  * @throws TypeError that names the key and the accepted forms.
  */

@@ -9,7 +9,7 @@ import { shown } from "./scalar.js";
 /** One reason why a caveat cannot be judged. */
 export interface HopProblem {
   readonly code: "caveat_malformed" | "caveat_unknown";
-  /** The key concerned, such as `constraints.amount`; absent if it is the whole caveat. */
+  /** The key concerned, such as `constraints.amount`; absent if the whole caveat is. */
   readonly rule?: string;
   readonly message: string;
   readonly nearest?: string;
@@ -26,7 +26,7 @@ export type RuleCode =
   | "invoker_denied"
   | "too_many_hops";
 
-/** One rule of a hop that an invocation does not meet. */
+/** One rule of a hop that an invocation violates. */
 export interface RuleFailure {
   readonly code: RuleCode;
   /** The rule: a key of the hop, or a limit such as `constraints.amount.max`. */
@@ -34,13 +34,13 @@ export interface RuleFailure {
   /** The value that the hop requires. */
   readonly expected: Json;
   /**
-   * The value in the invocation; absent if it has none. For an argument inside a value that is no object, that
-   * value.
+   * The value in the invocation; absent if there is none. If an argument should be inside a value that is not
+   * an object, that value.
    */
   readonly actual?: unknown;
   /** The nearest allowed value, if there is one. */
   readonly nearest?: Json;
-  /** Number of further failures of the same key that are not listed; present on the last listed one only. */
+  /** Number of further failures of the same key that are left out; set only on the last one listed. */
   readonly more?: number;
   readonly message: string;
 }
@@ -51,14 +51,14 @@ export interface Overreach {
   readonly rule: string;
   /** The offending value. */
   readonly value: Json;
-  /** The values that the token still allows under this rule. */
+  /** What the token still allows under this rule. */
   readonly allowed: Json;
   /** The nearest value that is still allowed. */
   readonly nearest?: Json;
   readonly message: string;
 }
 
-/** The value of a key, or what all hops leave of it, in words for people. */
+/** The value of a key, or what all hops together leave of it, prepared for display. */
 export type KeyWords =
   | { readonly kind: "set"; readonly items: readonly string[] }
   | { readonly kind: "time"; readonly time: string }
@@ -90,23 +90,23 @@ export interface Flag {
 }
 
 /**
- * Everything about one key of a hop: how to parse, judge, meet, attenuate and word it. `HOP_RULES`
- * has an entry for each key.
+ * Everything about one key of a hop: how it is read, judged, intersected, attenuated and displayed. `HOP_RULES`
+ * has one for each key.
  */
 export interface HopRule<Value> {
   /** The name of the key for people. */
   readonly label: string;
-  /** Absent for a key that the command sets by itself. */
+  /** Absent for a key that the command line sets by itself. */
   readonly flag?: Flag;
   /** Returns the problems of a value that was read from a caveat. */
   problems(value: Json, suggest: Suggest): readonly HopProblem[];
   /**
-   * Brings a program's value into the form that a caveat has. Returns any other value as it is, for
-   * `problems` to refuse.
+   * Converts a program's value to canonical form. Any other value is returned unchanged, so that `problems`
+   * refuses it.
    */
   canonical(value: unknown): unknown;
   /**
-   * Every reason why the value does not allow an invocation.
+   * Returns every reason why the value does not allow an invocation.
    *
    * @param furtherLinks - Number of links that follow the hop in its chain.
    */
@@ -116,20 +116,20 @@ export interface HopRule<Value> {
     furtherLinks: number,
     suggest: Suggest,
   ): Iterable<RuleFailure>;
-  /** Returns the properties of `authority` that the key concerns, narrowed by the value. */
+  /** Returns the properties of `authority` that the key affects, narrowed by the value. */
   meet(authority: Authority, value: Value, furtherLinks: number): Authority;
-  /** The rules of this key under which `authority` allows nothing at all. */
+  /** Returns the rules of this key because of which `authority` allows nothing at all. */
   empty(authority: Authority): Iterable<string>;
   /** Returns the parts of the value that `authority` no longer allows. */
   overreaches(value: Value, authority: Authority, suggest: Suggest): Iterable<Overreach>;
-  /** Lowers the value to what `authority` still allows, as far as one value can express it. */
+  /** Reduces the value to what `authority` still allows, as far as one value can express it. */
   intersect(value: Value, authority: Authority): Value;
   words(value: Value): KeyWords;
-  /** The key's part of an authority; absent if no hop limits it. */
+  /** Returns the key's part of an authority; `undefined` if no hop limits it. */
   left(authority: Authority): KeyWords | undefined;
 }
 
-/** Most problems, failures or overreaches of a hop that are reported: its author chooses how many there are. */
+/** Most problems, failures or overreaches of a hop that are reported, since its author controls how many there are. */
 export const MAX_REPORTED = 16;
 
 /** The result of a rule that finds nothing wrong. */
@@ -143,7 +143,7 @@ export function wrongValue(rule: string, expected: string, value: Json | undefin
   return malformed(rule, `"${rule}" must be ${expected}, not ${shown(value)}`);
 }
 
-/** A name in a hop that this version does not know. */
+/** Returns the problem of a name that this version does not know. */
 export function unknownName(
   name: string,
   rule: string,
@@ -176,7 +176,7 @@ export function firstProblems<Part>(
   return found.length === 0 ? NONE : found;
 }
 
-/** Returns the first 16 failures; the last one counts the others. */
+/** Returns the first 16 failures; the last one has the number of the others. */
 export function firstFailures(failures: readonly RuleFailure[]): readonly RuleFailure[] {
   const more = failures.length - MAX_REPORTED;
   if (more <= 0) return failures;
@@ -187,7 +187,7 @@ export function firstFailures(failures: readonly RuleFailure[]): readonly RuleFa
   });
 }
 
-/** Joins names to that of a rule in denials: `constraints.amount`, or `constraints["a.b"]`. */
+/** Returns the rule for names below a key, as denials name it: `constraints.amount`, or `constraints["a.b"]`. */
 export function ruleOf(key: string, ...names: readonly string[]): string {
   return names.reduce(
     (rule, name) =>
@@ -196,7 +196,7 @@ export function ruleOf(key: string, ...names: readonly string[]): string {
   );
 }
 
-/** A value that goes beyond what is still allowed. */
+/** Returns the overreach for a value that exceeds what is still allowed. */
 export function beyond(
   rule: string,
   value: Json,
@@ -208,7 +208,7 @@ export function beyond(
   return { rule, value, allowed, message, ...(near === undefined ? {} : { nearest: near }) };
 }
 
-/** The end of a message about a value that was probably misspelt. */
+/** Returns the end of a message about a value that was probably misspelt. */
 export function didYouMean(near: Json | undefined): string {
   return near === undefined ? "" : `; did you mean ${shown(near)}?`;
 }

@@ -15,9 +15,9 @@ export type HopKey = keyof Hop;
 export type HopValue<Key extends HopKey> = Required<Hop>[Key];
 
 /**
- * The one table of hop keys, in the order in which a checker reports them. It has an entry for
- * every key of `Hop`, and each entry has every function: a key that is declared but not judged does
- * not compile. Readers, checks, meets, lints, words, flags and requests are derived from it.
+ * The table of hop keys, in the order in which checks report them. It must have an entry for every key of
+ * `Hop`, and each entry must have every function, so that a key which is declared but not judged does not
+ * compile. Reading, checking, intersecting, linting, display, flags and requests are derived from it.
  */
 export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
   operations: setRule("operations", {
@@ -75,13 +75,13 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
   nonce: NONCE_RULE,
 };
 
-/** Every key a hop may have, in the order in which a checker reports them. */
+/** Every key of a hop, in the order in which checks report them. */
 export const HOP_KEYS: readonly HopKey[] = Object.keys(HOP_RULES) as HopKey[];
 
-// A request finds handles out, and only attenuating needs a nonce.
+// Handles are determined by the request's query, and only attenuating needs a nonce.
 const NOT_REQUESTED = ["resourceHandles", "nonce"] as const;
 
-/** The part of a hop that a request for a capability may state. */
+/** The keys of a hop that a request for a capability may have. */
 export type Requested = Omit<Hop, (typeof NOT_REQUESTED)[number]>;
 
 /** The keys of {@link Requested}. */

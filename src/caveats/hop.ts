@@ -1,17 +1,18 @@
-// src/caveats: the hop. This file has its type; hop-rule.ts has the interface of a key's rule, and hop-rules.ts one rule
-// for each key, from which reading, judging, meeting and attenuating are derived. Knows no cryptography and no macaroon.
+// The type of a hop. hop-rule.ts has the interface of a key's rule, and hop-rules.ts a rule for each key, from
+// which reading, judging, intersecting and attenuating are derived. This folder knows no cryptography and no
+// macaroons.
 
 import type { Scalar } from "./scalar.js";
 
-/** Limits on one argument; all that are given must hold. */
+/** Limits on one argument; all given ones must hold. */
 export interface Operators {
-  /** The argument is a number of at least this. */
+  /** The argument is a number, and at least this. */
   readonly min?: number;
-  /** The argument is a number of at most this. */
+  /** The argument is a number, and at most this. */
   readonly max?: number;
   /** The argument is one of these. */
   readonly in?: readonly Scalar[];
-  /** The argument differs from all of these, and has the JSON type of one of them. */
+  /** The argument is none of these, and has the JSON type of one of them. */
   readonly not_in?: readonly Scalar[];
 }
 
@@ -22,68 +23,68 @@ export type Constraint = Scalar | Operators;
 export interface UrlLimit {
   /** `http`, `https`, `ws` or `wss`. */
   readonly schemes: readonly string[];
-  /** Hosts, and suffixes such as `.example.com` for every host below `example.com`. */
+  /** Hosts; a suffix such as `.example.com` stands for every host below `example.com`. */
   readonly hosts: readonly string[];
-  /** Ports in decimal digits; absent means the default of the scheme. */
+  /** Ports in decimal digits; absent means the scheme's default port. */
   readonly ports?: readonly string[];
   /** A folder such as `/v1`, written as in a URL; absent means any path. */
   readonly path?: string;
 }
 
-/** Bounds on the number of elements of an array; at least one of the two, each from 0 to 256. */
+/** Bounds on the number of elements of an array, each from 0 to 256; at least one of the two. */
 export interface ItemsLimit {
   readonly min?: number;
   readonly max?: number;
 }
 
-/** Operators that an element of an array satisfies; all that are given must hold. */
+/** Operators that every element of an array must satisfy; all given ones must hold. */
 export interface ElementOperators extends Operators {
-  /** It is a path that is this folder or lies below it, in the strict form of docs/spec.md, section 5.2. */
+  /** The element is a path of this folder or below it, in the strict form of docs/spec.md, section 5.2. */
   readonly path?: string;
-  /** It is a URL with these parts. */
+  /** The element is a URL with these parts. */
   readonly url?: UrlLimit;
-  /** It is a string that begins with this one; never meant for paths and URLs. */
+  /** The element is a string that begins with this one. Not suited for paths and URLs. */
   readonly prefix?: string;
-  /** It is an array of so many elements. */
+  /** The element is an array with this many elements. */
   readonly items?: ItemsLimit;
 }
 
-/** Limits on one argument of an operation; all that are given must hold. */
+/** Limits on one argument of an operation; all given ones must hold. */
 export interface ArgumentOperators extends ElementOperators {
-  /** A call may leave the argument out; stands beside another operator. */
+  /** A call may leave the argument out. Needs another operator beside it. */
   readonly optional?: true;
-  /** A call must leave the argument out; stands alone. */
+  /** A call must leave the argument out. Allows no other operator beside it. */
   readonly absent?: true;
-  /** The argument is an array, and each of its elements satisfies these. */
+  /** The argument is an array whose elements all satisfy these operators. */
   readonly each?: ElementOperators;
 }
 
 /** A limit on one argument of an operation: exactly this value, or operators. */
 export type ArgumentConstraint = Scalar | ArgumentOperators;
 
-/** Limits on the arguments of one operation, by name or, from `/` on, by JSON Pointer (RFC 6901). */
+/** Limits on the arguments of one operation, by name; a name that begins with `/` is a JSON Pointer (RFC 6901). */
 export interface ArgumentConstraints {
   readonly [argument: string]: ArgumentConstraint;
 }
 
 /**
- * One hop of delegation: what one party takes away. Every key that is given must allow an
- * invocation; a key that is absent restricts nothing (docs/spec.md, section 5).
+ * One hop of delegation: what one party takes away. Every key present must allow an invocation; an absent key
+ * restricts nothing (docs/spec.md, section 5).
  */
 export interface Hop {
-  /** The operations that stay allowed, strictly ascending by UTF-16 code units. */
+  /** The operations still allowed, strictly ascending by UTF-16 code units. */
   readonly operations?: readonly string[];
-  /** The resource handles that stay allowed; an invocation must then name at least one. */
+  /** The resource handles still allowed. If present, an invocation must name at least one handle. */
   readonly resourceHandles?: readonly string[];
-  /** Limits by argument name; an invocation must have every argument named here. */
+  /** Limits by argument name. An invocation must have every argument named here. */
   readonly constraints?: { readonly [argument: string]: Constraint };
-  /** Limits on the arguments of single operations; those of `*` hold for every operation. */
+  /** Limits on the arguments of single operations; those under `*` apply to every operation. */
   readonly operationConstraints?: { readonly [operation: string]: ArgumentConstraints };
-  /** The names of all arguments that calls of an operation, or of `*`, may have at the top level. */
+  /** Closed lists: the only top-level arguments that calls of an operation, or of any operation (`*`), may have. */
   readonly arguments?: { readonly [operation: string]: readonly string[] };
-  /** Expiry, `YYYY-MM-DDTHH:MM:SSZ`: the hop allows invocations strictly before it. */
+  /** The time before which the hop allows invocations: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires?: string;
-  /** Start, `YYYY-MM-DDTHH:MM:SSZ`: the hop allows invocations from it on. */
+  /** The time from which on the hop allows invocations: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly notBefore?: string;
   /** The services that may accept the capability. */
   readonly audience?: readonly string[];
@@ -91,13 +92,16 @@ export interface Hop {
   readonly invokers?: readonly string[];
   /** Number of links that may follow this one; 0 seals the token. */
   readonly maxFurtherHops?: number;
-  /** The reason for this hop, in its author's own words; never judged. */
+  /** The reason for this hop in its author's words; ignored in checks. */
   readonly purpose?: string;
-  /** 16 base64url characters that make two otherwise equal hops distinct; never judged. */
+  /** 16 base64url characters that distinguish hops with otherwise equal contents; ignored in checks. */
   readonly nonce?: string;
 }
 
-/** Returns an own property of a hop or a limit; ignores one that other code set on `Object.prototype`. */
+/**
+ * Returns an own property of a hop or a limit, ignoring properties that other code may have set on
+ * `Object.prototype`.
+ */
 export function ownMember<T extends object, Key extends keyof T>(
   value: T,
   key: Key,
@@ -106,14 +110,13 @@ export function ownMember<T extends object, Key extends keyof T>(
 }
 
 /**
- * A hop as a program writes it. Sets may have any order. A time may also be a `Date`, have a
- * fraction of a second, or, where a token is minted or attenuated, be a duration from now: `90s`,
- * `15m`, `2h` or `1d`.
+ * A hop as a program may write it. Sets may be in any order. A time may also be a `Date`, or have a fraction of
+ * a second. For minting and attenuating, it may be a duration from now: `90s`, `15m`, `2h` or `1d`.
  */
 export interface HopInit extends Omit<Hop, "expires" | "notBefore"> {
   /**
-   * A `Date` is rounded down to the second. A duration means "at most so long from now": attenuating
-   * lowers it to what is left.
+   * A `Date` is rounded down to the second. A duration means at most this long from now: attenuating reduces it
+   * to the remaining lifetime.
    */
   readonly expires?: string | Date;
   /** A `Date` is rounded up to the second. */

@@ -7,9 +7,9 @@ import { copyOfDate, formatTime } from "./time.js";
 /** The call that a capability has to allow. */
 export interface Invocation {
   /**
-   * The grant, or several, under which the service acts: a token of any other grant is refused.
-   * Optional only if the issuer knows its grants and exactly one has the operation; a service that
-   * takes the operation from the network must name the grant.
+   * The grant or grants under which the service acts; a token of any other grant is refused. Optional only if
+   * the issuer knows its grants and exactly one has the operation. A service that takes the operation from the
+   * network must name the grant.
    */
   readonly grant?: string | readonly string[] | undefined;
   readonly operation: string;
@@ -17,15 +17,15 @@ export interface Invocation {
   readonly resourceHandles?: readonly string[] | undefined;
   /** The call's arguments: JSON values by name. */
   readonly arguments?: { readonly [name: string]: unknown } | undefined;
-  /** The agent that makes the call, as authenticated by other means. */
+  /** The calling agent, as authenticated by other means. */
   readonly invoker?: string | undefined;
-  /** The name, as listed in `audience`, of the service that checks. */
+  /** The name, in `audience`, of the service that checks. */
   readonly audience?: string | undefined;
-  /** The moment to judge by; the checker's clock if absent. */
+  /** The time of the call; unless given, the checker's clock. */
   readonly time?: Date | undefined;
 }
 
-/** An invocation whose shape has been checked, with the moment in whole seconds as text. */
+/** An invocation whose shape has been checked, with its time in whole seconds as a string. */
 export interface CheckedInvocation {
   /** At least one grant; `undefined` if the invocation names none. */
   readonly grants: readonly string[] | undefined;
@@ -34,7 +34,7 @@ export interface CheckedInvocation {
   readonly resourceHandles: readonly string[];
   readonly arguments: { readonly [name: string]: unknown };
   readonly time: string;
-  /** The same moment in milliseconds since 1970. */
+  /** The same time in milliseconds since 1970. */
   readonly moment: number;
   readonly invoker: string | undefined;
   readonly audience: string | undefined;
@@ -50,7 +50,7 @@ const KEYS = ["grant", "operation", "resourceHandles", "arguments", "invoker", "
 export function checkInvocation(invocation: Invocation, now: () => number): CheckedInvocation {
   const own = knownMembers(invocation, KEYS, "invocation");
   for (const key of KEYS) {
-    // Set on Object.prototype by other code.
+    // Other code has set it on Object.prototype.
     if (Object.hasOwn(own, key) || !(key in own)) continue;
     throw new TypeError(`invocation.${key} must be the invocation's own member`);
   }
@@ -101,11 +101,11 @@ export function plainHandles(given: unknown, where: string): readonly string[] {
 }
 
 /**
- * Copies a call's arguments, which are JSON; omits `undefined`, as `JSON.stringify` does.
+ * Copies a call's arguments, which must be JSON. Properties that are `undefined` are left out, as by
+ * `JSON.stringify`.
  *
  * @param where - The name of the arguments in messages.
- * @throws NotPlainError that names the value that is not plain, such as
- *   `invocation.arguments.amount`.
+ * @throws NotPlainError that names the value that is not plain, such as `invocation.arguments.amount`.
  */
 export function plainArguments(
   given: unknown,

@@ -4,7 +4,7 @@ import { NONE, type RuleFailure } from "./hop-rule.js";
 import { type OperatorFailure, type OperatorTable, operatorFailures } from "./operators.js";
 import { repeated, type Scalar, shown } from "./scalar.js";
 
-/** A limit on one argument, with its names. */
+/** A limit on one argument, with the names of both. */
 export interface ArgumentLimit<All> {
   /** The name of the limit in denials, such as `constraints.amount`. */
   readonly rule: string;
@@ -14,8 +14,7 @@ export interface ArgumentLimit<All> {
 }
 
 /**
- * Judges one argument of a call by the limit on it; returns a failure for each operator that is not
- * met.
+ * Judges one argument of a call; returns a failure for each operator that it violates.
  *
  * @param table - The operators that the limit may have.
  */
@@ -48,7 +47,7 @@ export function judgeArgument<All extends object>(
   return failures ?? NONE;
 }
 
-/** The end of a sentence about an argument: what came. */
+/** Returns the end of a sentence about an argument, which says what the call has. */
 function wordsFor(found: Found): string {
   switch (found.kind) {
     case "missing":

@@ -5,8 +5,8 @@ import { HOP_KEYS, HOP_RULES, type HopKey, type HopValue } from "./hop-rules.js"
 import type { CheckedInvocation } from "./invocation.js";
 
 /**
- * Judges an invocation by one hop. Returns every rule that is not met, in the order of the table of
- * keys; none if the hop allows it.
+ * Judges an invocation by one hop. Returns a failure for every violated rule, in the order of the table of
+ * keys; empty if the hop allows it.
  *
  * @param furtherLinks - Number of links that follow this hop in its chain.
  * @param suggest - Shared by all hops of one decision, so that the work of suggesting is bounded.

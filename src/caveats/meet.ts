@@ -4,7 +4,7 @@ import { HOP_RULES, overHop } from "./hop-rules.js";
 
 const RULES = Object.values(HOP_RULES);
 
-/** The meet of all hops of the given chains (a token's own, then its discharges'). */
+/** Returns what all hops of the given chains together allow (a token's own chain, and those of its discharges). */
 export function meetOf(chains: readonly (readonly Link[])[]): Authority {
   const authority: Authority = {};
   for (const chain of chains) {
@@ -17,7 +17,7 @@ export function meetOf(chains: readonly (readonly Link[])[]): Authority {
 }
 
 /**
- * Returns the authority that `authority` and `hop` leave together.
+ * Returns what `authority` and `hop` together allow.
  *
  * @param furtherLinks - Number of links that follow the hop.
  */
@@ -25,7 +25,7 @@ export function meet(authority: Authority, hop: Hop, furtherLinks: number): Auth
   return meetInPlace({ ...authority }, hop, furtherLinks);
 }
 
-/** Narrows `authority` itself; no two keys set the same property, so the order does not matter. */
+/** Narrows `authority` itself. No two keys set the same property, so their order does not matter. */
 function meetInPlace(authority: Authority, hop: Hop, furtherLinks: number): Authority {
   overHop(hop, (rule, value) =>
     Object.assign(authority, rule.meet(authority, value, furtherLinks)),
@@ -33,7 +33,7 @@ function meetInPlace(authority: Authority, hop: Hop, furtherLinks: number): Auth
   return authority;
 }
 
-/** The rules under which nothing at all is left; empty if the authority allows something. */
+/** Returns the rules because of which nothing is allowed; empty if the authority allows something. */
 export function emptyRules(authority: Authority): string[] {
   return RULES.flatMap((rule) => [...rule.empty(authority)]);
 }

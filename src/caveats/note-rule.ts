@@ -3,7 +3,7 @@ import { type Flag, type HopRule, NONE, wrongValue } from "./hop-rule.js";
 
 const NONCE = /^[A-Za-z0-9_-]{16}$/;
 
-/** `purpose`: why a hop was made; never judged. */
+/** `purpose`: the reason for a hop; ignored in checks. */
 export const PURPOSE: HopRule<string> = {
   ...noteRule("purpose", "a string", () => true),
   flag: {
@@ -13,7 +13,7 @@ export const PURPOSE: HopRule<string> = {
   } satisfies Flag,
 };
 
-/** `nonce`: distinguishes hops that are otherwise equal; never judged. */
+/** `nonce`: distinguishes hops that are otherwise equal; ignored in checks. */
 export const NONCE_RULE: HopRule<string> = noteRule("nonce", "16 base64url characters", (text) =>
   NONCE.test(text),
 );

@@ -21,7 +21,7 @@ import { allowsHostEntry } from "./url-host.js";
 
 type OperationConstraints = NonNullable<Hop["operationConstraints"]>;
 
-/** Yields what the entries of a hop name as allowed and `authority` no longer allows. */
+/** Yields what the entries of a hop name as allowed and `authority` does not allow. */
 export function* operationOverreaches(
   entries: OperationConstraints,
   authority: Authority,
@@ -37,7 +37,7 @@ export function* operationOverreaches(
   }
 }
 
-/** Lowers the entries of a hop to what `authority` still allows, as far as one constraint can express it. */
+/** Reduces the entries of a hop to what `authority` still allows, as far as one constraint can express it. */
 export function intersectEntries(
   entries: OperationConstraints,
   authority: Authority,
@@ -71,7 +71,7 @@ function* constraintOverreaches(
   yield { rule, value: constraint as Json, allowed, message };
 }
 
-/** Yields each operand that allows something which the operator of the same name in `domain` does not. */
+/** Yields each operand that allows something which the same operator in `domain` does not. */
 function* operandOverreaches(
   rule: string,
   constraint: ArgumentConstraint,
@@ -115,7 +115,7 @@ function* operandOverreaches(
   }
 }
 
-/** Yields each part of `inner` that allows a URL which `outer` does not, with its name. */
+/** Yields the parts of `inner` that allow a URL which `outer` does not, each with its name. */
 function* partsBeyond(outer: UrlLimit, inner: UrlLimit): Iterable<readonly [string, string]> {
   for (const host of inner.hosts) {
     if (!outer.hosts.some((entry) => allowsHostEntry(entry, host))) yield ["hosts", host];

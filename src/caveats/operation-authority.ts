@@ -5,25 +5,25 @@ import { type ArgumentDomain, isEmpty } from "./domain.js";
 import { type ArgumentConstraints, ownMember } from "./hop.js";
 import { NONE, ruleOf } from "./hop-rule.js";
 
-/** The entry of `operationConstraints` and `arguments` that applies to every operation. */
+/** The name of the entry in `operationConstraints` and `arguments` that applies to every operation. */
 export const EVERY_OPERATION = "*";
 
-/** Returns the name of an entry in denials: `arguments.send_money`, `arguments.*`. */
+/** Returns the rule of an entry, as denials name it: `arguments.send_money`, `arguments.*`. */
 export function entryRule(key: "operationConstraints" | "arguments", operation: string): string {
   return operation === EVERY_OPERATION ? `${key}.*` : ruleOf(key, operation);
 }
 
 type Arguments = Pick<Authority, "constraints" | "operationConstraints" | "arguments">;
 
-/** The limits of an authority on the arguments of one operation. */
+/** What an authority allows for the arguments of one operation. */
 export interface OperationAuthority {
-  /** The remaining domain of each limited argument, by its name in `operationConstraints`. */
+  /** The domain of each limited argument, by its name in `operationConstraints`. */
   readonly limited: ReadonlyMap<string, ArgumentDomain>;
-  /** The names of all arguments that a call may have at the top level; absent if it may have any. */
+  /** The only top-level arguments that a call may have; absent if it may have any. */
   readonly closed?: readonly string[];
 }
 
-/** Returns the entries of a key that apply to an operation: its own, and that of every operation. */
+/** Returns the entries of a key that apply to an operation: its own entry and that of `*`. */
 export function entriesFor<Entry>(
   entries: { readonly [operation: string]: Entry },
   operation: string,
@@ -34,14 +34,14 @@ export function entriesFor<Entry>(
   });
 }
 
-/** Returns what constraints leave to the arguments that they name. */
+/** Returns the domain of each argument that constraints name. */
 export function domainsOf(constraints: ArgumentConstraints): ReadonlyMap<string, ArgumentDomain> {
   return new Map(
     Object.entries(constraints).map(([name, constraint]) => [name, argumentDomainOf(constraint)]),
   );
 }
 
-/** Narrows domains by others, argument by argument. */
+/** Intersects domains, argument by argument. */
 export function meetAll(
   domains: ReadonlyMap<string, ArgumentDomain>,
   others: ReadonlyMap<string, ArgumentDomain>,
@@ -55,14 +55,14 @@ export function meetAll(
 }
 
 /**
- * Joins everything that limits the arguments of one operation: `constraints`, its own entries and those of every
- * operation. `*` stands for an operation that has no entry of its own.
+ * Combines everything that limits the arguments of one operation: `constraints`, the operation's own entries
+ * and those of `*`. The operation `*` stands for any without its own entry.
  */
 export function authorityOver(operation: string, authority: Arguments): OperationAuthority {
   return authoritiesOver(authority)(operation);
 }
 
-/** Joins, for one operation after the other, as {@link authorityOver} does; what holds for all is joined once. */
+/** Like {@link authorityOver}, for one operation after another; what is common to all is combined only once. */
 export function authoritiesOver(authority: Arguments): (operation: string) => OperationAuthority {
   const { constraints = {}, operationConstraints = {}, arguments: lists = {} } = authority;
   const required = Object.entries(constraints).map(
@@ -95,13 +95,13 @@ export function leftOfArgument(
   );
 }
 
-/** Returns whether the member at the top level that is, or holds, an argument is in a closed list. */
+/** Returns whether the top-level argument that is, or contains, an argument is in a closed list. */
 function isListed(name: string, closed: readonly string[]): boolean {
   const [top] = readArgumentName(name) ?? [name];
   return closed.includes(top);
 }
 
-/** A member of a call's arguments that is limited, or holds one that is. */
+/** A property of a call's arguments that is limited, or contains one that is. */
 export interface Place {
   /** The name of the argument, if it is limited. */
   limited?: string;
@@ -112,13 +112,13 @@ export interface Place {
 export type Places = ReadonlyMap<string, Place>;
 
 /**
- * Leaves out both an argument and one inside it where both are limited: no value that satisfies a
- * constraint has anything inside.
+ * If both an argument and one inside it are limited, a call must leave out both: a value that satisfies a constraint
+ * is not an object, so it contains nothing.
  */
 function withoutHolders(
   limited: ReadonlyMap<string, ArgumentDomain>,
 ): ReadonlyMap<string, ArgumentDomain> {
-  // Without a pointer, no argument is inside another.
+  // Without pointers, no argument is inside another.
   if (![...limited.keys()].some((name) => name.startsWith("/"))) return limited;
   const top = placesOf(limited.keys());
   const left = new Map(limited);
@@ -158,14 +158,15 @@ function leaveOut(domains: Map<string, ArgumentDomain>, name: string): void {
   if (domain !== undefined) domains.set(name, meetArguments(domain, LEFT_OUT));
 }
 
-/** Returns the arguments without any allowed value, so that every call of the operation is refused. */
+/** Returns the arguments for which no value is allowed, so that every call of the operation is refused. */
 export function deadArguments({ limited }: OperationAuthority): readonly string[] {
   return [...limited].filter(([, domain]) => isDead(domain)).map(([name]) => name);
 }
 
 /**
- * The rules under which no operation is left, where `constraints` alone leave something: one for each operation that
- * the authority has. Empty if an operation is alive, or nothing but `constraints` limits arguments.
+ * Returns the rules because of which no operation can be called although `constraints` alone allow something:
+ * one for each operation of the authority. Empty if some operation can be called, or only `constraints` limit
+ * arguments.
  */
 export function deadRules(authority: Authority): readonly string[] {
   const { operations = [EVERY_OPERATION], operationConstraints, arguments: lists } = authority;

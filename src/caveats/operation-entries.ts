@@ -7,8 +7,8 @@ export const ENTRY_KEYS = ["operationConstraints", "arguments"] as const;
 type Entries = Pick<Hop, (typeof ENTRY_KEYS)[number]>;
 
 /**
- * Returns a hop without its entries for operations other than these: a token that does not have an operation needs no
- * limits on its arguments. An entry for `*` stays.
+ * Returns a hop without its entries for other operations than these: limits on arguments of an operation that
+ * the token does not have are not needed. An entry for `*` stays.
  */
 export function forOperations<Init extends Entries>(
   hop: Init,
@@ -27,7 +27,7 @@ export function forOperations<Init extends Entries>(
   return Object.fromEntries(kept) as Init;
 }
 
-/** Returns the operations, apart from `*`, that a hop has entries for. */
+/** Returns the operations for which a hop has entries, except `*`. */
 export function operationsIn(hop: Entries): readonly string[] {
   const named = ENTRY_KEYS.flatMap((key) =>
     Object.keys(ownMember<Entries, typeof key>(hop, key) ?? {}),

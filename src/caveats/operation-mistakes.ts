@@ -12,8 +12,8 @@ import { ENTRY_KEYS } from "./operation-entries.js";
 import { shown, shownList } from "./scalar.js";
 
 /**
- * Finds the mistakes that make a hop weaker than it reads: an entry for an operation that the token does
- * not have, and a `prefix` of a path or a URL.
+ * Finds mistakes that make a hop weaker than it looks: an entry for an operation that the token does not have,
+ * and a `prefix` for a path or a URL.
  *
  * @param operations - The operations that the token has with this hop; absent if it may have any.
  */
@@ -21,7 +21,7 @@ export function mistakesIn(hop: Hop, operations: readonly string[] | undefined):
   return [...foreignEntries(hop, operations), ...prefixesOfPaths(hop)];
 }
 
-/** Yields each entry for an operation that the token does not have, which limits nothing. */
+/** Yields each entry for an operation that the token does not have. Such an entry limits nothing. */
 export function* foreignEntries(
   hop: Hop,
   operations: readonly string[] | undefined,
@@ -39,7 +39,7 @@ export function* foreignEntries(
   }
 }
 
-/** Yields each `prefix` beside `path` or `url`, or that is itself the beginning of a path or a URL. */
+/** Yields each `prefix` that stands beside `path` or `url`, or is itself the beginning of a path or a URL. */
 export function* prefixesOfPaths(hop: Hop): Iterable<Overreach> {
   for (const [operation, entry] of Object.entries(ownMember(hop, "operationConstraints") ?? {})) {
     for (const [argument, constraint] of Object.entries(entry)) {
@@ -59,7 +59,7 @@ export function* prefixesOfPaths(hop: Hop): Iterable<Overreach> {
   }
 }
 
-/** Returns the operator for paths or URLs, if a prefix is the beginning of one. */
+/** Returns the operator to use instead, if a prefix is the beginning of a path or a URL. */
 function operatorFor(prefix: string): "path" | "url" | undefined {
   if (prefix.includes("://")) return "url";
   return prefix.startsWith("/") ? "path" : undefined;
@@ -71,10 +71,11 @@ function operatorsOf(constraint: ArgumentConstraint): readonly ElementOperators[
 }
 
 /**
- * Finds the operations that an entry of the hop leaves without any call, though the token before it had some.
+ * Finds operations that can no longer be called because of the hop's entries, although the token allowed calls
+ * before.
  *
- * @param before - What the token leaves.
- * @param after - What it leaves with the hop.
+ * @param before - What the token allows without the hop.
+ * @param after - What it allows with the hop.
  */
 export function deadEntries(before: Authority, after: Authority, hop: Hop): Overreach[] {
   const named = ENTRY_KEYS.flatMap((key) => Object.keys(ownMember(hop, key) ?? {}));

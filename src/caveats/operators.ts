@@ -4,13 +4,13 @@ import { type Operators, ownMember } from "./hop.js";
 import { type HopProblem, unknownName, wrongValue } from "./hop-rule.js";
 import { isScalar, type Scalar, scalarType, shownList } from "./scalar.js";
 
-/** The reason why a value does not satisfy an operator. */
+/** The reason why a value violates an operator. */
 export interface OperatorFailure {
   /** The operand. */
   readonly expected: Json;
   /** The end of a sentence about the argument, such as `must be a number of at most 50`. */
   readonly must: string;
-  /** The nearest value that satisfies it, if there is one. */
+  /** The nearest value that satisfies the operator, if there is one. */
   readonly near?: Json | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface OperatorRule<Operand> {
   failure(operand: Operand, value: unknown, suggest: Suggest): OperatorFailure | undefined;
 }
 
-/** A rule for each operator that an object of this type may have. */
+/** A rule for each operator of a type of constraint. */
 export type OperatorTable<All> = {
   readonly [Name in keyof All & string]-?: OperatorRule<NonNullable<All[Name]>>;
 };
@@ -54,8 +54,8 @@ export const SCALAR_OPERATORS: OperatorTable<Operators> = {
   },
   not_in: {
     problems: listProblems,
-    // A value of a type that no member has is refused too: a service that reads "7" and 7 alike could
-    // otherwise be led past the exclusion.
+    // A value whose type no member has is refused too. Otherwise the exclusion could be bypassed at a service
+    // that treats "7" and 7 alike.
     failure(excluded, value) {
       const type = scalarType(value);
       const types = [...new Set(excluded.map(scalarType))];
@@ -100,7 +100,7 @@ export function* operatorProblems<All>(
   }
 }
 
-/** Yields each operator that a value does not satisfy, in the order of the table. */
+/** Yields the operators that a value violates, in the order of the table. */
 export function* operatorFailures<All extends object>(
   table: OperatorTable<All>,
   operators: All,

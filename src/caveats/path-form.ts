@@ -1,9 +1,9 @@
 import { isWellFormed } from "../bytes/utf8.js";
 
-/** Code points, as ranges from the first to the last of each. */
+/** Ranges of code points, each with its first and last one. */
 type Ranges = readonly (readonly [first: number, last: number])[];
 
-/** Control characters, and the separators of lines and paragraphs. */
+/** Control characters, and line and paragraph separators. */
 const CONTROLS: Ranges = [
   [0x00, 0x1f],
   [0x7f, 0x9f],
@@ -31,7 +31,7 @@ const IGNORABLE: Ranges = [
   [0xe0000, 0xe0fff],
 ];
 
-/** Code points beyond ASCII whose NFKC form in Unicode 17.0 has one of `/ . \ : % ~`. */
+/** Code points beyond ASCII whose NFKC form in Unicode 17.0 contains one of `/ . \ : % ~`. */
 const LOOKALIKES: Ranges = [
   [0x2024, 0x2026],
   [0x2100, 0x2101],
@@ -56,10 +56,10 @@ const LOOKALIKES: Ranges = [
   [0x1f100, 0x1f100],
 ];
 
-/** The code points that no segment of a path may have, beside `/`, `\`, `:` and `%` (docs/spec.md, section 5.2). */
+/** Code points that no path may contain, besides `\`, `:` and `%` (docs/spec.md, section 5.2). */
 export const EXCLUDED_FROM_PATHS: Ranges = [...CONTROLS, ...IGNORABLE, ...LOOKALIKES];
 
-/** The spaces with which no segment begins or ends. */
+/** Spaces that no segment may begin or end with. */
 const SPACES: Ranges = [
   [0x20, 0x20],
   [0xa0, 0xa0],
@@ -70,7 +70,7 @@ const SPACES: Ranges = [
   [0x3000, 0x3000],
 ];
 
-/** The ranges as part of a regular expression's character class. */
+/** Formats ranges for a character class of a regular expression. */
 function classOf(ranges: Ranges): string {
   return ranges
     .map(([first, last]) => `\\u{${first.toString(16)}}-\\u{${last.toString(16)}}`)
@@ -79,11 +79,11 @@ function classOf(ranges: Ranges): string {
 
 const SPACE = classOf(SPACES);
 
-/** Whatever a path does not have, beside lone surrogates; `/` alone is one all the same. */
+/** Matches whatever a path must not contain, except lone surrogates. The path `/` alone is an exception. */
 const FLAW: RegExp = new RegExp(
   [
     `[\\\\:%${classOf(EXCLUDED_FROM_PATHS)}]`,
-    // An empty segment, or none at all.
+    // An empty segment, or an empty path.
     "//|/$|^$",
     "^/?~",
     `(?:^|/)[${SPACE}]`,
@@ -94,13 +94,13 @@ const FLAW: RegExp = new RegExp(
 
 /**
  * Returns whether a string is a path in the strict form (docs/spec.md, section 5.2). The form is narrower than
- * what file systems read, so that POSIX programs that open a path as it is take it for one file.
+ * what file systems accept, so that all POSIX programs that open such a path open the same file.
  */
 export function isPath(text: string): boolean {
   return text === "/" || (isWellFormed(text) && !FLAW.test(text));
 }
 
-/** Returns whether a path is a folder, or lies below it. Both are in the strict form. */
+/** Returns whether a path is a folder or below it. Both are in the strict form. */
 export function isBelow(folder: string, path: string): boolean {
   if (folder === "/") return path.startsWith("/");
   return path === folder || path.startsWith(`${folder}/`);

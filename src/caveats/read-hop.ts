@@ -20,8 +20,8 @@ const NO_OBJECT: HopProblem = {
 };
 
 /**
- * Reads a caveat as a hop. Only the canonical form is accepted, byte for byte, so that no two
- * readers can see different things in it; the first 16 problems are reported.
+ * Reads a caveat as a hop. Only the canonical form is accepted, byte for byte, so that no two parsers can read
+ * it differently. Reports the first 16 problems.
  */
 export function readHop(caveat: Uint8Array): HopReading {
   const text = decodeUtf8(caveat);

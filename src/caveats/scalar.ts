@@ -1,7 +1,7 @@
 import type { Json } from "../bytes/json.js";
 import { isWellFormed } from "../bytes/utf8.js";
 
-/** The values that a limit on an argument can name. */
+/** A value that a limit on an argument can name. */
 export type Scalar = string | number | boolean | null;
 
 /** The JSON type of a {@link Scalar}. */
@@ -23,7 +23,7 @@ const MAX_SHOWN = 80;
 
 /** Formats a value for a message: JSON, shortened. Accepts any value. */
 export function shown(value: unknown): string {
-  // Cut before it is encoded: what came with a call may be megabytes long.
+  // Cut before encoding, since a value in a call may have megabytes.
   const text = textOf(typeof value === "string" ? value.slice(0, MAX_SHOWN) : value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text;
 }
@@ -32,17 +32,18 @@ function textOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {
-    // Too deep, cyclic, or a bigint: a message must not turn a refusal into an exception.
+    // The value is too deep, cyclic, or a bigint; a refusal must not become an exception.
     return `a ${typeof value} that cannot be shown`;
   }
 }
 
-/** Characters of a string that a denial repeats. */
+/** Most characters of a string that a denial repeats. */
 const MAX_REPEATED = 256;
 
 /**
- * Returns a value of a call as the `actual` of a denial: a longer string is cut, an array or an object is only named.
- * A call gets one denial for each rule that it breaks, so an uncut value of 1 MB would be repeated many times.
+ * Returns a value of a call for the `actual` of a denial. A long string is cut, and an array or an object is
+ * only described: a call gets one denial for each violated rule, so an uncut value of 1 MB would be repeated
+ * many times.
  */
 export function repeated(value: unknown): unknown {
   if (typeof value === "string" && value.length > MAX_REPEATED) {

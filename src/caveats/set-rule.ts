@@ -17,23 +17,26 @@ import { repeated, shown, shownList } from "./scalar.js";
 
 type SetKey = "operations" | "resourceHandles" | "audience" | "invokers";
 
-/** The properties that distinguish one set from another. */
+/** The properties in which the kinds of sets differ. */
 export interface SetKind {
   readonly code: RuleCode;
   readonly label: string;
-  /** The noun for a member. */
+  /** The noun for a member of the set. */
   readonly noun: string;
   readonly flag: Flag;
-  /** `true` if members are opaque to people, so that no similar one is suggested. */
+  /** `true` if members mean nothing to people, so that no similar one is suggested. */
   readonly opaque?: boolean;
-  /** The value or values that an invocation names: there must be at least one, and each must be in the set. */
+  /** Returns the value or values that an invocation names. There must be at least one, and each must be in the set. */
   named(asked: CheckedInvocation): string | readonly string[] | undefined;
 }
 
-/** The rule of a key whose value is a set of strings: every value that an invocation names must be in it. */
+/**
+ * Returns the rule of a key whose value is a set of strings, which must contain every value that an invocation
+ * names.
+ */
 export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> {
   const { code, label, noun, flag, opaque = false } = kind;
-  /** Yields the reasons why an invocation is refused: it gives no value, or values outside the set. */
+  /** Yields the reasons for refusing an invocation: it names no value, or values outside the set. */
   function* failuresOf(
     allowed: readonly string[],
     named: readonly string[],
@@ -101,7 +104,7 @@ function areAll(named: readonly string[], allowed: readonly string[]): boolean {
   return true;
 }
 
-/** Returns the requirement that a value breaks: to be a set, or to be in canonical order. */
+/** Returns the requirement that a value violates: to be a set, or to be in canonical order. */
 function expectedOf(value: Json): string {
   return isTexts(value) && value.length > 0
     ? "strictly ascending, each string once"

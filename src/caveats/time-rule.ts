@@ -3,10 +3,10 @@ import { formatTime, parseMoment, parseTime } from "./time.js";
 
 const TIME = "a time such as 2026-01-31T23:59:59Z";
 
-// Times in canonical form order as text, and a moment's fraction of a second changes nothing: a hop
-// speaks of whole seconds.
+// Timestamps in canonical form sort as strings. A fraction of a second in the time of a call makes no
+// difference, since hops have whole seconds.
 
-/** `expires`: an invocation happens before it. */
+/** `expires`: the time of the call is before it. */
 export const EXPIRES: HopRule<string> = {
   ...timeRule("expires", 0),
   label: "expires",
@@ -30,7 +30,7 @@ export const EXPIRES: HopRule<string> = {
   intersect: (value, { expires }) => (expires !== undefined && value > expires ? expires : value),
 };
 
-/** `notBefore`: an invocation does not happen before it. */
+/** `notBefore`: the time of the call is not before it. */
 export const NOT_BEFORE: HopRule<string> = {
   ...timeRule("notBefore", 999),
   label: "not before",
@@ -63,8 +63,8 @@ type TimeKey = "expires" | "notBefore";
 type Shared = "problems" | "canonical" | "empty" | "words" | "left";
 
 /**
- * @param roundUp - Milliseconds added before a moment is truncated to the second, so that
- *   truncation never widens the hop.
+ * @param roundUp - Milliseconds added before a time is truncated to the second, so that truncation never widens
+ *   the hop.
  */
 function timeRule(key: TimeKey, roundUp: number): Pick<HopRule<string>, Shared> {
   return {

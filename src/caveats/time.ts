@@ -3,13 +3,13 @@ const WITH_FRACTION = /^(.{19})\.(\d{1,9})Z$/;
 const DURATION = /^(\d{1,9})([smhd])$/;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-// A token's times are read several times in one check.
+// Cache of the last result, since a token's timestamps are read several times in one check.
 let readText = "";
 let readMoment: number | undefined;
 
 /**
- * Returns milliseconds since 1970 of a time in the one form allowed, `YYYY-MM-DDTHH:MM:SSZ`;
- * `undefined` for any other string, a date that does not exist, or a leap second.
+ * Parses a timestamp in the only accepted form, `YYYY-MM-DDTHH:MM:SSZ`, to milliseconds since 1970; `undefined`
+ * for any other string, a date that does not exist, or a leap second.
  */
 export function parseTime(text: string): number | undefined {
   if (text === readText) return readMoment;
@@ -54,7 +54,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Days from 1970-01-01 to the first of a month, in the proleptic Gregorian calendar. */
+/** Returns the days from 1970-01-01 to the first of a month, in the proleptic Gregorian calendar. */
 function daysBefore(year: number, month: number): number {
   const before = year - 1;
   const leaps = Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400);
@@ -62,13 +62,13 @@ function daysBefore(year: number, month: number): number {
   return 365 * before + leaps + inYear - 719_162;
 }
 
-// Most moments that are written are in the second of the one before.
+// Cache of the last result, since most times to format are in the same second as the one before.
 let written: { readonly second: number; readonly text: string } | undefined;
 
 /**
- * The canonical form of a moment, in whole seconds, rounded down.
+ * Formats a time in canonical form, rounded down to the second.
  *
- * @throws TypeError if the moment is outside the years 0000 to 9999.
+ * @throws TypeError if the time is outside the years 0000 to 9999.
  */
 export function formatTime(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
@@ -82,9 +82,8 @@ export function formatTime(milliseconds: number): string {
 }
 
 /**
- * Parses a time with or without a fraction of a second into milliseconds since 1970; `undefined`
- * for anything else. Any fraction counts as one millisecond: it only decides to which second the
- * moment is rounded.
+ * Parses a timestamp with or without a fraction of a second to milliseconds since 1970; `undefined` for
+ * anything else. Any fraction becomes one millisecond, since it only matters for rounding to a second.
  */
 export function parseMoment(text: unknown): number | undefined {
   if (typeof text !== "string") return undefined;
@@ -94,18 +93,18 @@ export function parseMoment(text: unknown): number | undefined {
   return whole === undefined ? undefined : whole + (/[1-9]/.test(fraction) ? 1 : 0);
 }
 
-/** Whole seconds of a duration such as `90s`, `15m`, `2h` or `1d`; `undefined` for anything else. */
+/** Parses a duration such as `90s`, `15m`, `2h` or `1d` to whole seconds; `undefined` for anything else. */
 export function readDuration(text: string): number | undefined {
   const [, count, unit = ""] = DURATION.exec(text) ?? [];
   const seconds = UNIT_SECONDS[unit];
   return count === undefined || seconds === undefined ? undefined : Number(count) * seconds;
 }
 
-/** A copy of a `Date`, valid or not, of any realm; `undefined` for anything else. */
+/** Copies a `Date` of any realm, valid or not; `undefined` for anything else. */
 export function copyOfDate(value: unknown): Date | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   try {
-    // Not the value's own method, which its class may have changed.
+    // The value's class may have another `getTime`.
     return new Date(Date.prototype.getTime.call(value));
   } catch {
     return undefined;

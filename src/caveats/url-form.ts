@@ -2,7 +2,7 @@ import type { UrlLimit } from "./hop.js";
 import { isBelow, isPath } from "./path-form.js";
 import { allowsHost, isHost } from "./url-host.js";
 
-/** The schemes of URLs that can be judged, each with its default port. */
+/** Schemes of URLs that can be judged, with their default ports. */
 const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   http: "80",
   https: "443",
@@ -10,7 +10,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   wss: "443",
 };
 
-/** Every scheme of a URL that can be judged. */
+/** Every scheme of URLs that can be judged. */
 export const URL_SCHEMES: readonly string[] = Object.keys(DEFAULT_PORTS);
 
 /** The parts of a URL in the strict form that are judged. */
@@ -18,26 +18,26 @@ export interface UrlParts {
   readonly scheme: string;
   /** A name, an IPv4 address, or an IPv6 address in brackets. */
   readonly host: string;
-  /** The port, in decimal digits; the default of the scheme where the URL has none. */
+  /** The port in decimal digits; the scheme's default if the URL has none. */
   readonly port: string;
-  /** Begins with `/`; escapes are not decoded, since each path is written in one way. */
+  /** The path, which begins with `/`. Escapes are not decoded, since each path can be written in only one way. */
   readonly path: string;
 }
 
-// The authority ends at the first "/": in the strict form there always is one. A query and a fragment have any visible
-// ASCII characters.
+// The authority ends at the first "/", which the strict form always has. Query and fragment may contain any
+// visible ASCII character.
 const URL_FORM = /^(https?|wss?):\/\/([^/?#]+)(\/[^?#]*)(\?[!-"$-~]*)?(#[!-"$-~]*)?$/;
 const AUTHORITY = /^(.+?)(?::([1-9]\d{0,4}))?$/;
 const PATH_FORM = /^(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,=@]|%[0-9A-F]{2})+)+\/?$/;
-// The escapes of literals, each of which is written as it is; of "/", which would end a segment; and of ";", "?" and "#", at
-// which some servers cut one, decoded or not.
+// Escapes that are never allowed: of characters that must be written as they are; of "/", which would end a
+// segment; and of ";", "?" and "#", at which some servers cut a segment even when escaped.
 const NEVER_ESCAPED = /%(?:2[1346-9A-F]|3[0-9BDF]|4[0-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/;
-// Code points beyond ASCII whose NFKC form in Unicode 17.0 has one of ";", "?" and "#".
+// Code points beyond ASCII whose NFKC form in Unicode 17.0 contains one of ";", "?" and "#".
 const CUTTING_LOOKALIKES = /[\u037e\u2047-\u2049\ufe14\ufe16\ufe54\ufe56\ufe5f\uff03\uff1b\uff1f]/;
 
 /**
- * Reads a URL in the strict form (docs/spec.md, section 5.3), in which all parsers read the same; returns `undefined`
- * for any other string.
+ * Reads a URL in the strict form (docs/spec.md, section 5.3), which all parsers read in the same way;
+ * `undefined` for any other string.
  */
 export function readUrl(text: string): UrlParts | undefined {
   const [, scheme = "", authority = "", path = ""] = URL_FORM.exec(text) ?? [];
@@ -66,12 +66,12 @@ function isUrlPath(path: string): boolean {
   return text !== undefined && !CUTTING_LOOKALIKES.test(text) && isPath(text);
 }
 
-/** Returns whether a string is a folder of URLs: a path that is `/` or does not end in `/`. */
+/** Returns whether a string is a folder in a URL: a path that is `/` or does not end in `/`. */
 export function isUrlFolder(path: string): boolean {
   return isUrlPath(path) && withoutFinalSlash(path) === path;
 }
 
-/** Returns whether a limit allows a URL: by its scheme, host, port and path, and never by its query or fragment. */
+/** Returns whether a limit allows a URL, judged by scheme, host, port and path, never by query or fragment. */
 export function allowsUrl({ schemes, hosts, ports, path }: UrlLimit, text: string): boolean {
   const url = readUrl(text);
   if (url === undefined || !schemes.includes(url.scheme)) return false;
@@ -85,11 +85,11 @@ function withoutFinalSlash(path: string): string {
   return path.endsWith("/") && path !== "/" ? path.slice(0, -1) : path;
 }
 
-/** Resolves the escapes of a path whose characters are literals, slashes and escapes; `undefined` if one is not allowed. */
+/** Decodes the escapes of a path; `undefined` if one is not allowed. */
 function decoded(path: string): string | undefined {
   if (NEVER_ESCAPED.test(path)) return undefined;
   try {
-    // Throws for what is not UTF-8, overlong forms and surrogates included.
+    // Throws for bytes that are not UTF-8, including overlong forms and surrogates.
     return decodeURIComponent(path);
   } catch {
     return undefined;

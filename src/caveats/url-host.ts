@@ -16,19 +16,22 @@ export function isHostEntry(entry: string): boolean {
   return isName(name) && !hasEncodedLabel(name);
 }
 
-/** Returns whether an entry of `hosts` allows a host: it is equal, or a suffix that the host is below. */
+/**
+ * Returns whether an entry of `hosts` allows a host: both are equal, or the entry is a suffix and the host
+ * below it.
+ */
 export function allowsHost(entry: string, host: string): boolean {
   if (!entry.startsWith(".")) return entry === host;
   return host.endsWith(entry) && host.length > entry.length && !hasEncodedLabel(host);
 }
 
-/** Returns whether every host that `inner` allows is one that `outer` allows. Both are entries of `hosts`. */
+/** Returns whether `outer` allows every host that `inner` allows. Both are entries of `hosts`. */
 export function allowsHostEntry(outer: string, inner: string): boolean {
   if (!inner.startsWith(".")) return allowsHost(outer, inner);
   return outer.startsWith(".") && inner.endsWith(outer);
 }
 
-/** Lower-case LDH labels, of which the last is not read as a number by any parser. */
+/** Returns whether a string consists of lower-case LDH labels, of which no parser reads the last as a number. */
 function isName(text: string): boolean {
   if (text.length > MAX_NAME) return false;
   const labels = text.split(".");
@@ -36,7 +39,7 @@ function isName(text: string): boolean {
   return labels.every((label) => LABEL.test(label)) && !/^(\d+$|0x)/.test(last);
 }
 
-/** A label that IDNA decodes: it stands for characters that are not seen here. */
+/** Returns whether a name has a label that IDNA decodes to other characters, which would not be visible here. */
 function hasEncodedLabel(name: string): boolean {
   return name.split(".").some((label) => label.startsWith("xn--"));
 }
@@ -49,7 +52,7 @@ function isIpv4(text: string): boolean {
   );
 }
 
-/** Returns whether a string is an IPv6 address as RFC 5952 writes it, in hexadecimal throughout. */
+/** Returns whether a string is an IPv6 address as written by RFC 5952, entirely in hexadecimal. */
 function isIpv6(text: string): boolean {
   const [before = "", after, ...more] = text.split("::");
   if (more.length > 0) return false;
@@ -66,7 +69,7 @@ function groupsOf(text: string): readonly string[] {
   return text === "" ? [] : text.split(":");
 }
 
-/** Writes eight groups with the first longest run of two or more zeros as `::`. */
+/** Formats eight groups, writing the first of the longest runs of two or more zeros as `::`. */
 function canonicalIpv6(groups: readonly string[]): string {
   let [start, length] = [0, 0];
   for (let at = 0; at < groups.length; at++) {

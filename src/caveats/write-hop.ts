@@ -9,7 +9,7 @@ import { copyOfDate } from "./time.js";
 const TIMES: readonly string[] = ["expires", "notBefore"];
 
 /**
- * Copies a hop that a program built; every value is plain, or a `Date` for a time.
+ * Copies a hop made by a program. Every value must be plain data, or a `Date` for a time.
  *
  * @param where - The name of the hop in messages.
  * @throws TypeError that names the place, such as `hop.constraints.amount`.
@@ -25,18 +25,18 @@ export function plainHop(init: HopInit, where = "hop"): HopInit {
 }
 
 /**
- * Brings a hop into canonical form: sets sorted without repeats, times as text.
+ * Returns a hop in canonical form: sets sorted without duplicates, times as strings.
  *
- * @throws TypeError if a key or value is not one a hop may have; the message names it.
+ * @throws TypeError if a key or value is not allowed in a hop; the message names it.
  */
 export function normalizeHop(init: HopInit): Hop {
   return canonicalHop(plainHop(init)).hop;
 }
 
 /**
- * The canonical bytes of a hop (RFC 8785), as they stand in a caveat.
+ * Returns the canonical JSON (RFC 8785) of a hop as bytes, the content of a caveat.
  *
- * @throws TypeError if a key or value is not one a hop may have; the message names it.
+ * @throws TypeError if a key or value is not allowed in a hop; the message names it.
  *
  * @example
  * ```ts
@@ -51,11 +51,11 @@ export function encodeHop(hop: HopInit): Uint8Array {
 }
 
 /**
- * Brings a hop into canonical form, as a value and as the bytes of a caveat.
+ * Returns the canonical form of a hop, as a value and as the bytes of a caveat.
  *
- * @param init - The result of {@link plainHop}.
- * @param accept - Called with the bytes before they are judged; throws to refuse them.
- * @throws TypeError if a value is not one a hop may have; the message names it.
+ * @param init - A result of {@link plainHop}.
+ * @param accept - Called with the bytes before they are checked; throws to refuse them.
+ * @throws TypeError if a value is not allowed in a hop; the message names it.
  */
 export function canonicalHop(
   init: HopInit,
@@ -83,7 +83,7 @@ function canonicalValue(init: HopInit): Json {
 function canonicalValueOf(key: string, canonical: () => unknown): Json {
   try {
     const value = canonical() as Json;
-    // Written one by one, so that a time or string without canonical form is named with its key.
+    // Property by property, so that the error for a string without canonical form names its key.
     canonicalJson(value);
     return value;
   } catch (error) {

@@ -7,22 +7,22 @@ interface Place {
   readonly scheme: string;
   /** A host, or `.example.com` for every host below `example.com`. */
   readonly host: string;
-  /** The effective port. */
+  /** The port, or the scheme's default. */
   readonly port: string;
-  /** True if the port is written. */
+  /** True if the URL has a port. */
   readonly hasPort: boolean;
-  /** A folder; `undefined` for every path. */
+  /** A folder; `undefined` for any path. */
   readonly path: string | undefined;
 }
 
-/** A mistake in the URLs that a person wrote. */
+/** A mistake in URLs that a person wrote. */
 interface UrlMistake {
   readonly problem: string;
-  /** The right form. */
+  /** How to write it. */
   readonly hint: string;
 }
 
-/** The limit that URLs stand for, or the first mistake in them. */
+/** The limit for URLs, or the first mistake in them. */
 export type WrittenUrls =
   | { readonly ok: true; readonly limit: UrlLimit }
   | { readonly ok: false; readonly mistake: UrlMistake };
@@ -30,12 +30,12 @@ export type WrittenUrls =
 const PLACE = /^([a-z]+):\/\/(\[[^\]]*\]|[^/?#:@]+)(?::(\d+))?(\/[^?#]*)?$/;
 
 /**
- * Reads the URLs that a limit allows, as people write them: `https://api.example.com/v1`, or
- * `https://*.example.com` for every host below `example.com`. A limit allows every combination of its schemes, hosts
- * and ports, so several are taken only if they are all combinations of their parts. The canonical form of the hop
- * validates hosts, ports and the path.
+ * Reads the URLs of a limit as people write them: `https://api.example.com/v1`, or `https://*.example.com` for
+ * every host below `example.com`. A limit allows every combination of its schemes, hosts and ports, so several
+ * URLs are accepted only if they are all combinations of their parts. Hosts, ports and path are checked later,
+ * when the hop is brought into canonical form.
  *
- * @param forms - The hint on how to write a URL.
+ * @param forms - A hint on how to write a URL.
  */
 export function readWrittenUrls(texts: readonly string[], forms: string): WrittenUrls {
   const places: Place[] = [];
@@ -69,7 +69,7 @@ export function readWrittenUrls(texts: readonly string[], forms: string): Writte
       }
     }
   }
-  // A hop has no property that is undefined.
+  // A hop must not have properties that are undefined.
   const limit = {
     schemes,
     hosts,

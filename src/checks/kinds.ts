@@ -9,7 +9,7 @@ export function assertString(value: unknown, where: string): asserts value is st
 }
 
 /**
- * Throws unless an argument is a string or left out.
+ * Throws unless an argument is a string or `undefined`.
  *
  * @throws TypeError naming the argument.
  */
@@ -23,7 +23,7 @@ export function assertOptionalString(
 /**
  * Throws unless an argument is an array.
  *
- * @param of - The items in the plural, such as `strings`.
+ * @param of - The kind of items in the plural, such as `strings`.
  * @throws TypeError naming the argument.
  */
 export function assertArray(
@@ -34,11 +34,14 @@ export function assertArray(
   if (!Array.isArray(value)) throw notA(where, `an array of ${of}`, value);
 }
 
-/** An object known by one of its methods: the name of the method, and what the object is and comes from, in words. */
+/**
+ * How to recognize an object by one of its methods: the method's name, and a description of the object and of
+ * the function that makes it.
+ */
 export type Part = readonly [method: string, expected: string];
 
 /**
- * Throws unless an argument is an object with a method, such as what another function of this package gives.
+ * Throws unless an argument is an object with a method, such as one made by another function of this package.
  *
  * @throws TypeError naming the argument and what is expected.
  */
@@ -49,10 +52,10 @@ export function assertHas(value: unknown, [method, expected]: Part, where: strin
 }
 
 /**
- * Throws unless options have each of the objects that they must have.
+ * Throws unless options have every required object.
  *
  * @param parts - By the name of the option.
- * @throws TypeError naming the option that is missing or of another kind, such as a Promise.
+ * @throws TypeError naming the option that is missing or has the wrong type, such as a Promise.
  */
 export function assertParts(options: object, parts: { readonly [name: string]: Part }): void {
   for (const [name, part] of Object.entries(parts)) {
@@ -84,12 +87,12 @@ export const AUTHENTICATOR: Part = [
 /** The log of a server. */
 export const LOG: Part = ["info", "an object with the functions info, warn and error"];
 
-/** The error for an argument of another kind than expected. It never shows what the argument holds. */
+/** Returns the error for an argument of the wrong type. It never shows the argument's contents. */
 export function notA(where: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${where} must be ${expected}, not ${described(value)}`);
 }
 
-/** Names the kind of a value in a message, and never shows what it holds: `a Map`, `a string`, `undefined`. */
+/** Describes the type of a value for a message, never its contents: `a Map`, `a string`, `undefined`. */
 export function described(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
@@ -115,7 +118,7 @@ function classOf(value: object): string {
     const made: unknown = tag === "Object" ? Reflect.get(value, "constructor") : undefined;
     return typeof made === "function" ? made.name : tag;
   } catch {
-    // A getter or a Proxy of the caller's own.
+    // The caller's own getter or Proxy threw.
     return "";
   }
 }

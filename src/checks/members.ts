@@ -5,7 +5,8 @@ import { NotPlainError, plainObject } from "./plain.js";
 /**
  * Throws unless `value` is a plain object with known properties only, so that a misspelt option is not ignored.
  *
- * @param where - The name of the object in messages, such as `options` or `policy.rules[2]`; empty for the whole.
+ * @param where - The name of the object in messages, such as `options` or `policy.rules[2]`; empty for the
+ *   whole value.
  * @throws TypeError naming what is not plain or not known, and what was probably meant.
  */
 export function assertMembers(
@@ -17,9 +18,9 @@ export function assertMembers(
 }
 
 /**
- * A copy of a plain object with known properties only. Each property is read once.
+ * Copies a plain object with known properties only. Each property is read once.
  *
- * @throws TypeError as {@link assertMembers}.
+ * @throws TypeError as {@link assertMembers} does.
  */
 export function knownMembers<T>(value: T, known: readonly string[], where: string): T & object {
   if (typeof value !== "object" || value === null) {
@@ -34,10 +35,10 @@ export function knownMembers<T>(value: T, known: readonly string[], where: strin
 }
 
 /**
- * Throws unless the own properties of `value` are known. It may be of the program's own class, such as a skill
+ * Throws unless the own properties of `value` are known. It may be an instance of a class, such as a skill
  * whose `run` is a method.
  *
- * @throws TypeError if it is not an object, or naming the property that is not known, and what was probably meant.
+ * @throws TypeError if it is not an object, or naming the unknown property and what was probably meant.
  */
 export function assertKnown(
   value: unknown,
@@ -54,7 +55,7 @@ export function assertKnown(
   }
 }
 
-/** A hint at the name that was probably meant, as the end of a message. */
+/** Returns the end of a message that suggests the name that was probably meant. */
 export function meant(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   if (near !== undefined) return `; did you mean "${near}"?`;

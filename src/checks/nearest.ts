@@ -1,24 +1,24 @@
 import { closestMatch } from "leven";
 
-// Work grows with the product of the lengths, so long strings and long lists get no suggestion.
+// The work is proportional to the product of the lengths, so long strings and long lists get no suggestion.
 const MAX_LENGTH = 64;
 const MAX_CANDIDATES = 64;
 
-// Of all suggestions in one answer, in products of lengths: some 20 microseconds. A refusal then
+// Limit for all suggestions in one answer, in products of lengths; some 20 microseconds. With it, a refusal
 // costs little more than an allowance, however many values it names.
 const MAX_ANSWER_WORK = 8192;
 
-/** Gives the candidate that a text is most likely a misspelling of. */
+/** Returns the candidate of which a string is most likely a misspelling. */
 export type Suggest = (text: unknown, candidates: readonly string[]) => string | undefined;
 
-/** The candidate that `text` is most likely a misspelling of. */
+/** Returns the candidate of which `text` is most likely a misspelling. */
 export function nearest(text: unknown, candidates: readonly string[]): string | undefined {
   return suggestions(Number.POSITIVE_INFINITY)(text, candidates);
 }
 
 /**
- * {@link nearest} for the many values of one answer, whose work together is bounded: once it is
- * spent, nothing more is suggested.
+ * Returns {@link nearest} for the many values of one answer. Their total work is limited; after that, nothing
+ * more is suggested.
  */
 export function suggestions(work: number = MAX_ANSWER_WORK): Suggest {
   let left = work;

@@ -1,10 +1,11 @@
-// src/checks: what a program hands in: plain data, options that are known, and hints at what was meant. A Map,
-// a Promise or an inherited property reads as an object that says less: a hop made of it would take less away.
+// Checks of what a program passes in: plain data, known options, and suggestions for misspelt names. A Map, a
+// Promise or an object with inherited properties would look like an object with fewer properties, and a hop
+// made of it would restrict less.
 
 import { quotedName } from "../bytes/json.js";
 import { described } from "./kinds.js";
 
-/** Thrown for data that is not plain. A server that took the data from a request answers 400. */
+/** Thrown for data that is not plain. If it came from a request, the server answers 400. */
 export class NotPlainError extends TypeError {}
 
 /** Maximum nesting depth; also stops cyclic values. */
@@ -12,16 +13,16 @@ const MAX_NESTED = 256;
 const ACCEPTED = "a string, a number, a boolean, null, an array or a plain object";
 
 /**
- * `arguments` of a call may hold numbers that are not finite, as `JSON.parse("1e999")` gives, and properties that
- * are `undefined`, which are left out as `JSON.stringify` does. Other data must not.
+ * The kind of data. Only the `arguments` of a call may contain numbers that are not finite, as parsed from
+ * `1e999`, and properties that are `undefined`, which are left out as by `JSON.stringify`.
  */
 type Kind = "data" | "arguments";
 
-/** A copy in the making. */
+/** A copy in progress. */
 interface Copying {
-  /** The name of the whole value. */
+  /** The name of the whole value in messages. */
   readonly where: string;
-  /** Names and indexes from the whole to the present value. */
+  /** Names and indexes that lead from the whole to the current value. */
   readonly steps: (string | number)[];
   readonly kind: Kind;
 }
@@ -31,8 +32,8 @@ interface Copying {
  * once.
  *
  * An object is plain if all its properties are its own, enumerable and named by strings, and its prototype is
- * null or an `Object.prototype`, of this realm or another. An array is plain if it has no holes and no other
- * properties, and its prototype is an `Array.prototype`.
+ * null or an `Object.prototype` of any realm. An array is plain if it has no holes and no other properties, and
+ * its prototype is an `Array.prototype`.
  *
  * @param where - The name of the value in messages, such as `hop`.
  * @throws NotPlainError naming the place, such as `hop.constraints.amount.max`.
@@ -42,7 +43,7 @@ export function plainCopy<T>(value: T, where: string, kind: Kind = "data"): T {
 }
 
 /**
- * Copies a plain object, as {@link plainCopy} defines it. Each property is read once, and its value stays as it is.
+ * Copies a plain object, as {@link plainCopy} defines it. Each property is read once; values are not copied.
  *
  * @param where - The name of the object in messages, such as `options`.
  * @throws NotPlainError naming what is not plain.

@@ -1,16 +1,16 @@
 import { BlockList, isIP } from "node:net";
 import { ClientError } from "./client-error.js";
 
-/** Rules for requests to addresses written by another party, such as in an agent's card. */
+/** Rules for requests to URLs chosen by another party, for example in an agent's card. */
 export interface AllowedOrigins {
-  /** Origins that the caller wrote itself; any address is allowed. */
+  /** Origins that the caller wrote itself; they may have any IP address. */
   readonly named: readonly string[];
-  /** More allowed places, each `HOST:PORT` including a default port; any address is allowed. */
+  /** Further allowed places, each `HOST:PORT` including a default port; they may have any IP address. */
   readonly allowHosts?: readonly string[] | undefined;
 }
 
-// IANA's special-purpose registries: addresses that are not globally reachable, multicast, and addresses that
-// embed an IPv4 address. In IPv6, only 2000::/3 is assigned at all.
+// From IANA's special-purpose registries: addresses that are not globally reachable, multicast, and addresses
+// that embed an IPv4 address. Of IPv6, only 2000::/3 is assigned at all.
 const REFUSED_IPV4: readonly (readonly [network: string, prefix: number, what: string])[] = [
   ["0.0.0.0", 8, "an unspecified"],
   ["10.0.0.0", 8, "a private"],
@@ -56,7 +56,10 @@ function listOf(network: string, prefix: number, family: "ipv4" | "ipv6"): Block
   return list;
 }
 
-/** Returns the kind of a non-public address (without brackets), such as `a loopback`; `undefined` for a public one. */
+/**
+ * Returns the kind of a non-public IP address (without brackets), such as `a loopback`; `undefined` for a
+ * public one.
+ */
 export function specialKind(address: string): string | undefined {
   const [plain = ""] = address.split("%", 1);
   const family = isIP(plain);
@@ -67,17 +70,17 @@ export function specialKind(address: string): string | undefined {
   return family === 4 || GLOBAL_IPV6.check(plain, "ipv6") ? undefined : "a reserved";
 }
 
-/** Returns whether the caller has named this place itself, so that any address is allowed. */
+/** Returns whether the caller itself named this place, so that any IP address is allowed. */
 export function isNamed(url: URL, { named, allowHosts = [] }: AllowedOrigins): boolean {
   return named.includes(url.origin) || allowHosts.includes(hostAndPort(url));
 }
 
-/** Returns `HOST:PORT` of a URL as written in `allowHosts`, including a default port. */
+/** Returns the `HOST:PORT` of a URL as in `allowHosts`, including a default port. */
 export function hostAndPort({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port === "" ? (protocol === "http:" ? "80" : "443") : port}`;
 }
 
-/** Parses `HOST:PORT` as a caller writes it. @throws ClientError `address_invalid` */
+/** Parses a caller's `HOST:PORT`. @throws ClientError `address_invalid` */
 export function readHostAndPort(text: string): string {
   const isShaped = /^(\[[0-9a-f:.]+\]|[^\s/@:?#[\]\\]+):\d{1,5}$/i.test(text);
   const written = `http://${text}`;
@@ -86,7 +89,7 @@ export function readHostAndPort(text: string): string {
   throw new ClientError("address_invalid", message);
 }
 
-/** Makes the error for a non-public place that the caller did not name. */
+/** Returns the error for a non-public place that the caller did not name. */
 export function addressRefused(url: URL, kind: string): ClientError {
   const message = `${url.origin} is at ${kind} address, which only its name allows: ${hostAndPort(url)}`;
   return new ClientError("address_refused", message, url.origin);

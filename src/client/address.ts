@@ -1,16 +1,16 @@
 import { ClientError } from "./client-error.js";
 
-/** The addresses of an agent. */
+/** The URLs of an agent. */
 export interface AgentAddress {
-  /** Its Agent Card. */
+  /** The URL of its Agent Card. */
   readonly card: URL;
-  /** The place of the card in A2A before 0.3; absent if the card itself was named. */
+  /** The URL of the card in A2A before 0.3; absent if the card itself was named. */
   readonly olderCard?: URL;
   /** Origins to which requests with secrets may go. */
   readonly origins: readonly string[];
 }
 
-/** Options for reading an address. */
+/** Options for reading a URL. */
 export interface AddressOptions {
   /** Allows plain HTTP to other machines. */
   readonly insecure?: boolean;
@@ -20,9 +20,9 @@ const WELL_KNOWN = ".well-known/agent-card.json";
 const OLDER_WELL_KNOWN = ".well-known/agent.json";
 
 /**
- * Reads the address of a card (`.json`), or of an agent whose card is at the well-known place.
+ * Reads the URL of a card (ending in `.json`), or of an agent whose card is at the well-known path.
  *
- * @throws ClientError `address_invalid`, or `address_insecure` if secrets would travel unencrypted.
+ * @throws ClientError `address_invalid`, or `address_insecure` if secrets would be sent unencrypted.
  */
 export function readAddress(text: string, options: AddressOptions = {}): AgentAddress {
   const url = readUrl(text, "the address", options);
@@ -38,7 +38,7 @@ export function readAddress(text: string, options: AddressOptions = {}): AgentAd
 }
 
 /**
- * Returns whether a request may go to a URL: it is on one of the origins, or the same place under another name
+ * Returns whether a request may go to a URL: it has one of the origins, or is the same place under another name
  * of this machine.
  */
 export function isWithin(url: URL, origins: readonly string[]): boolean {
@@ -51,13 +51,13 @@ export function isWithin(url: URL, origins: readonly string[]): boolean {
 }
 
 /**
- * Reads a URL that tokens are sent to. @param what - The beginning of messages. @throws ClientError as {@link
+ * Reads a URL to which tokens are sent. @param what - The beginning of messages. @throws ClientError as {@link
  * readAddress} does.
  */
 export function readUrl(text: string, what: string, { insecure = false }: AddressOptions): URL {
   const badAddress = (problem: string): ClientError =>
     new ClientError("address_invalid", `${what} ${problem}`);
-  // "agent.example:8080" would parse as an address with the scheme "agent.example".
+  // "agent.example:8080" would be parsed as a URL with the scheme "agent.example".
   if (!/^https?:\/\//i.test(text)) throw badAddress("does not begin with https://");
   if (!URL.canParse(text)) throw badAddress("is not a valid URL");
   const url = new URL(text);

@@ -1,14 +1,14 @@
 /**
- * The reason why an agent cannot be asked, or its answer cannot be used. Stable.
+ * The reason why a request cannot be sent, or its answer cannot be used; stable.
  *
- * - `address_invalid`: the value given is not an address.
- * - `address_insecure`: tokens would travel unencrypted.
- * - `origin_foreign`: a request would go to an origin that was not named.
- * - `address_refused`: a place outside the public network that was not named.
+ * - `address_invalid`: the given value is not a URL.
+ * - `address_insecure`: tokens would be sent unencrypted.
+ * - `origin_foreign`: a request would go to an origin that the caller did not name.
+ * - `address_refused`: the place is outside the public network, and the caller did not name it.
  * - `unreachable`, `tls_failed`, `not_http`, `timed_out`: there is no answer.
  * - `redirected`: the answer is a redirect.
  * - `not_found`: nothing is there, or access is denied.
- * - `not_json`, `answer_malformed`, `answer_too_large`: the answer is not that of an agent.
+ * - `not_json`, `answer_malformed`, `answer_too_large`: the answer is not an agent's.
  */
 export type ClientErrorCode =
   | "address_invalid"
@@ -25,11 +25,11 @@ export type ClientErrorCode =
   | "answer_malformed"
   | "answer_too_large";
 
-/** An agent cannot be asked, or its answer cannot be used. */
+/** Thrown if a request cannot be sent, or its answer cannot be used. */
 export class ClientError extends Error {
   override readonly name = "ClientError";
   readonly code: ClientErrorCode;
-  /** The address of the request; absent if it is invalid. */
+  /** The origin of the request; absent if its URL is invalid. */
   readonly origin: string | undefined;
   /** The HTTP status of the answer, if that is the reason. */
   readonly status: number | undefined;
@@ -42,7 +42,7 @@ export class ClientError extends Error {
   }
 }
 
-/** The reason for a missing answer, by the code of the underlying error. */
+/** Explanations by the code of the underlying error. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "there is no host of that name",
@@ -60,7 +60,7 @@ const TLS_CODES =
   /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO)/;
 const NO_TLS = /^(ERR_SSL_|EPROTO)/;
 
-/** Makes the ClientError for a request without a readable answer. */
+/** Returns the ClientError for a request without a readable answer. */
 export function networkError(error: unknown, { origin }: URL): ClientError {
   const [code, message] = causeOf(error);
   const where = `could not reach ${origin}`;

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../bytes/json.js";
 import { objectIn, objectsIn, textIn } from "./received.js";
 
-/** An error that an agent answered with, unchanged; nothing in it is safe to display as it is. */
+/** An error in an agent's answer, unchanged. Nothing in it is safe to display as it is. */
 export class AgentFault extends Error {
   override readonly name = "AgentFault";
-  /** The HTTP status, derived from the code for JSON-RPC errors. */
+  /** The HTTP status; for JSON-RPC errors, derived from the code. */
   readonly status: number;
   /** The details: `google.rpc.ErrorInfo` and others. */
   readonly details: readonly JsonObject[];
@@ -26,10 +26,10 @@ export class AgentFault extends Error {
   }
 }
 
-/** Longest string in characters. */
+/** Most characters of a string. */
 const MAX_MESSAGE = 1000;
 
-/** Parses the error in an answer, of JSON-RPC or `google.rpc.Status`. @param body - `undefined` if it is not JSON. */
+/** Parses the error in an answer of JSON-RPC or `google.rpc.Status`. @param body - `undefined` if it is not JSON. */
 export function faultIn(response: Response, body: Json | undefined): AgentFault | undefined {
   const { status, statusText, headers } = response;
   const error = objectIn(body)["error"];
@@ -44,7 +44,7 @@ export function faultIn(response: Response, body: Json | undefined): AgentFault 
   return new AgentFault(status, message, [], headers);
 }
 
-// JSON-RPC answers with HTTP 200; the codes of the extension end in the status (docs/a2a.md).
+// JSON-RPC errors come with HTTP 200; the last digits of the extension's codes are the status (docs/a2a.md).
 function statusOf(status: number, code: Json | undefined): number {
   if (status >= 400 || typeof code !== "number") return status;
   const own = -code - 31000;

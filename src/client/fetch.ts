@@ -16,14 +16,14 @@ export interface AgentAccess {
   readonly faultOf?: typeof faultIn | undefined;
 }
 
-/** Largest answer in bytes; answers are for people and programs, and a larger one was not meant. */
+/** Most bytes of an answer. Answers are for people and programs, so a larger one is not meant. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Deepest nesting of arrays and objects, checked before anything walks them. */
+/** Maximum nesting depth of arrays and objects, checked before anything walks them. */
 const MAX_DEPTH = 64;
 
 /**
- * Makes a `fetch` that goes to the given origins only, without redirects, with a time limit, and that reads
- * JSON within limits.
+ * Returns a `fetch` that only sends requests to the given origins, follows no redirects, has a time limit, and
+ * reads JSON within limits.
  *
  * @throws ClientError if there is no usable answer.
  * @throws AgentFault if the answer is an error.
@@ -39,7 +39,7 @@ export function safeFetch(access: AgentAccess): typeof fetch {
     try {
       const response = await ask(url, { ...init, headers, signal, redirect: "manual" });
       const text = await textOf(url, response);
-      // 304 answers a condition; without one it is a redirect to nowhere.
+      // 304 answers a conditional request. Without a condition it counts as a redirect.
       const unchanged = response.status === 304 && headers.has("If-None-Match");
       return unchanged ? emptied(response) : checked(url, response, text, faultOf);
     } catch (error) {
@@ -52,7 +52,7 @@ export function safeFetch(access: AgentAccess): typeof fetch {
   };
 }
 
-/** @throws ClientError `origin_foreign` if an agent's card names a place that was not named with it. */
+/** @throws ClientError `origin_foreign` if an agent's card names another origin than the allowed ones. */
 export function assertWithin(url: URL, origins: readonly string[]): void {
   if (isWithin(url, origins)) return;
   const message = `the agent's card leads to another origin, ${url.origin}: no token is sent there`;

@@ -3,18 +3,18 @@ import { isIP, type LookupFunction } from "node:net";
 import { type AllowedOrigins, addressRefused, isNamed, specialKind } from "./address-rules.js";
 import { ClientError } from "./client-error.js";
 
-/** An IP address, as the system's resolver returns it. */
+/** An IP address as returned by the system's resolver. */
 export interface Address {
   readonly address: string;
   readonly family: number;
 }
 
-/** Looks up a host name; throws the system's error if it has no address. */
+/** Resolves a host name. Throws the system's error if it has no address. */
 export type Resolve = (hostname: string) => Promise<readonly Address[]>;
 
 const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
 
-/** Returns every address of a URL's host, or the host itself if it is an address. @throws The resolver's error. */
+/** Returns every IP address of a URL's host, or the host if it is one. @throws The resolver's error. */
 async function hostAddresses(
   { hostname }: URL,
   resolve: Resolve = resolveBySystem,
@@ -25,10 +25,10 @@ async function hostAddresses(
 }
 
 /**
- * Resolves the addresses of one request. The name is looked up once, so that the checked addresses are those
- * connected to.
+ * Resolves the IP addresses for one request. The name is resolved only once, so that the connection goes to the
+ * addresses that were checked.
  *
- * @throws ClientError `address_refused` if no address is public and the place was not named.
+ * @throws ClientError `address_refused` if no address is public, and the caller did not name the place.
  * @throws The resolver's error.
  */
 export async function pinnedAddresses(
@@ -45,7 +45,7 @@ export async function pinnedAddresses(
   throw addressRefused(url, specialKind(first.address) ?? "an unreadable");
 }
 
-/** Replaces the system's resolver in `node:net`: returns only the checked addresses. */
+/** Returns a substitute for the system's resolver in `node:net`, which returns only the checked addresses. */
 export function pinnedLookup(addresses: readonly Address[]): LookupFunction {
   return (hostname, options, callback) => {
     const wanted = typeof options.family === "number" ? options.family : 0;
@@ -61,10 +61,10 @@ export function pinnedLookup(addresses: readonly Address[]): LookupFunction {
 }
 
 /**
- * Checks a place that another client will look up and ask itself: every address must be public, unless the
+ * Checks a place to which another client will connect by itself: all its addresses must be public, unless the
  * caller named the place.
  *
- * @param timeout - Milliseconds for the look-up.
+ * @param timeout - Milliseconds for resolving the name.
  * @throws ClientError `address_refused`, `unreachable` or `timed_out`
  */
 export async function assertReachable(
@@ -80,7 +80,7 @@ export async function assertReachable(
   if (kind !== undefined) throw addressRefused(url, kind);
 }
 
-/** The system's resolver cannot be stopped; a late result is ignored. */
+/** The system's resolver cannot be stopped, so a late result is ignored. */
 function within(
   timeout: number,
   url: URL,

@@ -7,13 +7,13 @@ import { pinnedAddresses, pinnedLookup, type Resolve } from "./pinned-addresses.
 
 /** Limits of a request for a document. */
 export interface GetAccess extends AllowedOrigins {
-  /** Milliseconds for the name, the redirects and the whole body. */
+  /** Milliseconds for resolving the name, the redirects and the whole body. */
   readonly timeout: number;
-  /** Largest body in bytes. */
+  /** Most bytes of the body. */
   readonly maxBytes: number;
   /** Allows plain HTTP to other machines. */
   readonly insecure?: boolean | undefined;
-  /** Sent beside `Accept`; no other headers and no credentials are sent. */
+  /** Sent in addition to `Accept`. No other headers and no credentials are sent. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The system's resolver unless given. */
   readonly resolve?: Resolve | undefined;
@@ -25,7 +25,7 @@ export interface GetAccess extends AllowedOrigins {
 export interface GetAnswer {
   /** 200, or 304 for a conditional request. */
   readonly status: 200 | 304;
-  /** Empty with 304. */
+  /** The body; empty if the status is 304. */
   readonly text: string;
   readonly header: (name: string) => string | undefined;
 }
@@ -34,9 +34,9 @@ const MOST_REDIRECTS = 3;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json$/i;
 
 /**
- * Gets JSON from an address that another party may have chosen. The address must be public or named; the
- * connection goes to the checked address; redirects stay within one origin; size and time are bounded. Sends no
- * secrets. @throws ClientError
+ * Gets JSON from a URL that another party may have chosen. Its IP address must be public, unless the caller
+ * named the place. The connection goes to the checked address, redirects must stay within the origin, and size
+ * and time are limited. No secrets are sent. @throws ClientError
  */
 export async function pinnedGet(url: URL, access: GetAccess): Promise<GetAnswer> {
   assertScheme(url, access);
@@ -63,7 +63,7 @@ function assertScheme(url: URL, { insecure = false }: GetAccess): void {
   throw new ClientError("address_insecure", message, url.origin);
 }
 
-/** One connection pool for a request and its redirects, which stay within the origin. */
+/** Returns a connection pool for a request and its redirects, which stay within the origin. */
 async function agentFor(
   url: URL,
   access: GetAccess,
@@ -75,7 +75,7 @@ async function agentFor(
   return new HttpsAgent({ ...options, ca: access.ca });
 }
 
-/** The system's resolver cannot be stopped; a late result is ignored. */
+/** The system's resolver cannot be stopped, so a late result is ignored. */
 function before<T>(signal: AbortSignal, found: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
@@ -98,7 +98,7 @@ async function follow(
       const target = redirectIn(url, response);
       if (target === undefined) {
         const answer = await answerIn(url, response, access);
-        // A body without a length ends with its connection, also if the deadline closed it.
+        // A body without a length ends when its connection does, even if the deadline closed it.
         signal.throwIfAborted();
         return answer;
       }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../bytes/json.js";
 
-// An agent's answer is JSON of any shape, and is read leniently: a value of the wrong type counts as absent.
+// An agent's answer may be any JSON. It is read leniently: a value of the wrong type counts as absent.
 
 /** Returns an object; empty for any other value. */
 export function objectIn(value: unknown): JsonObject {

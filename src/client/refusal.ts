@@ -2,27 +2,27 @@ import type { AgentDenial, RefusedGrant, RequestDenial } from "../agent/refusal.
 import { isDeeperThan, type Json, type JsonObject } from "../bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "./received.js";
 
-/** A denial as received; its code may be unknown here. */
+/** A denial in an answer. Its code may be unknown here. */
 export type ReceivedDenial = Omit<AgentDenial, "code"> & { readonly code: string };
 
-/** An agent's refusal of a request for capabilities, as received. */
+/** An agent's refusal of a request for capabilities. */
 export interface ReceivedRefusal extends Omit<RequestDenial, "code" | "message" | "refused"> {
   readonly code: string;
   readonly refused: readonly ReceivedRefusedGrant[];
 }
 
-/** A grant for which an agent issued nothing, as received. */
+/** A grant under which an agent issued nothing. */
 export type ReceivedRefusedGrant = Omit<RefusedGrant, "takenBy"> & { readonly takenBy: string };
 
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";
-/** Longest string in characters. */
+/** Most characters of a string. */
 const MAX_TEXT = 1000;
-/** Arrays and objects within each other. */
+/** Maximum nesting depth of arrays and objects. */
 const MAX_DEPTH = 16;
 
 /**
- * Reads the denials in an error's details, from a `google.protobuf.Struct` or an older agent's
- * `google.rpc.ErrorInfo`; skips those without code or message.
+ * Reads the denials in an error's details: in a `google.protobuf.Struct`, or in the `google.rpc.ErrorInfo` of
+ * an older agent. Skips denials without code or message.
  *
  * @param domain - The extension's domain, which the ErrorInfo must have.
  */
@@ -50,7 +50,7 @@ export function refusalIn(details: unknown, domain: string): ReceivedRefusal | u
   };
 }
 
-/** The grants for which nothing was issued. */
+/** Reads the grants under which nothing was issued. */
 export function refusedGrantsIn(value: Json | undefined): readonly ReceivedRefusedGrant[] {
   return objectsIn(value).map((one) => ({
     grant: shortTextIn(one["grant"]) ?? "",
@@ -64,7 +64,7 @@ function metadataIn(details: unknown, domain: string): JsonObject | undefined {
   return info === undefined ? undefined : objectIn(info["metadata"]);
 }
 
-/** Reads denials as received; skips those without code or message. */
+/** Reads denials; skips those without code or message. */
 export function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] {
   return objectsIn(value).flatMap((denial): ReceivedDenial[] => {
     const { hop, discharge, capability, expected, actual, nearest, more } = denial;

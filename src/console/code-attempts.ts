@@ -2,11 +2,11 @@ import { RateLimiterMemory } from "rate-limiter-flexible";
 import { waitFor } from "../http/callers.js";
 import type { Session } from "./sessions.js";
 
-/** Limits on wrong user codes within a period. */
+/** Most wrong user codes within a period. */
 export interface CodeLimits {
   /** Most wrong codes in one session; 5 unless given. */
   readonly session: number;
-  /** Most wrong codes by one user, in all sessions; 10 unless given. */
+  /** Most wrong codes of one user in all sessions; 10 unless given. */
   readonly user: number;
   /** The period in seconds; 900 unless given. */
   readonly seconds: number;
@@ -14,7 +14,7 @@ export interface CodeLimits {
 
 export const CODE_LIMITS: CodeLimits = { session: 5, user: 10, seconds: 900 };
 
-/** Counts wrong user codes, so that no one finds another's by trying. */
+/** Counts wrong user codes, so that nobody can find another user's code by guessing. */
 export class CodeAttempts {
   readonly #sessions: RateLimiterMemory;
   readonly #users: RateLimiterMemory;
@@ -24,12 +24,12 @@ export class CodeAttempts {
     this.#users = new RateLimiterMemory({ points: user, duration: seconds });
   }
 
-  /** Counts an attempt before it is judged. @returns Seconds to wait, where there were too many. */
+  /** Counts an attempt before it is checked. @returns The seconds to wait if there were too many. */
   async take({ id, principal }: Session): Promise<number | undefined> {
     return (await waitFor(this.#sessions, id)) ?? (await waitFor(this.#users, principal));
   }
 
-  /** Takes back an attempt whose code was right. */
+  /** Uncounts an attempt whose code was right. */
   async right({ id, principal }: Session): Promise<void> {
     await Promise.all([this.#sessions.reward(id), this.#users.reward(principal)]);
   }

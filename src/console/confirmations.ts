@@ -5,45 +5,45 @@ import { type CookieOptions, SealedCookie, type Session } from "./sessions.js";
 
 /** An action that a user confirms by signing in again. */
 export interface Confirmable {
-  /** The id of an approval, or `host` when a host is added. */
+  /** The id of an approval, or `host` when a host is created. */
   readonly what: string;
-  /** The approval's digest, or one of the host's name. */
+  /** The approval's digest, or a digest of the host's name. */
   readonly digest: string;
 }
 
-/** A sign-in that was begun to confirm something, by the user of a session. */
+/** A sign-in that was started to confirm an action, by the user of a session. */
 export interface Confirming extends Confirmable {
   /** The session's id. */
   readonly session: string;
   /** Milliseconds since 1970 at which the authorization request began. */
   readonly began: number;
-  /** True if the user's presence must be shown. */
+  /** True if the sign-in must prove the user's presence. */
   readonly present: boolean;
-  /** The form as the user filled it in, to be shown again; empty if it is too long. */
+  /** The form as the user filled it in, so that it can be shown again; empty if it is too long to keep. */
   readonly form: string;
 }
 
-/** An authentication that was made to confirm one thing. It is good once, and until {@link endOf}. */
+/** A completed sign-in that confirms one action. It can be used once, before {@link endOf}. */
 export interface Confirmation extends Confirming {
   readonly id: string;
 }
 
-/** Milliseconds from the beginning of the authorization request to the deadline for the confirmed form. */
+/** Milliseconds from the start of the authorization request until the confirmation expires. */
 const WINDOW = 5 * 60 * 1000;
-/** Characters of a form that fit into a cookie with the other sealed values. */
+/** Most characters of a form that fits into a cookie with the other sealed values. */
 const MOST_FORM = 2000;
 
-/** Returns when a confirmation is over, in milliseconds since 1970. */
+/** Returns when a confirmation expires, in milliseconds since 1970. */
 export function endOf({ began }: Pick<Confirming, "began">): number {
   return began + WINDOW;
 }
 
-/** The form, if a cookie has room for it; else nothing. */
+/** Returns the form if it fits into a cookie; otherwise an empty string. */
 export function formToKeep(text: string): string {
   return text.length > MOST_FORM ? "" : text;
 }
 
-/** The last confirmation of a browser, in a sealed cookie. */
+/** A browser's latest confirmation, in a sealed cookie. */
 export class Confirmations {
   readonly #cookie: SealedCookie;
   readonly #clock: () => number;
@@ -61,20 +61,20 @@ export class Confirmations {
     this.#cookie.write(res, JSON.stringify(confirmation), endOf(confirmation));
   }
 
-  /** The confirmation of this very thing that was made in this session, if it is not over. */
+  /** Returns this session's confirmation if it is for exactly this action and has not expired. */
   of(req: Request, session: Session, { what, digest }: Confirmable): Confirmation | undefined {
     const found = this.last(req, session);
     return found?.what === what && found.digest === digest ? found : undefined;
   }
 
-  /** The last confirmation that was made in this session, of whatever thing, if it is not over. */
+  /** Returns this session's confirmation, whatever its action, if it has not expired. */
   last(req: Request, session: Session): Confirmation | undefined {
     const found = readConfirmation(this.#cookie.read(req));
     if (found === undefined || found.session !== session.id) return undefined;
     return endOf(found) > this.#clock() ? found : undefined;
   }
 
-  /** The browser forgets it. */
+  /** Deletes the cookie. */
   clear(res: Response): void {
     this.#cookie.clear(res);
   }
@@ -89,7 +89,7 @@ function readConfirmation(text: string | undefined): Confirmation | undefined {
   return typeof id === "string" ? { ...confirming, id } : undefined;
 }
 
-/** Reads what a sealed cookie has. */
+/** Parses the contents of a sealed cookie. */
 function readConfirming(value: unknown): Confirming | undefined {
   if (!isObject(value)) return undefined;
   const { what, digest, session, began, present, form } = value;
@@ -100,18 +100,18 @@ function readConfirming(value: unknown): Confirming | undefined {
   return { what, digest, session, began, present, form };
 }
 
-/** Data that a browser keeps while its user signs in at the identity provider. */
+/** The state of a sign-in, kept in the browser while the user is at the identity provider. */
 export interface SignIn extends LoginState {
-  /** The path to go to then, below the console's. */
+  /** The path to go to afterwards, relative to the console. */
   readonly to: string;
-  /** Present where a user who is signed in already confirms something. */
+  /** Set if a signed-in user signs in again to confirm an action. */
   readonly confirming?: Confirming;
 }
 
-/** Milliseconds that a sign-in may take which confirms nothing. */
+/** Most milliseconds that an ordinary sign-in may take. */
 const LONGEST = 15 * 60 * 1000;
 
-/** The sign-in that is under way in a browser, in a sealed cookie: another one takes its place. */
+/** A browser's sign-in in progress, in a sealed cookie. Starting another replaces it. */
 export class SignIns {
   readonly #cookie: SealedCookie;
   readonly #clock: () => number;
@@ -131,7 +131,7 @@ export class SignIns {
     this.#cookie.write(res, JSON.stringify(signIn), ends);
   }
 
-  /** Returns the sign-in begun in this browser, once: a code is valid once, whatever the result. */
+  /** Returns and deletes the sign-in started in this browser, whatever its result will be: its code is valid once. */
   take(req: Request, res: Response): SignIn | undefined {
     const text = this.#cookie.read(req);
     this.#cookie.clear(res);
@@ -145,7 +145,7 @@ function readSignIn(value: unknown): SignIn | undefined {
   if (typeof state !== "string" || typeof nonce !== "string") return undefined;
   if (typeof verifier !== "string" || typeof to !== "string") return undefined;
   const confirming = readConfirming(value["confirming"]);
-  // Without the confirmed action, it would be taken for a sign-in to the console.
+  // Without the action to confirm, it would count as an ordinary sign-in.
   if (Object.hasOwn(value, "confirming") && confirming === undefined) return undefined;
   return { state, nonce, verifier, to, ...(confirming === undefined ? {} : { confirming }) };
 }

@@ -41,23 +41,23 @@ import { STYLE } from "./style.js";
 export interface ConsoleOptions {
   /** The name of the agent. */
   readonly name: string;
-  /** With the approvals that users decide about. */
+  /** The parties, whose approvals the users decide. */
   readonly parties: Parties;
   /** Seals the cookies of sessions. */
   readonly issuer: Seal;
-  /** The sign-in of users. */
+  /** How users sign in. */
   readonly login: ConsoleLogin;
-  /** The agent's skills: their schemas say what the user can limit. */
+  /** The agent's skills, whose schemas determine what users can limit. */
   readonly skills: Iterable<DescribedSkill>;
-  /** Keeps what the console refuses. */
+  /** Records the console's refusals. */
   readonly ledger: Pick<Ledger, "note">;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
-  /** Seconds that a session lives; 3600 unless given. */
+  /** Lifetime of a session in seconds; 3600 unless given. */
   readonly lifetime?: number | undefined;
   /**
-   * Rate limit of a user, or of an address before sign-in; 300 times in 60 seconds unless given. Sign-ins are
-   * counted separately.
+   * Rate limit of each user, or of each address before sign-in; 300 requests in 60 seconds unless given.
+   * Sign-ins are counted separately.
    */
   readonly rate?: RateLimit | undefined;
   readonly codes?: Partial<CodeLimits> | undefined;
@@ -65,13 +65,13 @@ export interface ConsoleOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** An approvals console that is mounted. */
+/** A mounted approvals console. */
 export interface MountedConsole extends Mounted {
-  /** The address of the list of waiting requests. */
+  /** The URL of the list of waiting requests. */
   readonly approvalsUrl: string;
-  /** The address where users enter the code that an agent shows: Agent-Auth's `verification_uri`. */
+  /** The URL where users enter the code that an agent shows: Agent-Auth's `verification_uri`. */
   readonly deviceUrl: string;
-  /** Notes for the operator at the start, such as that presence is not checked; a sentence each. */
+  /** Warnings for the operator at the start, one sentence each, for example that presence is not checked. */
   readonly warnings: readonly string[];
 }
 
@@ -89,16 +89,17 @@ const MEMBERS = [
   "codes",
   "clock",
 ];
-/** The console's path below the address of the agent. */
+/** The console's path, relative to the agent's URL. */
 export const CONSOLE_PATH = "/approvals";
 const RATE: RateLimit = { requests: 300, seconds: 60 };
 const LONGEST = 24 * 60 * 60;
 
 /**
- * Mounts the approvals console: pages on which users sign in, see requests of agents with their reasons, limit,
+ * Mounts the approvals console: pages on which users sign in, see agents' requests and their reasons, limit,
  * approve or deny them, and revoke what they granted.
  *
- * @throws TypeError naming the option that is wrong; for development tokens at an address that is not loopback.
+ * @throws TypeError naming the option that is wrong, or if development tokens are used at an address that is
+ *   not loopback.
  */
 export function mountConsole(options: ConsoleOptions, place: MountPoint): MountedConsole {
   assertMembers(options, MEMBERS, "options");
@@ -138,7 +139,7 @@ export function mountConsole(options: ConsoleOptions, place: MountPoint): Mounte
     onFailure: failureLog(log),
   };
   const answer = faultPages(desk);
-  // It costs nothing, and a page that is refused is shown with it.
+  // The style sheet is not rate-limited: it is cheap, and the page of a refusal needs it.
   const style = express.Router().get("/style.css", styleSheet);
   const open = express.Router();
   loginRoutes(desk, open);
@@ -228,7 +229,7 @@ function failedPage(desk: Desk): ErrorRequestHandler {
   };
 }
 
-/** Writes what the console refuses into the ledger: never what a form had in it. */
+/** Returns a function that writes refusals to the ledger, without any contents of forms. */
 function recordIn(ledger: Pick<Ledger, "note">, clock: () => number): Desk["record"] {
   return ({ code, record }, session) =>
     ledger.note({

@@ -10,28 +10,28 @@ import type { NewHosts } from "./new-hosts.js";
 import { type FaultParts, faultPage, type PageParts, page } from "./pages/layout.js";
 import type { Session, Sessions } from "./sessions.js";
 
-/** Something that the console refuses: what the user is shown, and what the ledger keeps. */
+/** A refusal by the console: the page for the user, and the event for the ledger. */
 export interface Refusal extends FaultParts {
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 429 | 500 | 503;
-  /** A stable word, such as `approver_denied`. */
+  /** A stable code, such as `approver_denied`. */
   readonly code: string;
   /** The approval, grant or host concerned. */
   readonly record?: string;
-  /** True if the decision about it has been recorded already. */
+  /** True if the ledger has the refusal already. */
   readonly recorded?: boolean;
-  /** Seconds after which to try again. */
+  /** Seconds until a retry can succeed. */
   readonly retryAfter?: number;
 }
 
-/** The dependencies of every page of the console. */
+/** The configuration and services that every page of the console needs. */
 export interface Desk {
   /** The name of the agent. */
   readonly name: string;
-  /** The origin of the address that users open, such as `https://agent.example`. */
+  /** The origin at which users open the console, such as `https://agent.example`. */
   readonly origin: string;
-  /** The path of the console at that address, such as `/approvals`. */
+  /** The path of the console at that origin, such as `/approvals`. */
   readonly base: string;
-  /** The address of the console. */
+  /** The URL of the console. */
   readonly url: string;
   readonly login: ConsoleLogin;
   readonly parties: Parties;
@@ -63,7 +63,7 @@ export function show(
     .send(page(desk, session, parts).toString());
 }
 
-/** Refuses: with a page that says what happened, and in the ledger. */
+/** Sends a page that explains a refusal, and records the refusal in the ledger. */
 export function sendRefusal(desk: Desk, req: Request, res: Response, refusal: Refusal): void {
   const session = desk.sessions.of(req);
   if (refusal.recorded !== true) desk.record(refusal, session);
@@ -74,7 +74,7 @@ export function sendRefusal(desk: Desk, req: Request, res: Response, refusal: Re
     .send(page(desk, session, faultPage(desk, refusal)).toString());
 }
 
-/** Sends the browser on to another page of the console, by GET. */
+/** Redirects the browser to another page of the console, by GET. */
 export function goTo(desk: Desk, res: Response, path: string): void {
   res.redirect(303, `${desk.base}${path}`);
 }

@@ -2,12 +2,12 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import { contentType } from "../http/body.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "../http/fault.js";
 
-/** Bytes of a form: some hundred fields. */
+/** Most bytes of a form; enough for some hundred fields. */
 const MAX_BYTES = 128 * 1024;
 const MAX_FIELDS = 2000;
 const TYPE = "application/x-www-form-urlencoded";
 
-/** Parses a form. A field that can only have one value is refused with several. */
+/** A parsed form. If a field that takes one value has several, reading it throws. */
 export class Form {
   readonly #fields: URLSearchParams;
 
@@ -15,7 +15,7 @@ export class Form {
     this.#fields = new URLSearchParams(text);
   }
 
-  /** The field's one value; empty if it is absent. @throws FormError */
+  /** Returns the field's only value; empty if it is absent. @throws FormError */
   text(name: string): string {
     const values = this.#fields.getAll(name);
     if (values.length > 1) throw new FormError(`the form has "${name.slice(0, 64)}" twice`);
@@ -26,24 +26,24 @@ export class Form {
     return this.#fields.getAll(name);
   }
 
-  /** The fields that have a value, but for those named; {@link Form} reads it again. */
+  /** Returns the non-empty fields except the named ones, encoded so that {@link Form} can read them again. */
   without(names: readonly string[]): string {
     const kept = [...this.#fields].filter(([name, value]) => value !== "" && !names.includes(name));
     return new URLSearchParams(kept).toString();
   }
 
-  /** Every name that there is, once. */
+  /** Returns the distinct names of the fields. */
   names(): readonly string[] {
     return [...new Set(this.#fields.keys())];
   }
 }
 
-/** A form that none of our pages sends. */
+/** Thrown for a form that none of this server's pages sends. */
 export class FormError extends Error {
   override readonly name = "FormError";
 }
 
-/** Reads the forms of pages within limits; {@link formOf} has them then. */
+/** Returns middleware that reads forms of limited size, for {@link formOf}. */
 export function readForms(answer: FaultWriter): readonly (RequestHandler | ErrorRequestHandler)[] {
   const read = express.text({ type: TYPE, limit: MAX_BYTES, inflate: false });
   const check: RequestHandler = (req, res, next) => {
@@ -71,7 +71,7 @@ export function readForms(answer: FaultWriter): readonly (RequestHandler | Error
   return [contentType([TYPE], answer), read, check, refuseUnreadable];
 }
 
-/** The form that a request sent. @throws FormError if it sent none. */
+/** Returns the form of a request. @throws FormError if the request has none. */
 export function formOf(req: { readonly body?: unknown }): Form {
   if (req.body instanceof Form) return req.body;
   throw new FormError("there is no form");

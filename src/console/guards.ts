@@ -7,7 +7,7 @@ import { type Desk, type Refusal, sendRefusal } from "./desk.js";
 import { formOf } from "./form.js";
 import { isFormOf } from "./sessions.js";
 
-/** No script, no foreign load, frame or form, no kept copy. */
+/** Forbids scripts, loading from other origins, framing, sending forms elsewhere, and caching. */
 const HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy": [
     "default-src 'none'",
@@ -19,7 +19,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   ].join("; "),
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
-  // A stricter one would take the origin from forms that are sent within the console.
+  // A stricter policy would remove the origin from forms sent within the console.
   "Referrer-Policy": "same-origin",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -34,7 +34,7 @@ export const secureHeaders: RequestHandler = (_req, res, next) => {
 
 const FRAMES = ["iframe", "frame", "embed", "object", "fencedframe"];
 
-/** Refuses frames as the headers do, with a page that says so and an event in the ledger. */
+/** Refuses requests from frames, as the headers do, but with a page that says so and an event in the ledger. */
 export function refuseFrames(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (!FRAMES.includes(req.get("Sec-Fetch-Dest") ?? "")) return next();
@@ -56,7 +56,7 @@ const FOREIGN: Refusal = {
     "This form was not sent from the approvals console, so nothing was done. Open the console and send the form from there.",
 };
 
-/** Refuses forms of other sites' pages; a browser says where a form comes from. */
+/** Refuses forms sent by pages of other sites; browsers say where a form comes from. */
 export function refuseCrossSite(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (req.method !== "POST") return next();
@@ -68,7 +68,7 @@ export function refuseCrossSite(desk: Desk): RequestHandler {
   };
 }
 
-/** Refuses forms that do not come from a page that this session was shown. */
+/** Refuses forms unless they come from a page that was shown to this session. */
 export function refuseForgedForms(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (req.method !== "POST") return next();
@@ -84,7 +84,7 @@ export function refuseForgedForms(desk: Desk): RequestHandler {
   };
 }
 
-/** Lets signed-in users through; others sign in first, and come back. */
+/** Lets signed-in users through. Sends others to the sign-in, from which they return. */
 export function requireUser(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (desk.sessions.of(req) !== undefined) return next();
@@ -101,10 +101,13 @@ export function requireUser(desk: Desk): RequestHandler {
   };
 }
 
-/** The paths of a sign-in, below the console's. */
+/** The paths of a sign-in, relative to the console. */
 const SIGN_IN = ["/login", "/callback"];
 
-/** Limits requests by user, else by address; sign-ins count apart, so that strangers use none of them up. */
+/**
+ * Limits the rate of requests by user, or by address before sign-in. Sign-ins are counted separately, so that
+ * strangers cannot use up the limit of others.
+ */
 export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
   const points = { points: limit.requests, duration: limit.seconds };
   const pages = new RateLimiterMemory(points);
@@ -120,14 +123,14 @@ export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
       code: "rate_limited",
       title: "Too many requests",
       retryAfter,
-      // Counts as recorded, so that a flood of requests makes no flood of events.
+      // Skip the ledger, so that a flood of requests does not become a flood of events.
       recorded: true,
       message: `Wait ${retryAfter} seconds, then try again.`,
     });
   };
 }
 
-/** Answers the faults of what stands in front of the pages with a page. */
+/** Returns a writer that answers faults of the middleware with a page. */
 export function faultPages(desk: Desk): FaultWriter {
   return (res, { status, reason: code, message, retryAfter }) => {
     sendRefusal(desk, res.req, res, {

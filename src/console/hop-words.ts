@@ -18,7 +18,7 @@ import type { Scalar } from "../caveats/scalar.js";
 import { html, type Markup, time } from "../http/markup/markup.js";
 import { trusted, untrusted } from "../http/markup/untrusted-text.js";
 
-/** A label of ours and what stands beside it; or, of an argument, its name and its limits. */
+/** A label with its description. For a limit on an argument, the label is the argument's name. */
 export type Row = readonly [label: Markup | string, words: Markup];
 
 /** Describes the limits of one party in words. */
@@ -40,7 +40,7 @@ export function authorityWords(
   });
 }
 
-// Of the labels in the table of hops, those that need other words here.
+// Labels of the table of hop keys that read differently in the console.
 const LABELS: Readonly<Record<string, string>> = {
   expires: "Ends",
   audience: "Services",
@@ -89,7 +89,7 @@ function rows(label: string, words: KeyWords, now: number, byOrigin: TextByOrigi
   }
 }
 
-/** A limit on one argument: `at least 1, at most 1000`. */
+/** Describes a limit on one argument, such as `at least 1, at most 1000`. */
 function limitWords(limit: Constraint, byOrigin: TextByOrigin): Markup {
   if (limit === null || typeof limit !== "object") return html`exactly ${byOrigin.value(limit)}`;
   return operatorWords(limit, byOrigin);
@@ -104,7 +104,10 @@ export function domainWords(domain: Domain, byOrigin: TextByOrigin): Markup {
   return operatorWords(limit, byOrigin);
 }
 
-/** What is left of an argument of some operations: once where all leave the same, else for each of them. */
+/**
+ * Describes the remaining values of an argument: once if they are the same for all operations, otherwise for
+ * each operation.
+ */
 export function leftWords(
   argument: string,
   operations: readonly string[],
@@ -148,7 +151,7 @@ function byOperation<Limit>(
   );
 }
 
-/** A limit on one argument of an operation. */
+/** Describes a limit on one argument of an operation. */
 function argumentWords(limit: ArgumentConstraint, byOrigin: TextByOrigin): Markup {
   if (limit === null || typeof limit !== "object") return html`exactly ${byOrigin.value(limit)}`;
   if (limit.absent === true) return html`must be left out`;
@@ -192,20 +195,23 @@ function operatorWords(
   return joined(parts);
 }
 
-/** Joins parts by commas. */
+/** Joins parts with commas. */
 export function joined(parts: readonly Markup[]): Markup {
   return html`${parts.map((part, at) => (at === 0 ? part : html`, ${part}`))}`;
 }
 
-/** Marks texts by their origin: a stranger's are quoted and coloured, the server's and the user's are not. */
+/**
+ * Marks texts by their origin: a stranger's texts are quoted and coloured, those of the server and its users
+ * are not.
+ */
 export interface TextByOrigin {
-  /** The name of something, such as an argument. */
+  /** Marks a name, such as that of an argument. */
   name(text: string): Markup;
-  /** A value of an argument. Values that are no texts stand as JSON has them, so that 1 and "1" differ. */
+  /** Marks a value of an argument. Values other than strings are shown as JSON, so that 1 and "1" differ. */
   value(one: Scalar): Markup;
 }
 
-/** @param own - The texts that the server or the user has chosen; all others are a stranger's. */
+/** @param own - Texts chosen by the server or the user; all others count as a stranger's. */
 export function textByOrigin(own: ReadonlySet<string>): TextByOrigin {
   return {
     name: (text) => (own.has(text) ? trusted(text) : untrusted(text)),

@@ -1,6 +1,6 @@
 /**
- * The approvals console: pages on which users see what agents ask for, narrow, approve, deny and revoke it.
- * src/agent/parties decides.
+ * The approvals console: pages on which users see, narrow, approve and deny the requests of agents, and revoke
+ * grants. The decisions themselves are made in src/agent/parties.
  *
  * @module proviso/console
  */

@@ -2,16 +2,19 @@ import type { Request, Response } from "express";
 import { isObject } from "../bytes/json.js";
 import { type CookieOptions, SealedCookie, type Session } from "./sessions.js";
 
-/** A host that a user has just made, and the token that is shown once. */
+/** A host that was just created, with its enrolment token, which is shown once. */
 export interface MadeHost {
   readonly host: string;
   readonly enrolmentToken: string;
 }
 
-/** Milliseconds in which the browser fetches the page that shows the token. */
+/** Milliseconds within which the browser must load the page with the token. */
 const LIFETIME = 60_000;
 
-/** Hands an enrolment token on in a sealed cookie, so that reloading its page makes no second host. */
+/**
+ * Passes an enrolment token to the next page in a sealed cookie, so that reloading that page creates no second
+ * host.
+ */
 export class NewHosts {
   readonly #cookie: SealedCookie;
   readonly #clock: () => number;
@@ -30,7 +33,7 @@ export class NewHosts {
     this.#cookie.write(res, text, this.#clock() + LIFETIME);
   }
 
-  /** Returns the host made in this session, once; the browser then forgets it. */
+  /** Returns the host created in this session and deletes the cookie. */
   take(req: Request, res: Response, { id }: Session): MadeHost | undefined {
     const text = this.#cookie.read(req);
     if (text === undefined) return undefined;

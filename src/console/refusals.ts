@@ -1,15 +1,15 @@
 import type { DecisionCode } from "../agent/parties/approval-decisions.js";
 import type { Refusal } from "./desk.js";
 
-/** The refusal where the request is not the one that was shown. */
+/** The message if the request has changed since it was shown. */
 export const STALE =
   "What you were shown has changed, so nothing was decided. This is the request as it is now: look at it again.";
 
-/** The notice where the user's limits were too long to be kept in the browser. */
+/** The message if the user's form was too long to be kept in the browser. */
 export const TOO_LONG =
   "What you entered was too long to be kept while you signed in. Enter it again, and approve then.";
 
-/** Messages for users about refused decisions. */
+/** The user's messages for refused decisions. */
 export const REFUSALS: { readonly [Code in DecisionCode]: Refusal } = {
   approval_unknown: {
     status: 404,

@@ -5,18 +5,21 @@ import type { Desk } from "./desk.js";
 import type { ShownGrant } from "./pages/grant-list.js";
 import type { Session } from "./sessions.js";
 
-/** The code of an approval as the user has entered it in this session. */
+/** Returns the user code of an approval if the user has entered it in this session. */
 export function enteredCode({ id }: Approval, { codes }: Session): string | undefined {
   return codes.find(([approval]) => approval === id)?.[1];
 }
 
-/** Returns whether the user of a session may answer: it is for them, or no user's yet and they have its code. */
+/**
+ * Returns whether the session's user may decide: the user is an approver, or has entered the code of a request
+ * without a user.
+ */
 export function canAnswer({ approvals }: Desk, approval: Approval, session: Session): boolean {
   if (approvals.mayDecide(approval, session.principal)) return true;
   return mayTakeOn(approval, session.principal) && enteredCode(approval, session) !== undefined;
 }
 
-/** Returns whether the user of a session may see a request, also after deciding about it. */
+/** Returns whether the session's user may see a request, including after deciding it. */
 export function canSee(desk: Desk, approval: Approval, session: Session): boolean {
   const { principal } = session;
   const own = principalOf(approval) === principal;
@@ -24,16 +27,16 @@ export function canSee(desk: Desk, approval: Approval, session: Session): boolea
   return own || decided || canAnswer(desk, approval, session);
 }
 
-/** Earlier grants to a host on a user's behalf. */
+/** Earlier grants of a user to a host. */
 export interface GivenBefore {
-  /** The still active ones. */
+  /** The grants that are still active. */
   readonly active: readonly ShownGrant[];
-  /** The latest decisions about its requests, latest first, among the last 200 that concerned the user. */
+  /** The latest decisions about the host's requests, latest first, among the user's last 200 decisions. */
   readonly past: readonly Approval[];
 }
 
 const MOST_PAST = 5;
-/** Number of the user's last decisions in which those about the host are searched. */
+/** Number of the user's last decisions that are searched for those about the host. */
 const AMONG = 200;
 
 export async function givenBefore(

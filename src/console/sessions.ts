@@ -5,15 +5,15 @@ import { encodeBase64url } from "../bytes/base64.js";
 import { isObject } from "../bytes/json.js";
 import type { Issuer } from "../issuer/issuer.js";
 
-/** A user that is signed in to the console, in one browser. */
+/** The session of a signed-in user in one browser. */
 export interface Session {
   readonly id: string;
   readonly principal: string;
-  /** Stands in every form: a page of another site does not know it. */
+  /** A secret in every form, which pages of other sites do not know. */
   readonly csrf: string;
   /** Milliseconds since 1970. */
   readonly ends: number;
-  /** User codes that the user has entered, by the approvals that they are for; the latest few. */
+  /** User codes that the user has entered, by approval; only the latest few. */
   readonly codes: readonly (readonly [approval: string, code: string])[];
 }
 
@@ -27,11 +27,17 @@ export interface SessionsOptions {
 
 const MOST_CODES = 4;
 
-/** Sessions in sealed cookies. Another process takes one that ended here until its time is over. */
+/**
+ * Sessions in sealed cookies. A session that was ended by signing out here stays valid at other processes until
+ * it expires.
+ */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cookie: SealedCookie;
-  /** Ended before their time, by when that is over. None is dropped: it would come back. */
+  /**
+   * Sessions that were ended by signing out, with their expiry. They are kept until then; otherwise their
+   * cookies would be valid again.
+   */
   readonly #ended = new Map<string, number>();
 
   constructor(options: SessionsOptions) {
@@ -60,17 +66,17 @@ export class Sessions {
     return session.ends > this.#options.clock() ? session : undefined;
   }
 
-  /** Notes that the user has entered the code of an approval. */
+  /** Adds a user code to those entered in the session. */
   entered(res: Response, session: Session, approval: string, code: string): void {
     const others = session.codes.filter(([id]) => id !== approval);
     const codes = [...others, [approval, code] as const].slice(-MOST_CODES);
     this.#cookie.write(res, JSON.stringify({ ...session, codes }), session.ends);
   }
 
-  /** Signs the user out: the cookie, and any copy of it, is refused from then on. */
+  /** Signs the user out. The cookie, and any copy of it, is refused from then on. */
   end(res: Response, session: Session): void {
     const now = this.#options.clock();
-    // All live equally long, so those that are over are among the first, or soon will be.
+    // All sessions have the same lifetime, so the first entries expire first.
     for (const [id, ends] of this.#ended) {
       if (ends > now) break;
       this.#ended.delete(id);
@@ -80,7 +86,7 @@ export class Sessions {
   }
 }
 
-/** Returns whether a form comes from a page that this session was shown. */
+/** Returns whether a form comes from a page that was shown to this session. */
 export function isFormOf(session: Session, token: string): boolean {
   const [own, given] = [Buffer.from(session.csrf), Buffer.from(token)];
   return own.length === given.length && timingSafeEqual(own, given);
@@ -107,20 +113,20 @@ function isCode(value: unknown): value is readonly [string, string] {
   );
 }
 
-/** Seals cookies: an issuer, under keys derived from its root key. */
+/** Seals cookies; an issuer does so with keys derived from its root key. */
 export type Seal = Pick<Issuer, "seal" | "open">;
 
 export interface CookieOptions {
   readonly name: string;
-  /** Its purpose: a cookie sealed for one purpose does not open for another. */
+  /** What the cookie is for. A cookie sealed for one purpose cannot be opened for another. */
   readonly purpose: string;
-  /** True if the console is reached by https: then the cookie is bound to it and to this one host. */
+  /** True if the console uses https. The cookie is then restricted to https and to this host. */
   readonly secure: boolean;
   readonly seal: Seal;
   readonly clock: () => number;
 }
 
-/** One sealed cookie of a browser: only this server can read it or make one. */
+/** One cookie of a browser, sealed so that only this server can read or make it. */
 export class SealedCookie {
   readonly #options: CookieOptions;
   readonly #name: string;
@@ -152,12 +158,12 @@ export class SealedCookie {
   }
 
   #attributes(): { httpOnly: true; sameSite: "lax"; secure: boolean; path: "/" } {
-    // Lax: an identity provider sends users back from another site.
+    // Lax, because the identity provider's redirect comes from another site.
     return { httpOnly: true, sameSite: "lax", secure: this.#options.secure, path: "/" };
   }
 }
 
-/** Values of the cookies with a name, as few as a browser would send for it. */
+/** Returns the values of the cookies with a name, at most as many as a browser would send. */
 function valuesOf(header: string, name: string): readonly string[] {
   const pairs = header.split(";").map((pair) => pair.trim());
   const own = pairs.filter((pair) => pair.startsWith(`${name}=`));

@@ -2,24 +2,24 @@ import type { Request, RequestHandler, Response } from "express";
 import type { Desk } from "./desk.js";
 import type { Session } from "./sessions.js";
 
-/** A request of a user that is signed in. */
+/** A request by a signed-in user. */
 export interface Visit {
   readonly req: Request;
   readonly res: Response;
   readonly session: Session;
 }
 
-/** Handles the request of a user that is signed in. */
+/** Wraps a handler for requests by signed-in users. */
 export function visit(desk: Desk, handle: (visit: Visit) => Promise<void>): RequestHandler {
   return async (req, res) => {
     const session = desk.sessions.of(req);
-    // It may have ended since it was looked at.
+    // The session may have ended since the first check.
     if (session === undefined) return res.redirect(303, desk.base);
     return handle({ req, res, session });
   };
 }
 
-/** One parameter of the address; empty if it is absent or not one text. */
+/** Returns one query parameter; empty if it is absent or not a single string. */
 export function query(req: Request, name: string): string {
   const value: unknown = req.query[name];
   return typeof value === "string" ? value : "";

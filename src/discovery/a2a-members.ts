@@ -4,7 +4,7 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import { pointer, shown, shownPath } from "./faults.js";
 import { snakeCase } from "./fields.js";
 
-/** A card with only the properties of A2A 1.0, as the official SDKs read it, or the reason why they cannot. */
+/** A card with only A2A 1.0's properties, as the official SDKs read it, or the reason why they cannot. */
 export type A2AMembers =
   | { readonly card: JsonObject; readonly problem?: undefined }
   | { readonly card?: undefined; readonly problem: string };
@@ -24,7 +24,7 @@ export function a2aMembers(card: JsonObject): A2AMembers {
   return problem === undefined ? { card: objectIn(kept) } : { problem };
 }
 
-// Recursive: the depth of a card was limited before.
+// Recursion is safe: the depth of the card was limited before.
 function within(value: Json, schema: JsonObject, path: string, problems: string[]): Json {
   const { $ref, type, properties, items, additionalProperties: others, oneOf } = schema;
   if (typeof $ref === "string") return within(value, definition($ref), path, problems);

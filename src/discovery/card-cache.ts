@@ -1,6 +1,6 @@
 import { knownMembers } from "../checks/members.js";
 
-/** A card as received, and how long it may be used without asking again. */
+/** A received card, and how long it may be used without another request. */
 export interface KeptCard {
   readonly text: string;
   readonly etag: string | undefined;
@@ -8,7 +8,7 @@ export interface KeptCard {
   readonly freshUntil: number;
 }
 
-/** Cards by their address and the request headers, with limits on number and size. Made by {@link createCardCache}. */
+/** Cards by URL and request headers, limited in number and size. Made by {@link createCardCache}. */
 export interface CardCache {
   get(key: string): KeptCard | undefined;
   set(key: string, card: KeptCard): void;
@@ -17,15 +17,15 @@ export interface CardCache {
 
 /** The limits of a cache. */
 export interface CardCacheOptions {
-  /** Number of cards; 256 unless given. */
+  /** Most cards; 256 unless given. */
   readonly maxCards?: number;
-  /** Characters of all cards together; 16 Mi unless given. */
+  /** Most characters of all cards together; 16 Mi unless given. */
   readonly maxCharacters?: number;
 }
 
 /**
- * Makes a cache of cards; each use judges the card anew. A cache may be shared: it separates callers that
- * differ in the places they named, plain HTTP, or `ca`.
+ * Creates a cache of cards. Each use judges the card anew. Several callers may share a cache: entries of
+ * callers that differ in the origins they named, in allowing plain HTTP, or in `ca` are kept separate.
  *
  * @throws TypeError naming the option that is not valid.
  */
@@ -71,12 +71,11 @@ function sizeOf(address: string, { text, etag = "" }: KeptCard): number {
   return text.length + address.length + etag.length;
 }
 
-/** Longest time in seconds that a card is used without asking again, whatever its agent says. */
+/** Most seconds for which a card is used without another request, whatever its agent says. */
 const MAX_AGE = 3600;
 
 /**
- * Returns the time until which a card is fresh (RFC 9111, `max-age` less `Age`); `undefined` if it must not be
- * cached.
+ * Returns until when a card is fresh (RFC 9111, `max-age` less `Age`); `undefined` if it must not be cached.
  *
  * @param now - Milliseconds since 1970.
  */

@@ -14,7 +14,7 @@ import { rangeText } from "./versions.js";
 const MEDIA_TYPE =
   /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/(?:\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})(?:\s*;.*)?$/i;
 
-/** Remarks beyond the schema: violations of the contract, and names that refer to nothing. */
+/** Returns remarks beyond the schema: violations of the contract, and names that refer to nothing. */
 export function cardRemarks(
   card: CardReading,
   version: CardVersion,
@@ -65,7 +65,7 @@ function capabilityRemarks(card: CardReading, version: CardVersion): readonly Re
   return remarks;
 }
 
-/** Tests whether a card has any field of the contract, in any place. */
+/** Tests whether a card has a field of the contract anywhere. */
 function declaresContract({ extensions, capabilities, range, delegates }: CardReading): boolean {
   const isContract = (name: string): boolean => {
     const entry = registeredCapability(name);
@@ -141,7 +141,7 @@ function skillRemarks(card: JsonObject): readonly Remark[] {
   });
 }
 
-/** The property with the security requirements: in A2A 1.0, and in earlier versions. */
+/** Names of the property with the security requirements: in A2A 1.0, and in earlier versions. */
 const REQUIREMENTS = ["securityRequirements", "security"];
 
 function securityRemarks(card: JsonObject, suggest: Suggest): readonly Remark[] {

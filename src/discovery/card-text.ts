@@ -13,9 +13,9 @@ import { MAX_CARD_DEPTH } from "./read-card.js";
 export const MAX_CARD_BYTES: number = 1024 * 1024;
 
 /**
- * Parses a card within limits; refuses deep nesting and duplicate names in one object.
+ * Parses a card within limits. Refuses deep nesting and duplicate properties.
  *
- * @param origin - The source of the card, for messages: an origin, or the name of a file.
+ * @param origin - The source of the card, for messages: an origin or a file name.
  * @throws ClientError `answer_malformed` or `not_json`
  */
 export function parseCard(text: string, origin: string): JsonObject {

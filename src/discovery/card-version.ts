@@ -10,13 +10,12 @@ export type CardVersion = OlderVersion | "1.0";
 
 const VERSIONS: readonly CardVersion[] = ["0.1", "0.2", "0.3", "1.0"];
 
-/** The properties that identify a card of A2A before 1.0 without `protocolVersion`. */
+/** Properties that identify a card of A2A before 1.0 that does not have `protocolVersion`. */
 const OLDER_MEMBERS = ["url", "preferredTransport", "additionalInterfaces", "authentication"];
 
 /**
- * Detects the version of a card's form from the property that lists its interfaces, then from its stated
- * version, then from its other properties. Only 0.1 had `authentication`, and no card before 0.2.5 stated its
- * version.
+ * Detects the version of a card: from the property that lists its interfaces, then from its stated version,
+ * then from its other properties. Only 0.1 had `authentication`, and no card before 0.2.5 stated its version.
  */
 export function versionOfCard(card: JsonObject): CardVersion {
   if (!hasOlderForm(card)) return "1.0";
@@ -27,7 +26,10 @@ export function versionOfCard(card: JsonObject): CardVersion {
   return isFirst ? "0.1" : "0.2";
 }
 
-/** Returns the version to check against if one is named: minor versions of 1 add to 1.0. `undefined` if unreadable. */
+/**
+ * Returns the version to check against for a version that was named. Any minor version of 1 is checked against
+ * 1.0. `undefined` if it cannot be parsed.
+ */
 function versionNamed(text: string): CardVersion | undefined {
   const version = parseVersion(text);
   if (version === undefined) return undefined;
@@ -44,7 +46,8 @@ export function asCardVersion(text: unknown, where: string): CardVersion {
   throw new TypeError(`${where}: expected a version of A2A, one of ${VERSIONS.join(", ")}`);
 }
 
-// Cards of A2A before 1.0: one interface at the top, others in `additionalInterfaces`, one version for all.
+// Cards of A2A before 1.0: one interface in top-level properties, others in `additionalInterfaces`, one version
+// for all.
 
 /** Tests for the form of A2A before 1.0: a card whose `supportedInterfaces` is empty or absent. */
 export function hasOlderForm(card: JsonObject): boolean {
@@ -57,7 +60,7 @@ export interface WrittenInterface {
   readonly holder: Holder;
   /** The name of the property with the binding. */
   readonly binding: "protocolBinding" | "preferredTransport" | "transport";
-  /** The object with its version. */
+  /** The object that has its version. */
   readonly version: Holder;
 }
 
@@ -69,7 +72,7 @@ export function olderInterfaces(top: Holder, faults: Faults): readonly WrittenIn
   const hasFirst = url !== undefined && url !== null && url !== "";
   const others = (more?.value ?? []).flatMap((item, at): WrittenInterface[] => {
     if (!isJsonObject(item)) return [];
-    // The interface at the top is usually listed again.
+    // The interface in the top-level properties is usually listed again.
     if (hasFirst && item["url"] === url && item["transport"] === first) return [];
     const holder = { path: pointer(more?.path ?? "", at), value: item };
     return [{ holder, binding: "transport", version: top }];
@@ -79,12 +82,12 @@ export function olderInterfaces(top: Holder, faults: Faults): readonly WrittenIn
     : others;
 }
 
-/** The versions whose cards did not state their version, a property that came with 0.2.5. */
+/** The versions whose cards did not state their version, which came with 0.2.5. */
 export const UNNAMED: readonly VersionRange[] = [
   { min: { major: 0, minor: 1 }, max: { major: 0, minor: 2 } },
 ];
 
-/** A top-level flag of older cards that is under `capabilities` since A2A 1.0. */
+/** Returns a top-level flag of older cards that A2A 1.0 has under `capabilities`. */
 export function olderFlag(name: string, card: JsonObject): readonly Field[] {
   if (name !== "extended_agent_card" || !hasOlderForm(card)) return [];
   return fieldsOf([{ path: "", value: card }], "supportsAuthenticatedExtendedCard");

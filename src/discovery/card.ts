@@ -3,7 +3,7 @@ import { notA } from "../checks/kinds.js";
 import type { DiscoveryDenial } from "./denial.js";
 import type { ProtocolVersion, VersionRange } from "./versions.js";
 
-/** A card's claims, in either spelling. None is verified, and no string is safe to display as it is. */
+/** What a card claims, in either spelling. Nothing is verified, and no string is safe to display as it is. */
 export interface CardReading {
   /** The card as received. */
   readonly document: JsonObject;
@@ -11,26 +11,26 @@ export interface CardReading {
   readonly name: string;
   /** The agent's own version; empty if the card has none. */
   readonly version: string;
-  /** In the card's order, which is the agent's preference. */
+  /** In the order of the card, which is the agent's preference. */
   readonly interfaces: readonly CardInterface[];
-  /** The protocol versions that the card as a whole claims; both bounds are open if it says nothing. */
+  /** The protocol versions of the card as a whole; both bounds are open if it names none. */
   readonly range: VersionRange;
   /** Each capability that the card mentions, under the registry's name; `false` if the card denies it. */
   readonly capabilities: ReadonlyMap<string, boolean>;
-  /** URIs of the extensions that it lists. */
+  /** URIs of the extensions that the card lists. */
   readonly extensions: readonly string[];
   /** `undefined` if the card does not mention grants. */
   readonly grants: readonly CardGrant[] | undefined;
-  /** The agents that it delegates to; `undefined` if the card does not say. */
+  /** The agents that this agent delegates to; `undefined` if the card does not say. */
   readonly delegates: readonly CardDelegate[] | undefined;
-  /** The number of its signatures, which are not verified. */
+  /** The number of signatures; none has been verified. */
   readonly signatures: number;
-  /** Every contradiction, and every reason why it is not a card: `card_malformed`. */
+  /** Every contradiction in the card, and every reason why it is not a card (`card_malformed`). */
   readonly faults: readonly DiscoveryDenial[];
 }
 
 /**
- * @throws TypeError if `value` is not a card returned by {@link readCard}, such as the card's own JSON or a
+ * @throws TypeError if `value` is not a card returned by {@link readCard}, for example the card's own JSON or a
  *   Promise.
  */
 export function assertReading(card: unknown, where: string): void {
@@ -42,16 +42,16 @@ export function assertReading(card: unknown, where: string): void {
 /** One way to reach the agent. */
 export interface CardInterface {
   readonly url: string;
-  /** As written in the card; it may be unknown here. */
+  /** As written in the card; may be a binding unknown here. */
   readonly binding: string;
   readonly tenant?: string;
-  /** The versions it names, as far as they are readable; empty if it leaves them to the card's range. */
+  /** The versions that it names and that could be parsed; empty if the card's range applies. */
   readonly versions: readonly ProtocolVersion[];
-  /** Every version that it speaks, by its own list and the card's range; empty if unknown. */
+  /** Every version that it speaks, from its own list and the card's range; empty if unknown. */
   readonly speaks: readonly VersionRange[];
-  /** The first version as the card writes it; empty if it has no version. */
+  /** The first version as written in the card; empty if there is none. */
   readonly versionText: string;
-  /** JSON Pointer to it; empty for the interface at the top of a card of A2A before 1.0. */
+  /** JSON Pointer to the interface; empty for the one in top-level properties of a card of A2A before 1.0. */
   readonly path: string;
 }
 
@@ -65,16 +65,16 @@ export interface CardGrant {
   readonly requires: readonly string[];
   /** The guarantees that a legacy grant lacks, in words; absent if the grant is not legacy. */
   readonly legacy?: string;
-  /** JSON Pointer to it. */
+  /** JSON Pointer to the entry. */
   readonly path: string;
 }
 
 /** An agent that a card claims to delegate to. */
 export interface CardDelegate {
   readonly url: string;
-  /** The capabilities that the card claims for that agent, whose own card is decisive. */
+  /** The capabilities that the card claims for that agent. The agent's own card decides. */
   readonly capabilities: readonly string[];
-  /** JSON Pointer to it. */
+  /** JSON Pointer to the entry. */
   readonly path: string;
 }
 

@@ -16,23 +16,23 @@ import {
 import { propagates } from "./registry.js";
 import { type DiscoveryRequirements, settleRequirements } from "./requirements.js";
 
-/** A chain of agents that may be given the task, or the reasons against it. */
+/** A chain of agents that may be given the task, or the reasons why not. */
 export type ChainDiscovery = UsableChain | RefusedChain;
 
 interface UsableChain {
   readonly ok: true;
   /** The agent to call: the first of the chain. */
   readonly agent: UsableAgent;
-  /** Capabilities that the first agent declares and that no later agent cancels. */
+  /** Capabilities that the first agent declares, except propagating ones that a later agent lacks. */
   readonly capabilities: readonly string[];
   readonly warnings: readonly DiscoveryWarning[];
 }
 
 export interface RefusedChain {
   readonly ok: false;
-  /** Every reason, each with the link that it concerns; at least one. */
+  /** Every reason, each with the link that it is about; at least one. */
   readonly denials: readonly DiscoveryDenial[];
-  /** The first link that fails. */
+  /** The first link that is refused. */
   readonly link: DiscoveryLink;
   readonly warnings: readonly DiscoveryWarning[];
 }
@@ -43,17 +43,18 @@ export const MAX_CHAIN_REASONS = 100;
 export const MAX_CHAIN_LINKS = 8;
 
 interface ChainOptions {
-  /** The most agents that a chain may have; 8 unless given. */
+  /** Most agents in the chain; 8 unless given. */
   readonly maxLinks?: number;
 }
 
 /**
- * Judges a chain of delegating agents: the first agent against all requirements; every other one against the
- * protocol version and the capabilities that must hold end to end.
+ * Judges a chain of agents, each of which delegates to the next. The first agent must meet all requirements;
+ * every other one must have the protocol version and the capabilities that are required end to end.
  *
- * - A capability of `endToEnd`, and a required one that propagates (`context_reuse`), is checked at every link;
- *   a card that does not name its delegates then fails the chain.
- * - A capability that a card relies on in the next agent is checked there, and further on if it propagates.
+ * - A capability in `endToEnd`, and a required one that propagates (`context_reuse`), is checked at every link.
+ *   A card that does not name its delegates then refuses the chain.
+ * - A capability that a card relies on in the next agent is checked there, and at later agents too if it
+ *   propagates.
  * - Each card with delegates must name the next agent.
  *
  * @param links - From the called agent to the last.
@@ -116,7 +117,7 @@ export function validateChain(
   return { ok: true, agent, capabilities: leftStanding(checked), warnings };
 }
 
-/** Denies a link that has delegates outside the chain, of which nothing is known. */
+/** Denies a link with delegates outside the chain, about which nothing is known. */
 function unfollowed(
   link: ChainLink,
   index: number,

@@ -4,27 +4,30 @@ import { isSameJson } from "./fields.js";
 
 /** The effect of a change on callers that rely on the old card. */
 export type ChangeImpact =
-  /** None: everything that could be relied on still can. */
+  /** No effect: everything that could be relied on still can. */
   | "safe"
-  /** None yet: something that they rely on is announced to end. */
+  /** No effect yet: something that callers rely on is announced to end. */
   | "deprecating"
-  /** Something can no longer be relied on, or more is asked of callers. */
+  /** Callers can no longer rely on something, or have to meet a further requirement. */
   | "breaking";
 
 /** One difference between two cards. */
 export interface CardChange {
   readonly impact: ChangeImpact;
-  /** The changed part, by names: `grants/documents:read/operations`. */
+  /** The changed part, as a path of names: `grants/documents:read/operations`. */
   readonly path: string;
   /** A sentence for people. */
   readonly message: string;
   /** The old value; absent if there was none. */
   readonly before?: Json;
-  /** The new value; absent if there is none now. */
+  /** The new value; absent if there is none. */
   readonly after?: Json;
 }
 
-/** A difference with its impact. @param said - Its description; unless given, its two values. */
+/**
+ * Returns the change for a difference with this impact. @param said - Its description; unless given, the two
+ * values.
+ */
 export function change(
   { path, before, after }: Difference,
   impact: ChangeImpact,
@@ -49,10 +52,10 @@ function words(before: Json | undefined, after: Json | undefined): string {
   return innerWords(before, after);
 }
 
-/** Longest value in characters that is shown in full. */
+/** Most characters of a value that is shown in full. */
 const MOST_SHOWN = 80;
 
-/** Describes a value: in full if it is short, else by its type and size. */
+/** Describes a value: in full if it is short, otherwise by its type and size. */
 function brief(value: Json): string {
   if (typeof value === "string") {
     const start = value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}...` : value;
@@ -61,7 +64,7 @@ function brief(value: Json): string {
   if (typeof value !== "object" || value === null) return shown(value);
   const size = Array.isArray(value) ? value.length : Object.keys(value).length;
   const text = size > MOST_SHOWN ? undefined : JSON.stringify(value);
-  // Escaped as names are, except for its own quotes.
+  // Escaped like names, except for its own quotes.
   if (text !== undefined && text.length <= MOST_SHOWN) return withoutControls(text);
   return Array.isArray(value) ? `an array of ${size}` : `an object of ${size}`;
 }
@@ -70,13 +73,13 @@ function withoutControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** Describes a short value in full, and a long one, which the path identifies, as "it". */
+/** Describes a short value in full, and a long one as "it", since the path identifies it. */
 function briefOrIt(value: Json): string {
   const isLong = typeof value === "object" && value !== null;
   return isLong && JSON.stringify(value).length > MOST_SHOWN ? "it" : brief(value);
 }
 
-/** Shortens two strings with a common beginning to start shortly before they differ. */
+/** Shortens two strings to begin shortly before they differ. */
 function textWords(before: string, after: string): string {
   let same = 0;
   while (same < before.length && before[same] === after[same]) same++;
@@ -89,7 +92,7 @@ function textWords(before: string, after: string): string {
 
 const CONTEXT = 30;
 
-/** Describes two values that look alike by the first difference within them. */
+/** Describes two values that look alike by the first difference inside them. */
 function innerWords(before: Json, after: Json): string {
   const [was, is] = [itemsOf(before), itemsOf(after)];
   const names = [...new Set([...was.keys(), ...is.keys()])];
@@ -113,11 +116,11 @@ export interface Difference {
   readonly path: readonly string[];
   /** The old value; absent if there was none. */
   readonly before?: Json;
-  /** The new value; absent if there is none now. */
+  /** The new value; absent if there is none. */
   readonly after?: Json;
 }
 
-/** Yields the differences of two shallow JSON values: properties of objects one by one, arrays as a whole. */
+/** Yields the differences of two shallow JSON values: objects property by property, arrays as a whole. */
 export function* differences(
   before: Json | undefined,
   after: Json | undefined,

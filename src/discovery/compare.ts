@@ -5,16 +5,16 @@ import { changesOf } from "./impact.js";
 import { meaningsOf } from "./meaning.js";
 import { assertRegistry, CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
 
-/** Most changes of one card. */
+/** Most changes reported for one card. */
 const MOST = 1000;
 
 /**
- * Compares two cards of one agent. Returns each difference with its effect on callers that rely on the first. A
- * different spelling or order is one safe change.
+ * Compares two cards of one agent. Returns each difference with its effect on callers that rely on the first
+ * card. All differences of spelling or order together are one safe change.
  *
- * @param registry - Determines which capabilities are deprecated; this package's registry unless given.
- * @returns Breaking changes first; empty if the cards are equal. Beyond 1,000, one breaking change counts the
- *   rest.
+ * @param registry - Says which capabilities are deprecated; this package's registry unless given.
+ * @returns Changes, breaking ones first; empty if the cards are equal. If there are more than 1,000, a final
+ *   breaking change has the number of the others.
  * @throws TypeError if an argument is not a card returned by {@link readCard}, or not a registry.
  * @example
  * ```ts

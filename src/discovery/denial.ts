@@ -1,35 +1,35 @@
 import type { Json } from "../bytes/json.js";
 import type { ClientError, ClientErrorCode } from "../client/client-error.js";
 
-/** Codes of the reasons for which an agent is refused before it is called. Stable. */
+/** Codes of the reasons for refusing an agent before it is called; stable. */
 export type DiscoveryCode =
-  /** No interface of the wanted binding speaks the wanted protocol version, or the card's range excludes it. */
+  /** No interface with the required binding speaks the required protocol version, or the card's range excludes it. */
   | "version_incompatible"
   /** A required capability is not declared, or is declared as `false`. */
   | "capability_undeclared"
   /** A required capability is deprecated, and the caller does not allow that. */
   | "capability_deprecated"
-  /** A required capability has been removed from the wanted protocol version. */
+  /** A required capability is removed in the required protocol version. */
   | "capability_removed"
   | "grant_missing"
   | "grant_operation_missing"
   | "grant_not_attenuable"
-  /** Only a legacy grant covers what is required, and the caller does not allow that. */
+  /** Only a legacy grant covers the requirement, and the caller does not allow that. */
   | "legacy_only"
-  /** No interface has the wanted binding, or a known one. */
+  /** No interface has the required binding, or a known one. */
   | "interface_unsupported"
   /** The document is not a card, or contradicts itself. */
   | "card_malformed"
-  /** A trusted key is named by a signature that it did not make. */
+  /** A signature names a trusted key, but was not made with it. */
   | "signature_invalid"
   | "signature_missing"
   /** The card is signed, but not by a key that the caller trusts. */
   | "signature_untrusted"
-  /** The card does not say which agents its agent delegates to. */
+  /** The card does not say to which agents its agent delegates. */
   | "chain_unknown"
   | "chain_cycle"
   | "chain_too_deep"
-  /** A delegate that the card before it does not name. */
+  /** The previous agent's card does not name this delegate. */
   | "delegate_undeclared"
   | "card_unreachable"
   | "card_timeout"
@@ -39,15 +39,15 @@ export type DiscoveryCode =
   | "address_invalid"
   | "address_refused";
 
-/** The agent in a chain that a reason is about. */
+/** The agent of a chain that a reason is about. */
 export interface DiscoveryLink {
-  /** 0 is the called agent, 1 the one it delegates to, and so on. */
+  /** 0 is the called agent, 1 the agent it delegates to, and so on. */
   readonly index: number;
-  /** The agent's address, if it is known. */
+  /** The agent's URL, if known. */
   readonly url?: string;
 }
 
-/** One reason for which an agent is refused. */
+/** One reason for refusing an agent. */
 export interface DiscoveryDenial {
   readonly code: DiscoveryCode;
   /** The requirement that is not met, such as `capabilities` or `binding`, or a more specific cause. */
@@ -71,7 +71,7 @@ export interface DiscoveryWarning extends Omit<DiscoveryDenial, "code"> {
     | DiscoveryCode
     | "capability_unknown"
     | "legacy_grant"
-    /** The card was found at the address used by A2A before 0.3. */
+    /** The card was found at the path used by A2A before 0.3. */
     | "card_at_older_place";
 }
 
@@ -97,12 +97,12 @@ const CODES: { readonly [Code in ClientErrorCode]: DiscoveryCode } = {
   answer_too_large: "card_too_large",
 };
 
-/** The reason for a card that could not be fetched; `rule` is the more specific cause, such as `tls_failed`. */
+/** Returns the reason for a card that could not be fetched; `rule` has the specific cause, such as `tls_failed`. */
 export function fetchDenial({ code, message }: ClientError): DiscoveryDenial {
   return { code: CODES[code], rule: code, message };
 }
 
-/** Returns whether an agent was refused because its card could not be fetched, not for anything in the card. */
+/** Returns whether an agent was refused because its card could not be fetched, rather than for its contents. */
 export function isUnreached(denials: readonly DiscoveryDenial[]): boolean {
   return denials.some(({ code }) => UNREACHED.has(code));
 }

@@ -2,7 +2,7 @@ import type { CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
 import type { Binding } from "./requirements.js";
 
-/** An agent that may be given the task, with the interface to use, or every reason against it. */
+/** An agent that may be given the task, with the interface to use, or every reason why not. */
 export type Discovery = UsableAgent | RefusedAgent;
 
 export interface UsableAgent {

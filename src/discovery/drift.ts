@@ -7,18 +7,18 @@ import { fieldsOf } from "./fields.js";
 import { hasCapability } from "./judge.js";
 import { agentPlace } from "./link.js";
 
-/** An observed action of an agent. */
+/** Something that an agent was observed to do. */
 export type Behaviour =
   /** The agent did something that requires this capability, or a vendor's extension. */
   | { readonly kind: "capability"; readonly name: string }
-  /** The agent says that it has delegated the task to the agent at this address. */
+  /** The agent says that it has delegated the task to the agent at this URL. */
   | { readonly kind: "delegate"; readonly url: string };
 
 /**
- * Reports behaviour that contradicts an agent's card: `capability_undeclared`, `delegate_undeclared`, each
- * once.
+ * Returns behaviour that an agent's card does not declare, as denials `capability_undeclared` and
+ * `delegate_undeclared`, each once.
  *
- * @throws TypeError if an argument has another type.
+ * @throws TypeError if an argument has the wrong type.
  */
 export function undeclaredIn(
   card: CardReading,
@@ -54,15 +54,16 @@ function delegateDenial(named: ReadonlySet<string>, url: string): DiscoveryDenia
   return { code: "delegate_undeclared", rule: RULE, message, actual };
 }
 
-/** Most addresses read in one response; a card names fewer. */
+/** Most URLs read in one response; cards name fewer. */
 const MOST = 256;
 
 /**
- * Returns the agents in `delegatedTo` of a response's metadata, under the contract's URI, in either spelling,
- * each once; unreadable ones unchanged. Beyond 256, one more entry, which no card names, gives the count.
+ * Returns the agents named by `delegatedTo` in a response's metadata, under the contract's URI, in either
+ * spelling, each once. An unreadable value is returned as it is. If there are more than 256, a further entry
+ * has their number; no card declares that entry, so it is reported.
  *
- * @param metadata - That of a message, a task, an artifact or an event; a value that is not an object gives
- *   none.
+ * @param metadata - The metadata of a message, a task, an artifact or an event. If it is not an object, there
+ *   are no delegates.
  * @throws TypeError if an object is not plain, such as a Promise.
  */
 export function delegatedTo(metadata: Json | undefined): readonly Behaviour[] {

@@ -20,7 +20,7 @@ const MEMBERS: readonly (readonly [name: string, is: (value: Json) => boolean, f
   ["maxLifetimeSeconds", isSeconds, "a whole number of at least 1"],
 ];
 
-/** Remarks on extensions, bindings and signatures that no reader can use. */
+/** Returns remarks on extensions, bindings and signatures that no reader can use. */
 export function extensionRemarks(
   card: CardReading,
   version: CardVersion,
@@ -61,7 +61,7 @@ function memberRemarks(params: JsonObject, base: string): readonly Remark[] {
   });
 }
 
-/** Checks that each skill that the extension describes is in the card, and that a grant has its operation. */
+/** Checks each skill that the extension describes: the card must have it, and a grant must have its operation. */
 function skillRemarks(
   { document, grants }: CardReading,
   skills: JsonObject,
@@ -130,13 +130,16 @@ function bindingRemarks(
   return remarks;
 }
 
-/** The name of the property with the binding of the interface at this path. */
+/** Returns the name of the property with the binding of the interface at this path. */
 function bindingMember(path: string): string {
   if (path === "") return "preferredTransport";
   return path.startsWith("/additionalInterfaces") ? "transport" : "protocolBinding";
 }
 
-/** A signature without a protected header that is JSON cannot be verified (RFC 7515, section 5.2). */
+/**
+ * Returns remarks on signatures. Without a protected header that is JSON, a signature cannot be verified (RFC
+ * 7515, section 5.2).
+ */
 function signatureRemarks(document: JsonObject): readonly Remark[] {
   return listIn(document["signatures"]).flatMap((one, at): Remark[] => {
     const header = textIn(one["protected"]);
@@ -146,7 +149,7 @@ function signatureRemarks(document: JsonObject): readonly Remark[] {
   });
 }
 
-/** Longest protected header that is parsed, in characters. */
+/** Most characters of a protected header that is parsed. */
 const MAX_HEADER = 16_384;
 
 function hasAlgorithm(header: string): boolean {

@@ -1,12 +1,12 @@
 import { type Json, quotedName } from "../bytes/json.js";
 import type { DiscoveryDenial } from "./denial.js";
 
-/** Collects the faults of a card while it is read, up to a maximum, since a card may be hostile. */
+/** Collects the faults of a card while it is read. There is a maximum, since a card may be hostile. */
 export interface Faults {
   readonly list: readonly DiscoveryDenial[];
   /**
-   * @param rule - The more specific cause.
-   * @param path - JSON Pointer to the offence.
+   * @param rule - The specific cause.
+   * @param path - JSON Pointer to the place of the fault.
    */
   add(rule: string, path: string, message: string, more?: FaultDetails): void;
 }
@@ -17,7 +17,7 @@ interface FaultDetails {
   readonly nearest?: string | undefined;
 }
 
-/** More faults do not help a reader. */
+/** Most faults; more would not help a reader. */
 const MOST = 100;
 
 export function createFaults(): Faults {
@@ -26,7 +26,7 @@ export function createFaults(): Faults {
     list,
     add(rule, path, message, { nearest, ...more } = {}) {
       const text = `${shownPath(path)}: ${message}`;
-      // A claim that several interfaces read is one fault.
+      // A claim that is read for several interfaces is one fault.
       if (list.length >= MOST || list.some((one) => one.message === text)) return;
       const near = nearest === undefined ? {} : { nearest };
       list.push({
@@ -41,7 +41,7 @@ export function createFaults(): Faults {
   };
 }
 
-/** Builds a JSON Pointer (RFC 6901) to a property of the value at `base`. */
+/** Returns the JSON Pointer (RFC 6901) to a property of the value at `base`. */
 export function pointer(base: string, ...steps: readonly (string | number)[]): string {
   return steps.reduce<string>(
     (path, step) => `${path}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`,
@@ -52,12 +52,12 @@ export function pointer(base: string, ...steps: readonly (string | number)[]): s
 const MAX_POINTER = 2048;
 const MAX_SHOWN = 200;
 
-/** Returns the pointer, or that of the whole card if a name in it is longer than any that a card needs. */
+/** Returns the pointer; if a name in it is longer than any name that a card needs, returns that of the whole card. */
 export function bounded(path: string): string {
   return path.length > MAX_POINTER ? "" : path;
 }
 
-/** Formats a pointer for messages: shortened, control characters replaced. */
+/** Formats a pointer for messages: shortened, with control characters replaced. */
 export function shownPath(path: string): string {
   if (path === "") return "the card";
   const start = path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}...` : path;

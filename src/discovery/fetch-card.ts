@@ -10,18 +10,18 @@ import { MAX_CARD_BYTES, parseCard } from "./card-text.js";
 
 export interface FetchOptions {
   /**
-   * Further places, `HOST:PORT`, that may be asked although they are not public; the caller's own address is
+   * Further places, `HOST:PORT`, that may be contacted although they are not public. The caller's own URL is
    * always allowed.
    */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Allows plain HTTP to other machines; any machine on the way can then change the card. */
+  /** Allows plain HTTP to other machines. Any machine on the way can then change the card. */
   readonly insecure?: boolean | undefined;
   /**
-   * Milliseconds for one card, with redirects, the keys of its signatures, and the look-up of its interface's
-   * host; 10,000 unless given.
+   * Milliseconds for one card, including redirects, the keys of its signatures, and resolving the host of its
+   * interface; 10,000 unless given.
    */
   readonly timeout?: number | undefined;
-  /** Unless given, cards are fetched every time. */
+  /** The cache to use; unless given, cards are fetched every time. */
   readonly cache?: CardCache | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
@@ -37,7 +37,7 @@ interface Deadline {
   left(url: URL): number;
 }
 
-/** Adds a common deadline for all requests made with these options. */
+/** Returns the options with a deadline that applies to all requests made with them. */
 export function withDeadline<Options extends FetchOptions>(
   options: Options,
 ): Options & { readonly deadline: Deadline } {
@@ -52,12 +52,12 @@ export function withDeadline<Options extends FetchOptions>(
   return { ...options, deadline: { left } };
 }
 
-/** A card as its agent serves it, not judged in any way. */
+/** A card as served by its agent, not judged in any way. */
 export interface FetchedCard {
   readonly document: JsonObject;
-  /** The requested address. */
+  /** The requested URL. */
   readonly url: URL;
-  /** True if this is the address used by A2A before 0.3. */
+  /** True if the card is at the path used by A2A before 0.3. */
   readonly isAtOlderPlace: boolean;
 }
 
@@ -67,7 +67,7 @@ export type BoundedFetch = FetchOptions & { readonly deadline: Deadline };
 export const FETCH_TIMEOUT = 10_000;
 
 /**
- * Fetches a card, from the cache while it is fresh. If there is none at its address, tries the one used by A2A
+ * Fetches a card, from the cache while it is fresh. If there is none at the URL, tries the path used by A2A
  * before 0.3.
  *
  * @param address - In the form that {@link readAddress} accepts.
@@ -81,7 +81,7 @@ export async function fetchCard(
 ): Promise<FetchedCard> {
   const { insecure } = options;
   const { card, olderCard } = readAddress(address, { insecure: insecure === true });
-  // A card found at the older address is not looked for at the newer one while it is fresh.
+  // While a card found at the older path is fresh, the newer path is not tried.
   if (olderCard !== undefined && isFresh(olderCard, named, options)) {
     return { ...(await fetchAt(olderCard, named, options)), isAtOlderPlace: true };
   }
@@ -101,14 +101,14 @@ function isFresh(url: URL, named: readonly string[], options: BoundedFetch): boo
   return kept !== undefined && clock() < kept.freshUntil;
 }
 
-/** Tests whether an HTTP status means that nothing is there, rather than that it cannot be fetched. */
+/** Tests whether an HTTP status means that nothing is there, rather than that fetching failed. */
 export function isAbsent(status: number | undefined): boolean {
   return status === 404 || status === 410;
 }
 
 /**
- * Fetches a card from the older address. @throws ClientError the first error, with this address, if there is no
- * card here either.
+ * Fetches a card from the older path. @throws ClientError the first error, with this URL, if there is no card
+ * here either.
  */
 async function olderAt(
   url: URL,
@@ -125,7 +125,7 @@ async function olderAt(
   }
 }
 
-/** Tests whether a request for a card failed because something else, or nothing, is at the address. */
+/** Tests whether a request for a card failed because something else, or nothing, is at the URL. */
 export function isNoCard(error: unknown): boolean {
   return error instanceof ClientError && (error.code === "not_found" || error.code === "not_json");
 }
@@ -148,7 +148,10 @@ async function fetchAt(
   return card;
 }
 
-/** The key includes the options: one caller may be led to places that are forbidden to another. */
+/**
+ * Returns the key of a card in the cache. It includes the options, since one caller may be redirected to a
+ * place that is forbidden for another.
+ */
 function keyOf(url: URL, named: readonly string[], options: FetchOptions): string {
   const { allowHosts, insecure = false, ca } = options;
   const trust = ca === undefined ? "" : hash("sha256", ca, "base64url");
@@ -174,7 +177,7 @@ function conditionOf(kept: KeptCard | undefined): Readonly<Record<string, string
 }
 
 function known(kept: KeptCard | undefined): Pick<KeptCard, "text" | "etag"> {
-  // A server that answers 304 to an unconditional request has sent no card.
+  // A server that answers an unconditional request with 304 has sent no card.
   return kept ?? { text: "", etag: undefined };
 }
 

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../bytes/json.js";
 import { objectIn } from "../client/received.js";
 import { type Faults, pointer, shown, shownPath } from "./faults.js";
 
-/** One statement of a card, and its place. */
+/** A value in a card, and its place. */
 export interface Field<Value = Json> {
   /** JSON Pointer. */
   readonly path: string;
@@ -12,7 +12,10 @@ export interface Field<Value = Json> {
 /** An object that may hold fields of the contract. */
 export type Holder = Field<JsonObject>;
 
-/** Returns every place of a field, in each holder and spelling; `null` counts as absent. @param name - In camelCase. */
+/**
+ * Returns every occurrence of a field, in each holder and spelling; `null` counts as absent. @param name - In
+ * camelCase.
+ */
 export function fieldsOf(holders: readonly Holder[], name: string): readonly Field[] {
   return holders.flatMap(({ path, value }) =>
     [...new Set([name, snakeCase(name)])].flatMap((spelling): Field[] => {
@@ -24,7 +27,7 @@ export function fieldsOf(holders: readonly Holder[], name: string): readonly Fie
   );
 }
 
-/** Returns the array of a property; having it in both spellings is a contradiction. */
+/** Returns the array of a property. If the property exists in both spellings, that is a contradiction. */
 export function listAt(
   holder: Holder,
   name: string,
@@ -37,7 +40,7 @@ export function listAt(
   return first;
 }
 
-/** Returns the first of the places; each place with a different value is a fault that names both. */
+/** Returns the first occurrence. Each occurrence with a different value is a fault, which names both. */
 export function agreed<Value>(
   places: readonly Field<Value>[],
   same: (a: Value, b: Value) => boolean,
@@ -54,7 +57,7 @@ export function agreed<Value>(
   return first;
 }
 
-/** Returns the places whose value has the right type; each other one is a fault. */
+/** Returns the occurrences whose value has the right type. Each other one is a fault. */
 export function ofKind<Value extends Json>(
   places: readonly Field[],
   is: (value: Json) => value is Value,
@@ -80,7 +83,7 @@ export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Returns the items of an array as objects with their places; empty for items that are not objects. */
+/** Returns the items of an array as objects with their places; an item that is not an object becomes an empty one. */
 export function listIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.map(objectIn) : [];
 }

@@ -5,23 +5,23 @@ import { pointer } from "./faults.js";
 /** A fault or remark about a card. */
 export interface CardFinding {
   readonly severity: FindingSeverity;
-  /** Stable, for programs. */
+  /** The stable code. */
   readonly code: CardFindingCode;
   /** JSON Pointer to the place; empty for the whole card. */
   readonly path: string;
   /** From 1. */
   readonly line: number;
-  /** From 1, in UTF-16 code units. */
+  /** Counted from 1 in UTF-16 code units. */
   readonly column: number;
-  /** A sentence for people; begins with the place. */
+  /** A sentence for people, which begins with the place. */
   readonly message: string;
 }
 
 /** The severity of a finding. */
 export type FindingSeverity =
-  /** Wrong for every reader: against A2A's schema or the contract, or a name that refers to nothing. */
+  /** Wrong for every reader: it violates A2A's schema or the contract, or a name refers to nothing. */
   | "error"
-  /** Readers accept the card, but some miss something or are put in danger. */
+  /** Readers accept the card, but some miss something or are endangered. */
   | "warning"
   /** Not a fault. */
   | "remark";
@@ -32,17 +32,17 @@ type CardFindingCode =
   | "not_json"
   /** An object has a property twice. */
   | "name_repeated"
-  /** The schema of the card's version, or that of the contract's params. */
+  /** A violation of the schema of the card's version, or of that of the contract's params. */
   | "schema"
   /** A property that the card's version does not have. */
   | "member_unknown"
-  /** A fault against the contract, found by {@link readCard}. */
+  /** A violation of the contract, found by {@link readCard}. */
   | "contract"
-  /** A name that refers to nothing on the card, or to two things. */
+  /** A name in the card refers to nothing, or to two things. */
   | "reference"
   | "capability_deprecated"
   | "capability_incomplete"
-  /** The card declares a capability that depends on delegates, and does not name its delegates. */
+  /** The card declares a capability that depends on delegates, but does not name its delegates. */
   | "delegates_absent"
   | "contract_absent"
   /** A card of A2A before 1.0. */
@@ -52,10 +52,10 @@ type CardFindingCode =
   /** There are more findings. */
   | "more";
 
-/** A finding whose line is not known yet. */
+/** A finding whose line is not yet known. */
 export type Remark = Omit<CardFinding, "line" | "column">;
 
-/** Adds lines to findings, from the syntax tree of their text. */
+/** Adds lines to findings, using the syntax tree of their text. */
 export interface Locator {
   locate(remark: Remark): CardFinding;
   at(offset: number, remark: Remark): CardFinding;
@@ -76,7 +76,7 @@ export function createLocator(text: string, root: Node | undefined): Locator {
   return { at, locate: (remark) => at(offsetOf(root, remark.path), remark) };
 }
 
-/** Returns the offset of a pointer's target: a property's name, or the object or array that lacks the target. */
+/** Returns the offset of a pointer's target: of a property's name, or of the object or array that lacks the target. */
 function offsetOf(root: Node | undefined, path: string): number {
   let node = root;
   let offset = root?.offset ?? 0;
@@ -102,7 +102,7 @@ function stepsOf(path: string): readonly string[] {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Yields every name that an object has twice, with its offset; the later value counts. */
+/** Yields every duplicate property of an object, with its offset. The later value counts. */
 export function repeatedNames(
   root: Node,
 ): readonly { readonly path: string; readonly name: string; readonly offset: number }[] {
@@ -126,7 +126,7 @@ export function repeatedNames(
   return found;
 }
 
-/** Parsed text: its value and syntax tree, or the place where it stops being JSON. */
+/** A parsed text: its value and syntax tree, or where it stops being JSON. */
 export type Parsed =
   | { readonly ok: true; readonly value: Json; readonly root: Node }
   | { readonly ok: false; readonly offset: number };

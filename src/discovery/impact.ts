@@ -18,11 +18,11 @@ import {
   type VersionRange,
 } from "./versions.js";
 
-// Determines the impact of each difference between the meanings of two cards, area by area. A property that no
-// version of A2A and no extension of this package has is safe, since readers ignore it; any other difference is
-// breaking unless it is known to be harmless.
+// Determines the impact of each difference between the meanings of two cards, area by area. Readers ignore a
+// property that no version of A2A and no extension of this package has, so its changes are safe. Any other
+// difference is breaking unless it is known to be harmless.
 
-/** The impact of a difference: two changes if it gives and takes. */
+/** Returns the changes for a difference: two if it both adds and removes something. */
 export function changesOf(
   difference: Difference,
   registry: CapabilityRegistry,
@@ -47,7 +47,7 @@ export function changesOf(
       return skill(difference, member);
     case "signed":
       return [change(difference, difference.after === true ? "safe" : "breaking")];
-    // The versions of the interfaces show the effect of a range.
+    // The effect of a range shows in the versions of the interfaces.
     case "range":
     case "signatures":
     case "preference":
@@ -76,7 +76,7 @@ function capability(
   return change(difference, isDeprecated || supersedes ? "deprecating" : "safe");
 }
 
-/** An interface that is new, or gone. */
+/** Returns the change for an interface that is new or gone. */
 function place(difference: Difference): CardChange {
   const { before, after } = difference;
   const spoken = words(rangesIn(objectIn(before ?? after)["versions"]));
@@ -89,10 +89,10 @@ function words(ranges: readonly VersionRange[]): string {
   return ranges.length === 0 ? "no known version" : ranges.map(rangeText).join(", ");
 }
 
-/** Breaking if a version is no longer spoken. */
+/** Returns the change of an interface's versions: breaking if one is no longer spoken. */
 function versions({ path, before, after }: Difference): CardChange {
   const [was, is] = [rangesIn(before), rangesIn(after)];
-  // Too many to compare one by one.
+  // There are too many to compare one by one.
   const isLost =
     was.length + is.length > MOST_RANGES ||
     edges([...was, ...is]).some((one) => isInAny(one, was) && !isInAny(one, is));
@@ -104,8 +104,8 @@ function versions({ path, before, after }: Difference): CardChange {
 const MOST_RANGES = 256;
 
 /**
- * Returns the versions at which a set of ranges begins or ends, and their neighbours: two different sets differ
- * at one of them.
+ * Returns the versions at which a set of ranges begins or ends, and their neighbours. Two different sets differ
+ * at one of these.
  */
 function edges(ranges: readonly VersionRange[]): readonly ProtocolVersion[] {
   return ranges
@@ -134,7 +134,7 @@ function rangesIn(value: Json | undefined): readonly VersionRange[] {
 
 function grant(difference: Difference, member: string): readonly CardChange[] {
   const { path, before, after } = difference;
-  // The first grants of a card.
+  // The card had no grants before.
   if (before === null) return [change(difference, "safe")];
   if (path.length < 3) return [gained(difference)];
   if (member === "operations") return members(difference);
@@ -148,7 +148,7 @@ function grant(difference: Difference, member: string): readonly CardChange[] {
 
 function delegates(difference: Difference): readonly CardChange[] {
   const { path, before, after } = difference;
-  // The first delegates that a card names; without any, nothing is known about its chain.
+  // Naming delegates for the first time is safe; if none are named any more, nothing is known about the chain.
   if (path.length < 2) return [change(difference, before === null ? "safe" : "breaking")];
   if (before !== undefined && after !== undefined) return members(difference);
   return [change(difference, after === undefined ? "safe" : "breaking")];
@@ -178,7 +178,7 @@ function requiredIn(value: Json | undefined): boolean {
   return value !== undefined && isJsonObject(value) && value["required"] === true;
 }
 
-/** Tests whether the capability extension's params ask less of a caller than before. */
+/** Tests whether the capability extension's params require less of a caller than before. */
 function isRelaxed(param: string, before: Json | undefined, after: Json | undefined): boolean {
   if (param === "ambientAuthority" || param === "undeclaredAmbient") return after === "accepted";
   if (param === "capabilitiesRequired") return after === false;
@@ -191,14 +191,17 @@ function isRelaxed(param: string, before: Json | undefined, after: Json | undefi
   return typeof before === "number" && typeof after === "number" && after > before;
 }
 
-/** Tests whether the capability extension's params may refuse a caller where they said nothing before. */
+/** Tests whether the capability extension's params may refuse a caller, where they said nothing before. */
 function isStricter(param: string, after: Json | undefined): boolean {
   if (param === "ambientAuthority" || param === "undeclaredAmbient") return after === "refused";
   if (param === "capabilitiesRequired") return after === true;
   return param === "mode" && after === "require";
 }
 
-/** Requirements are alternatives: another one is another way in, unless there was none before. */
+/**
+ * Returns the changes of security requirements. They are alternatives, so a further one only adds a way in,
+ * unless there was none before.
+ */
 function security(difference: Difference): readonly CardChange[] {
   const wasOpen = textsIn(difference.before).length === 0;
   const isOpen = textsIn(difference.after).length === 0;
@@ -225,7 +228,7 @@ function top(difference: Difference, name: string): readonly CardChange[] {
   return [isForPeople ? change(difference, "safe") : known(difference, pointer("", name))];
 }
 
-/** A flag of A2A that is not in the registry, such as `stateTransitionHistory`. */
+/** Returns the change of a flag of A2A that is not in the registry, such as `stateTransitionHistory`. */
 function flag(difference: Difference, name: string): CardChange {
   const { before, after } = difference;
   const isBoolean = [before, after].every((one) => one === undefined || typeof one === "boolean");
@@ -234,7 +237,8 @@ function flag(difference: Difference, name: string): CardChange {
 }
 
 /**
- * A change of a property that some version of A2A has, whose readers may rely on it; other changes are ignored.
+ * Returns the change of a property. It matters if some version of A2A has the property, so that readers may
+ * rely on it.
  *
  * @param path - JSON Pointer in a card, with `*` for any array index.
  */
@@ -242,19 +246,19 @@ function known(difference: Difference, path: string): CardChange {
   return versionsWith(path).length > 0 ? gained(difference) : change(difference, "safe");
 }
 
-/** An addition is safe; a removal or a different value is breaking. */
+/** Returns a change that is safe for an added value, and breaking for a removed or different one. */
 function gained(difference: Difference): CardChange {
   return change(difference, difference.before === undefined ? "safe" : "breaking");
 }
 
-/** Strings that are gone, and strings that are new, each a change of its own. */
+/** Returns separate changes for strings that are gone and strings that are new. */
 function members(
   difference: Difference,
   impactOfMore: ChangeImpact = "safe",
 ): readonly CardChange[] {
   const [before, after] = [textsIn(difference.before), textsIn(difference.after)];
   const [was, is] = [new Set(before), new Set(after)];
-  // A grant of every operation has each of them.
+  // A grant of every operation includes each of them.
   const lost = is.has("*") ? [] : [...was].filter((one) => !is.has(one));
   const more = [...is].filter((one) => !was.has(one));
   const impactOfLess = impactOfMore === "safe" ? "breaking" : "safe";

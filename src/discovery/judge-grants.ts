@@ -65,7 +65,7 @@ function judgeGrant(
   return { denials, warnings };
 }
 
-/** Finds a legacy grant with every operation: it covers any request, with its missing guarantees. */
+/** Tests for a legacy grant with every operation. It covers any request, but lacks the guarantees that it names. */
 function isWholeLegacy({ legacy, operations }: CardGrant): boolean {
   return legacy !== undefined && operations.includes("*");
 }

@@ -21,12 +21,13 @@ import {
 import { isInAny, isInRange, isTurnedRound, rangeText, versionText } from "./versions.js";
 
 /**
- * Judges from the card alone whether an agent may be given a task. Does not verify signatures, so
- * `requireSignature` refuses every card; `safeDiscover` verifies first. With `endToEnd`, the card must say that
- * its agent delegates to no other.
+ * Judges from the card alone whether an agent may be given a task. Signatures are not verified, so
+ * `requireSignature` refuses every card; `safeDiscover` verifies them first. With `endToEnd`, the card must say
+ * that its agent delegates to no other.
  *
- * @param card - As read by {@link readCard} with the same registry.
- * @param registry - The capabilities that can be required, besides vendors'; this package's unless given.
+ * @param card - A card returned by {@link readCard} with the same registry.
+ * @param registry - The capabilities that can be required, besides vendors'; this package's registry unless
+ *   given.
  * @throws TypeError if `card` was not returned by {@link readCard}, or the requirements are invalid.
  * @example
  * ```ts
@@ -57,7 +58,7 @@ export function judgeCard(
   return own.ok && denials.length === 0 ? { ...own, warnings } : { ok: false, denials, warnings };
 }
 
-/** Judges requirements on the agents behind the card's own, about which the card says nothing. */
+/** Judges requirements on agents to which this one delegates, about which its card alone says nothing. */
 function unknownBehind(
   { delegates }: CardReading,
   { endToEnd, capabilities }: SettledRequirements,
@@ -76,7 +77,7 @@ function unknownBehind(
   return isNeeded ? { denials: [reason], warnings: [] } : { denials: [], warnings: [reason] };
 }
 
-/** Judges as {@link judgeCard} does, for one link of a chain: the agents behind it are judged separately. */
+/** Like {@link judgeCard} for one link of a chain; the agents after it are judged separately. */
 export function judgeItself(
   card: CardReading,
   requirements: DiscoveryRequirements = {},
@@ -108,7 +109,7 @@ function unverified({ signatures }: CardReading): DiscoveryDenial {
   return { code: "signature_untrusted", rule: "signatures", path: "/signatures", message };
 }
 
-/** Returns the first interface, in the card's order, with an acceptable binding and the wanted version. */
+/** Returns the first interface, in the order of the card, with an acceptable binding and the required version. */
 function chooseInterface(
   card: CardReading,
   { binding, version }: SettledRequirements,
@@ -206,7 +207,7 @@ export function hasCapability(
   const entry = registeredCapability(name, registry);
   if (entry?.tier === "implicit") return true;
   const said = card.capabilities.get(name);
-  // Listing an extension declares a vendor's capability of that URI, unless a flag denies it.
+  // Listing an extension declares the vendor's capability with that URI, unless a flag denies it.
   if (entry === undefined) return said ?? card.extensions.includes(name);
   return said === true && (entry.needs === undefined || ownFlag(card, entry.needs));
 }

@@ -8,9 +8,9 @@ import {
   settleRequirements,
 } from "./requirements.js";
 
-/** One agent of a chain: its card and its address. */
+/** One agent of a chain: its card and its URL. */
 export interface ChainLink {
-  /** The agent's address: that of its card, or the one that the card is below. */
+  /** The agent's URL: that of its card, or the one below which the card is. */
   readonly url?: string;
   readonly card: CardReading;
 }
@@ -24,7 +24,7 @@ interface LinkPlace {
   readonly previous?: ChainLink | undefined;
 }
 
-/** Judges one link, by its own card and by that of the previous link; the caller checks cycles and depth. */
+/** Judges one link by its own card and that of the previous link. Cycles and depth are checked by the caller. */
 export function judgeLink(
   link: ChainLink,
   { index, requirements, previous }: LinkPlace,
@@ -37,7 +37,7 @@ export function judgeLink(
   );
   const denials = discovery.ok ? [] : [...discovery.denials];
   const warnings = [...discovery.warnings];
-  // A card without `delegates` denies nothing; `chain_unknown` covers it.
+  // A card without `delegates` denies nothing here, since `chain_unknown` covers it.
   const named =
     previous?.card.delegates === undefined || delegatesFor(previous.card, link).length > 0;
   if (!named) {
@@ -65,7 +65,7 @@ export function judgeLink(
   };
 }
 
-/** Returns the requirements on every agent after the first: the protocol version, and what holds end to end. */
+/** Returns the requirements for every agent after the first: the protocol version, and what is required end to end. */
 export function linkRequirements(requirements: DiscoveryRequirements): DiscoveryRequirements {
   const { protocolVersion, allowDeprecated } = requirements;
   return {
@@ -75,7 +75,7 @@ export function linkRequirements(requirements: DiscoveryRequirements): Discovery
   };
 }
 
-/** The capabilities of every link: those of `endToEnd`, and required ones that propagate. */
+/** Returns the capabilities required of every link: those in `endToEnd`, and required ones that propagate. */
 export function endToEnd(
   requirements: Pick<SettledRequirements, "capabilities" | "endToEnd">,
 ): readonly string[] {
@@ -84,8 +84,8 @@ export function endToEnd(
 }
 
 /**
- * Returns the capabilities that must hold end to end from a link on: those of the previous link, and
- * propagating ones that its card relies on.
+ * Returns the capabilities required end to end from a link on: those before it, and propagating ones that the
+ * previous card relies on.
  */
 export function everywhereFrom(
   link: ChainLink,
@@ -96,25 +96,25 @@ export function everywhereFrom(
   return [...new Set([...before, ...claimed.filter((name) => propagates(name))])];
 }
 
-/** The entries of a card that name the next agent. */
+/** Returns the entries of a card that name the next agent. */
 function delegatesFor({ delegates = [] }: CardReading, next: ChainLink): readonly CardDelegate[] {
   const places = new Set(placesOf(next));
   return delegates.filter(({ url }) => places.has(agentPlace(url)));
 }
 
-/** Returns the capabilities that a card says it needs from the next agent. */
+/** Returns the capabilities that a card relies on in the next agent. */
 function claimsOf(card: CardReading, next: ChainLink): readonly string[] {
   return [...new Set(delegatesFor(card, next).flatMap(({ capabilities }) => capabilities))];
 }
 
-/** Normalizes an agent's address for comparison: without well-known card paths, query and fragment. */
+/** Normalizes an agent's URL for comparison: without well-known card paths, query and fragment. */
 export function agentPlace(url: string): string {
   if (!URL.canParse(url)) return url;
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/\.well-known\/agent(?:-card)?\.json$/, "").replace(/\/+$/, "")}`;
 }
 
-/** Returns the addresses of an agent; those in its card count only if no other is known. */
+/** Returns the URLs of an agent: the one by which it was reached, or else those in its card. */
 export function placesOf({ url, card }: ChainLink): readonly string[] {
   return (url === undefined ? card.interfaces.map((one) => one.url) : [url]).map(agentPlace);
 }

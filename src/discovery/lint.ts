@@ -24,25 +24,25 @@ import {
   type SchemaRemarks,
 } from "./schema-remarks.js";
 
-/** Longest card in characters. */
+/** Most characters of a card. */
 const MAX_CARD_LENGTH = 1024 * 1024;
-/** Most findings for one card; it can be checked again once they are fixed. */
+/** Most findings for one card. It can be checked again once they are fixed. */
 const MOST = 200;
-/** Budget for all suggestions for one card, in products of lengths: some milliseconds. */
+/** Limit for all suggestions for one card, in products of lengths; some milliseconds. */
 const SUGGESTION_WORK = 2 ** 20;
 
 /** Options of {@link lintCard}. */
 interface LintOptions {
-  /** The A2A version to check against: 0.1, 0.2, 0.3, or one of 1.x. Unless given, the version of the card's form. */
+  /** The A2A version to check against: 0.1, 0.2, 0.3, or one of 1.x. Unless given, it is detected from the card. */
   readonly protocolVersion?: string;
 }
 
 /**
- * Checks a card's text: JSON without duplicate names, the schema of its version of A2A, the contract's schema,
- * and contradictions. Needs `ajv` and `jsonc-parser`. Time and memory are bounded.
+ * Checks the text of a card: JSON without duplicate properties, the schema of its version of A2A, the
+ * contract's schema, and contradictions. Needs `ajv` and `jsonc-parser`. Time and memory are limited.
  *
- * @returns Findings in the order of the text: at most the 200 worst, then one that counts the rest. Empty if
- *   there are none.
+ * @returns Findings in the order of the text; empty if there are none. Of more than 200, only the worst, and a
+ *   last one with the number of the others.
  * @throws TypeError if the text is not a string, or an option is invalid.
  */
 export async function lintCard(
@@ -151,7 +151,7 @@ function contractRemarks(card: JsonObject, near: Suggest): Promise<SchemaRemarks
   return paramsRemarks(params, base, near);
 }
 
-/** Keeps each message once. */
+/** Removes remarks with the same message. */
 function distinct(remarks: readonly Remark[]): readonly Remark[] {
   const byMessage = new Map(remarks.toReversed().map((one) => [one.message, one]));
   return remarks.filter((one) => byMessage.get(one.message) === one);

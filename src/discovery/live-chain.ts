@@ -20,14 +20,20 @@ import {
   ownOrigins,
 } from "./safe-discover.js";
 
-/** An agent that may be given the task, with all agents that it says it delegates to, or the reasons against them. */
+/**
+ * An agent that may be given the task, with all agents that it directly or indirectly delegates to according to
+ * their cards, or the reasons why not.
+ */
 export type LiveChain = UsableLiveChain | RefusedChain;
 
 interface UsableLiveChain {
   readonly ok: true;
   /** The agent to call. */
   readonly agent: UsableAgent;
-  /** Every agent that may work on the task, the one to call first, once for each way to it. */
+  /**
+   * Every agent that may work on the task, beginning with the one to call. An agent is listed once for each way
+   * to it.
+   */
   readonly links: readonly DiscoveryLink[];
   readonly warnings: readonly DiscoveryWarning[];
 }
@@ -38,11 +44,11 @@ const MAX_CHAIN_AGENTS = 32;
 const CHAIN_TIMEOUT = 60_000;
 
 /**
- * Discovers an agent as `safeDiscover` does, and every agent that it delegates to, each by its own card and by
- * the claims of the previous card.
+ * Discovers an agent as `safeDiscover` does, and every agent that it delegates to. Each is judged by its own
+ * card, and by what the previous card claims about it.
  *
- * @param card - A card as JSON, or the address of an agent or of its card.
- * @returns The agent to call, or every reason against the chain, each with its link.
+ * @param card - A card as JSON, or the URL of an agent or of its card.
+ * @returns The agent to call, or every reason for refusing the chain, each with its link.
  * @throws TypeError if the requirements or the options are invalid.
  */
 export async function discoverChain(
@@ -67,13 +73,13 @@ export async function discoverChain(
 
 /** The way to an agent. */
 interface Way {
-  /** The addresses of the agents on the way. */
+  /** The URLs of the earlier agents on the way. */
   readonly before: readonly string[];
-  /** The capabilities that they need of every later agent. */
+  /** The capabilities that they require of every later agent. */
   readonly everywhere: readonly string[];
 }
 
-/** One walk along every way from an agent to its delegates. */
+/** A traversal of all ways from an agent to its delegates. */
 class ChainWalk {
   readonly denials: DiscoveryDenial[] = [];
   readonly warnings: DiscoveryWarning[] = [];
@@ -82,7 +88,7 @@ class ChainWalk {
   readonly #options: DiscoverOptions;
   readonly #named: readonly string[];
   readonly #until: number = performance.now() + CHAIN_TIMEOUT;
-  /** By address: several ways may lead to one agent. */
+  /** By URL, since several ways may lead to one agent. */
   readonly #discovered = new Map<string, Promise<Discovery>>();
   #counted = 0;
 
@@ -154,7 +160,7 @@ class ChainWalk {
     }
     this.#counted++;
     if (this.#counted < MAX_CHAIN_AGENTS) return true;
-    // Reported once, since a card may name any number.
+    // Reported once, since a card may name any number of delegates.
     if (this.#counted > MAX_CHAIN_AGENTS) return false;
     const message = `more than ${MAX_CHAIN_AGENTS} agents may come to work on the task`;
     return breaks("chain_too_deep", "agents", message);

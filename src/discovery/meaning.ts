@@ -6,10 +6,10 @@ import { camelCase, listIn, snakeCase } from "./fields.js";
 import { CAPABILITY_REGISTRY } from "./registry.js";
 import { rangeText, type VersionRange } from "./versions.js";
 
-// The meaning of a card, independent of spelling and order: one object, with everything that has a name under
-// that name, by which two cards are compared.
+// The meaning of a card, independent of spelling and order, by which two cards are compared: one object in
+// which everything that has a name is under that name.
 
-/** The contract's fields outside its params; they are compared as parsed. */
+/** The contract's fields outside its params. They are compared as parsed. */
 const LIFTED_TOP = both(["minProtocolVersion", "maxProtocolVersion", "capabilityGrants"]);
 const LIFTED_PARAMS = both([
   "minProtocolVersion",
@@ -28,17 +28,17 @@ const LIFTED_INTERFACE = both([
   "protocolVersions",
 ]);
 const INTERFACES = both(["supportedInterfaces"]);
-/** The top-level properties of a card of A2A before 1.0 that describe its interfaces. */
+/** Top-level properties of a card of A2A before 1.0 that describe its interfaces. */
 const OLDER = ["url", "protocolVersion", "protocolVersions", "preferredTransport"];
 const OLDER_LISTS = ["additionalInterfaces", "supportsAuthenticatedExtendedCard"];
 const KNOWN_FLAGS = both(CAPABILITY_REGISTRY.capabilities.map(({ name }) => camelCase(name)));
 
-/** Most modes filled in for all skills of a card together. */
+/** Most modes that are copied from a card to its skills, in total. */
 const MOST_FILLED = 1_000_000;
-/** Stands for a card's modes beyond that number; never equal to a skill's own modes. */
+/** Stands for the card's modes beyond that number; never equal to a skill's own modes. */
 const NOT_FILLED = ["those of the card"];
 
-/** Returns the meanings of two cards, as far as they could be read. */
+/** Returns the meanings of two cards, as far as the cards could be read. */
 export function meaningsOf(
   before: CardReading,
   after: CardReading,
@@ -47,7 +47,7 @@ export function meaningsOf(
   return [meaningOf(before, own), meaningOf(after, own)];
 }
 
-/** Skills' own modes; the card's modes are compared alone if no skill of a name has its own. */
+/** Returns the skills' own modes. The card's modes are only compared if no skill of that name has its own. */
 function ownModes(document: JsonObject): readonly string[] {
   return objectsIn(document["skills"]).flatMap((skill) =>
     MODES.filter((name) => Object.hasOwn(skill, name)).map((name) => modeKey(skill, name)),
@@ -88,7 +88,7 @@ function meaningOf(card: CardReading, own: ReadonlySet<string>): JsonObject {
   };
 }
 
-/** A2A's own flags, and other properties of `capabilities`. */
+/** Returns A2A's own flags, and other properties of `capabilities`. */
 function features(capabilities: JsonObject, card: CardReading): JsonObject {
   const others = without(capabilities, [...KNOWN_FLAGS, "extensions"]);
   return Object.fromEntries(
@@ -96,7 +96,7 @@ function features(capabilities: JsonObject, card: CardReading): JsonObject {
   );
 }
 
-/** Interfaces by place; one place may have several entries, each with its own versions. */
+/** Returns interfaces by place. One place may have several entries, each with its own versions. */
 function interfaces(card: CardReading): JsonObject {
   const places = new Map<string, readonly CardInterface[]>();
   for (const one of card.interfaces) {
@@ -117,7 +117,7 @@ function interfaces(card: CardReading): JsonObject {
   );
 }
 
-/** The place: binding, address and tenant. Requests must carry the tenant, so another tenant is another place. */
+/** Returns the place: binding, URL and tenant. Requests must name the tenant, so another tenant is another place. */
 function addressOf({ url, binding, tenant }: CardInterface): string {
   return `${binding} ${url}${tenant === undefined ? "" : ` (tenant ${tenant})`}`;
 }
@@ -133,7 +133,7 @@ function byText(a: JsonObject, b: JsonObject): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }
 
-/** The properties of an interface that were not parsed. */
+/** Returns the properties of an interface that were not parsed. */
 function otherMembers({ document }: CardReading, { path }: CardInterface): JsonObject {
   const [, list = "", at = ""] = path.split("/");
   return without(objectIn(listIn(document[list])[Number(at)]), LIFTED_INTERFACE);
@@ -188,7 +188,7 @@ function extensions(capabilities: JsonObject): JsonObject {
 
 const MODES = ["inputModes", "outputModes"] as const;
 
-/** @param own - Modes of a skill with this name, in this card or the other. */
+/** @param own - Modes of any skill with this name, in this card or the other. */
 function skillsIn(
   value: unknown,
   modes: Readonly<Record<(typeof MODES)[number], Json>>,
@@ -228,7 +228,7 @@ function skillsIn(
 /** The property with the security requirements: in A2A 1.0, and in A2A 0.x. */
 const REQUIREMENTS = [...both(["securityRequirements"]), "security"];
 
-/** Each requirement is one way in; their order does not matter. */
+/** Returns requirements by content, since each is an alternative and their order does not matter. */
 function requirements(holder: JsonObject): Json {
   return objectsIn(REQUIREMENTS.map((name) => holder[name]).find(Array.isArray)).map((one) => {
     const all = one["schemes"];
@@ -241,7 +241,7 @@ function requirements(holder: JsonObject): Json {
   });
 }
 
-/** The types of security scheme in A2A 0.x, and the property that A2A 1.0 has for each. */
+/** The types of security scheme in A2A 0.x, each with its property in A2A 1.0. */
 const SCHEME_KINDS: ReadonlyMap<string, string> = new Map([
   ["apiKey", "apiKeySecurityScheme"],
   ["http", "httpAuthSecurityScheme"],
@@ -262,7 +262,7 @@ function schemes(value: unknown): JsonObject {
   );
 }
 
-/** Indexes objects by name; repeated names get a number, so that none is lost. */
+/** Indexes objects by name. Repeated names get a number, so that none is lost. */
 function byName(entries: readonly (readonly [string, Json])[]): JsonObject {
   const counts = new Map<string, number>();
   return Object.fromEntries(

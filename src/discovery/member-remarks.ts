@@ -15,16 +15,16 @@ export interface UnknownMember {
   readonly here: string;
   /** That object. */
   readonly holder: JsonObject;
-  /** The properties that the schema has there. */
+  /** The properties that the schema has in that place. */
   readonly known: readonly string[];
   readonly version: CardVersion;
   readonly card: JsonObject;
 }
 
 /**
- * Explains an unknown property. Readers ignore it (A2A 1.0, section 5.7), so most findings are remarks. A
- * warning means that readers miss something: the property looks misspelt, or its version says the same
- * elsewhere.
+ * Returns the remark on an unknown property. Readers ignore it (A2A 1.0, section 5.7), so most findings are
+ * remarks. It is a warning if readers miss something: the property looks misspelt, or its version has another
+ * property for the same.
  */
 export function memberRemark(member: UnknownMember, suggest: Suggest): Remark {
   const path = pointer(member.here, member.name);
@@ -67,7 +67,7 @@ function ofOtherVersion({ version, card }: UnknownMember, path: string): Said | 
     : ["warning", `${whose}; readers of A2A ${version} look for ${place}`];
 }
 
-/** Replaces `*` in the pattern by the indexes of the path. */
+/** Replaces each `*` in the pattern by the index in the path. */
 function placeBeside(path: string, pattern: string): string {
   const indexes = path.match(/\/\d+(?=\/|$)/g) ?? [];
   return indexes.reduce((place, index) => place.replace("/*", index), pattern);
@@ -82,7 +82,7 @@ function isThere(card: JsonObject, path: string): boolean {
   return at !== undefined && at !== null;
 }
 
-/** The contract's own fields, which may be in A2A's places. */
+/** The contract's own fields, which may stand among A2A's. */
 const CONTRACT = [
   "minProtocolVersion",
   "maxProtocolVersion",
@@ -92,7 +92,7 @@ const CONTRACT = [
 
 function ofContract({ name, here, known, version }: UnknownMember): Said | undefined {
   const isField = CONTRACT.some((one) => one === name || snakeCase(one) === name);
-  // A2A's own flags in snake_case are misspelt.
+  // A2A's own flags are misspelt in snake_case.
   const isCapability =
     here === "/capabilities" &&
     !known.includes(camelCase(name)) &&

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../bytes/json.js";
 import { closed } from "./security-schema.js";
 
-// Cards of A2A before 1.0, from the JSON schema of each version. Properties of a later version are only in the
-// later schema.
+// Schemas for cards of A2A before 1.0, from the JSON schema of each version. Properties of a later version are
+// only in the later schema.
 
 /** The versions of A2A before 1.0 that published a schema. */
 export type OlderVersion = "0.1" | "0.2" | "0.3";
@@ -59,7 +59,10 @@ const REQUIRED = [
   "skills",
 ];
 
-/** Builds the schema of a version from the parts that differ. @param schemes - Required properties by `type`. */
+/**
+ * Returns the schema of a version, given the parts in which versions differ. @param schemes - Required
+ * properties by `type`.
+ */
 function card(
   {
     top,
@@ -104,7 +107,7 @@ function card(
   };
 }
 
-/** The required properties of each type of security scheme. */
+/** Required properties by type of security scheme. */
 const SCHEMES: JsonObject = {
   apiKey: ["in", "name"],
   http: ["scheme"],
@@ -148,7 +151,7 @@ function flow(required: readonly string[]): JsonObject {
 
 const SIGNATURE = ["protected", "signature"];
 
-/** The schema of each version. Cards stated their version from 0.2.5 on, so it is optional in 0.2. */
+/** The schema of each version. Cards stated their version only from 0.2.5 on, so it is optional in 0.2. */
 export const OLDER_CARD_SCHEMAS: Readonly<Record<OlderVersion, JsonObject>> = {
   "0.1": CARD_0_1,
   "0.2": card({ top: {}, skill: {}, schemes: SCHEMES, oauth: {} }, REQUIRED),

@@ -21,18 +21,18 @@ import { readInterfaces } from "./read-interfaces.js";
 import { readRange } from "./read-range.js";
 import { CAPABILITY_REGISTRY, type CapabilityRegistry, isVendorCapability } from "./registry.js";
 
-/** Deepest nesting of arrays and objects; no card is that deep. */
+/** Maximum nesting depth of arrays and objects. No real card is nested that deep. */
 export const MAX_CARD_DEPTH = 64;
 /** Most extensions; no card needs more. */
 const MAX_EXTENSIONS = 128;
 
 /**
- * Reads a card, strictly as to the contract. Its fields may be at the top or in the params of {@link
- * DISCOVERY_URI}, in camelCase or snake_case; two that differ are a contradiction. Accepts any JSON, and
- * reports problems in `faults`.
+ * Reads a card. Fields of the contract are read strictly: they may be at the top level or in the params of
+ * {@link DISCOVERY_URI}, in camelCase or snake_case, and two different values are a contradiction. Any JSON is
+ * accepted; problems are in `faults`.
  *
  * @param document - The result of `JSON.parse`.
- * @param registry - The known capabilities; this package's unless given.
+ * @param registry - The known capabilities; this package's registry unless given.
  * @throws TypeError if an object is not plain, such as a Promise.
  */
 export function readCard(
@@ -70,8 +70,8 @@ export function readCard(
 }
 
 /**
- * The params of an extension's first entry, empty if it has none. @returns `undefined` if the extension is not
- * listed.
+ * Returns the params of an extension's first entry; empty if it has none. @returns `undefined` if the extension
+ * is not listed.
  */
 export function extensionParams(card: JsonObject, uri: string): JsonObject | undefined {
   const { extensions } = objectIn(card["capabilities"]);
@@ -128,7 +128,7 @@ function readExtensions(card: JsonObject, faults: Faults): Extensions {
       faults.add("contradiction", path, `the extension ${shown(uri)} is there twice`);
       continue;
     }
-    // The params of other extensions are not checked.
+    // Params of other extensions are not checked.
     const isRead = uri === DISCOVERY_URI || uri === CAPABILITIES_URI;
     const own = isRead ? fieldsOf([{ path, value: entry }], "params") : [];
     params.push({ uri, holder: ofKind(own, isJsonObject, "an object", faults)[0] });
@@ -142,10 +142,10 @@ function readExtensions(card: JsonObject, faults: Faults): Extensions {
   };
 }
 
-/** Most capabilities of one card that no registry has. */
+/** Most capabilities in one card that are not in any registry. */
 const MOST = 256;
 
-/** Reads the flags under `capabilities`, A2A's own included, and in the contract's params. */
+/** Reads the flags under `capabilities`, including A2A's own, and in the contract's params. */
 function readCapabilities(
   card: JsonObject,
   contract: readonly Holder[],
@@ -190,7 +190,7 @@ function membersBut(known: ReadonlySet<string>, { path, value }: Holder): readon
   );
 }
 
-/** Vendors' capabilities as written, and flags of other names, which mean nothing. */
+/** Returns vendors' capabilities as written, and unknown flags, which have no meaning. */
 function readOthers(members: readonly Member[], faults: Faults): ReadonlyMap<string, boolean> {
   const found = new Map<string, boolean>();
   const vendors = new Map<string, Field<boolean>[]>();
@@ -208,7 +208,7 @@ function readOthers(members: readonly Member[], faults: Faults): ReadonlyMap<str
   return found;
 }
 
-/** A name in both spellings is one flag; URIs are compared unchanged. */
+/** Reports a flag that has different values in its two spellings. URIs have only one spelling. */
 function contradictSpellings(
   places: ReadonlyMap<string, readonly Field<boolean>[]>,
   faults: Faults,

@@ -5,11 +5,11 @@ import { type Faults, pointer, shown } from "./faults.js";
 import { fieldsOf, type Holder, isFlag, isList, isSameJson, isText, ofKind } from "./fields.js";
 import { type CapabilityRegistry, registeredName } from "./registry.js";
 
-/** Most grants of one card, and operations of one grant. */
+/** Most grants of one card, and most operations of one grant. */
 const MOST = 512;
 const NO_NOTICE = "with reduced guarantees, of which the card says no more";
 
-/** Returns the grants of a card, from the extension's params or `capabilityGrants`; `undefined` without either. */
+/** Returns the grants of a card, from the extension's params or `capabilityGrants`; `undefined` if it has neither. */
 export function readGrants(
   holders: readonly Holder[],
   faults: Faults,

@@ -32,9 +32,9 @@ const MOST = 64;
 const MOST_VERSIONS = 64;
 
 /**
- * Returns a card's interfaces: `supportedInterfaces`, or the top-level properties before A2A 1.0.
+ * Returns a card's interfaces: `supportedInterfaces`, or for A2A before 1.0 the top-level properties.
  *
- * @param contract - The contract's params, which may name versions for an interface by its URL.
+ * @param contract - The contract's params, which may list versions of an interface by its URL.
  */
 export function readInterfaces(
   card: JsonObject,
@@ -128,7 +128,7 @@ function readInterface(
 interface VersionSet {
   readonly path: string;
   readonly value: readonly Field<ProtocolVersion>[];
-  /** The same as strings. */
+  /** The same versions as strings. */
   readonly texts: ReadonlySet<string>;
 }
 
@@ -139,7 +139,10 @@ interface VersionsContext {
   readonly sets: (place: Field<readonly Json[]>) => VersionSet;
 }
 
-/** Reads each array of versions once, since a claim may be about many interfaces. */
+/**
+ * Returns a function that parses arrays of versions. Each is parsed once, since a claim may be about many
+ * interfaces.
+ */
 function versionSets(faults: Faults): (place: Field<readonly Json[]>) => VersionSet {
   const known = new Map<string, VersionSet>();
   return ({ path, value }) => {
@@ -224,7 +227,7 @@ function spoken(
   return versions.map((version) => ({ min: version, max: version }));
 }
 
-/** Returns a string in either spelling; an empty one only if there is no other. */
+/** Returns a string property in either spelling; an empty one only if there is no other. */
 function textAt(holder: Holder, name: string, faults: Faults): string | undefined {
   const all = ofKind(fieldsOf([holder], name), isText, "a string", faults);
   const written = all.filter(({ value }) => value !== "");
@@ -232,8 +235,8 @@ function textAt(holder: Holder, name: string, faults: Faults): string | undefine
 }
 
 /**
- * Checks an interface's address. gRPC addresses are often a name and a port without a scheme, and custom
- * bindings define their own: A2A's example has a WebSocket address. SDKs ignore the case of a binding.
+ * Checks an interface's URL. A gRPC address is often a name and a port without a scheme, and custom bindings
+ * define their own addresses: A2A's example has a WebSocket URL. Like SDKs, it ignores the case of a binding.
  */
 function isUsable(url: string, binding: string): boolean {
   const known = BINDINGS.find((one) => one === binding.toUpperCase());

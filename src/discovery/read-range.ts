@@ -24,7 +24,7 @@ export function readRange(holders: readonly Holder[], faults: Faults): VersionRa
   return range;
 }
 
-/** Returns the version at a place; an empty string counts as absent, as in JSON of Protocol Buffers. */
+/** Returns the version in a field. An empty string counts as absent, as in JSON of Protocol Buffers. */
 export function readVersions(
   places: readonly Field[],
   faults: Faults,

@@ -4,7 +4,7 @@ import { assertMembers, meant } from "../checks/members.js";
 import { camelCase, snakeCase } from "./fields.js";
 import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.js";
 
-/** The status of a capability at one protocol version, which decides how a card declares it. */
+/** The status of a capability in one protocol version, which determines how a card declares it. */
 export type CapabilityTier =
   /** Every agent has it; no card declares it. */
   | "implicit"
@@ -12,18 +12,18 @@ export type CapabilityTier =
   | "declared"
   /** Like `declared`; it still works, but another capability supersedes it. */
   | "deprecated"
-  /** This version has it no more. */
+  /** This version no longer has it. */
   | "removed";
 
 /** One capability in one version of the registry. */
 export interface RegisteredCapability {
   readonly name: string;
   /**
-   * `implicit` if every agent has it, `declared` if only those whose card declares it; {@link tierAt} has its
-   * later tiers.
+   * `implicit` if every agent has it, `declared` if only agents whose card declares it. Later tiers are
+   * computed by {@link tierAt}.
    */
   readonly tier: "implicit" | "declared";
-  /** The behaviour of an agent with the capability. */
+  /** What an agent with the capability does. */
   readonly description?: string;
   /** The first protocol version with it. */
   readonly introduced: string;
@@ -33,11 +33,14 @@ export interface RegisteredCapability {
   readonly removed?: string;
   /** The capability to use instead, if it is deprecated. */
   readonly supersededBy?: string;
-  /** Present if an agent has it only when every agent that it delegates to has it too. */
+  /** Set if an agent only has it when every agent that it delegates to has it too. */
   readonly propagates?: true;
-  /** A property of A2A's own `capabilities` that must be true as well, but is not enough alone. */
+  /** A property of A2A's own `capabilities` that must be true as well; alone it is not enough. */
   readonly needs?: string;
-  /** A2A's own flag: only this property of a card's `capabilities` declares it, never an extension's params. */
+  /**
+   * Set for A2A's own flags: only this property of a card's `capabilities` declares it, never an extension's
+   * params.
+   */
   readonly isOwnFlag?: true;
 }
 
@@ -142,11 +145,14 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
   ],
 };
 
-/** A vendor's own capability: an absolute URI, or a name in reverse-domain notation. */
+/** A vendor's capability: an absolute URI, or a name in reverse-domain notation. */
 const VENDOR_URI = /^(?:https?:\/\/|urn:)[^\s]{1,500}$/i;
 const VENDOR_NAME = /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)+$/i;
 
-/** Tests for a vendor's name, such as `urn:acme:voice:1` or `com.acme.voice`, which no registry has. */
+/**
+ * Tests for the name of a vendor's capability, such as `urn:acme:voice:1` or `com.acme.voice`. No registry
+ * contains these.
+ */
 export function isVendorCapability(name: string): boolean {
   return name.length <= 512 && (VENDOR_URI.test(name) || VENDOR_NAME.test(name));
 }
@@ -159,7 +165,7 @@ export function registeredCapability(
   return capabilities.find((one) => one.name === name);
 }
 
-/** Returns the tier of a capability at one protocol version, with deprecation and removal. */
+/** Returns the tier of a capability in one protocol version, taking deprecation and removal into account. */
 export function tierAt(
   { tier, deprecated, removed }: RegisteredCapability,
   version: ProtocolVersion,
@@ -168,13 +174,16 @@ export function tierAt(
   return isReached(deprecated, version) ? "deprecated" : tier;
 }
 
-/** Tests whether a version equals `moment` or follows it; false if `moment` is absent or unreadable. */
+/** Tests whether a version is `moment` or later; false if `moment` is absent or cannot be parsed. */
 function isReached(moment: string | undefined, version: ProtocolVersion): boolean {
   const from = moment === undefined ? undefined : parseVersion(moment);
   return from !== undefined && compareVersions(version, from) >= 0;
 }
 
-/** Converts a name in camelCase, such as `pushNotifications`, to the registry's; returns other names unchanged. */
+/**
+ * Converts a name in camelCase, such as `pushNotifications`, to the registry's spelling; returns other names
+ * unchanged.
+ */
 export function registeredName(
   name: string,
   registry: CapabilityRegistry = CAPABILITY_REGISTRY,
@@ -184,7 +193,7 @@ export function registeredName(
   return isRegistered && camelCase(known) === name ? known : name;
 }
 
-/** Tests whether an agent has a capability only if every agent that it delegates to has it. */
+/** Tests whether an agent only has a capability if every agent that it delegates to has it. */
 export function propagates(name: string, registry?: CapabilityRegistry): boolean {
   return registeredCapability(name, registry)?.propagates === true;
 }
@@ -205,8 +214,8 @@ const REQUIRED: readonly (keyof RegisteredCapability)[] = ["name", "tier", "intr
 const TIERS = ["implicit", "declared"];
 
 /**
- * Throws unless a value, such as one from a file, has the form of a registry. The rules of stability check its
- * versions and names.
+ * Throws unless a value, for example from a file, has the form of a registry. Its versions and names are
+ * checked by the rules of stability.
  *
  * @throws TypeError naming the property.
  */

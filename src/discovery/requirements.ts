@@ -27,12 +27,12 @@ export interface GrantRequirement {
 export interface DiscoveryRequirements {
   /** The caller's protocol version; `1.0` unless given. */
   readonly protocolVersion?: string;
-  /** Names from the registry, in either spelling; URIs of extensions; or vendors' dotted names. */
+  /** Names in the registry, in either spelling; URIs of extensions; or vendors' names in reverse-domain notation. */
   readonly capabilities?: readonly string[];
   /** Capabilities that the agent and every agent that it delegates to must have. */
   readonly endToEnd?: readonly string[];
   readonly grants?: readonly GrantRequirement[];
-  /** The binding to use; any that A2A 1.0 names unless given. */
+  /** The binding to use; unless given, any that A2A 1.0 names. */
   readonly binding?: Binding;
   /** Accepts a legacy grant; false unless given. */
   readonly allowLegacy?: boolean;

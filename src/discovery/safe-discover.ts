@@ -30,11 +30,12 @@ const OPTIONS = [
 ];
 
 /**
- * Judges whether an agent may be given a task: fetches its card, verifies its signatures, and checks the
- * requirements. Sends nothing else.
+ * Judges whether an agent may be given a task: fetches its card, verifies the card's signatures, and checks the
+ * requirements. Sends no other requests.
  *
- * @param card - A card as JSON, or the address of an agent or of its card, which may be private or loopback.
- * @returns The agent with its interface to use, or every reason against it, also if its card cannot be fetched.
+ * @param card - A card as JSON, or the URL of an agent or of its card, which may be private or loopback.
+ * @returns The agent with the interface to use, or every reason for refusing it, also if its card cannot be
+ *   fetched.
  * @throws TypeError if the requirements or the options are invalid.
  *
  * @example
@@ -68,10 +69,13 @@ export async function safeDiscover(
   return discoverFrom(card, requirements, checkedOptions(options), judgeCard);
 }
 
-/** Judges a card by requirements, after its signatures were checked. */
+/** Judges a card whose signatures were checked. */
 type Judge = (card: CardReading, requirements: DiscoveryRequirements) => Discovery;
 
-/** Does the work of {@link safeDiscover} with validated options. `judge` handles the agents behind it. */
+/**
+ * Implements {@link safeDiscover} for validated options. `judge` is responsible for the agents to which the
+ * first delegates.
+ */
 export async function discoverFrom(
   card: JsonObject | string | URL,
   requirements: DiscoveryRequirements,
@@ -89,8 +93,8 @@ export async function discoverFrom(
 }
 
 /**
- * Does the work of {@link safeDiscover}. @param named - Origins that the caller wrote, which may not include
- * that of `address`.
+ * Implements {@link safeDiscover} for a URL. @param named - Origins that the caller wrote, which may not
+ * include that of `address`.
  */
 export async function discoverAt(
   address: string,
@@ -118,7 +122,7 @@ function atOlderPlace({ origin, pathname }: URL): DiscoveryWarning {
   return { code: "card_at_older_place", rule: "address", message };
 }
 
-/** The options of one discovery, with the time left for it. */
+/** The options of one discovery, with the remaining time. */
 type BoundedOptions = ReturnType<typeof withDeadline<DiscoverOptions>>;
 
 interface Source {
@@ -138,11 +142,11 @@ async function discoverDocument(
   }
   const { named = [] } = source ?? {};
   const signatures = await signaturesOf(card, options, named);
-  // A card whose signature does not hold is not read.
+  // If a signature is invalid, the card is not read.
   if (signatures.denials.length > 0) return refused(signatures.denials);
   const { requireSignature = false, ...others } = requirements;
   const judged = judge(readCard(signatures.document), others);
-  // If a signature is required, faults of existing signatures are reasons.
+  // If a signature is required, faults of existing ones are reasons rather than warnings.
   const warnings = [...(requireSignature ? [] : signatures.warnings), ...judged.warnings];
   const denials = [
     ...(requireSignature ? unsigned(signatures) : []),
@@ -181,13 +185,16 @@ function unsigned({ signedBy, warnings }: SignatureReading): readonly DiscoveryD
   }));
 }
 
-/** Checks that a card does not lead callers, with their tokens, to places that its own server could not reach. */
+/**
+ * Checks that a card does not lead callers, with their tokens, to places that the card's own server could not
+ * reach.
+ */
 async function placeDenials(
   { interface: chosen }: UsableAgent,
   { allowHosts, insecure, resolve, deadline }: BoundedOptions,
   source: Source | undefined,
 ): Promise<readonly DiscoveryDenial[]> {
-  // The caller knows the origin of a card that it passes itself.
+  // A caller that passes a card itself knows where the card comes from.
   if (source === undefined) return [];
   try {
     const url = readUrl(chosen.url, "the address of the chosen interface", {
@@ -217,7 +224,7 @@ export function checkedOptions(options: DiscoverOptions): DiscoverOptions {
   }
 }
 
-/** Returns the origin of an address that the caller wrote; an unreadable address is refused later. */
+/** Returns the origin of a URL that the caller wrote. An unreadable URL is refused later. */
 export function ownOrigins(address: unknown): readonly string[] {
   if (typeof address !== "string" && !(address instanceof URL)) return [];
   try {

@@ -10,7 +10,7 @@ import { memberRemark } from "./member-remarks.js";
 import { DISCOVERY_PARAMS_SCHEMA } from "./params-schema.js";
 import { CARD_SCHEMAS } from "./schema-members.js";
 
-/** Most findings of one schema; more would not help a reader, and each takes time. */
+/** Most findings for one schema. More would not help a reader, and each takes time. */
 const MOST = 200;
 
 /** Remarks on one part of a card, and the number `left` out. */
@@ -19,7 +19,7 @@ export interface SchemaRemarks {
   /** JSON Pointers to wrong or missing parts that need no second remark. */
   readonly paths: readonly string[];
   readonly left: number;
-  /** The errors among those. */
+  /** The errors among the `left` ones. */
   readonly leftErrors: number;
 }
 
@@ -76,7 +76,7 @@ function remarksOf(
   from: (error: ErrorObject) => Remark,
 ): SchemaRemarks {
   if (validate(value)) return NO_REMARKS;
-  // The contract's params allow no other property, so an unknown one is an error there.
+  // The contract's params must have no other property, so an unknown one is an error there.
   const isUnknown = ({ keyword }: ErrorObject): boolean =>
     keyword === "additionalProperties" && base === "";
   const all = (validate.errors ?? []).filter(isAnError);
@@ -96,12 +96,12 @@ function pointerOf(error: ErrorObject, base: string): string {
   return member === undefined ? here : pointer(here, member);
 }
 
-/** Reports a failed `oneOf` once, not again for each alternative. */
+/** Returns false for the failed alternatives of a `oneOf`, so that it is reported once. */
 function isAnError({ keyword, schemaPath }: ErrorObject): boolean {
   return keyword !== "if" && !/\/oneOf\/\d/.test(schemaPath);
 }
 
-/** A property that is `null` counts as absent (docs/spec.md, section 14.3). */
+/** Removes properties that are `null`, which count as absent (docs/spec.md, section 14.3). */
 function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;
@@ -131,7 +131,7 @@ async function compile(schema: JsonObject): Promise<ValidateFunction> {
   return ajv.compile(schema);
 }
 
-/** Inlines definitions: with references, a hundred thousand faulty items would take minutes. */
+/** Inlines definitions. With references, a hundred thousand faulty items would take minutes. */
 function inlined(schema: JsonObject, definitions: Json | undefined): JsonObject {
   const inner = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(inner);

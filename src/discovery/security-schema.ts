@@ -4,12 +4,12 @@ const text = { type: "string" };
 const url = { type: "string", format: "url" };
 const scopes = { type: "object", additionalProperties: text };
 
-/** An object with these properties and no other. */
+/** Returns the schema of an object with only these properties. */
 export function closed(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: "object", required, additionalProperties: false, properties };
 }
 
-/** An object with exactly one of these properties: a `oneof` of Protocol Buffers. */
+/** Returns the schema of an object with exactly one of these properties: a `oneof` of Protocol Buffers. */
 function oneOf(properties: JsonObject): JsonObject {
   const names = Object.keys(properties);
   return { ...closed(properties), oneOf: names.map((name) => ({ required: [name] })) };

@@ -15,18 +15,18 @@ export interface SignOptions {
   readonly alg: string;
   /** The id by which verifiers find the public key. */
   readonly kid: string;
-  /** The address of a JWK Set with the public key; verifiers accept one on the card's own origin only. */
+  /** The URL of a JWK Set with the public key. Verifiers only accept one on the card's own origin. */
   readonly jku?: string;
   /**
-   * Called with the reason if the official SDKs cannot verify the signature, because the card is not one of A2A
-   * 1.0. Unless given, such a card is not signed.
+   * Called with the reason if the official SDKs cannot verify the signature, because the card is not valid in
+   * A2A 1.0. Unless given, such a card is not signed.
    */
   readonly onUnverifiable?: (why: string) => void;
 }
 
 /**
- * Adds signatures (A2A 1.0, section 8.4): one over the card as it is, one without properties that have their
- * default, and one over A2A's properties alone, which the official SDKs verify. Equal forms are signed once.
+ * Adds signatures (A2A 1.0, section 8.4): one of the card as it is, one without properties that have their
+ * default, and one of A2A's properties alone, which the official SDKs verify. Identical forms are signed once.
  *
  * @throws TypeError if an option is invalid, the card has no canonical form, or the official SDKs could not
  *   verify it and `onUnverifiable` is not given.
@@ -57,7 +57,7 @@ export async function signCard(card: JsonObject, options: SignOptions): Promise<
   }
   const { signatures } = card;
   const before: readonly Json[] = Array.isArray(signatures) ? signatures : [];
-  // A deterministic algorithm makes the same signature again.
+  // A deterministic algorithm may make a signature that exists already.
   const fresh = made.filter((one) => !before.some((other) => isSameJson(one, other)));
   return { ...card, signatures: [...before, ...fresh] };
 }

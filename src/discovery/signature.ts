@@ -15,9 +15,9 @@ type Jose = typeof import("jose");
 
 /** The result of checking a card's signatures. */
 export interface SignatureReading {
-  /** The card to judge; if a trusted key signed it, exactly the signed part. */
+  /** The card to judge. If a trusted key signed it, it has only the signed properties. */
   readonly document: JsonObject;
-  /** The `kid` of the trusted key that made a signature; absent if none did. */
+  /** The `kid` of the trusted key that made a valid signature; absent if none did. */
   readonly signedBy?: string;
   /** `signature_invalid`: the card is refused, whatever else it says. */
   readonly denials: readonly DiscoveryDenial[];
@@ -26,14 +26,14 @@ export interface SignatureReading {
 }
 
 const MOST_SIGNATURES = 8;
-/** Most checks of one signature: 8 signatures, 2 keys of a name, 3 forms. */
+/** Most checks for one card: 8 signatures, 2 keys with one id, 3 forms. */
 const MOST_CHECKS = 48;
 const RULE = "signatures";
 
 /**
- * Judges a card's signatures (A2A 1.0, section 8.4). A signature by a trusted key that does not verify is
- * `signature_invalid`, unless another by the same key does, since signers sign several forms. Signatures by
- * other keys only cause warnings.
+ * Judges a card's signatures (A2A 1.0, section 8.4). If a signature names a trusted key but does not verify,
+ * the result is `signature_invalid`, unless another signature by the same key does: signers sign several forms.
+ * Signatures by other keys only cause warnings.
  *
  * @param card - Within the limits of a card.
  */
@@ -66,7 +66,7 @@ export async function readSignatures(
     if ("invalid" in found) return refused(card, found.invalid, path);
     if ("failed" in found) failed.push({ by: found, path });
     else if ("untrusted" in found) {
-      // A signer signs several forms of one card, but is reported once.
+      // A signer who signs several forms of one card is reported once.
       const warning = untrusted(found.untrusted, path);
       if (!warnings.some(({ message }) => message === warning.message)) warnings.push(warning);
     } else {
@@ -81,7 +81,7 @@ export async function readSignatures(
   return { ...reading(signed.document), signedBy: signed.by };
 }
 
-/** A signature that its key did not make over this card. */
+/** A signature that was not made over this card with the key that it names. */
 interface Failed {
   readonly failed: string;
   readonly keys: readonly JWK[];
@@ -122,7 +122,7 @@ async function judgeEntry(
   return { failed: why, keys: found.keys };
 }
 
-/** Returns the index of the first earlier entry; undefined if there is none. */
+/** Returns the index of the first entry that repeats an earlier one; `undefined` if there is none. */
 function repeatedEntry(entries: readonly Json[]): number | undefined {
   const seen = new Set<string>();
   const at = entries.findIndex((entry) => {
@@ -149,7 +149,7 @@ interface Signed {
   readonly key: JWK;
 }
 
-/** Checks one card's signatures, and counts the checks, since each may hash a megabyte. */
+/** Checks one card's signatures. Checks are counted, since each may hash a megabyte. */
 class SignatureChecks {
   readonly #jose: Jose;
   readonly #forms: readonly { readonly form: SignedForm; readonly payload: string }[];
@@ -172,7 +172,7 @@ class SignatureChecks {
     for (const { form, payload } of this.#forms) {
       this.#left--;
       if (this.isSpent) return undefined;
-      // The unprotected header is ignored, since it is not signed.
+      // The unprotected header is not signed, so it is ignored.
       const jws = { protected: head, signature, payload };
       if (await this.#verifies(jws, alg, key)) return form;
     }
@@ -217,7 +217,7 @@ function untrusted(why: string, path: string): DiscoveryWarning {
   return { code: "signature_untrusted", rule: RULE, message, path };
 }
 
-/** Loads jose when the first signature is met. @throws Error if it is not installed. */
+/** Loads jose when the first signature is checked. @throws Error if it is not installed. */
 export function loadJose(): Promise<Jose> {
   return import("jose").catch((cause: unknown) => {
     const message = "signatures of cards need the package jose: npm install jose";
@@ -229,16 +229,15 @@ export function loadJose(): Promise<Jose> {
 export interface SignedForm {
   /** The signed bytes: the canonical JSON (RFC 8785) of the card without its signatures. */
   readonly payload: Uint8Array;
-  /** The card in those bytes, with its signatures, and without properties that they do not cover. */
+  /** The card in those bytes, together with its signatures. */
   readonly document: JsonObject;
 }
 
 /**
- * Returns the forms that signers sign, without duplicates: the card as served; without properties that are
- * empty or have their default, as A2A says; and the latter with A2A's properties alone, which the official SDKs
- * verify.
+ * Returns the distinct forms that signers sign: the card as served; without properties that are empty or have
+ * their default, as A2A says; and that with A2A's properties alone, which the official SDKs verify.
  *
- * @throws TypeError if the card has a lone surrogate, and so no canonical form.
+ * @throws TypeError if the card contains a lone surrogate, and so has no canonical form.
  */
 export function signedForms(card: JsonObject): readonly SignedForm[] {
   const { signatures, ...content } = card;
@@ -269,7 +268,7 @@ const PLAIN_FLAGS: readonly (readonly [name: string, place: RegExp])[] = [
   ["pkceRequired", /^\/securitySchemes\/[^/]+\/.*authorizationCode$/],
 ];
 
-// Recursive: the depth of a card was limited before.
+// Recursion is safe: the depth of the card was limited before.
 function withoutEmpty(value: Json, place: string): Json | undefined {
   if (value === null || value === "") return undefined;
   if (Array.isArray(value)) {

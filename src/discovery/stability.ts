@@ -11,12 +11,12 @@ export interface StabilityProblem {
   readonly code: /** A version that cannot be read, versions out of order, a name that is there twice. */
     | "entry_malformed"
     | "deprecated_in_minor"
-    /** An entry of the previous registry is missing; removed entries stay, with their date. */
+    /** An entry of the previous registry is missing. Removed capabilities must stay listed, with their date. */
     | "entry_missing"
     | "removed_undeprecated"
-    /** Removed within the major release that deprecated it. */
+    /** The capability is removed in the same major release that deprecated it. */
     | "removed_early"
-    /** The capability has changed: it has less, or needs more. */
+    /** The capability was changed to provide less or to need more. */
     | "narrowed"
     /** A published date has changed. */
     | "history_changed";
@@ -42,8 +42,8 @@ function reporter(problems: StabilityProblem[], capability: string): Report {
 }
 
 /**
- * Checks that capabilities are deprecated by the first version of a major release, and removed by a later one
- * (docs/spec.md, section 14.2).
+ * Checks that capabilities are deprecated by the first version of a major release, and removed by a later major
+ * release (docs/spec.md, section 14.2).
  *
  * @returns Every violation; empty if there is none.
  * @throws TypeError if the value does not have the form of a registry.
@@ -83,9 +83,9 @@ function problemsIn(registry: CapabilityRegistry): readonly StabilityProblem[] {
 }
 
 /**
- * Checks that a new version keeps every entry and published date, and only extends the entries that stay.
+ * Checks that a new version keeps every entry and published date, and only extends existing entries.
  *
- * @returns Every violation, including those of `next` alone.
+ * @returns Every violation, including those within `next` alone.
  * @throws TypeError if a value does not have the form of a registry.
  */
 export function checkStability(

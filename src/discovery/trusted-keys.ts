@@ -10,14 +10,14 @@ type Jose = typeof import("jose");
 export interface TrustOptions {
   /** Public keys as JWKs, each identified by its `kid`, or by its thumbprint (RFC 7638) if it has none. */
   readonly trustedKeys?: readonly JWK[] | undefined;
-  /** The address of a JWK Set; all its keys are trusted. */
+  /** The URL of a JWK Set whose keys are all trusted. */
   readonly jwksUrl?: string | undefined;
 }
 
-/** The keys with an id, or the reason why there are none. */
+/** The keys with an id, or the reason why there is none. */
 type FoundKeys = { readonly keys: readonly JWK[] } | { readonly missing: string };
 
-/** Finds keys by the `kid` and the `jku` of a signature. */
+/** Finds keys by a signature's `kid` and `jku`. */
 export type FindKeys = (kid: string, jku: string | undefined) => Promise<FoundKeys>;
 
 const MAX_SET_BYTES = 64 * 1024;
@@ -26,11 +26,11 @@ const MOST_KEYS = 64;
 const MOST_OF_A_NAME = 2;
 
 /**
- * Returns the caller's own keys, those of its JWK Set, or those of a `jku` on its named origin; never one
- * within a card.
+ * Returns a function that finds keys: the caller's own, those of its JWK Set, or those of a `jku` on an origin
+ * that the caller named; never one in the card.
  *
  * @param named - Origins that the caller wrote itself.
- * @throws TypeError if the caller's own keys are not public keys, or its address is invalid.
+ * @throws TypeError if the caller's own keys are not public keys, or its URL is invalid.
  */
 export async function trustedKeys(
   jose: Jose,
@@ -114,7 +114,7 @@ async function thumbprintOf(jose: Jose, key: JWK): Promise<string | undefined> {
   try {
     return await jose.calculateJwkThumbprint(key);
   } catch {
-    // A key of an unknown type verifies nothing.
+    // A key of an unknown type cannot verify anything.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 /** A protocol version. Major and minor parts are compared as numbers; a patch part is ignored. */
 export interface ProtocolVersion {
   readonly major: number;
-  /** `Infinity` in the upper bound of a range that includes the rest of a major version. */
+  /** `Infinity` as the upper bound of a range that includes the rest of a major version. */
   readonly minor: number;
 }
 
@@ -11,7 +11,7 @@ export interface VersionRange {
   readonly max?: ProtocolVersion;
 }
 
-/** "1", "1.0" and "1.0.3"; no leading zeros, since two readers would read "1.01" as two versions. */
+/** "1", "1.0" and "1.0.3". No leading zeros, since readers may differ on "1.01". */
 const VERSION = /^(0|[1-9]\d{0,5})(?:\.(0|[1-9]\d{0,5}))?(?:\.(?:0|[1-9]\d{0,5}))?$/;
 
 /** Parses a version; `undefined` if the string is not one. A missing minor part is 0. */

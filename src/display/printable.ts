@@ -1,20 +1,21 @@
-// Controls (C0, C1, DEL), formats (bidirectional marks, zero-width, tags), surrogates, private use,
-// unassigned, line and paragraph separators: a terminal or a page acts on them, or shows nothing.
+// Controls (C0, C1, DEL), formats (bidirectional marks, zero-width, tags), surrogates, private use, unassigned
+// characters, line and paragraph separators. Terminals and pages execute such characters, or show nothing for
+// them.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** The text with every unsafe character as an escape, such as `\u{1b}`. */
+/** Returns the string with every unsafe character escaped, such as `\u{1b}`. */
 export function printable(text: string): string {
   return text.replace(UNSAFE, escapeOf);
 }
 
-/** The escape of one character: `\n`, `\u{202e}`. */
+/** Returns the escape of one character: `\n`, `\u{202e}`. */
 export function escapeOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return NAMED[character] ?? `\\u{${code.toString(16)}}`;
 }
 
-/** JSON whose strings hold no unsafe character raw; it reads back as the same value. */
+/** Returns JSON in which every unsafe character is escaped; it parses to the same value. */
 export function escapedJson(value: unknown): string {
   return (JSON.stringify(value) ?? "null").replace(UNSAFE, (character) => {
     let escapes = "";

@@ -1,6 +1,6 @@
 import { parseTime } from "../caveats/time.js";
 
-/** A span of time in words, rounded, in its one largest unit: `12 min`, `2 h`, `3 days`. */
+/** Formats a duration in its largest unit, rounded: `12 min`, `2 h`, `3 days`. */
 export function spanInWords(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 110) return `${seconds} s`;

@@ -26,22 +26,22 @@ import { checkHomeConfig, type HomeConfig } from "./home-config.js";
 import { HomeError, unreadable } from "./home-error.js";
 import { type HomeFiles, homeFiles, incomplete, missingFiles, notFolder } from "./home-files.js";
 
-/** Options of a new home. */
+/** Options for creating a home. */
 export interface NewHome extends Omit<HomeConfig, "maxLifetime"> {
-  /** The folder to make; it must not exist, or be empty. */
+  /** The folder to create; it must be empty or not exist. */
   readonly folder: string;
-  /** A database elsewhere, used unchanged if it exists: a path, or a PostgreSQL address. */
+  /** The database, if outside the home: a path, or a PostgreSQL address. An existing one is used as it is. */
   readonly database?: string | undefined;
-  /** Longest lifetime of a capability in seconds; 24 hours unless given, 90 days at most. */
+  /** Longest lifetime of a capability in seconds, at most 90 days; 24 hours unless given. */
   readonly maxLifetime?: number | undefined;
 }
 
 const PRIVATE_FOLDER = 0o700;
 
 /**
- * Makes a home: the issuer's name, a new root key and a database, readable by this user alone. Builds it in a
- * folder beside the final place and renames that at the end, so that after any failure the place holds a
- * complete home or its earlier contents.
+ * Creates a home: the issuer's name, a new root key and a database, readable by this user alone. Builds
+ * everything in a temporary folder beside the target and then renames it, so that after any failure the target
+ * is a complete home or as it was before.
  *
  * @returns The keyring.
  * @throws TypeError naming the option that is wrong.
@@ -56,7 +56,7 @@ export async function createHome(options: NewHome): Promise<Keyring> {
   const wanted = homeFiles(place, database);
   const elsewhere = isElsewhere(wanted, homeFiles(place));
   refuseToOverwrite(wanted);
-  // A link to an empty folder stays; its target becomes the home.
+  // If the path is a symbolic link to an empty folder, keep the link and make its target the home.
   const folder = existsSync(place) ? realpathSync(place) : place;
   const building = homeFiles(temporaryName(folder));
   try {
@@ -84,7 +84,8 @@ export async function createHome(options: NewHome): Promise<Keyring> {
 /**
  * Returns whether the database is not the home's own file.
  *
- * @throws TypeError for another file in the home's folder, which exists only once it is complete.
+ * @throws TypeError if it is a different file in the home's folder, since that folder exists only once the home
+ *   is complete.
  */
 function isElsewhere(wanted: HomeFiles, own: HomeFiles): boolean {
   if (isAddress(wanted.database)) return true;
@@ -101,7 +102,7 @@ function isElsewhere(wanted: HomeFiles, own: HomeFiles): boolean {
 
 function failureOf(error: unknown, wanted: HomeFiles): unknown {
   if (!isErrno(error) || error instanceof StorageError) return error;
-  // Another process has just made one.
+  // Another process has just created one.
   if (["ENOTEMPTY", "EEXIST", "EPERM"].includes(error.code ?? "")) refuseToOverwrite(wanted);
   const { folder } = wanted;
   const message = `could not make a home at ${folder}: ${error.message}`;

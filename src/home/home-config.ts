@@ -73,10 +73,10 @@ function homeGrants(value: unknown): readonly HomeGrant[] {
 }
 
 /**
- * Describes how grants differ from those that a home lists, a sentence for each difference; empty if the home
- * lists none. The command mints and checks by the list, so a difference would make it disagree with the agent.
+ * Returns a sentence for each difference between some grants and those that a home lists; empty if the home
+ * lists none. The command line uses the listed grants, so with a difference it would disagree with the agent.
  *
- * @param path - The home's configuration file, for the sentences.
+ * @param path - The home's configuration file, as named in the sentences.
  */
 export function grantDifferences(
   { grants: listed }: HomeConfig,

@@ -1,14 +1,14 @@
 /**
- * The reason why a home cannot be used or made. Stable.
+ * The reason why a home cannot be used or created; stable.
  *
- * - `home_missing`: there is no folder, or it has none of a home's files.
+ * - `home_missing`: the folder does not exist, or has none of a home's files.
  * - `home_not_folder`: it is not a folder.
  * - `home_incomplete`: some of a home's files are missing.
  * - `home_unreadable`: this user cannot read the folder or a file in it.
  * - `config_malformed`: `config.json` is not JSON, or a property is wrong.
- * - `home_exists`: there is a home already, and nothing is overwritten.
+ * - `home_exists`: there is a home already, which is not overwritten.
  * - `folder_in_use`: the folder for a new home contains other files.
- * - `home_unwritable`: the folder cannot be made.
+ * - `home_unwritable`: the folder cannot be created.
  */
 export type HomeErrorCode =
   | "home_missing"
@@ -20,7 +20,7 @@ export type HomeErrorCode =
   | "folder_in_use"
   | "home_unwritable";
 
-/** A home that cannot be used or made. `code` is for programs, `message` for people. */
+/** A home that cannot be used or created. `code` is for programs, `message` for people. */
 export class HomeError extends Error {
   override readonly name = "HomeError";
   readonly code: HomeErrorCode;
@@ -34,7 +34,7 @@ export class HomeError extends Error {
   }
 }
 
-/** Maps a system error in reading a home's folder or files to its meaning. */
+/** Maps a system error while reading a home's folder or files to a HomeError. */
 export function unreadable(error: NodeJS.ErrnoException, path: string): HomeError {
   const forbidden = error.code === "EACCES" || error.code === "EPERM";
   const message = forbidden

@@ -15,10 +15,10 @@ export interface HomeFiles {
 }
 
 /**
- * Returns the places of a home's files.
+ * Returns the paths of a home's files.
  *
- * @param database - The database, if it is not the home's own `proviso.db`.
- * @throws TypeError if the folder is not given.
+ * @param database - The database, unless it is `proviso.db` in the home's folder.
+ * @throws TypeError if `path` is empty or not a string.
  */
 export function homeFiles(path: string, database?: string): HomeFiles {
   if (typeof path !== "string" || path === "") throw new TypeError("folder: must name a folder");
@@ -36,7 +36,7 @@ export function homeFiles(path: string, database?: string): HomeFiles {
  *
  * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
  *   `config_malformed`.
- * @throws StorageError `store_outdated` if it has one file for each store, as earlier homes had.
+ * @throws StorageError `store_outdated` if it has one file per store, as in an earlier format.
  */
 export function readHome(files: HomeFiles): HomeConfig {
   const { folder } = files;
@@ -54,7 +54,7 @@ export function readHome(files: HomeFiles): HomeConfig {
 /**
  * Returns the names of a home's missing files, and whether all are missing.
  *
- * @throws HomeError `home_unreadable` if that cannot be determined.
+ * @throws HomeError `home_unreadable` if the folder cannot be read.
  * @throws StorageError `store_outdated`, as {@link readHome}.
  */
 export function missingFiles({ folder, config, keyring, database }: HomeFiles): {
@@ -69,18 +69,18 @@ export function missingFiles({ folder, config, keyring, database }: HomeFiles): 
   return { missing, none: missing.length === all.length };
 }
 
-/** A home that lacks some of its files. */
+/** Returns the error for a home that lacks some of its files. */
 export function incomplete(folder: string, missing: readonly string[]): HomeError {
   const message = `the home at ${folder} is not whole: ${missing.join(" and ")} missing`;
   return new HomeError("home_incomplete", folder, message);
 }
 
-/** The path of the home's folder leads to something else. */
+/** Returns the error for a path that is not a folder. */
 export function notFolder(path: string): HomeError {
   return new HomeError("home_not_folder", path, `${path} is a file, not a folder`);
 }
 
-// A folder that this user cannot read must not pass for an empty one.
+// An unreadable folder must not count as an empty one.
 function assertReadable(folder: string): void {
   try {
     accessSync(folder, constants.R_OK | constants.X_OK);
@@ -89,7 +89,7 @@ function assertReadable(folder: string): void {
   }
 }
 
-/** Returns what is at a path, if anything. */
+/** Returns the status of a path; `undefined` if nothing is there. */
 function look(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -1,6 +1,6 @@
 /**
- * Opens and makes homes. A home is the folder of one issuer: `config.json` with its name, `keyring.json` with
- * its root keys, and `proviso.db` with everything stored.
+ * Opens and creates homes. A home is the folder of one issuer: `config.json` with its name, `keyring.json` with
+ * its root keys, and `proviso.db` with all stored data.
  *
  * @module proviso/home
  */

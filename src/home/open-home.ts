@@ -18,23 +18,23 @@ import type { RevocationStore } from "../stores/revocations/revocation-store.js"
 import { grantDifferences, type HomeConfig } from "./home-config.js";
 import { type HomeFiles, homeFiles, readHome } from "./home-files.js";
 
-/** The home to open, and settings that it does not have itself. */
+/** The home to open, and settings that are not stored in it. */
 export interface HomeOptions {
-  /** The folder made by {@link createHome} or `proviso init`. */
+  /** A folder made by {@link createHome} or `proviso init`. */
   readonly folder: string;
-  /** The database, if it is not `proviso.db` in the folder: a path, or a PostgreSQL address. */
+  /** The database, unless it is `proviso.db` in the folder: a path, or a PostgreSQL address. */
   readonly database?: string | undefined;
   /**
-   * The grants that the issuing agent offers; unless given, those that the home lists. If the home lists
-   * grants, their operations must be the same.
+   * The grants that the issuing agent offers; those listed in the home unless given. If the home lists grants,
+   * ids and operations must be the same.
    */
   readonly grants?: readonly Grant[] | undefined;
-  /** Longest lifetime of a capability in seconds; unless given, that of the home, which it cannot exceed. */
+  /** Longest lifetime of a capability in seconds; at most the home's, which is used unless given. */
   readonly maxLifetime?: number | undefined;
-  /** This service's name in `audience`, for invocations that name none. */
+  /** This service's name in `audience`, used for invocations without one. */
   readonly audience?: string | undefined;
   readonly ledger?: LedgerOptions | undefined;
-  /** The refresh interval and the age limit of the revocation list; the defaults of `openRevocations` unless given. */
+  /** The refresh interval and the age limit of the revocation list; unless given, as in `openRevocations`. */
   readonly revocations?: Pick<RevocationStoreOptions, "refreshEvery" | "staleAfter"> | undefined;
   /** Called while the revocations are read, with the fraction read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;
@@ -47,22 +47,25 @@ export interface Home {
   readonly files: HomeFiles;
   /** Mints, authorizes and revokes with the home's current keys. */
   readonly issuer: Issuer;
-  /** Returns the current keyring of the key file. @throws StorageError while it cannot be read. */
+  /** Returns the current keyring in the key file. @throws StorageError if the file cannot be read. */
   readonly keys: () => Keyring;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
   readonly resourceNumbers: ResourceNumberStore;
   /** Hosts, agents, their grants, and approvals. */
   readonly partyStore: PartyStore;
-  /** For stores that a home does not open, such as `openTaskStore(home.database)`. Close these first. */
+  /**
+   * The database, for stores that a home does not open, such as `openTaskStore(home.database)`. Close these
+   * stores first.
+   */
   readonly database: StoreDatabase;
   /**
-   * Returns the problems that keep an agent from working: `disk_nearly_full`, `revocation_stale`, or the code
+   * Returns the problems that stop an agent from working: `disk_nearly_full`, `revocation_stale`, or the code
    * of a StorageError of the database or the key file, such as `store_read_only` or `key_file_missing`; empty
    * if there are none.
    */
   readonly problems: () => Promise<readonly string[]>;
-  /** Writes the ledger's waiting events and closes the database. */
+  /** Writes pending ledger events and closes the database. */
   close(): Promise<void>;
 }
 
@@ -79,8 +82,8 @@ const OPTIONS = [
 ];
 
 /**
- * Opens a home: an issuer with its keys, revocations, ledger and resource numbers. Other processes may have the
- * same home open; their revocations and new keys take effect here.
+ * Opens a home: an issuer with its keys, revocations, ledger and resource numbers. Several processes may have
+ * one home open; revocations and new keys made by one take effect in all.
  *
  * @throws TypeError naming the option that is wrong.
  * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or

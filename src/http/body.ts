@@ -6,9 +6,9 @@ import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
 /** Limits of a body, checked before it is parsed. */
 export interface BodyLimits {
-  /** Largest body in bytes; 256 KiB unless given. */
+  /** Most bytes of a body; 256 KiB unless given. */
   readonly bytes: number;
-  /** Deepest nesting of arrays and objects; 32 unless given. */
+  /** Maximum nesting depth of arrays and objects; 32 unless given. */
   readonly depth: number;
 }
 
@@ -16,10 +16,10 @@ export interface BodyLimits {
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
 /**
- * Reads JSON bodies within limits and without lone surrogates, properties that come twice and numbers that a double does
- * not hold as they are written, or answers with a fault.
+ * Returns middleware that reads JSON bodies within limits. A body with a lone surrogate, a duplicate property,
+ * or a number that a double cannot hold exactly is answered with a fault.
  *
- * @param types - Bodies of other types are not read.
+ * @param types - Content types to read; other bodies are not read.
  * @param received - Called with the bytes of each body before they are parsed.
  */
 export function jsonBody(
@@ -28,11 +28,11 @@ export function jsonBody(
   answer: FaultWriter,
   received: (req: IncomingMessage, bytes: Uint8Array) => void = () => {},
 ): RequestHandler {
-  // Keeps the text, to refuse JSON whose parsed value differs from it.
+  // Keeps the text, so that JSON whose parsed value differs from it can be refused.
   const texts = new WeakMap<IncomingMessage, string>();
   const parse = express.json({
     limit: limits.bytes,
-    // Compressed, a few bytes could become a quarter of a megabyte.
+    // A few compressed bytes could expand to a quarter of a megabyte.
     inflate: false,
     strict: false,
     type: [...types],
@@ -44,7 +44,7 @@ export function jsonBody(
   const inspect: RequestHandler = (req, res, next) => {
     // A request without a body passes.
     if (req.body !== undefined && !isObject(req.body)) {
-      // A protocol's own reader may parse the body once more, past the limits.
+      // A protocol's own reader could otherwise parse the body again, without limits.
       return answer(res, invalidRequest("the body must be one JSON object"));
     }
     const flaw = flawIn(req.body, limits.depth);
@@ -61,7 +61,7 @@ export function jsonBody(
     return answer(res, { status: 400, reason: "too_deep", message });
   };
   return (req, res, next) => {
-    // Called from the stream of the body: an error thrown here would end the process.
+    // Called from the body's stream, where a thrown error would end the process.
     const read = (error?: { readonly type?: unknown }): void => {
       try {
         if (error === undefined) inspect(req, res, next);
@@ -75,7 +75,7 @@ export function jsonBody(
   };
 }
 
-/** Checks for what no protocol accepts: too deep nesting, or a lone surrogate, which cannot be stored unchanged. */
+/** Checks what no protocol accepts: too deep nesting, or a lone surrogate, which cannot be stored unchanged. */
 function flawIn(body: unknown, depth: number): "deep" | "half" | undefined {
   let flaw: "half" | undefined;
   let level: unknown[] = [body];
@@ -105,20 +105,23 @@ function bodyFault(type: unknown, limits: BodyLimits): HttpFault {
   return { status: 400, reason: "parse_error", message: "the body is not JSON" };
 }
 
-/** Refuses, unread, a body that is not JSON in UTF-8. @param types - Such as `application/json`. */
+/**
+ * Refuses a body that is not JSON in UTF-8, without reading it. @param types - Accepted types, such as
+ * `application/json`.
+ */
 export function contentType(types: readonly string[], answer: FaultWriter): RequestHandler {
   const taken = [...types];
   return (req, res, next) => {
     const { "content-type": type = "", "content-length": length } = req.headers;
     const is = req.is(taken);
-    // Without a body there is nothing to read; a body without a type would be ignored.
+    // Without a body there is nothing to check. A body without a type would be ignored later.
     if (is === null || (type === "" && length === "0")) return next();
     if (is === false) {
       const message = `the body must be ${taken.join(" or ")}, not ${JSON.stringify(type.slice(0, 64))}`;
       return answer(res, { status: 415, reason: "content_type", message });
     }
-    // Matches anything that looks like a charset, also in quotes, since readers of the header may differ on
-    // which counts.
+    // Matches everything that could be a charset, even within quotes, since parsers of the header may differ on
+    // which one counts.
     const charsets = [...type.matchAll(CHARSET)].map(([, charset = ""]) => charset.toLowerCase());
     if (charsets.every((charset) => charset === "utf-8")) return next();
     return answer(res, invalidRequest("the body must be UTF-8"));

@@ -7,9 +7,9 @@ import { optionalPackage } from "./optional-package.js";
 
 /** Rate limit of each caller. */
 export interface RateLimit {
-  /** Requests of one caller (principal and agent together) within `seconds`; 600 unless given. */
+  /** Most requests of one caller (principal and agent together) within `seconds`; 600 unless given. */
   readonly requests: number;
-  /** 10 unless given. */
+  /** The length of the window; 10 unless given. */
   readonly seconds: number;
 }
 
@@ -19,24 +19,27 @@ export const RATE_LIMIT: RateLimit = { requests: 600, seconds: 10 };
 const callers = new WeakMap<Request, Caller>();
 const presenters = new WeakMap<Request, Presenter>();
 
-/** Returns the caller of a request. @throws TypeError if the request was not authenticated. */
+/** Returns the authenticated caller of a request. @throws TypeError if the request was not authenticated. */
 export function callerOf(req: Request): Caller {
   const caller = callers.get(req);
   if (caller === undefined) throw new TypeError("this request has not been authenticated");
   return caller;
 }
 
-/** Returns the caller of a request, if known. */
+/** Returns the caller of a request; `undefined` if it is not authenticated. */
 export function knownCaller(req: Request): Presenter | undefined {
   return callers.get(req) ?? presenters.get(req);
 }
 
-/** Records the caller of a request for its log. A protocol with its own authentication calls this. */
+/** Records the caller of a request for the log. For protocols with their own authentication. */
 export function noteCaller(req: Request, presenter: Presenter): void {
   presenters.set(req, presenter);
 }
 
-/** Authenticates the caller, or answers 401; 503 if that is not possible now. */
+/**
+ * Returns middleware that authenticates the caller, or answers 401; 503 if authentication is not possible at
+ * present.
+ */
 export function authentication(
   authenticator: Authenticator,
   answer: FaultWriter,
@@ -62,7 +65,7 @@ export function authentication(
   };
 }
 
-/** Authenticates a long-running request again; `undefined` if the caller is not authentic any more. */
+/** Authenticates the caller of a long-running request again; `undefined` if that now fails. */
 export function authenticateAgain(
   authenticator: Authenticator,
 ): (req: Request) => Promise<Caller | undefined> {
@@ -73,9 +76,10 @@ export function authenticateAgain(
 }
 
 /**
- * Counts requests by caller, over everything that it is mounted on, and answers 429 beyond the limit.
+ * Returns middleware that counts requests by caller, across everything it is mounted on, and answers 429 beyond
+ * the limit.
  *
- * @param keyOf - Returns the key by which callers are counted; principal and agent together unless given.
+ * @param keyOf - Returns the key by which callers are counted; unless given, principal and agent together.
  * @throws Error if the package `rate-limiter-flexible` is not installed.
  */
 export function rateLimiter(
@@ -107,7 +111,10 @@ export async function waitFor(
   }
 }
 
-/** Returns the state of the count, a `RateLimiterRes`, with which `consume` rejects beyond the limit. */
+/**
+ * Returns whether an error is a `RateLimiterRes`, the state of the count with which `consume` rejects beyond
+ * the limit.
+ */
 function isOverLimit(error: unknown): error is { readonly msBeforeNext: number } {
   return (
     typeof error === "object" &&

@@ -1,14 +1,13 @@
 // HTTP for every protocol: limits on bodies, callers and their rates, logs and metrics, listening and draining.
-// This folder knows no protocol's codes or headers: each protocol passes in its fault writer and its header
-// names.
+// This folder knows no protocol's codes or headers; each protocol passes its fault writer and its header names.
 
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { StorageError } from "../storage/storage-error.js";
 
-/** A faulty request in terms of HTTP, which each protocol maps to its own codes. */
+/** A fault in terms of HTTP, which each protocol converts to its own codes. */
 export interface HttpFault {
   readonly status: 400 | 401 | 413 | 415 | 429 | 500 | 503;
-  /** A stable word for programs, such as `too_large`. */
+  /** A stable code, such as `too_large`. */
   readonly reason: string;
   /** A sentence for people. */
   readonly message: string;
@@ -16,10 +15,10 @@ export interface HttpFault {
   readonly retryAfter?: number;
 }
 
-/** Answers a request with a fault in the shape of its protocol. */
+/** Answers a request with a fault in the form of a protocol. */
 export type FaultWriter = (res: Response, fault: HttpFault) => void;
 
-/** The fault of an unreadable request. */
+/** Returns the fault of an unreadable request. */
 export function invalidRequest(message: string): HttpFault {
   return { status: 400, reason: "invalid_request", message };
 }
@@ -28,8 +27,8 @@ export function invalidRequest(message: string): HttpFault {
 export const RETRY_AFTER = 5;
 
 /**
- * Maps an internal error to an answer that tells the caller only whether to retry. A store that cannot be read
- * or written is a temporary problem of the service, such as a failover or a full disk.
+ * Converts an internal error to an answer that only says whether a retry can succeed. It can if a store cannot
+ * be read or written, which may be temporary, as during a failover or with a full disk.
  */
 export function failureFault(error: unknown): HttpFault {
   if (!(error instanceof StorageError)) {
@@ -40,9 +39,10 @@ export function failureFault(error: unknown): HttpFault {
 }
 
 /**
- * Answers every remaining request with 404, and a thrown error with a fault. Mount it last.
+ * Returns handlers that answer every remaining request with 404, and a thrown error with a fault. Mount them
+ * last.
  *
- * @param onFailure - Called with the error; the caller learns only that there was one.
+ * @param onFailure - Called with the error; the caller only learns that there was one.
  */
 export function fallback(
   answer: FaultWriter,

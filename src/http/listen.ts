@@ -3,17 +3,17 @@ import type { RequestHandler } from "express";
 import { knownMembers } from "../checks/members.js";
 import type { FaultWriter } from "./fault.js";
 
-/** The address to listen at. */
+/** Where to listen. */
 export interface ListenOptions {
-  /** 0, the default, for any free port. */
+  /** The port; 0, the default, selects any free port. */
   readonly port?: number;
   /** `127.0.0.1` unless given. */
   readonly host?: string;
 }
 
-/** How pending requests end when a server closes. */
+/** What happens to pending requests when a server closes. */
 export interface DrainOptions {
-  /** Milliseconds that they may still take; 10,000 unless given. */
+  /** Milliseconds for pending requests to finish; 10,000 unless given. */
   readonly grace?: number | undefined;
   /** Called after that time, to answer the requests still pending. */
   readonly overdue?: () => Promise<void>;
@@ -24,9 +24,9 @@ const GRACE = 10_000;
 const LAST = 1000;
 
 /**
- * @param options - Called `address` in messages.
- * @returns The address, such as `http://127.0.0.1:8080`.
- * @throws TypeError if an option is unknown. @throws Error if the port is taken.
+ * Starts listening. @param options - Called `address` in messages.
+ * @returns The URL, such as `http://127.0.0.1:8080`.
+ * @throws TypeError if an option is unknown. @throws Error if the port is in use.
  */
 export async function listen(server: Server, options: ListenOptions): Promise<string> {
   const { port = 0, host = "127.0.0.1" } = knownMembers(options, ["port", "host"], "address");
@@ -53,8 +53,7 @@ export function drain(
       force = setTimeout(cut, LAST);
       overdue().catch(cut);
     }, grace);
-    // Connections with pending requests are closed once these are answered; they would otherwise stay open for
-    // more.
+    // Connections with pending requests would stay open for more; close them once they are idle.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close((error) => {
       clearTimeout(force);

@@ -2,28 +2,31 @@ import type { Request, RequestHandler } from "express";
 import { knownCaller } from "./callers.js";
 import type { AgentMetrics } from "./metrics.js";
 
-/** The part of a `pino` logger that is used. */
+/** The part of a `pino` logger that is used here. */
 export interface AgentLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** Returns whether lines of a level are written; lines that are not written are not built. True unless given. */
+  /** Returns whether lines of a level are written; otherwise they are not even built. True unless given. */
   isLevelEnabled?(level: "info"): boolean;
 }
 
-/** Options for logging the requests of one way into an agent. */
+/** Options for logging the requests of one binding. */
 export interface RequestLogOptions {
-  /** The name of that way in logs and metrics, such as `jsonrpc`. */
+  /** The name of the binding in logs and metrics, such as `jsonrpc`. */
   readonly binding: string;
   /** The response header with the codes of a refusal. */
   readonly denialHeader: string;
-  /** Names what a request calls, without anything that its caller chose freely. */
+  /** Returns the name of what a request calls, without anything that its caller chose freely. */
   readonly methodOf?: (req: Request) => unknown;
   readonly log: AgentLog;
   readonly metrics: AgentMetrics | undefined;
 }
 
-/** Logs and measures each answered request; never logs a header, body, argument or address, which may be secret. */
+/**
+ * Returns middleware that logs and measures each answered request. It never logs a header, body, argument or
+ * URL, which may be secret.
+ */
 export function requestLog(options: RequestLogOptions): RequestHandler {
   const { binding, denialHeader, methodOf, log, metrics } = options;
   return (req, res, next) => {
@@ -56,7 +59,7 @@ function loggable(error: unknown): object {
   return { error: name, message: withoutSecrets(message), stack: withoutSecrets(stack) };
 }
 
-// Tokens, access tokens and signatures are long runs of base64url; names and paths are not.
+// Tokens and signatures are long runs of base64url; names and paths are not.
 const LONG_RUN = /[A-Za-z0-9_-]{64,}(?:\.[A-Za-z0-9_-]+)*/g;
 
 /** Removes anything that looks like a token or a signature from a string. */
@@ -64,7 +67,7 @@ export function withoutSecrets(text: string): string {
   return text.replace(LONG_RUN, "[withheld]");
 }
 
-/** Makes a function that logs internal errors. */
+/** Returns a function that logs internal errors. */
 export function failureLog(log: AgentLog): (error: unknown, what: string) => void {
   return (error, what) => log.error({ ...loggable(error), what }, "failure");
 }

@@ -3,13 +3,13 @@ import type { Observation } from "../agent/ledger.js";
 import { notA } from "../checks/kinds.js";
 import { optionalPackage } from "./optional-package.js";
 
-/** The figures of a revocation list. */
+/** Measurements of a revocation list. */
 export interface RevocationGauge {
   /** Number of entries. */
   readonly size: number;
-  /** Its version, which only grows. */
+  /** The version, which only grows. */
   readonly version: number;
-  /** Seconds since it was known to be current. */
+  /** Seconds since the list was known to be current. */
   readonly age: number;
 }
 
@@ -81,14 +81,14 @@ export class AgentMetrics {
     this.#requests.observe({ binding, status: String(status) }, seconds);
   }
 
-  /** Returns all metrics, as `GET /metrics` answers them. */
+  /** Returns all metrics in the form of `GET /metrics`. */
   async read(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 }
 
 /**
- * Makes the metrics of an agent, in Prometheus's text format.
+ * Creates the metrics of an agent, in Prometheus's text format.
  *
  * @param revocations - Called whenever the metrics are read; absent if there is no list.
  * @throws TypeError if `revocations` is not a function.

@@ -5,7 +5,7 @@ const load = createRequire(import.meta.url);
 /**
  * Loads an optional package when it is first needed.
  *
- * @param use - The feature that needs it, as the start of a sentence.
+ * @param use - The feature that needs it; the beginning of a sentence.
  * @throws Error that says how to install it; its cause is Node's error.
  */
 export function optionalPackage(name: string, use: string): unknown {

@@ -10,10 +10,10 @@ import { type RequestLogOptions, requestLog } from "./log.js";
 import { alive, type HealthCheck, readiness } from "./status.js";
 import { trustProxies } from "./trusted-proxies.js";
 
-/** The app on which protocols are mounted side by side, on one port. */
+/** The app, on one port, on which protocols are mounted. */
 export interface MountPoint {
   readonly app: Express;
-  /** The address for callers, without a slash at the end. */
+  /** The URL for callers, without a trailing slash. */
   readonly url: string;
   readonly isDraining: () => boolean;
   /** Aborted when the server begins to close. */
@@ -22,28 +22,28 @@ export interface MountPoint {
 
 /** A mounted protocol. */
 export interface Mounted {
-  /** Ends pending work whose time is over; fulfilled once nothing runs any more. */
+  /** Ends pending work whose time is over. Resolves once nothing is running. */
   stop(): Promise<void>;
 }
 
 /** Options for serving an app. */
 export interface ServeOptions {
-  /** The address for callers, such as `https://agent.example`; the listening address unless given. */
+  /** The URL for callers, such as `https://agent.example`; the listening URL unless given. */
   readonly publicUrl?: string | undefined;
   /**
-   * Proxies whose `X-Forwarded-For` counts: IP addresses, ranges such as `10.0.0.0/8`, or `loopback`,
+   * Proxies whose `X-Forwarded-For` is trusted: IP addresses, ranges such as `10.0.0.0/8`, or `loopback`,
    * `linklocal` and `uniquelocal`. None unless given.
    */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** Longest duration of a request in milliseconds; 30,000 unless given. */
+  /** Most milliseconds of a request; 30,000 unless given. */
   readonly timeout?: number | undefined;
-  /** Milliseconds for pending requests when the server closes; 10,000 unless given. */
+  /** Milliseconds for pending requests to finish when the server closes; 10,000 unless given. */
   readonly grace?: number | undefined;
-  /** Finds the problems that `/readyz` reports, besides draining. */
+  /** Returns the problems that `/readyz` reports, besides draining. */
   readonly health?: HealthCheck | undefined;
   /** Answers requests that belong to no protocol. */
   readonly answer: FaultWriter;
-  /** Called with errors thrown outside all protocols. */
+  /** Called with errors outside all protocols. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -61,8 +61,8 @@ export const TIMEOUT = 30_000;
 /**
  * Serves the mounted protocols, with `/healthz` and `/readyz`.
  *
- * @throws TypeError naming `options.trustedProxies`, before it listens.
- * @throws Error if the port is taken.
+ * @throws TypeError naming `options.trustedProxies`, before listening.
+ * @throws Error if the port is in use.
  */
 export async function serve<Protocols extends Mounted>(
   options: ServeOptions,
@@ -72,12 +72,14 @@ export async function serve<Protocols extends Mounted>(
   const app = express().disable("x-powered-by").disable("etag");
   trustProxies(app, options.trustedProxies);
   const server = createServer(app);
-  // A slow sender cannot hold a connection longer than this.
+  // A slow sender must not occupy a connection for longer than this.
   server.requestTimeout = 15_000;
   server.headersTimeout = 10_000;
-  // Node drops headers beyond a number, and a capability may be among them; their total size is bounded.
+  // By default, Node drops headers beyond a number, and a capability may be among them. Their total size is
+  // limited anyway.
   server.maxHeadersCount = 0;
-  // Nor can a caller that does not read its answers; while a skill runs there may be nothing to read.
+  // A caller that does not read its answers must not occupy a connection either. While a skill runs, there may
+  // be nothing to read, so allow for its time limit.
   server.timeout = (options.timeout ?? TIMEOUT) + 30_000;
   const listening = await listen(server, address);
   const url = (options.publicUrl ?? listening).replace(/\/$/, "");
@@ -104,10 +106,10 @@ export async function serve<Protocols extends Mounted>(
   }
 }
 
-/** The handlers in front of one way into a protocol. */
+/** Options of the handlers in front of one binding. */
 export interface FrontOptions extends RequestLogOptions {
   readonly authenticator: Authenticator;
-  /** Counts requests; one counter for all ways into an agent. */
+  /** Returns middleware that counts requests; one counter for all bindings of an agent. */
   readonly limited: (answer: FaultWriter) => RequestHandler;
   /** The content types of bodies. */
   readonly types: readonly string[];
@@ -117,7 +119,10 @@ export interface FrontOptions extends RequestLogOptions {
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** The handlers that every protocol needs in front, in order: the caller is authenticated before a body is read. */
+/**
+ * Returns the handlers that every protocol needs in front, in order. The caller is authenticated before a body
+ * is read.
+ */
 export function front(options: FrontOptions): readonly RequestHandler[] {
   const { answer, types } = options;
   return [

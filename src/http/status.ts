@@ -4,13 +4,16 @@ import { assertHas } from "../checks/kinds.js";
 import { drain, type ListenOptions, listen } from "./listen.js";
 import type { AgentMetrics } from "./metrics.js";
 
-/** Finds the problems that keep an agent from working now, as stable codes without secrets; empty if there are none. */
+/** Returns the problems that stop an agent from working, as stable codes without secrets; empty if there are none. */
 export type HealthCheck = () => Promise<readonly string[]>;
 
-/** Answers that the process is alive, whatever state its database is in: a restart mends no database. */
+/** Answers that the process is alive, whatever the state of its database: a restart would not repair it. */
 export const alive: RequestHandler = (_req, res) => void res.json({ status: "ok" });
 
-/** Answers whether the server should get calls: 200, or 503 with the problems, or while it drains. */
+/**
+ * Returns a handler that says whether the server should get calls: 200; or 503 with the problems, or while it
+ * drains.
+ */
 export function readiness(
   isDraining: () => boolean,
   check: HealthCheck = async () => [],
@@ -25,7 +28,7 @@ export function readiness(
 
 /** A server of metrics. */
 export interface MetricsServer {
-  /** Such as `http://127.0.0.1:9464/metrics`. */
+  /** The URL, such as `http://127.0.0.1:9464/metrics`. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -33,9 +36,9 @@ export interface MetricsServer {
 const PATH = "/metrics";
 
 /**
- * Serves Prometheus metrics at an address of its own, without authentication: callers must not reach it.
+ * Serves Prometheus metrics on a separate port without authentication. Callers must not be able to reach it.
  *
- * @throws TypeError if the metrics or the address are of another type.
+ * @throws TypeError if the metrics or the address have the wrong type.
  * @throws Error if the port is taken.
  */
 export async function serveMetrics(

@@ -3,7 +3,7 @@ import express, { type Express, type Request } from "express";
 import type { Origin } from "../agent/parties/records.js";
 
 /**
- * Trusts `X-Forwarded-For` from these proxies, and from no other sender.
+ * Trusts the header `X-Forwarded-For` from these proxies only.
  *
  * @param proxies - IP addresses, ranges such as `10.0.0.0/8`, or `loopback`, `linklocal` and `uniquelocal`.
  * @throws TypeError naming `options.trustedProxies`.
@@ -27,13 +27,13 @@ export function checkProxies(proxies: readonly string[] | undefined): void {
 
 /**
  * Returns the key by which callers without credentials are counted: an IPv4 address, or the /64 network of an
- * IPv6 address. If a trusted proxy forwards no address, the proxy's own.
+ * IPv6 address. If a trusted proxy forwards no address, the proxy's own counts.
  */
 export function addressKey(req: Request): string {
   return originOf(req).address;
 }
 
-/** Returns the address that a request comes from. @see addressKey */
+/** Returns the IP address from which a request comes. @see addressKey */
 export function originOf(req: Request): Origin {
   const given = req.ip ?? "";
   const address = isIP(given) === 0 ? (req.socket.remoteAddress ?? "") : given;
@@ -48,7 +48,10 @@ export function originOf(req: Request): Origin {
   return { address: plain, network: `${plain.split(".").slice(0, 3).join(".")}.0/24` };
 }
 
-/** Returns the groups of an IPv6 address as in URLs; `undefined` if it is a mapped IPv4 address. */
+/**
+ * Returns the groups of an IPv6 address as written in URLs; `undefined` for an IPv6 address that maps an IPv4
+ * address.
+ */
 function groupsOf(address: string): readonly string[] | undefined {
   const host = canonical(address);
   if (MAPPED.test(host)) return undefined;
@@ -61,13 +64,13 @@ function groupsOf(address: string): readonly string[] | undefined {
 
 const MAPPED = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/;
 
-/** Returns an IPv4 address, also from an IPv6 address that maps one. */
+/** Returns an IPv4 address, also if it is mapped in an IPv6 address. */
 function unmapped(address: string): string {
   const [, high, low] = isIPv6(address) ? (MAPPED.exec(canonical(address)) ?? []) : [];
   return high === undefined || low === undefined ? address : `${dotted(high)}.${dotted(low)}`;
 }
 
-/** Returns an IPv6 address as in URLs, without its zone. */
+/** Returns an IPv6 address as written in URLs, without its zone. */
 function canonical(address: string): string {
   const [plain = ""] = address.split("%");
   return new URL(`http://[${plain}]`).hostname.slice(1, -1);

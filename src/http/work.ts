@@ -1,14 +1,14 @@
 import type { Caller } from "../agent/caller.js";
 
-/** Limits how much of one caller's work is pending at once, however it arrived: calls and tasks, or open streams. */
+/** Limits how much work of one caller is pending at once, however it arrived: calls and tasks, or open streams. */
 export class ConcurrencyLimit {
   readonly #most: number;
   readonly #underWay = new Map<string, number>();
 
   /**
-   * @param most - The limit for one caller: principal and agent together.
+   * @param most - The limit for one caller (principal and agent together).
    * @param option - The name of the limit in errors.
-   * @throws TypeError if the limit is not a whole number of at least 1.
+   * @throws TypeError if the limit is not an integer of at least 1.
    */
   constructor(most: number, option = "mostRunning") {
     if (!Number.isSafeInteger(most) || most < 1) {
@@ -22,7 +22,7 @@ export class ConcurrencyLimit {
     return [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Takes a place, synchronously. @returns A function that releases it, once; `undefined` if none is left. */
+  /** Takes a place, synchronously. @returns A function that frees it; `undefined` if no place is free. */
   take({ principal, invoker }: Caller): (() => void) | undefined {
     const key = JSON.stringify([principal, invoker]);
     const underWay = this.#underWay.get(key) ?? 0;
@@ -39,7 +39,7 @@ export class ConcurrencyLimit {
   }
 }
 
-/** Settles when the work does, or when the signal is aborted, since not every skill listens to it. */
+/** Settles when the work does, or when the signal is aborted, since a skill may ignore its signal. */
 export async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

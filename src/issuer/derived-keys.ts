@@ -4,8 +4,8 @@ import { hmac } from "../macaroon/hmac.js";
 const LABEL = "proviso-service-key-v1 ";
 
 /**
- * The secret of the key for one service: HMAC-SHA256 of the service's name, after a label, under the
- * root key's secret. It reveals nothing of the root key, nor of the keys for other services.
+ * Returns the secret of the key for one service: HMAC-SHA256 of a label and the service's name, with the root
+ * key's secret as the key. It reveals nothing about the root key, or about the keys of other services.
  *
  * @param secret - The root key's secret, at most 64 bytes.
  * @returns 32 bytes.
@@ -18,8 +18,8 @@ const CREDENTIAL: Uint8Array = /* @__PURE__ */ encodeUtf8("proviso-revocation-fe
 const ANSWER = "proviso-revocation-feed-answer-v1 ";
 
 /**
- * Identifies an issuer and one of its services to each other on the revocation feed: both values
- * are derived from the service's secret and reveal nothing of it.
+ * Authenticates an issuer and one of its services to each other on the revocation feed. Credential and MAC are
+ * derived from the service's secret and reveal nothing about it.
  */
 export class FeedKey {
   readonly #secret: Uint8Array;
@@ -29,12 +29,12 @@ export class FeedKey {
     this.#secret = secret;
   }
 
-  /** The credential that the service presents: 32 bytes. */
+  /** Returns the credential that the service presents, 32 bytes. */
   credential(): Uint8Array {
     return hmac(this.#secret, CREDENTIAL);
   }
 
-  /** The MAC of an answer, which proves to the service that its issuer sent it: 32 bytes. */
+  /** Returns the MAC of an answer, 32 bytes, which proves to the service that its issuer sent the answer. */
   mac(answer: string): Uint8Array {
     return hmac(this.#secret, encodeUtf8(ANSWER + answer));
   }

@@ -1,8 +1,8 @@
-/** A capability in the making. */
+/** A capability that is about to be issued. */
 export interface CapabilityDraft {
   readonly id: string;
   /**
-   * Seals the numbers of resources: a handle for each.
+   * Seals resource numbers. @returns The handle of each number.
    *
    * @throws TypeError if a number is not an integer from 0 to 2^53 - 1.
    */
@@ -11,11 +11,11 @@ export interface CapabilityDraft {
 
 /** Options for issuing a capability. */
 export interface IssueOptions {
-  /** The capability's id, to issue the same capability again; random by default. */
+  /** The capability's id, to issue the same capability again; random unless given. */
   readonly id?: string | undefined;
   /**
-   * The one service that accepts the capability, as in {@link MintRequest.service}; its key also
-   * seals the handles.
+   * The only service that accepts the capability, as in {@link MintRequest.service}. Its key also seals the
+   * handles.
    */
   readonly service?: string | undefined;
 }

@@ -2,31 +2,30 @@ import type { GrantOperations } from "../capability/grants.js";
 import { described } from "../checks/kinds.js";
 import { plainCopy, plainObject } from "../checks/plain.js";
 
-/** An issuer's offer: a name for a set of operations, under which it mints. */
+/** What an issuer offers: a named set of operations, for which it mints capabilities. */
 export interface Grant {
   /** The grant's id, such as `documents:read`: 1 to 128 printable ASCII characters without spaces. */
   readonly id: string;
   /** The operations that the grant allows. */
   readonly operations: readonly string[];
-  /** A description for those who choose among grants; an issuing agent requires it. */
+  /** A description for those who choose among grants; required by an issuing agent. */
   readonly description?: string;
   /** `true` if holders may attenuate its capabilities; by default `true` unless the grant is `legacy`. */
   readonly attenuable?: boolean;
   /**
-   * `true` for a wrapper around something that knows no capabilities: requests need not name
-   * resources, and every use is marked.
+   * `true` for a wrapper around a system without capabilities: requests need not name resources, and every use
+   * is marked.
    */
   readonly legacy?: boolean;
-  /** Grants that have to be asked for together with this one. */
+  /** Ids of grants that must be requested together with this one. */
   readonly requires?: readonly string[];
   /**
-   * `true` checks at each call that resources still match the query of the request that named them.
-   * By default they are checked if the principal's policy under this grant has conditions on
-   * fields.
+   * `true` to check at each call that resources still match the query by which they were requested. Unless
+   * given, this is checked if the principal's policy under this grant has conditions on fields.
    */
   readonly recheck?: boolean;
   /**
-   * The approval needed before anything is issued under the grant; if absent, everything the policy
+   * The approval needed before anything is issued under the grant. Without it, everything that the policy
    * allows is issued at once.
    */
   readonly approval?: GrantApproval;
@@ -34,13 +33,13 @@ export interface Grant {
 
 /** The approvers, and the number of approvals needed. */
 export interface GrantApproval {
-  /** Principals who may approve; by default the user on whose behalf the request is made. */
+  /** Principals who may approve; unless given, the user on whose behalf the request is made. */
   readonly approvers?: readonly string[];
   /** Number of approvals needed; 1 by default. */
   readonly needed?: number;
   /**
-   * Seconds that a request may wait for a decision, and then as long again to be collected: at most
-   * 30 days. Defaults to 1 day; for registered agents, to the parties' setting.
+   * Seconds that a request may wait for a decision, and then as long again to be collected; at most 30 days.
+   * Unless given, 1 day; for registered agents, the parties' setting.
    */
   readonly lifetime?: number;
 }
@@ -48,7 +47,7 @@ export interface GrantApproval {
 const ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * Grants by id.
+ * Returns grants by id.
  *
  * @throws TypeError that names the wrong field, such as `grants[1].operations`.
  */
@@ -93,7 +92,7 @@ export function texts(value: unknown, where: string): readonly string[] {
   });
 }
 
-/** The part of the grants that checks rest on. */
+/** Returns the part of grants that checks use. */
 export function operationsOf(grants: ReadonlyMap<string, Grant>): GrantOperations {
   return new Map([...grants].map(([id, { operations }]) => [id, operations]));
 }

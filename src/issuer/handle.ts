@@ -9,30 +9,30 @@ import { assertString, notA } from "../checks/kinds.js";
 
 const LABEL = "proviso-handle-v1 ";
 const PREFIX = "rh_";
-/** 22 base64url characters hold 4 bits more than a block: the low 4 bits of the last character are zero. */
+/** 22 base64url characters have 4 bits more than a block, so the low 4 bits of the last character must be zero. */
 const FORM = /^rh_[A-Za-z0-9_-]{21}[AQgw]$/;
 const KEY_LENGTH = 32;
 const BLOCK = 16;
-/** The bits of a block's third word that a number up to 2^53 - 1 uses. */
+/** Bits of a block's third word that a number up to 2^53 - 1 can use. */
 const NUMBER_BITS = 21;
 
 /**
- * Returns whether a string has the form of a handle: `rh_` and 16 bytes of base64url, 25
- * characters. Only the issuer's key can show whether it is one.
+ * Returns whether a string has the form of a handle: `rh_` and 16 bytes of base64url, 25 characters. Whether it
+ * is one can only be tested with the issuer's key.
  */
 export function isHandle(text: string): boolean {
   return FORM.test(text);
 }
 
-/** The owner of handles: a capability, or, outside any capability, a principal. */
+/** The owner of handles: a capability, or a principal for calls without one. */
 export type HandleScope =
   | Pick<VerifiedCapability, "id" | "keyId">
   | {
-      /** The principal; its handles open for nobody else. */
+      /** The principal. The handles cannot be opened for anyone else. */
       readonly ambient: string;
     };
 
-/** @throws TypeError if `scope` is not a scope, such as a Promise of a capability. */
+/** @throws TypeError if `scope` is not a scope, for example a Promise of a capability. */
 export function assertScope(scope: HandleScope): void {
   if (!isObject(scope)) throw notA("scope", "a capability, or { ambient }", scope);
   if ("ambient" in scope) {
@@ -43,16 +43,16 @@ export function assertScope(scope: HandleScope): void {
   }
 }
 
-/** Returns the scope of handles outside any capability; no capability id has its prefix. */
+/** Returns the name of the scope for handles outside any capability. No capability id has its prefix. */
 export function ambientScope({ ambient }: { readonly ambient: string }): string {
   return `ambient:${ambient}`;
 }
 
 /**
- * Seals resource numbers into handles, and opens handles. A handle is one block of AES-256 under a
- * key of its scope: 75 zero bits and the number, big-endian. A number has one handle in a scope; in
- * another scope the handle does not open, and a forged block opens with a probability of 2^-75. The
- * key of a scope is derived from a root key's secret by HKDF-SHA256 (RFC 5869).
+ * Seals resource numbers as handles, and opens handles. A handle is one block of AES-256 encrypted with the key
+ * of its scope: 75 zero bits and the number, big-endian. Each number has one handle in a scope. A handle of
+ * another scope does not open, and a forged block opens with a probability of 2^-75. The key of a scope is
+ * derived from a root key's secret by HKDF-SHA256 (RFC 5869).
  */
 export class HandleKey {
   readonly #key: Uint8Array;
@@ -63,9 +63,9 @@ export class HandleKey {
   }
 
   /**
-   * The handle of each number.
+   * Returns the handle of each number.
    *
-   * @param scope - The scope of the handles: a capability's id, or an ambient scope.
+   * @param scope - A capability's id, or an ambient scope.
    * @throws TypeError if a number is not an integer from 0 to 2^53 - 1.
    */
   seal(scope: string, numbers: readonly number[]): Map<number, string> {
@@ -83,7 +83,7 @@ export class HandleKey {
     return new Map(distinct.map((number, at) => [number, handleAt(at)]));
   }
 
-  /** The number in each handle that was sealed with this key for this scope; others are left out. */
+  /** Returns the number in each handle that was sealed with this key for this scope; others are left out. */
   open(scope: string, handles: readonly string[]): Map<string, number> {
     const written = [...new Set(handles)].filter(isHandle);
     const sealed = new Uint8Array(written.length * BLOCK);
@@ -96,7 +96,7 @@ export class HandleKey {
     for (const [at, handle] of written.entries()) {
       const word = (index: number): number => blocks.getUint32(at * BLOCK + index * 4);
       const high = word(2);
-      // One comparison for all zero bits: its time does not reveal which of them are wrong.
+      // Compare all zero bits at once, so that the time does not reveal which of them are wrong.
       const wrong = word(0) | word(1) | (high >>> NUMBER_BITS);
       if (wrong === 0) opened.set(handle, high * 2 ** 32 + word(3));
     }

@@ -1,6 +1,6 @@
 /**
- * Mints and checks capabilities: root keys, minting, authorization, the revocation list that a
- * check consults. No I/O.
+ * Mints and checks capabilities: root keys, minting, authorization, and the revocation list that checks
+ * consult. Does no I/O.
  *
  * @module proviso/issuer
  */

@@ -13,35 +13,35 @@ import { Keyring } from "./keyring.js";
 
 export interface IssuerOptions {
   /**
-   * The grants and their operations. With them, an operation outside a token's grant is refused
-   * whatever its hops say, and minting without `operations` writes the grant's operations into the
-   * hop. Without them, every invocation names the grant it acts under.
+   * The grants and their operations. If given, an operation outside a token's grant is refused whatever its
+   * hops say, and minting without `operations` writes the grant's operations into the hop. Otherwise every
+   * invocation must name its grant.
    */
   readonly grants?: readonly Grant[] | undefined;
-  /** The issuer's name: it stands in every token, and tokens with another name are refused. */
+  /** The issuer's name. Every token contains it, and tokens with another name are refused. */
   readonly name: string;
   /**
-   * The keys: a keyring, used unchanged, or a function that returns the current one at each call,
-   * such as {@link followKeyringFile} makes.
+   * The keys: a fixed keyring, or a function that returns the current one at each call, such as {@link
+   * followKeyringFile} returns.
    */
   readonly keys: Keyring | (() => Keyring);
   /** The source of revocations: a `RevocationList`, or a store. */
   readonly revocations: RevocationSource;
-  /** The name of this service in `audience`, for invocations that give none. */
+  /** This service's name in `audience`, for invocations that give none. */
   readonly audience?: string | undefined;
-  /** Seconds that a capability may live; 24 hours unless given, 90 days at most. */
+  /** Longest lifetime of a capability in seconds, at most 90 days; 24 hours unless given. */
   readonly maxLifetime?: number | undefined;
-  /** Bounds lower than the specification's. */
+  /** Limits below those of the specification. */
   readonly limits?: Partial<CapabilityLimits> | undefined;
   /**
-   * Bounds of the cache of verified tokens, by which a repeated token costs one digest: 1,000
-   * entries and 16 MiB by default; `false` disables the cache. Every rule, revocation and time is
-   * judged at each call either way (docs/threat-model.md).
+   * Limits of the cache of verified tokens; 1,000 entries and 16 MiB unless given, `false` for no cache. For a
+   * cached token, a check computes one digest instead of every signature. Every rule, revocation and time is
+   * checked at each call either way (docs/threat-model.md).
    */
   readonly cache?: CacheBounds | false | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
-  /** Cryptographically random bytes. */
+  /** Returns cryptographically random bytes. */
   readonly random?: ((length: number) => Uint8Array) | undefined;
 }
 

@@ -37,8 +37,8 @@ import { isStillValid } from "./still-valid.js";
 import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
 
 /**
- * Mints and checks the capabilities of an issuing agent, and returns the entries that revoke them.
- * Made by {@link createIssuer}.
+ * Mints and checks the capabilities of an issuing agent, and returns the entries to revoke them with. Made by
+ * {@link createIssuer}.
  */
 export class Issuer {
   readonly name: string;
@@ -73,9 +73,9 @@ export class Issuer {
   }
 
   /**
-   * Makes a capability under the key that mints. Without `expires` it lives for 15 minutes.
+   * Mints a capability with the key that mints. Without `expires` it lives for 15 minutes.
    *
-   * @throws TypeError if the request is not valid, or lives longer than this issuer allows.
+   * @throws TypeError if the request is invalid, or the lifetime is longer than this issuer allows.
    */
   mint(request: MintRequest): MintedCapability {
     const own = plainRequest(request);
@@ -83,12 +83,12 @@ export class Issuer {
   }
 
   /**
-   * Makes a capability from a request that needs its id or names resources: the draft seals
-   * resource numbers into handles for this capability alone, under the key that mints it.
+   * Issues a capability whose request needs its id or names resources. The draft seals resource numbers into
+   * handles for this capability only, with the key that mints it.
    *
-   * @param options - The id, to issue a capability again, and the one service that accepts it.
+   * @param options - `id` to issue a capability again; `service` if only one service is to accept it.
    * @returns The capability, and its identifier's canonical JSON for {@link Issuer.remake}.
-   * @throws TypeError as {@link Issuer.mint}, for an invalid resource number, or for wrong options.
+   * @throws TypeError as {@link Issuer.mint} does, or if a resource number or an option is invalid.
    *
    * @example
    * ```ts
@@ -144,10 +144,11 @@ export class Issuer {
   }
 
   /**
-   * Rebuilds the token of a capability issued here from its parts, none of which is secret.
+   * Rebuilds the token of a capability that was issued here. None of the parts is secret.
    *
-   * @param issued - Identifier, hop and the hops after it in canonical JSON, as they were issued.
-   * @returns `undefined` if the key it was made under is gone.
+   * @param issued - The canonical JSON of the identifier, the issuer's hop and the hops after it, as they were
+   *   issued.
+   * @returns `undefined` if the key that made it no longer exists.
    * @throws TokenError if the identifier is invalid.
    */
   remake(issued: {
@@ -163,10 +164,7 @@ export class Issuer {
     return root === undefined ? undefined : remakeToken(root, identifier, [hop, ...further]);
   }
 
-  /**
-   * Opens handles in a scope: returns the resource number of each, and omits handles that do not
-   * open there.
-   */
+  /** Opens handles in a scope. Returns the resource number of each; handles that do not open there are left out. */
   openHandles(scope: HandleScope, handles: readonly string[]): Map<string, number> {
     assertScope(scope);
     assertArray(handles, "handles", "handles");
@@ -181,10 +179,10 @@ export class Issuer {
   }
 
   /**
-   * Seals handles apart from issuing, for a capability that is not limited to handles or for calls
-   * without a capability.
+   * Seals handles without issuing a capability: for one that is not limited to handles, or for calls without
+   * one.
    *
-   * @returns The handle of each number; none if the key that the capability was made under is gone.
+   * @returns The handle of each number; empty if the key that made the capability no longer exists.
    * @throws TypeError if a number is not an integer from 0 to 2^53 - 1.
    */
   sealHandles(scope: HandleScope, numbers: readonly number[]): Map<number, string> {
@@ -196,8 +194,8 @@ export class Issuer {
   }
 
   /**
-   * Verifies every signature of a token once: the other methods accept the authentic token in place
-   * of the string, and then need no HMAC and no parsing. Judges no hop.
+   * Verifies every signature of a token once. The other methods accept the resulting authentic token in place
+   * of the string, and then need no HMAC and no parsing. No hop is judged.
    *
    * @example
    * ```ts
@@ -221,31 +219,31 @@ export class Issuer {
   }
 
   /**
-   * Narrows an authentic token for a party that cannot do so itself, by the same code as
-   * {@link attenuate}. The child is authentic too.
+   * Narrows an authentic token on behalf of a party that cannot, in the same way as {@link attenuate}. The
+   * child is authentic too.
    *
    * @throws TokenError `has_discharges`, or if the child would exceed a limit.
-   * @throws TypeError if the hop is invalid or an option is not known.
+   * @throws TypeError if the hop is invalid or an option is unknown.
    */
   extend(token: AuthenticToken, hop: HopInit, options: AttenuateOptions = {}): Extension {
     return attenuateAuthentic(token, hop, options, this.#context.limits);
   }
 
   /**
-   * Checks a token without a call, and returns what it allows: everything but its grant and the
-   * rules on operation, handles and arguments. The answer allows no call; {@link Issuer.authorize}
+   * Checks a token without a call: everything except its grant and the rules on operation, handles and
+   * arguments. Returns what the token allows. The result does not allow a call; only {@link Issuer.authorize}
    * does.
    *
-   * @throws TypeError if `by` has a wrong shape.
+   * @throws TypeError if `by` has the wrong shape.
    */
   standing(token: string | AuthenticToken, by: Presentation = {}): Decision {
     return checkStanding(token, by, this.#context);
   }
 
   /**
-   * Rechecks a token that was allowed before, for the same party, right before something runs: its
-   * key, its revocation and its times, and no rule that time does not change. Returns no reasons
-   * and allows nothing; {@link Issuer.standing} returns reasons.
+   * Checks again, right before something runs, whether a token that was just allowed is still valid for the
+   * same party. Only checks what time can change: its key, its revocation and its times. For the reasons, call
+   * {@link Issuer.standing}. It allows nothing that was not allowed before.
    *
    * @throws TypeError if the token is not authentic.
    */
@@ -254,52 +252,49 @@ export class Issuer {
   }
 
   /**
-   * Waits until the revocation list is as recent as it can be. {@link Issuer.authorize},
-   * {@link Issuer.standing} and {@link Issuer.isStillValid} are synchronous and use the list as it
-   * is known, until it is too old to be relied on; code that can wait calls `catchUp` first. Never
-   * rejects.
+   * Waits until the revocation list is as recent as possible. {@link Issuer.authorize}, {@link Issuer.standing}
+   * and {@link Issuer.isStillValid} are synchronous, and use the list as it is known until it is too old to be
+   * trusted. Code that can wait should call `catchUp` first. Never rejects.
    */
   async catchUp(): Promise<void> {
     await this.#context.revocations.catchUp?.();
   }
 
   /**
-   * Checks a token against an invocation: limits and form, issuer and key, every signature; then
-   * revocation, the grant and every rule of every hop, whose denials are listed together in this
-   * order. Nothing else needs to be called, and a bad token is a refusal, never an exception.
+   * Checks a token against an invocation: limits and form, issuer and key, every signature; then revocation,
+   * the grant and every rule of every hop. The denials of this second part are returned together, in this
+   * order. No other call is needed. A bad token is refused, and never causes an exception.
    *
-   * @param token - The token as a string, or an authentic token, whose key is looked up again
-   *   instead of verifying its signatures.
-   * @throws TypeError if the invocation has a wrong shape or does not determine the grant; the
-   *   message names the candidates.
-   * @throws StorageError if `keys` follows a key file that cannot be read: nothing is allowed then.
+   * @param token - The token as a string, or an authentic token, whose signatures are not verified again; its
+   *   key is looked up.
+   * @throws TypeError if the invocation has the wrong shape or does not determine the grant; the message names
+   *   the candidates.
+   * @throws StorageError if `keys` follows a key file that cannot be read; nothing is allowed then.
    */
   authorize(token: string | AuthenticToken, invocation: Invocation): Decision {
     return checkToken(token, invocation, this.#context);
   }
 
   /**
-   * The entry that revokes a presented token and all that descends from it; add it to a list or
-   * store. Checks only that the token is authentic: any party that presents a token may have it
-   * revoked. For a token that is revoked or expired already, `needless` says so, so that no holder
-   * can fill the list with the children of a dead token. A revoked discharge does not make the
-   * entry needless.
+   * Returns the entry that revokes a presented token and everything that descends from it, to be added to a
+   * list or store. Only checks that the token is authentic: whoever presents a token may have it revoked. If
+   * the token is already revoked or expired, `needless` says so, so that a holder cannot fill the list with
+   * children of a dead token. A revoked discharge does not make the entry needless.
    */
   revocationOf(token: string | AuthenticToken, reason?: string): TokenRevocation {
     return tokenRevocation(token, reason, this.#context);
   }
 
   /**
-   * Seals a text that is handed out and comes back: a cursor, a cookie, the state of a login.
-   * Others can neither read nor change it; {@link Issuer.open} opens it for the same purpose alone,
-   * while the key that sealed it is kept and not revoked.
+   * Seals a string that is handed out and comes back: a cursor, a cookie, the state of a login. Others can
+   * neither read nor change it. {@link Issuer.open} opens it for the same purpose only, as long as the sealing
+   * key exists and is not revoked.
    *
-   * @param purpose - The purpose, such as `a2a-cursor`: 1 to 64 printable ASCII characters without
-   *   spaces.
-   * @param text - At most 16,384 bytes of UTF-8; its length shows.
-   * @param expires - The expiry: a time, a `Date` or a duration such as `15m`; none by default.
+   * @param purpose - The purpose, such as `a2a-cursor`: 1 to 64 printable ASCII characters without spaces.
+   * @param text - At most 16,384 bytes of UTF-8. Its length is not hidden.
+   * @param expires - The expiry: a timestamp, a `Date` or a duration such as `15m`; none unless given.
    * @returns A base64url string.
-   * @throws TypeError for a purpose, text or expiry that is not valid.
+   * @throws TypeError if purpose, text or expiry is invalid.
    *
    * @example
    * ```ts
@@ -319,13 +314,13 @@ export class Issuer {
   }
 
   /**
-   * Opens a text that {@link Issuer.seal} sealed for this purpose under a key of this issuer; a
-   * text sealed by a service under its derived key opens at that service alone.
+   * Opens a string that {@link Issuer.seal} sealed for this purpose with a key of this issuer. A string that a
+   * service sealed with its derived key opens only at that service.
    *
-   * @param sealed - The sealed text as it came back: any value.
-   * @returns `undefined` if `sealed` was not sealed for this purpose, was changed or has expired,
-   *   if its key is gone or revoked, or if the revocation list is too old to be relied on.
-   * @throws TypeError for a purpose that is not valid.
+   * @param sealed - The sealed string as it came back; may be any value.
+   * @returns `undefined` if `sealed` was not sealed for this purpose, was changed or has expired, if its key no
+   *   longer exists or is revoked, or if the revocation list is too old to be trusted.
+   * @throws TypeError if the purpose is invalid.
    */
   open(purpose: string, sealed: unknown): string | undefined {
     const now = this.#context.clock();
@@ -333,9 +328,9 @@ export class Issuer {
   }
 
   /**
-   * Returns whether a string is a token made under one of this issuer's keys, even if it is
-   * expired, revoked or without its discharges. Finds tokens that must not be stored or passed on;
-   * the answer allows nothing.
+   * Returns whether a string is a token made with one of this issuer's keys, even if it has expired, is revoked
+   * or lacks its discharges. For finding tokens that must not be stored or passed on; the result allows
+   * nothing.
    *
    * @throws TypeError if `text` is not a string.
    */
@@ -355,7 +350,7 @@ export class Issuer {
 }
 
 /**
- * Creates an issuer, which mints capabilities, checks them, and returns the entries that revoke them.
+ * Creates an issuer. It mints capabilities, checks them, and returns the entries to revoke them with.
  *
  * @throws TypeError if an option is wrong.
  *

@@ -6,19 +6,19 @@ import { HandleKey } from "./handle.js";
 import { type RootJwk, SECRET_LENGTH } from "./root-jwk.js";
 import { TextKey } from "./sealed-text.js";
 
-/** One root key, with the keys derived from its secret. */
+/** A root key, with the keys derived from its secret. */
 export interface KeyInUse {
   readonly kid: string;
   readonly root: RootKey;
-  /** Derived from the same secret; seals numbers of resources. */
+  /** Seals resource numbers, with the same secret. */
   readonly handles: HandleKey;
-  /** Seals texts; holds the same secret. */
+  /** Seals strings, with the same secret. */
   readonly texts: TextKey;
-  /** Authenticates the revocation feed of a service; holds the same secret. */
+  /** Authenticates the revocation feed of a service, with the same secret. */
   readonly feed: FeedKey;
 }
 
-/** @throws TypeError if the secret has another length; the message does not show the secret. */
+/** @throws TypeError if the secret has the wrong length; the message does not show the secret. */
 export function keyInUse({ kid, k }: RootJwk): KeyInUse {
   const secret = decodeBase64(k);
   if (secret.length !== SECRET_LENGTH) {
@@ -34,8 +34,8 @@ export function keyInUse({ kid, k }: RootJwk): KeyInUse {
 }
 
 /**
- * Returns the service that all these keys belong to; `undefined` for root keys. Refuses a mixture:
- * a service's key among root keys could pass for one that a root key derives.
+ * Returns the service to which all these keys belong; `undefined` for root keys. A mixture is refused, since a
+ * service's key among root keys could be taken for one derived from a root key.
  *
  * @throws TypeError that names the key that does not belong.
  */

@@ -20,23 +20,23 @@ import {
 } from "./root-jwk.js";
 import type { TextKey } from "./sealed-text.js";
 
-/** The public data of a key: everything but the secret. */
+/** A key without its secret. */
 export interface KeyInfo {
   readonly kid: string;
-  /** `true` if new capabilities are made under the key; other keys only verify. */
+  /** `true` if new capabilities are made with the key; other keys only verify. */
   readonly mints: boolean;
   readonly created: string;
 }
 
 /** The property names of {@link KeyringOptions}. */
 export const KEYRING_OPTIONS: readonly string[] = ["clock", "random"];
-/** Most derived keys of services that a keyring caches: invented service names must not fill the memory. */
+/** Most derived keys of services in a keyring's cache, since invented service names must not fill the memory. */
 const MAX_DERIVED = 256;
 
 export interface KeyringOptions {
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
-  /** Cryptographically random bytes. */
+  /** Returns cryptographically random bytes. */
   readonly random?: (length: number) => Uint8Array;
 }
 
@@ -46,10 +46,9 @@ interface HeldKey {
 }
 
 /**
- * An issuer's root keys: one that mints, and older ones that still verify; or the keys of one
- * service, derived from an issuer's. An immutable value; rotating and retiring give a new keyring.
- * Secrets are held in private fields and leave only through {@link Keyring.exportJwkSet} and
- * {@link Keyring.serviceKeys}.
+ * An issuer's root keys: one that mints, and older ones that still verify; or the keys of one service, derived
+ * from an issuer's. A keyring is immutable; rotating and retiring return a new one. Secrets are in private
+ * fields, and are returned only by {@link Keyring.exportJwkSet} and {@link Keyring.serviceKeys}.
  */
 export class Keyring implements KeySource {
   readonly #keys: ReadonlyMap<string, HeldKey>;
@@ -74,15 +73,15 @@ export class Keyring implements KeySource {
     this.service = serviceOf([...this.#keys.keys()]);
   }
 
-  /** The key under which new capabilities are made. */
+  /** The key with which new capabilities are made. */
   get minting(): KeyInUse {
     return this.#minting.key;
   }
 
   /**
-   * The key under which new capabilities for one service are made.
+   * Returns the key with which new capabilities for one service are made.
    *
-   * @throws TypeError if the service's name is not valid, or these are the keys of another service.
+   * @throws TypeError if the service's name is invalid, or these are the keys of another service.
    */
   mintingFor(service: string): KeyInUse {
     assertServiceName(service);
@@ -98,15 +97,15 @@ export class Keyring implements KeySource {
     return this.#find(kid)?.root;
   }
 
-  /** The key that unseals the handles of capabilities made under the key `kid`. */
+  /** Returns the key that opens the handles of capabilities made with the key `kid`. */
   handleKey(kid: string): HandleKey | undefined {
     assertString(kid, "kid");
     return this.#find(kid)?.handles;
   }
 
   /**
-   * Finds the key that opens texts sealed under the key `kid`, among the keys that this keyring
-   * holds itself. A service knows its derived key, so a text that it seals is not the issuer's.
+   * Returns the key that opens strings sealed with the key `kid`, which must be a key of this keyring itself. A
+   * service knows its derived key, so a string sealed with that is not the issuer's.
    */
   textKey(kid: string): TextKey | undefined {
     return this.#keys.get(kid)?.key.texts;
@@ -118,7 +117,7 @@ export class Keyring implements KeySource {
     return readServiceKeyId(kid) === undefined ? undefined : this.#find(kid)?.feed;
   }
 
-  /** Every key without its secret, oldest first. */
+  /** Returns every key without its secret, oldest first. */
   list(): KeyInfo[] {
     return [...this.#keys.values()].map(({ jwk }) => ({
       kid: jwk.kid,
@@ -128,9 +127,9 @@ export class Keyring implements KeySource {
   }
 
   /**
-   * A keyring with a new key that mints; the present ones go on verifying.
+   * Returns a keyring with a new key that mints; the existing keys still verify.
    *
-   * @throws TypeError if these are a service's keys: its issuer rotates them.
+   * @throws TypeError if these are a service's keys, which only its issuer can rotate.
    */
   rotate(): Keyring {
     if (this.service !== undefined) throw this.#isOfService();
@@ -139,8 +138,8 @@ export class Keyring implements KeySource {
   }
 
   /**
-   * A keyring without the key `kid`: its tokens are refused as `unknown_key` from now on, and its
-   * secret is gone.
+   * Returns a keyring without the key `kid`. Tokens made with it are refused as `unknown_key` from then on, and
+   * its secret is lost.
    *
    * @throws TypeError if there is no such key, or it is the one that mints.
    */
@@ -155,19 +154,17 @@ export class Keyring implements KeySource {
     );
   }
 
-  /** The keys with their secrets, for a key file or a backup. Handle it as the secret it is. */
+  /** Returns the keys with their secrets, for a key file or a backup. Keep the result secret. */
   exportJwkSet(): RootJwkSet {
     return { keys: this.#jwks().map(copyOf) };
   }
 
   /**
-   * Derives the keys for one service, as a JWK Set for {@link importKeyring}: one for each root
-   * key, with its secret. The service can check, narrow and mint tokens for itself alone; the set
-   * reveals no root key.
+   * Derives the keys for one service, as a JWK Set for {@link importKeyring}: one for each root key, with its
+   * secret. With them, the service can check, narrow and mint tokens for itself only. They reveal no root key.
    *
-   * @param service - The name in `audience`: 1 to 255 printable ASCII characters without spaces and
-   *   "@".
-   * @throws TypeError if the service's name is not valid, or these are a service's keys already.
+   * @param service - The name in `audience`: 1 to 255 printable ASCII characters without spaces and "@".
+   * @throws TypeError if the service's name is invalid, or these are a service's keys already.
    */
   serviceKeys(service: string): RootJwkSet {
     assertServiceName(service);
@@ -210,7 +207,7 @@ export function assertKeyring(value: unknown, where: string): asserts value is K
 }
 
 /**
- * A keyring with one new key.
+ * Creates a keyring with one new key.
  *
  * @example
  * ```ts
@@ -226,7 +223,7 @@ export function createKeyring(options: KeyringOptions = {}): Keyring {
 }
 
 /**
- * A keyring from a JWK Set, such as {@link Keyring.exportJwkSet} gives.
+ * Creates a keyring from a JWK Set, such as {@link Keyring.exportJwkSet} returns.
  *
  * @throws TypeError that names the property that is wrong; the message never shows a secret.
  *

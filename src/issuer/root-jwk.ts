@@ -3,12 +3,12 @@ import { serviceKeyId } from "../capability/key-id.js";
 import { assertMembers } from "../checks/members.js";
 import { serviceSecret } from "./derived-keys.js";
 
-/** A root key as a JSON Web Key (RFC 7517, RFC 7518 section 6.4). It holds the secret. */
+/** A root key as a JSON Web Key (RFC 7517, RFC 7518 section 6.4), including the secret. */
 export interface RootJwk {
   readonly kty: "oct";
   readonly kid: string;
   readonly alg: "HS256";
-  /** The one key that mints may `sign`; all may `verify`. */
+  /** `sign` only in the key that mints; `verify` in all. */
   readonly key_ops: readonly ("sign" | "verify")[];
   /** Time of creation, in seconds since 1970. */
   readonly iat: number;
@@ -16,7 +16,7 @@ export interface RootJwk {
   readonly k: string;
 }
 
-/** A JWK Set with the secrets in it. */
+/** A JWK Set that includes the secrets. */
 export interface RootJwkSet {
   readonly keys: readonly RootJwk[];
 }
@@ -56,20 +56,20 @@ export function copyOf(jwk: RootJwk): RootJwk {
   return { ...jwk, key_ops: [...jwk.key_ops] };
 }
 
-/** The JWK of the key that is derived from a root key for a service. */
+/** Returns the JWK of the key derived from a root key for a service. */
 export function serviceJwk(jwk: RootJwk, service: string): RootJwk {
   const k = encodeBase64url(serviceSecret(decodeBase64(jwk.k), service));
   return { ...copyOf(jwk), kid: serviceKeyId(jwk.kid, service), k };
 }
 
-/** The inputs of a new key. */
+/** What is needed to make a key. */
 interface KeyMaking {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly random: (length: number) => Uint8Array;
 }
 
-/** A new key, which mints. */
+/** Returns a new key that mints. */
 export function newJwk({ clock, random }: KeyMaking): RootJwk {
   return {
     kty: "oct",

@@ -9,20 +9,20 @@ import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import { parseTime } from "../caveats/time.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
 
-/** Longest text to seal, in bytes of UTF-8. */
+/** Most bytes of UTF-8 of a string to seal. */
 export const MAX_SEALED_TEXT = 16_384;
 
 const LABEL = "proviso-sealed-text-v1 ";
 const PURPOSE = /^[\x21-\x7e]{1,64}$/;
 const KEY_LENGTH = 32;
 const NONCE_LENGTH = 24;
-/** Longest sealed text, in base64url characters: the longest text, its expiry, nonce, tag and a long key id. */
+/** Most characters of a sealed string: the longest string, its expiry, nonce, tag and a long key id. */
 const LONGEST = Math.ceil(((MAX_SEALED_TEXT + 1024) * 4) / 3);
 
 /**
- * Encrypts and authenticates texts that a server hands out and gets back: a cursor, a session's
- * cookie, the state of a login. XSalsa20-Poly1305 with a random nonce, under a key for each purpose
- * that HKDF-SHA256 (RFC 5869) derives from a root key's secret.
+ * Encrypts and authenticates strings that a server hands out and gets back: a cursor, a session's cookie, the
+ * state of a login. Uses XSalsa20-Poly1305 with a random nonce, and for each purpose a key derived from a root
+ * key's secret by HKDF-SHA256 (RFC 5869).
  */
 export class TextKey {
   readonly #secret: Uint8Array;
@@ -32,7 +32,7 @@ export class TextKey {
     this.#secret = secret;
   }
 
-  /** The nonce, then the sealed text. */
+  /** Returns the nonce followed by the sealed text. */
   seal(purpose: string, text: Uint8Array, nonce: Uint8Array): Uint8Array {
     const sealed = this.#cipher(purpose, nonce).encrypt(text);
     const box = new Uint8Array(NONCE_LENGTH + sealed.length);
@@ -58,13 +58,13 @@ export class TextKey {
   }
 }
 
-/** A key for texts, and its id. */
+/** A key for sealing, with its id. */
 export interface NamedTextKey {
   readonly kid: string;
   readonly texts: TextKey;
 }
 
-/** The expiry of a sealed text, written as in a hop. */
+/** The expiry of a sealed string, written as in a hop. */
 export type SealedTextExpiry = string | Date;
 
 /** @see Issuer.seal */
@@ -96,7 +96,7 @@ export function sealText(
   return sealed;
 }
 
-/** Returns the expiry of a text in canonical form. */
+/** Returns the expiry of a string in canonical form. */
 function endOf(expires: SealedTextExpiry, now: number): string {
   const hop = plainHop({ expires }, "seal");
   assertTimes(hop);
@@ -124,7 +124,7 @@ export function openText(
   return text.slice(at + 1);
 }
 
-/** Splits a sealed text into the id of its key and the box. */
+/** Splits a sealed string into the id of its key and the box. */
 function readBox(sealed: string): { readonly kid: string; readonly box: Uint8Array } | undefined {
   try {
     const cursor = new Cursor(decodeBase64(sealed));

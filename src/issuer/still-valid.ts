@@ -5,9 +5,9 @@ import { ownMember } from "../caveats/hop.js";
 import { formatTime } from "../caveats/time.js";
 
 /**
- * Rechecks what can have changed since a token was judged: its key is found, a current list revokes
- * nothing of it, and all its hops are in force now. Ignores rules that time does not change, such
- * as a hop's invokers.
+ * Checks again what can have changed since a token was judged: its key exists, a current list revokes no part
+ * of it, and all its hops are in force now. Rules that time does not change, such as a hop's invokers, are not
+ * checked.
  *
  * @throws TypeError if `token` is not authentic.
  */
@@ -22,7 +22,7 @@ export function isStillValid(token: AuthenticToken, context: CheckContext): bool
   );
 }
 
-/** @param time - A time in canonical form, which sorts as a string. */
+/** @param time - A timestamp in canonical form, which sorts as a string. */
 function isInForce({ chains }: AuthenticToken, time: string): boolean {
   return chains.every(({ links }) =>
     links.every((link) => {

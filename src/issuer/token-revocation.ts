@@ -6,16 +6,16 @@ import { MAX_LIFETIME } from "../capability/mint.js";
 import { formatTime } from "../caveats/time.js";
 import type { RevocationEntry } from "../revocation/entry.js";
 
-/** The entry that revokes a presented token, or why the token was not accepted for it. */
+/** The entry that revokes a presented token, or why the token was refused. */
 export type TokenRevocation =
   | {
       readonly ok: true;
       /** The entry to add to a list or store, unless `needless` is set. */
       readonly entry: RevocationEntry;
       readonly capability: string;
-      /** `true` if the token is the capability as issued, so that the entry revokes all of it. */
+      /** `true` if the token is the capability as it was issued, so that the entry revokes all of it. */
       readonly whole: boolean;
-      /** The reason why adding the entry would change nothing. */
+      /** Set if adding the entry would change nothing: why. */
       readonly needless?: "revoked" | "expired";
     }
   | { readonly ok: false; readonly denial: Denial };
@@ -41,15 +41,15 @@ export function tokenRevocation(
   };
   const { id: capability } = token.identifier;
   const revocation = { ok: true, entry, capability, whole: links.length <= 2 } as const;
-  // Another discharge may take a revoked one's place: only the token's own links count.
+  // Only the token's own links count, since a revoked discharge can be replaced by another.
   const found = context.revocations.find({ ...revocationQueryFor(token), links });
   if (found.length > 0) return { ...revocation, needless: "revoked" };
   return until <= formatTime(now) ? { ...revocation, needless: "expired" } : revocation;
 }
 
 /**
- * Returns the latest possible expiry of a token that exists at `now`, in milliseconds since 1970,
- * however its issuer is configured: the default `until` of a revocation entry.
+ * Returns the latest possible expiry of any token that exists at `now`, however its issuer is configured. It is
+ * the default `until` of a revocation entry.
  */
 export function latestExpiry(now: number): string {
   return formatTime(now + MAX_LIFETIME * 1000);

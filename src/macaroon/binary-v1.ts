@@ -23,7 +23,7 @@ interface Packet {
   readonly at: number;
 }
 
-/** Reads one v1 binary macaroon and leaves the cursor behind it. All bytes are copied. */
+/** Reads one v1 binary macaroon, leaving the cursor after it. All bytes are copied. */
 export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   const location = expect(readPacket(cursor), "location", []);
   const identifier = withinIdentifier(
@@ -62,15 +62,12 @@ export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   });
 }
 
-/** Returns whether `byte` is `0` to `9` or `a` to `f`, as the first byte of every v1 macaroon is. */
+/** Returns whether `byte` is `0` to `9` or `a` to `f`, as is the first byte of every v1 macaroon. */
 export function isLowerHex(byte: number | undefined): boolean {
   return byte !== undefined && /[0-9a-f]/.test(String.fromCharCode(byte));
 }
 
-/**
- * Returns whether the remaining bytes start like a v1 macaroon, with a location packet; a truncated
- * packet counts.
- */
+/** Returns whether the remaining bytes begin like a v1 macaroon, with a location packet; a truncated packet counts. */
 export function startsBinaryV1(cursor: Cursor): boolean {
   const name = cursor.bytes.subarray(cursor.offset + HEADER, cursor.offset + HEADER + FIRST.length);
   return isLowerHex(cursor.peek()) && name.every((byte, at) => byte === FIRST.charCodeAt(at));
@@ -127,7 +124,7 @@ function expect(packet: Packet, key: Key, seen: readonly Key[]): Packet {
   throw unexpected(packet, key, seen);
 }
 
-/** Returns the error for a packet that stands in place of `key`, after the packets in `seen`. */
+/** Returns the error for a packet found in place of `key`, after the packets in `seen`. */
 function unexpected(packet: Packet, key: Key, seen: readonly Key[]): TokenError {
   const tooLate = KEYS.indexOf(packet.key) < KEYS.indexOf(key);
   const code = seen.includes(packet.key)
@@ -140,7 +137,7 @@ function unexpected(packet: Packet, key: Key, seen: readonly Key[]): TokenError 
 }
 
 /**
- * The v1 binary form.
+ * Writes the v1 binary form.
  *
  * @throws TypeError if a field is too long for a v1 packet (65,535 bytes with its header).
  */

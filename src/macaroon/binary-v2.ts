@@ -26,7 +26,7 @@ const FIELD_NAMES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Reads one v2 binary macaroon and leaves the cursor behind it. All bytes are copied.
+ * Reads one v2 binary macaroon, leaving the cursor after it. All bytes are copied.
  *
  * @param locations - `left out` skips locations, which are not signed, and accepts any bytes in them.
  */
@@ -94,14 +94,14 @@ function readCaveat(
   return location ? { ...caveat, location } : caveat;
 }
 
-/** The fields of one section, as views of the input. */
+/** The fields of a section, as views of the input. */
 interface Section {
   location: Uint8Array | undefined;
   identifier: Uint8Array | undefined;
   verificationId: Uint8Array | undefined;
 }
 
-/** Fields up to the end-of-section byte: known, ascending, each once. */
+/** Reads fields up to the end-of-section byte. They must be known, ascending and unique. */
 function readSection(cursor: Cursor, known: readonly number[]): Section {
   const section: Section = {
     location: undefined,
@@ -186,7 +186,7 @@ function locationLength(location: string | undefined): number {
   return location ? fieldLength(encodeUtf8(location).length) : 0;
 }
 
-/** The v2 binary form. */
+/** Writes the v2 binary form. */
 export function writeBinaryV2(macaroon: Macaroon): Uint8Array {
   const { location, identifier, caveats, signature } = partsOf(macaroon);
   const out = new Uint8Array(binaryV2Length(macaroon));

@@ -8,19 +8,19 @@ import { caveatNonce, sealCaveatKey } from "./third-party.js";
 
 const ZERO_KEY: Uint8Array = /* @__PURE__ */ new Uint8Array(32);
 
-/** `HMAC(key, HMAC(key, a) ‖ HMAC(key, b))`, the libmacaroons construction for two fields. */
+/** Returns `HMAC(key, HMAC(key, a) ‖ HMAC(key, b))`, libmacaroons' construction for two fields. */
 function hash2(key: Uint8Array, a: Uint8Array, b: Uint8Array): Uint8Array {
   return hmac(key, concatBytes(hmac(key, a), hmac(key, b)));
 }
 
-/** The tag after `caveat`, from the tag before it. */
+/** Returns the tag after `caveat`, computed from the tag before it. */
 export function nextTag(tag: Uint8Array, caveat: Caveat): Uint8Array {
   return caveat.kind === "first-party"
     ? hmac(tag, caveat.identifier)
     : hash2(tag, caveat.verificationId, caveat.identifier);
 }
 
-/** The signature of a discharge, bound to the root macaroon it is presented with. */
+/** Returns the signature of a discharge, bound to the root macaroon with which it is presented. */
 export function bindSignature(
   rootSignature: Uint8Array,
   dischargeSignature: Uint8Array,
@@ -29,16 +29,16 @@ export function bindSignature(
 }
 
 export interface MacaroonInit {
-  /** Identifies the macaroon and its key to the issuer. Text is taken as UTF-8. */
+  /** Identifies the macaroon and its key to the issuer. A string is encoded as UTF-8. */
   readonly identifier: string | Uint8Array;
-  /** The place where the macaroon is used: a hint, not signed. */
+  /** Where the macaroon is used. Only a hint: it is not signed. */
   readonly location?: string;
 }
 
 /**
- * Makes a macaroon without caveats.
+ * Creates a macaroon without caveats.
  *
- * @throws TypeError on wrong arguments.
+ * @throws TypeError if an argument is wrong.
  */
 export function createMacaroon(key: RootKey, init: MacaroonInit): Macaroon {
   assertRootKey(key, "key");
@@ -50,9 +50,9 @@ export function createMacaroon(key: RootKey, init: MacaroonInit): Macaroon {
 }
 
 /**
- * Appends a first-party caveat: one HMAC, no key needed. The given macaroon is unchanged.
+ * Appends a first-party caveat: one HMAC, no key. The given macaroon does not change.
  *
- * @throws TypeError on wrong arguments.
+ * @throws TypeError if an argument is wrong.
  */
 export function addFirstPartyCaveat(macaroon: Macaroon, caveat: string | Uint8Array): Macaroon {
   assertMacaroon(macaroon, "macaroon");
@@ -62,21 +62,21 @@ export function addFirstPartyCaveat(macaroon: Macaroon, caveat: string | Uint8Ar
 }
 
 export interface ThirdPartyInit {
-  /** The secret shared with the third party, which makes the discharge with it. */
+  /** The secret shared with the third party, with which it makes the discharge. */
   readonly key: Uint8Array;
-  /** Tells the third party what to check; the discharge must have the same identifier. */
+  /** Tells the third party what to check. The discharge must have the same identifier. */
   readonly identifier: string | Uint8Array;
-  /** The place to ask for the discharge: a hint, not signed. */
+  /** Where to get the discharge. Only a hint: it is not signed. */
   readonly location?: string;
   /** A 24-byte nonce, never reused for the same macaroon; random if absent. */
   readonly nonce?: Uint8Array;
 }
 
 /**
- * Appends a third-party caveat: the macaroon then verifies only together with a discharge made
- * with `init.key` for `init.identifier`.
+ * Appends a third-party caveat. The macaroon then verifies only together with a discharge made with `init.key`
+ * for `init.identifier`.
  *
- * @throws TypeError on wrong arguments.
+ * @throws TypeError if an argument is wrong.
  *
  * @example
  * ```ts
@@ -110,10 +110,11 @@ export function addThirdPartyCaveat(macaroon: Macaroon, init: ThirdPartyInit): M
 }
 
 /**
- * Binds a discharge to the macaroon it will be presented with. Bind every discharge, nested ones
- * too, to the *root* macaroon in its final form: appending a caveat afterwards unbinds them.
+ * Binds a discharge to the macaroon with which it will be presented. Bind every discharge, including nested
+ * ones, to the *root* macaroon in its final form: if a caveat is appended later, the discharges are no longer
+ * bound.
  *
- * @throws TypeError on wrong arguments.
+ * @throws TypeError if an argument is wrong.
  */
 export function bindDischarge(root: Macaroon, discharge: Macaroon): Macaroon {
   assertMacaroon(root, "root");

@@ -8,19 +8,20 @@ const BLOCK_LENGTH = 64;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 
-/** SHA-256 and HMAC-SHA256 by one implementation. Both return a fresh array of 32 bytes. */
+/** SHA-256 and HMAC-SHA256 from one implementation. Both return a new array of 32 bytes. */
 export interface Hashes {
   sha256(message: Uint8Array): Uint8Array;
   hmac(key: Uint8Array, message: Uint8Array): Uint8Array;
 }
 
-/** The one function of `node:crypto` that is used here. */
+/** The function of `node:crypto` that is used here. */
 export interface NodeCrypto {
   hash?(algorithm: "sha256", message: Uint8Array, encoding: "buffer"): Uint8Array;
 }
 
 /**
- * Returns the hashes of `node:crypto` where the runtime has its one-call `hash`, else those of `@noble/hashes`.
+ * Returns the hashes of `node:crypto` if the runtime has its function `hash`, otherwise those of
+ * `@noble/hashes`.
  *
  * @param crypto - `undefined` for a runtime without `node:crypto`.
  */
@@ -33,14 +34,14 @@ export function hashesOf(crypto: NodeCrypto | undefined): Hashes {
     };
   }
   const buffer = (message: Uint8Array): Uint8Array => hash("sha256", message, "buffer");
-  // A copy, and never a Node Buffer, whose slices would share its memory.
+  // Return a copy, never a Node Buffer, whose slices would share its memory.
   return {
     sha256: (message) => new Uint8Array(buffer(message)),
     hmac: (key, message) => new Uint8Array(padded(buffer, key, message)),
   };
 }
 
-/** HMAC from a hash function (RFC 2104): two calls of `hash` cost less than a `createHmac` object. */
+/** Computes HMAC with a hash function (RFC 2104): two calls of `hash` are faster than a `createHmac` object. */
 function padded(hash: Hashes["sha256"], key: Uint8Array, message: Uint8Array): Uint8Array {
   const inner = new Uint8Array(BLOCK_LENGTH + message.length).fill(INNER_PAD, 0, BLOCK_LENGTH);
   const outer = new Uint8Array(BLOCK_LENGTH + TAG_LENGTH).fill(OUTER_PAD, 0, BLOCK_LENGTH);
@@ -55,17 +56,17 @@ function padded(hash: Hashes["sha256"], key: Uint8Array, message: Uint8Array): U
   return hash(outer);
 }
 
-// Asked for by name at run time, so that the library imports no Node module.
+// Requested by name at run time, so that the library imports no Node module.
 const HASHES: Hashes = /* @__PURE__ */ hashesOf(
   globalThis.process?.getBuiltinModule?.("node:crypto"),
 );
 
-/** SHA-256 (FIPS 180-4). */
+/** Returns the SHA-256 (FIPS 180-4). */
 export function sha256(message: Uint8Array): Uint8Array {
   return HASHES.sha256(message);
 }
 
-/** HMAC-SHA256 (RFC 2104). */
+/** Returns the HMAC-SHA256 (RFC 2104). */
 export function hmac(key: Uint8Array, message: Uint8Array): Uint8Array {
   return HASHES.hmac(key, message);
 }

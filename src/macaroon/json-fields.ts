@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/j
 import { TokenError } from "../bytes/token-error.js";
 import { encodeUtf8, isWellFormed } from "../bytes/utf8.js";
 
-/** Returns a JSON value as an object whose members are all in `known`; throws for any other value. */
+/** Returns a JSON value as an object whose properties are all in `known`; throws for any other value. */
 export function readObject(value: Json, known: readonly string[], what: string): JsonObject {
   if (!isJsonObject(value)) throw new TokenError("json_type", `${what} is not a JSON object`);
   for (const name of Object.keys(value)) {
@@ -15,7 +15,7 @@ export function readObject(value: Json, known: readonly string[], what: string):
   return value;
 }
 
-/** A string member; `undefined` if absent. */
+/** Returns a string property; `undefined` if absent. */
 export function readText(object: JsonObject, name: string): string | undefined {
   if (!Object.hasOwn(object, name)) return undefined;
   const value = object[name];
@@ -26,7 +26,7 @@ export function readText(object: JsonObject, name: string): string | undefined {
   return value;
 }
 
-/** An array member; empty if absent. */
+/** Returns an array property; empty if absent. */
 export function readArray(object: JsonObject, name: string): readonly Json[] {
   if (!Object.hasOwn(object, name)) return [];
   const value = object[name];
@@ -34,7 +34,7 @@ export function readArray(object: JsonObject, name: string): readonly Json[] {
   return value;
 }
 
-/** A byte string given as text under `name` or as base64 under `name` + "64"; not both. */
+/** Returns bytes given as a string under `name` or as base64 under `name` + "64", but not both. */
 export function readBytes(object: JsonObject, name: string): Uint8Array | undefined {
   const text = readText(object, name);
   const base64 = readText(object, `${name}64`);
@@ -45,7 +45,7 @@ export function readBytes(object: JsonObject, name: string): Uint8Array | undefi
   return text === undefined ? undefined : encodeUtf8(text);
 }
 
-/** Refuses an absent member. */
+/** Throws if a property is absent. */
 export function present<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new TokenError("field_missing", `"${name}" is missing`);
   return value;

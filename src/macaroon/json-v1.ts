@@ -12,7 +12,7 @@ import { type Caveat, Macaroon, partsOf } from "./macaroon.js";
 const MEMBERS = ["location", "identifier", "caveats", "signature"];
 const CAVEAT_MEMBERS = ["cid", "vid", "cl"];
 
-/** Reads one macaroon from its v1 JSON object. Identifiers are text in this form. */
+/** Reads one macaroon from its v1 JSON object, in which identifiers are strings. */
 export function readJsonV1(value: Json, limits: MacaroonLimits): Macaroon {
   const object = readObject(value, MEMBERS, "the macaroon");
   const caveats = readArray(object, "caveats");
@@ -50,9 +50,9 @@ function readHex(text: string): Uint8Array {
 }
 
 /**
- * The v1 JSON object.
+ * Returns the v1 JSON object.
  *
- * @throws TypeError if an identifier is not UTF-8 text: this form has no other encoding for it.
+ * @throws TypeError if an identifier is not UTF-8, for which this format has no encoding.
  */
 export function writeJsonV1(macaroon: Macaroon): Json {
   const { location, identifier, caveats, signature } = partsOf(macaroon);

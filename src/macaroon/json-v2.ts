@@ -36,7 +36,7 @@ function readCaveat(value: Json, limits: MacaroonLimits): Caveat {
   return caveatFrom(identifier, readBytes(object, "v"), readText(object, "l"), limits);
 }
 
-/** A caveat from the members that both JSON forms have. */
+/** Reads a caveat from the properties that both JSON formats have. */
 export function caveatFrom(
   identifier: Uint8Array,
   vid: Uint8Array | undefined,
@@ -60,7 +60,7 @@ export function signatureLength(length: number): TokenError {
   return new TokenError("signature_length", message);
 }
 
-/** The v2 JSON object. */
+/** Returns the v2 JSON object. */
 export function writeJsonV2(macaroon: Macaroon): Json {
   const { location, identifier, caveats, signature } = partsOf(macaroon);
   return {

@@ -1,25 +1,23 @@
 import { TokenError } from "../bytes/token-error.js";
 import { plainObject } from "../checks/plain.js";
 
-/** Upper bounds, each checked before the work it bounds. All counts are inclusive. */
+/** Limits, each checked before the work that it limits. All are inclusive. */
 export interface MacaroonLimits {
-  /** Bytes of all macaroons presented together, in the v2 binary form. */
+  /** Most bytes of all macaroons presented together, in the v2 binary form. */
   readonly bytes: number;
-  /** Caveats of one macaroon. */
+  /** Most caveats of one macaroon. */
   readonly caveats: number;
-  /** Bytes of the macaroon's own identifier. */
+  /** Most bytes of the macaroon's own identifier. */
   readonly identifierBytes: number;
-  /** Bytes of one caveat's identifier. */
+  /** Most bytes of one caveat's identifier. */
   readonly caveatBytes: number;
-  /** Discharges presented with a macaroon. */
+  /** Most discharges presented with a macaroon. */
   readonly discharges: number;
-  /** Depth to which discharges may need discharges of their own; 1 allows no nesting. */
+  /** Most levels of discharges that need discharges themselves; 1 allows no nesting. */
   readonly nesting: number;
 }
 
-/**
- * The default bounds for generic macaroons. Capabilities have tighter ones, `CAPABILITY_LIMITS`.
- */
+/** The default limits for generic macaroons. Capabilities have lower ones, `CAPABILITY_LIMITS`. */
 export const MACAROON_LIMITS: MacaroonLimits = /* @__PURE__ */ Object.freeze({
   bytes: 65536,
   caveats: 256,
@@ -29,10 +27,7 @@ export const MACAROON_LIMITS: MacaroonLimits = /* @__PURE__ */ Object.freeze({
   nesting: 16,
 });
 
-/**
- * Completes partial limits; throws for an unknown limit and for one that is not a whole number of
- * at least 0.
- */
+/** Completes partial limits. Throws if one is unknown, or is not an integer of at least 0. */
 export function completeLimits<T extends object>(defaults: T, given: Partial<T> | undefined): T {
   const own = given === undefined ? {} : plainObject(given, "limits");
   const unknown = Object.keys(own).find((name) => !Object.hasOwn(defaults, name));

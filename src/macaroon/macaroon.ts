@@ -1,10 +1,10 @@
 import { encodeUtf8, isWellFormed } from "../bytes/utf8.js";
 import { notA } from "../checks/kinds.js";
 
-/** A caveat that the verifier of the macaroon judges. */
+/** A caveat that is judged by whoever verifies the macaroon. */
 export interface FirstPartyCaveat {
   readonly kind: "first-party";
-  /** The caveat's own bytes: its predicate. */
+  /** The caveat's bytes: its predicate. */
   readonly identifier: Uint8Array;
 }
 
@@ -15,7 +15,7 @@ export interface ThirdPartyCaveat {
   readonly identifier: Uint8Array;
   /** 24-byte nonce and sealed caveat key: always 72 bytes. */
   readonly verificationId: Uint8Array;
-  /** The place to ask for the discharge. A hint: it is not signed. */
+  /** Where to get the discharge. Only a hint: it is not signed. */
   readonly location?: string;
 }
 
@@ -29,17 +29,17 @@ export interface MacaroonParts {
 }
 
 /**
- * A macaroon (Birgisson et al., "Macaroons: Cookies with Contextual Caveats for Decentralized
- * Authorization in the Cloud", NDSS 2014): an immutable value. Nothing has been verified about it:
- * anyone can make one with any content.
+ * A macaroon (Birgisson et al., "Macaroons: Cookies with Contextual Caveats for Decentralized Authorization in
+ * the Cloud", NDSS 2014). It is immutable. Nothing in it has been verified: anyone can make one with any
+ * contents.
  *
- * Make one with `createMacaroon` or `parseMacaroon`. The caveats together with the signature *are*
- * the bearer token, so printing or JSON-encoding a macaroon withholds the signature.
+ * Made by `createMacaroon` or `parseMacaroon`. Caveats and signature together *are* the bearer token, so
+ * printing or JSON-encoding a macaroon leaves the signature out.
  */
 export class Macaroon {
   readonly #parts: MacaroonParts;
 
-  /** @internal The parts are taken over, not copied. */
+  /** @internal Keeps the parts without copying them. */
   constructor(parts: MacaroonParts) {
     this.#parts = parts;
   }
@@ -49,7 +49,7 @@ export class Macaroon {
     return macaroon.#parts;
   }
 
-  /** The place where the macaroon is used. A hint: it is not signed. */
+  /** Where the macaroon is used. Only a hint: it is not signed. */
   get location(): string | undefined {
     return this.#parts.location;
   }
@@ -64,7 +64,7 @@ export class Macaroon {
     return this.#parts.caveats.map(copyCaveat);
   }
 
-  /** A copy of the 32-byte signature. Any holder of it can use and extend the macaroon. */
+  /** A copy of the 32-byte signature. Whoever has it can use and extend the macaroon. */
   get signature(): Uint8Array {
     return this.#parts.signature.slice();
   }
@@ -85,8 +85,8 @@ export function assertMacaroon(value: unknown, where: string): asserts value is 
 }
 
 /**
- * Returns the parts themselves, not copies. Only modules of this package use it, and they never write
- * to the parts; the public getters of {@link Macaroon} copy.
+ * Returns the parts themselves, not copies. Only for this package, which never writes to them; the public
+ * getters of {@link Macaroon} return copies.
  */
 export function partsOf(macaroon: Macaroon): MacaroonParts {
   return Macaroon.partsOf(macaroon);
@@ -99,10 +99,10 @@ function copyCaveat(caveat: Caveat): Caveat {
 }
 
 /**
- * Copies a caller's string or bytes into a plain `Uint8Array`; a Node `Buffer` too, whose `slice`
- * would share memory.
+ * Copies a caller's string or bytes to a plain `Uint8Array`; a Node `Buffer` too, since its `slice` would share
+ * memory.
  *
- * @throws TypeError if the value is neither, or is a string without a UTF-8 form.
+ * @throws TypeError if the value is neither, or is a string that cannot be encoded as UTF-8.
  */
 export function toBytes(value: string | Uint8Array, what: string): Uint8Array {
   if (value instanceof Uint8Array) return new Uint8Array(value);

@@ -18,34 +18,34 @@ import type { Macaroon } from "./macaroon.js";
 import { overLimits } from "./over-limits.js";
 import { refuseJwt, unwrapped, wrapperOf } from "./wrapped.js";
 
-/** The four forms: v1 and v2 are binary and travel as base64url, the others are JSON text. */
+/** The four formats: v1 and v2 are binary and are sent as base64url, the others are JSON. */
 export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
 
-// No form writes a macaroon in more than this many times its v2 binary bytes unless most of it is
-// escape sequences, so longer texts are refused unread.
+// Unless most of it is escape sequences, no format needs more than this many times the bytes of the v2 binary
+// form; longer strings are refused unread.
 const TEXT_PER_BYTE = 4;
 const MAX_JSON_DEPTH = 4;
 const JSON_START = /^[ \t\n\r]*[{[]/;
-// Either distinguishes a v1 object from a v2 one, whose version member some writers omit.
+// Either property distinguishes a v1 object from a v2 object, whose version some writers omit.
 const V1_MEMBERS = ["identifier", "signature"];
 
-// Codes reported in preference to a base64 tail error, which a text cut short also has.
+// Codes that are reported instead of a fault at the end of the base64, which a truncated string also has.
 const MORE_TELLING: readonly string[] = ["truncated", "format_unknown", "format_not_v2"];
 
-/** One or more macaroons in the form they came in. */
+/** One or more macaroons, and the format in which they came. */
 export interface MacaroonText {
   readonly format: MacaroonFormat;
-  /** The macaroon, then its discharges. Never empty. */
+  /** The macaroon, then its discharges; never empty. */
   readonly macaroons: readonly [Macaroon, ...Macaroon[]];
 }
 
 /**
- * Reads a macaroon, or a macaroon followed by its discharges, in any of the four forms: base64 of
- * v1 or v2 binary (either alphabet, padded or not; several macaroons one after the other), or a v1
- * or v2 JSON object (several in an array). Also reads a macaroon in hex (as lnd prints it), with
- * the prefix of PyPI, or in an L402 credential.
+ * Reads a macaroon, possibly followed by its discharges, in any of the four formats: base64 of v1 or v2 binary
+ * (either alphabet, padded or not; several macaroons one after another), or a v1 or v2 JSON object (several in
+ * an array). Also reads a macaroon in hexadecimal (as printed by lnd), with the prefix of PyPI, or in an L402
+ * credential.
  *
- * @throws TokenError if it is not well formed or exceeds a limit.
+ * @throws TokenError if it is not well-formed or exceeds a limit.
  * @throws TypeError if `text` is not a string.
  *
  * @example
@@ -70,12 +70,12 @@ export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): Ma
 }
 
 /**
- * Reads the one form in which a capability is presented: base64 of one or more v2 binary macaroons, root first;
- * either alphabet, padded or not.
+ * Reads the only form in which a capability is presented: base64 of one or more v2 binary macaroons, root
+ * first; either alphabet, padded or not.
  *
  * @param limits - Limits with every property set.
  * @returns The macaroon, then its discharges.
- * @throws TokenError if it is not well formed, exceeds a limit, or is a macaroon in another form (`format_not_v2`).
+ * @throws TokenError if it is not well-formed, exceeds a limit, or is in another format (`format_not_v2`).
  */
 export function readV2Text(text: string, limits: MacaroonLimits): MacaroonText["macaroons"] {
   assertText(text);
@@ -88,7 +88,7 @@ export function readV2Text(text: string, limits: MacaroonLimits): MacaroonText["
   return macaroons;
 }
 
-/** Returns the length above which a string exceeds `limits` in every form. */
+/** Returns the number of characters above which a string exceeds `limits` in every format. */
 export function maxCharacters(limits: MacaroonLimits): number {
   return limits.bytes * TEXT_PER_BYTE;
 }
@@ -106,9 +106,9 @@ function otherForm(form: string): TokenError {
 }
 
 /**
- * Reads exactly one macaroon, in any of the four forms.
+ * Reads exactly one macaroon, in any of the four formats.
  *
- * @throws TokenError as {@link readMacaroons}, and `trailing_bytes` if discharges follow.
+ * @throws TokenError as {@link readMacaroons} does, and `trailing_bytes` if discharges follow.
  */
 export function parseMacaroon(text: string, limits?: Partial<MacaroonLimits>): Macaroon {
   const { macaroons } = readMacaroons(text, limits);
@@ -119,9 +119,9 @@ export function parseMacaroon(text: string, limits?: Partial<MacaroonLimits>): M
 }
 
 /**
- * Reads one or more v1 or v2 binary macaroons, one after the other.
+ * Reads one or more v1 or v2 binary macaroons, one after another.
  *
- * @throws TokenError if they are not well formed or exceed a limit.
+ * @throws TokenError if they are not well-formed or exceed a limit.
  */
 export function macaroonsFromBytes(
   bytes: Uint8Array,
@@ -130,7 +130,7 @@ export function macaroonsFromBytes(
   if (!(bytes instanceof Uint8Array)) throw notA("bytes", "a Uint8Array", bytes);
   const limits = completeLimits(MACAROON_LIMITS, given);
   if (bytes.length > maxCharacters(limits)) throw tooLarge(bytes.length, limits.bytes);
-  // A copy, and never a Node Buffer, whose slices would share the caller's memory.
+  // Copy the bytes, since slices of a Node Buffer would share the caller's memory.
   const result = readBinary(new Uint8Array(bytes), limits);
   const over = overLimits(result.macaroons, limits);
   if (over !== undefined) throw over;
@@ -151,7 +151,7 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits, onlyV2 = false): 
   const macaroons: [Macaroon, ...Macaroon[]] = [read(cursor, limits)];
   while (!cursor.done) {
     const next = cursor.peek();
-    // A discharge has the form of the first macaroon; anything else is rubbish behind a whole token.
+    // Discharges have the format of the first macaroon; anything else is rubbish after a complete token.
     if (isV2 ? next !== V2_VERSION : !startsBinaryV1(cursor)) {
       const message = `bytes follow the end of the macaroon (at ${cursor.offset})`;
       throw new TokenError("trailing_bytes", message, cursor.offset);

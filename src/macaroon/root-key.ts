@@ -5,17 +5,17 @@ import { hmac } from "./hmac.js";
 
 const GENERATOR: Uint8Array = /* @__PURE__ */ encodeUtf8("macaroons-key-generator");
 
-/** Derives the key that a macaroon's chain starts from, from a secret of any length. */
+/** Derives the key with which a macaroon's chain starts, from a secret of any length. */
 export function deriveKey(secret: Uint8Array): Uint8Array {
   return hmac(GENERATOR, secret);
 }
 
-/** A root key. Its secret is in a private field: printing the key shows nothing. */
+/** A root key. Its secret is in a private field, so printing the key shows nothing. */
 export class RootKey {
   readonly #key: Uint8Array;
 
   /**
-   * @param secret - The shared secret; at least 32 random bytes are advised, one byte is required.
+   * @param secret - The shared secret. At least 32 random bytes are recommended; one is required.
    * @throws TypeError if `secret` is not bytes or is empty.
    */
   constructor(secret: Uint8Array) {
@@ -24,12 +24,12 @@ export class RootKey {
     this.#key = deriveKey(new Uint8Array(secret));
   }
 
-  /** The tag of the chain's first link: HMAC under the derived key. */
+  /** Returns the tag of the chain's first link: the HMAC with the derived key. */
   tag(identifier: Uint8Array): Uint8Array {
     return hmac(this.#key, identifier);
   }
 
-  /** Returns whether both keys have the same secret. Takes the same time wherever they differ. */
+  /** Returns whether both keys have the same secret, in constant time. */
   equals(other: RootKey): boolean {
     return equalBytes(this.#key, other.#key);
   }
@@ -42,9 +42,9 @@ export function assertRootKey(value: unknown, where: string): asserts value is R
 }
 
 /**
- * A root key.
+ * Creates a root key.
  *
- * @param secret - At least 32 random bytes are advised, one byte is required.
+ * @param secret - At least 32 random bytes are recommended; one is required.
  * @throws TypeError if `secret` is not bytes or is empty.
  */
 export function createRootKey(secret: Uint8Array): RootKey {

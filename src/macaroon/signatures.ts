@@ -6,7 +6,7 @@ import { type Macaroon, partsOf, type ThirdPartyCaveat } from "./macaroon.js";
 import type { RootKey } from "./root-key.js";
 import { openCaveatKey } from "./third-party.js";
 
-/** Faults that the signatures of a macaroon and its discharges can have. */
+/** Codes of faults in the signatures of a macaroon and its discharges. */
 export type SignatureFailureCode =
   | "signature_mismatch"
   | "discharge_missing"
@@ -20,7 +20,7 @@ export type SignatureFailureCode =
 
 export interface SignatureFailure {
   readonly code: SignatureFailureCode;
-  /** 0 for the macaroon itself, k for the k-th discharge presented. */
+  /** 0 for the macaroon itself, k for the k-th presented discharge. */
   readonly macaroon: number;
   /** The third-party caveat concerned, counted from 1. */
   readonly caveat?: number;
@@ -28,12 +28,12 @@ export interface SignatureFailure {
 }
 
 /**
- * A macaroon and the tags of its chain, verified before {@link verifySignatures} returns it.
- * `tags` are secret: `tags[k]` lets its reader strip every caveat after the k-th.
+ * A macaroon, and the tags of its chain, which {@link verifySignatures} has verified. `tags` are secret: with
+ * `tags[k]`, anyone can remove every caveat after the k-th.
  */
 export interface VerifiedChain {
   readonly macaroon: Macaroon;
-  /** The tag of the identifier, then the tag after each caveat; not bound, unlike a discharge's signature. */
+  /** The tag of the identifier, then the tag after each caveat. Unlike a discharge's signature, they are not bound. */
   readonly tags: readonly Uint8Array[];
 }
 
@@ -52,8 +52,8 @@ interface Visit {
 }
 
 /**
- * Verifies the whole chain of `root` and of every discharge, and judges no caveat. Each discharge
- * must be needed exactly once. Discharges are followed with a queue, never by recursion.
+ * Verifies the whole chain of `root` and of every discharge. No caveat is judged. Each discharge must be needed
+ * exactly once. Discharges are followed with a queue, never by recursion.
  */
 export function verifySignatures(
   root: Macaroon,
@@ -103,7 +103,7 @@ export function verifySignatures(
         const message = `discharge ${found + 1} has a wrong signature, or is not bound to this macaroon`;
         return fail("discharge_mismatch", found + 1, undefined, message);
       }
-      // Marked before its own caveats are followed, so that no graph is walked twice.
+      // Mark it before following its own caveats, so that a cycle is not followed.
       chains[found] = chain;
       queue.push({ chain, index: found + 1, depth: visit.depth + 1, parent: visit });
     }

@@ -6,7 +6,7 @@ const KEY_LENGTH = 32;
 /** Length of a verification id: nonce, Poly1305 tag and sealed 32-byte key. */
 export const VID_LENGTH = 72;
 
-/** Seals a derived caveat key under the tag that precedes the caveat (XSalsa20-Poly1305). */
+/** Seals a derived caveat key with the tag before the caveat (XSalsa20-Poly1305). */
 export function sealCaveatKey(
   tag: Uint8Array,
   caveatKey: Uint8Array,
@@ -20,7 +20,7 @@ export function sealCaveatKey(
   return vid;
 }
 
-/** The caveat key sealed in `vid`, or `undefined` if it does not open under `tag`. */
+/** Returns the caveat key sealed in `vid`; `undefined` if it does not open with `tag`. */
 export function openCaveatKey(tag: Uint8Array, vid: Uint8Array): Uint8Array | undefined {
   const nonce = vid.subarray(0, NONCE_LENGTH);
   try {
@@ -30,7 +30,7 @@ export function openCaveatKey(tag: Uint8Array, vid: Uint8Array): Uint8Array | un
   }
 }
 
-/** A fresh random nonce for {@link sealCaveatKey}. */
+/** Returns a random nonce for {@link sealCaveatKey}. */
 export function caveatNonce(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(NONCE_LENGTH));
 }

@@ -11,8 +11,8 @@ export interface VerifyOptions {
   /** Bound discharges, in any order. Each must be needed exactly once. */
   readonly discharges?: readonly Macaroon[];
   /**
-   * Judges one first-party caveat: only `true` passes, so a callback that returns nothing refuses.
-   * Runs only after every signature is verified.
+   * Judges one first-party caveat. Only `true` passes, so a callback that returns nothing refuses. Called only
+   * after every signature is verified.
    */
   readonly check: (caveat: Uint8Array, macaroon: number) => boolean;
   readonly limits?: Partial<MacaroonLimits>;
@@ -33,9 +33,9 @@ export type VerifyResult =
   | { readonly ok: false; readonly failures: readonly VerifyFailure[] };
 
 /**
- * The whole check of a generic macaroon: limits, every signature, then every first-party caveat.
- * Never throws for a bad macaroon: returns one failure for an exceeded limit or a bad signature, or
- * one for each unmet caveat.
+ * Checks a generic macaroon completely: limits, every signature, then every first-party caveat. Never throws
+ * for a bad macaroon. Returns one failure for an exceeded limit or a bad signature, or one for each violated
+ * caveat.
  *
  * @throws TypeError on wrong arguments.
  *

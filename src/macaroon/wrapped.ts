@@ -1,16 +1,17 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
 
-// Hex of the byte 02 (v2) or of a hexadecimal digit (v1). Base64 of a macaroon begins with A and a letter from g to v,
-// or with M, Y or Z, so it is never hex.
+// Hexadecimal of the byte 02 (v2) or of a hexadecimal digit (v1). Base64 of a macaroon begins with A and a
+// letter from g to v, or with M, Y or Z, so it never matches.
 const HEX = /^(?:02|3[0-9]|6[1-6])(?:[0-9a-fA-F]{2})*$/;
 const PYPI = /^pypi-(?=Ag)/;
 const L402 = /^(?:L402|LSAT) +([\w+/=-]+)(?::[0-9a-fA-F]*)?$/;
 const JWT = /^ey[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /**
- * Returns the base64 text of a macaroon that another program has wrapped: hex, as lnd prints it; the prefix of
- * PyPI; the scheme and preimage of an L402 credential. Any other text is returned as it is.
+ * Returns the base64 of a macaroon that another program has wrapped: in hexadecimal, as printed by lnd; with
+ * the prefix of PyPI; or with the scheme and preimage of an L402 credential. Any other string is returned
+ * unchanged.
  */
 export function unwrapped(text: string): string {
   if (HEX.test(text)) {
@@ -21,8 +22,8 @@ export function unwrapped(text: string): string {
 }
 
 /**
- * Names the wrapper of a string, for a message to the person who presents it as a capability;
- * `undefined` if there is none.
+ * Names the wrapper of a string, for a message to the person who presents it as a capability; `undefined` if
+ * there is none.
  */
 export function wrapperOf(text: string): string | undefined {
   if (HEX.test(text)) return "hex";

@@ -9,10 +9,10 @@ import { assertMacaroon, type Macaroon } from "./macaroon.js";
 import type { MacaroonFormat } from "./read.js";
 
 /**
- * Writes a macaroon, followed by its discharges if any, as text in the form asked for.
+ * Writes a macaroon, followed by its discharges if any, as a string in a format.
  *
- * @throws TypeError on wrong arguments, or if `format` cannot carry a macaroon (v1: fields over 65
- *   kB; v1json: bytes that are not UTF-8).
+ * @throws TypeError if an argument is wrong, or `format` cannot represent a macaroon (v1: fields over 65 kB;
+ *   v1json: bytes that are not UTF-8).
  */
 export function writeMacaroons(
   macaroons: readonly [Macaroon, ...Macaroon[]],
@@ -36,7 +36,7 @@ export function writeMacaroons(
 }
 
 /**
- * One macaroon as base64url of its v2 binary form, the form to prefer.
+ * Returns a macaroon as base64url of its v2 binary form, the preferred format.
  *
  * @example
  * ```ts
@@ -52,9 +52,9 @@ export function macaroonToText(macaroon: Macaroon): string {
 }
 
 /**
- * One macaroon in a binary form.
+ * Returns a macaroon in a binary format.
  *
- * @throws TypeError on wrong arguments, or if a field is too long for v1.
+ * @throws TypeError if an argument is wrong, or a field is too long for v1.
  */
 export function macaroonToBytes(macaroon: Macaroon, format: "v1" | "v2"): Uint8Array {
   assertMacaroon(macaroon, "macaroon");

@@ -1,5 +1,5 @@
-// The check before a resource server's routes: one check, with an adapter each for Express, Fetch and
-// node:http. This file and the Fetch adapter run without Node.
+// The check before a resource server's routes: a common check, with adapters for Express, Fetch and node:http.
+// This file and the Fetch adapter run without Node.
 
 import type { Decision, VerifiedCapability } from "../capability/authorize.js";
 import type { Denial } from "../capability/denial.js";
@@ -12,7 +12,7 @@ import { NotPlainError } from "../checks/plain.js";
 import { type HeaderReader, presentedToken } from "./presented-token.js";
 import { denied, missing, type Refusal, unreadable } from "./refusal.js";
 
-/** Checks capabilities: an `Issuer`, or any object with its `authorize`. */
+/** Checks capabilities: an `Issuer`, or any object with its method `authorize`. */
 export interface CapabilityAuthority {
   authorize(token: string, invocation: Invocation): Decision;
   /** Called and awaited before each `authorize`, to bring a revocation list up to date. */
@@ -27,7 +27,7 @@ export interface ResourceServerOptions {
   readonly realm?: string;
 }
 
-/** The capability of an allowed request, or the answer that refuses it. */
+/** The capability of an allowed request, or the answer to a refused one. */
 type Checked =
   | { readonly ok: true; readonly capability: VerifiedCapability }
   | { readonly ok: false; readonly refusal: Refusal };
@@ -39,15 +39,16 @@ export type RouteCheck<Args extends readonly unknown[]> = (
 ) => Promise<Checked>;
 
 /**
- * Added unless the app sets it: a shared cache does not know that `Proviso-Capability` decides who may read an
- * answer.
+ * Set unless the app sets its own value: a shared cache does not know that `Proviso-Capability` determines who
+ * may read an answer.
  */
 export const PRIVATE = "private, no-cache";
 
 /**
- * Makes the checks of routes: reads the token and the route's requirement, then calls `authorize` once.
+ * Returns a function that makes the check of a route. The check reads the token and the route's requirement,
+ * then calls `authorize` once.
  *
- * @returns A check that rejects if a function of the requirement or the authority throws.
+ * @returns A check, which rejects if a function of the requirement, or the authority, throws.
  * @throws TypeError if an option is wrong and, for each route, if its requirement is wrong.
  */
 export function createCheck(
@@ -65,7 +66,7 @@ export function createCheck(
   }
   return (requirement) => {
     checkRequirement(requirement);
-    // Copied, so that changing a requirement later does not change the route.
+    // Copy it, so that a later change of the requirement does not change the route.
     const { grant, operation, resourceHandles, arguments: args, invoker, in: place } = requirement;
     const grants = [grant].flat();
     checkKnown(grants, typeof operation === "string" ? operation : undefined, authority);
@@ -98,13 +99,14 @@ export function createCheck(
           return { ok: false, refusal: denied(decision.denials, challenge) };
         }
         const { capability } = decision;
-        // The route reads no arguments: `absent`, `optional` and closed lists would pass whatever the request has.
+        // The route reads no arguments, so `absent`, `optional` and closed lists would pass whatever the
+        // request has.
         if (args === undefined && limitsArguments(capability.authority, read.operation)) {
           return { ok: false, refusal: denied([unreadArguments(read.operation)], challenge) };
         }
         return { ok: true, capability };
       } catch (error) {
-        // Express takes a thrown "route" or undefined as leave to go on.
+        // Express would continue if "route" or undefined were thrown.
         throw error instanceof Error
           ? error
           : new Error("the check threw no Error", { cause: error });
@@ -131,7 +133,7 @@ function checkKnown(
   throw new TypeError(`requirement.operation: no such grant has "${operation}"${hint}`);
 }
 
-/** @throws NotPlainError for a request that names no operation. */
+/** @throws NotPlainError if a request names no operation. */
 function operationFrom(named: unknown): string {
   if (typeof named === "string" && named !== "") return named;
   throw new NotPlainError(`the operation must be a non-empty string, not ${described(named)}`);
@@ -142,10 +144,7 @@ function unreadArguments(operation: string): Denial {
   return { code: "constraint_violated", rule: "arguments", message };
 }
 
-/**
- * Returns what a request names, or a sentence about a part that is not plain data: the caller's mistake, not
- * the server's.
- */
+/** Returns what a request names, or a sentence about a part that is not plain data, which is the caller's mistake. */
 function fromRequest<T>(read: () => T): T | string {
   try {
     return read();
@@ -155,13 +154,13 @@ function fromRequest<T>(read: () => T): T | string {
   }
 }
 
-/** A value, or a promise of one. */
+/** A value or a promise of one. */
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * The requirement of a route. The functions must read the request as the handler does, so that the checked call
- * is the executed one. They run before the token is checked, so they must do no work that a stranger must not
- * cause. If one throws, the request is not handled.
+ * The requirement of a route. Its functions must read the request as the handler does, so that what is checked
+ * is what runs. They run before the token is checked, so they must not do work that strangers may not cause. If
+ * one throws, the request is not handled.
  *
  * @typeParam Args - The arguments of the route's handler, the request first.
  */
@@ -169,15 +168,17 @@ export interface RouteRequirement<Args extends readonly unknown[]> {
   /** The grant or grants of the route; a capability of another grant is refused. */
   readonly grant: string | readonly string[];
   /**
-   * The operation that the route performs, or a function that reads it, such as the name of a tool. A request that
-   * names none gets 400; what no grant of the route has is refused, where the authority knows its grants.
+   * The operation that the route performs, or a function that reads it, for example the name of a tool. A
+   * request that names none is answered with 400. If the authority knows its grants, an operation that none of
+   * the route's grants has is refused.
    */
   readonly operation: string | ((...args: Args) => Awaitable<string | undefined>);
-  /** Returns every resource handle that the request names; without it the route names none. */
+  /** Returns every resource handle that the request names. Without it, the route names none. */
   readonly resourceHandles?: (...args: Args) => Awaitable<readonly string[]>;
   /**
-   * All arguments of the call, JSON values by name: one that is left out here, and read by the handler, passes every
-   * closed list. Without it there are none, and a capability that limits the arguments of the operation is refused.
+   * Returns all arguments of the call: JSON values by name. If one is missing here but used by the handler, a
+   * closed list does not exclude it. Without this function, the route has no arguments, and a capability that
+   * limits arguments of the operation is refused.
    */
   readonly arguments?: (...args: Args) => Awaitable<{ readonly [name: string]: unknown }>;
   /**
@@ -185,7 +186,7 @@ export interface RouteRequirement<Args extends readonly unknown[]> {
    * `invokers` are refused.
    */
   readonly invoker?: (...args: Args) => Awaitable<string | undefined>;
-  /** Also reads the capability from `Authorization: Bearer TOKEN`, which is otherwise the app's own header. */
+  /** Also reads the capability from `Authorization: Bearer TOKEN`. Otherwise that header is left to the app. */
   readonly in?: "authorization";
 }
 

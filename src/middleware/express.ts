@@ -17,7 +17,7 @@ export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } fro
 export type { RefusalBody, RefusalError } from "./refusal.js";
 
 /**
- * Makes a route's middleware. In TypeScript, annotate the request of the functions, such as `(req: Request<{
+ * Returns a route's middleware. In TypeScript, annotate the request in the functions, such as `(req: Request<{
  * id: string }>) => [req.params.id]`. @throws TypeError if the requirement is wrong.
  */
 export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
@@ -34,9 +34,9 @@ export function capabilityOf(req: object): VerifiedCapability {
 }
 
 /**
- * Makes middleware for Express and for frameworks with its `(req, res, next)`. A request whose capability is
- * not allowed gets 400, 401, 403 or 503 with every reason, and goes no further. Errors of the requirement's
- * functions or the authority go to `next`.
+ * Returns a function that makes middleware for Express, and for frameworks with its `(req, res, next)`. If its
+ * capability does not allow a request, it is answered with 400, 401, 403 or 503 and every reason, and goes no
+ * further. Errors of the requirement's functions or the authority go to `next`.
  *
  * @param authority - Checks capabilities: an `Issuer`.
  * @throws TypeError if an option is wrong.

@@ -1,5 +1,6 @@
 /**
- * Capability checks for routes of a server with Fetch's requests: Hono, Workers, Deno, Bun. Runs everywhere.
+ * Capability checks for routes of a server that uses Fetch's requests: Hono, Workers, Deno, Bun. Runs in every
+ * JavaScript runtime.
  *
  * @module proviso/fetch
  */
@@ -18,8 +19,8 @@ export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } fro
 export type { RefusalBody, RefusalError } from "./refusal.js";
 
 /**
- * Puts a requirement before a handler. Both are also passed what the server passes beside the request, such as
- * Hono's context; in TypeScript, `requires<[context: Context]>(…)`.
+ * Wraps a handler in a requirement. Both also get the arguments that the server passes after the request, such
+ * as Hono's context; in TypeScript, write `requires<[context: Context]>(…)`.
  *
  * @throws TypeError if the requirement is wrong.
  */
@@ -29,9 +30,9 @@ export type FetchRequires = <Rest extends readonly unknown[], Req extends Reques
 ) => (request: Req, ...rest: Rest) => Promise<Response>;
 
 /**
- * Makes checks for a server with Fetch's `Request` and `Response` (Hono, Workers, Deno, Bun). A request whose
- * capability is not allowed gets 400, 401, 403 or 503 with every reason, and never reaches the handler. Errors
- * of the requirement's functions or the authority reject the promise.
+ * Returns a function that makes checks for a server with Fetch's `Request` and `Response` (Hono, Workers, Deno,
+ * Bun). If its capability does not allow a request, it is answered with 400, 401, 403 or 503 and every reason,
+ * and never reaches the handler. Errors of the requirement's functions or the authority reject the promise.
  *
  * @param authority - Checks capabilities: an `Issuer`.
  * @throws TypeError if an option is wrong.
@@ -81,9 +82,9 @@ export function createCapabilityMiddleware(
 }
 
 function forCaches(response: Response): Response {
-  // Responses below 200, such as a WebSocket upgrade, cannot be copied.
+  // Responses with a status below 200, such as a WebSocket upgrade, cannot be copied.
   if (response.status < 200) return response;
-  // The headers of a response that was itself fetched are immutable.
+  // A response that was itself fetched has immutable headers.
   const copy = new Response(response.body, response);
   copy.headers.append("Vary", CAPABILITY_HEADER);
   if (!copy.headers.has("Cache-Control")) copy.headers.set("Cache-Control", PRIVATE);

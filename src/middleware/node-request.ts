@@ -6,7 +6,7 @@ import { PRIVATE, type RouteCheck } from "./check.js";
 /**
  * Checks one request of `node:http`, and answers it if it is refused.
  *
- * @returns The allowed capability; `undefined` if the request was answered. Rethrows the errors of the check.
+ * @returns The allowed capability; `undefined` if the request was answered. Rethrows errors of the check.
  */
 export async function checkOrAnswer<Req extends IncomingMessage>(
   check: RouteCheck<readonly [req: Req]>,
@@ -25,8 +25,8 @@ export async function checkOrAnswer<Req extends IncomingMessage>(
 }
 
 /**
- * Returns every value of a header: `req.headers` keeps only the first of some headers, and HTTP/2 has no other
- * list.
+ * Returns every value of a header: `req.headers` keeps only the first value of some headers, and HTTP/2 has no
+ * other complete list.
  */
 function headerOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   const values = rawHeaders.filter(

@@ -24,7 +24,7 @@ export interface NodeOptions extends ResourceServerOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Puts a requirement before a handler. @throws TypeError if the requirement is wrong. */
+/** Wraps a handler in a requirement. @throws TypeError if the requirement is wrong. */
 export type NodeRequires = <
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
@@ -34,8 +34,8 @@ export type NodeRequires = <
 ) => (req: Req, res: Res) => Promise<void>;
 
 /**
- * Makes checks for `node:http`. A request whose capability is not allowed gets 400, 401, 403 or 503 with every
- * reason, and never reaches the handler.
+ * Returns a function that makes checks for `node:http`. If its capability does not allow a request, it is
+ * answered with 400, 401, 403 or 503 and every reason, and never reaches the handler.
  *
  * @param authority - Checks capabilities: an `Issuer`.
  * @throws TypeError if an option is wrong.

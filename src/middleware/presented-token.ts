@@ -1,22 +1,22 @@
 import { readBearer } from "../auth/bearer.js";
 import { CAPABILITY_HEADER } from "../http/headers.js";
 
-/** Returns a header's value, repeated ones joined by commas. @param name - In any case. */
+/** Returns a header's value, with repeated ones joined by commas. @param name - In upper or lower case. */
 export type HeaderReader = (name: string) => string | null | undefined;
 
-/** The token that a request presents, or a sentence about the problem, or neither. */
+/** The token that a request presents, or a sentence about what is wrong, or neither. */
 export type PresentedToken =
   | { readonly ok: true; readonly token?: string }
   | { readonly ok: false; readonly message: string };
 
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const ADVICE = "send one capability in it";
-// The check of the token has its own limits; servers limit all headers together.
+// The check of the token has its own limits, and servers limit all headers together.
 const ANY_LENGTH = Number.POSITIVE_INFINITY;
 
 /**
- * Reads the one token in `Proviso-Capability` or, if the route says so, in `Authorization`. Two different
- * tokens, several, or anything else is the caller's mistake; the server does not guess.
+ * Reads the single token in `Proviso-Capability` or, if the route says so, in `Authorization`. Two different
+ * tokens, several in one header, or anything else is the caller's mistake; the server does not guess.
  */
 export function presentedToken(header: HeaderReader, inAuthorization: boolean): PresentedToken {
   const own = header(CAPABILITY_HEADER) ?? undefined;

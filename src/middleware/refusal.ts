@@ -2,7 +2,7 @@ import { type AgentDenial, codesOf, MOST_DENIALS } from "../agent/refusal.js";
 import type { Denial, DenialCode } from "../capability/denial.js";
 import { CAPABILITY_HEADER, DENIAL_HEADER } from "../http/headers.js";
 
-/** A resource server's error codes, in the words of RFC 6750 where it has any. */
+/** A resource server's error codes; those of RFC 6750 where they exist. */
 export type RefusalError =
   | "invalid_request"
   | "capability_missing"
@@ -15,7 +15,7 @@ export interface RefusalBody {
   readonly error: RefusalError;
   /** A sentence for people. */
   readonly message: string;
-  /** At most 32 denials from the check of the capability; none for `invalid_request`. */
+  /** At most 32 denials from the check of the capability; empty for `invalid_request`. */
   readonly denials: readonly AgentDenial[];
 }
 
@@ -26,7 +26,7 @@ export interface Refusal {
   readonly body: RefusalBody;
 }
 
-/** How a route asks for a capability. */
+/** What the challenge of a route says. */
 export interface Challenge {
   readonly realm: string;
   readonly inAuthorization: boolean;
@@ -44,8 +44,8 @@ const STATUS = {
 } as const satisfies Record<RefusalError, Refusal["status"]>;
 
 /**
- * RFC 6750, section 3.1. The first error in this order that a denial has becomes the answer: a retry helps only
- * if nothing else is wrong.
+ * As in RFC 6750, section 3.1. Among the errors of all denials, the first in this order is answered: a retry
+ * helps only if nothing else is wrong.
  */
 const ERRORS = ["invalid_token", "insufficient_scope", "temporarily_unavailable"] as const;
 
@@ -74,12 +74,12 @@ const ERROR_OF: Readonly<Record<DenialCode, (typeof ERRORS)[number]>> = {
   revocation_stale: "temporarily_unavailable",
 };
 
-/** Answers a request whose headers cannot be read as one capability. */
+/** Returns the answer to a request whose headers cannot be read as one capability. */
 export function unreadable(message: string, challenge: Challenge): Refusal {
   return refusal("invalid_request", message, [], challenge);
 }
 
-/** Answers a request without a capability. */
+/** Returns the answer to a request without a capability. */
 export function missing(challenge: Challenge): Refusal {
   const where = challenge.inAuthorization ? "Authorization" : CAPABILITY_HEADER;
   const message = `the request presents no capability; send one in the header ${where}`;
@@ -87,7 +87,7 @@ export function missing(challenge: Challenge): Refusal {
   return refusal("capability_missing", message, [denial], challenge);
 }
 
-/** Answers a request that its capability does not allow. */
+/** Returns the answer to a request that its capability does not allow. */
 export function denied(denials: readonly [Denial, ...Denial[]], challenge: Challenge): Refusal {
   const found = denials.map(({ code }) => ERROR_OF[code]);
   const error = ERRORS.find((one) => found.includes(one)) ?? "insufficient_scope";
@@ -102,7 +102,7 @@ function refusal(
 ): Refusal {
   const [first, ...more] = denials;
   const scheme = inAuthorization ? "Bearer" : CAPABILITY_HEADER;
-  // Without credentials a challenge has no error code: RFC 6750, section 3.1.
+  // Without credentials, the challenge has no error code: RFC 6750, section 3.1.
   const cause = error === "capability_missing" ? "" : `, error="${error}"`;
   const headers = {
     "Cache-Control": "no-store",

@@ -4,8 +4,8 @@ import { plainCopy } from "../checks/plain.js";
 import { isRevocationId } from "./id.js";
 
 /**
- * The kind of thing revoked: a link with all that descends from it, a capability, a key, or the capabilities of
- * a principal.
+ * What is revoked: a link with everything that descends from it, a capability, a key, or the capabilities of a
+ * principal.
  */
 export type RevocationKind = "link" | "capability" | "key" | "principal";
 
@@ -14,13 +14,16 @@ export interface RevocationEntry {
   readonly kind: RevocationKind;
   /** `rv_…` for a link, `cap_…` for a capability, a key id, or a principal. */
   readonly id: string;
-  /** For a principal: what was issued strictly before this moment is revoked. */
+  /** For a principal: everything issued strictly before this time is revoked. */
   readonly before?: string;
-  /** The time when the last token concerned has expired, so that the entry can be removed; absent for never. */
+  /** When the last token concerned has expired, so that the entry can be removed; absent for never. */
   readonly until?: string;
-  /** The time when it was revoked. Present in every entry that is added, listed or sent; a look-up may leave it out. */
+  /**
+   * When it was revoked. Set in every entry that is added, listed or sent; may be absent in the result of a
+   * look-up.
+   */
   readonly at?: string;
-  /** The reason in the operator's words; never shown to the party that presents a token. */
+  /** The reason in the operator's words. Never shown to whoever presents a token. */
   readonly reason?: string;
 }
 
@@ -32,7 +35,7 @@ export interface RevocationRecord {
   readonly reason: string | undefined;
 }
 
-/** The scope of a record and its end: all that a check needs. */
+/** What a record revokes, and until when: everything that a check needs. */
 export type Bounds = Pick<RevocationRecord, "before" | "until">;
 
 /** A validated entry. */
@@ -46,7 +49,7 @@ export const KINDS: readonly RevocationKind[] = ["link", "capability", "key", "p
 const MEMBERS = ["kind", "id", "before", "until", "at", "reason"];
 
 /**
- * Validates an entry that a program passes in.
+ * Validates an entry passed in by a program.
  *
  * @param where - The name of the entry in error messages.
  * @throws TypeError naming the property that is wrong.
@@ -87,7 +90,7 @@ export function checkedRevocation(
   return { kind: known, id, record };
 }
 
-/** Returns an entry as callers see it, frozen so that it cannot be used to change the list. */
+/** Returns an entry for callers, frozen so that it cannot be used to change the list. */
 export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
   const { before, until, at, reason } = record;
   return Object.freeze({
@@ -100,17 +103,17 @@ export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
   });
 }
 
-/** Merges two records of the same thing: the result revokes what either does, for the longer time. */
+/** Merges two records of the same object: the result revokes what either revokes, until the later time. */
 export function mergeRecords(known: RevocationRecord, added: RevocationRecord): RevocationRecord {
   return {
     ...mergeBounds(known, added),
-    // The first revocation decides time and reason: a later one cannot rewrite them.
+    // The first revocation determines time and reason, which a later one cannot rewrite.
     at: Math.min(known.at, added.at),
     reason: known.reason ?? added.reason,
   };
 }
 
-/** Merges the scope and end of two records of the same thing. */
+/** Merges what two records of the same object revoke, and until when. */
 export function mergeBounds(known: Bounds, added: Bounds): Bounds {
   return {
     before: latest(known.before, added.before),
@@ -122,13 +125,13 @@ export function mergeBounds(known: Bounds, added: Bounds): Bounds {
   };
 }
 
-/** Returns whether a record revokes all that another of the same thing does, for as long. */
+/** Returns whether a record revokes everything that another record of the same object does, for as long. */
 export function covers(known: RevocationRecord, added: RevocationRecord): boolean {
   if ((known.before ?? 0) < (added.before ?? 0)) return false;
   return known.until === undefined || (added.until !== undefined && known.until >= added.until);
 }
 
-/** @throws TypeError if the string is not a time. */
+/** @throws TypeError if the string is not a timestamp. */
 function secondsFrom(time: string | undefined): number | undefined {
   if (time === undefined) return undefined;
   const milliseconds = parseTime(time);
@@ -141,7 +144,7 @@ function latest(a: number | undefined, b: number | undefined): number | undefine
 }
 
 /**
- * A misspelt property must not be ignored: most absent properties mean "for ever".
+ * Refuses unknown properties: most absent properties mean forever, so a misspelt one must not be ignored.
  *
  * @param what - The name of the value in error messages.
  * @throws TypeError if the value is not an object, or has an unknown property.

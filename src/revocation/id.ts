@@ -9,7 +9,7 @@ const LENGTH = 16;
 const FORM = /^rv_[A-Za-z0-9_-]{22}$/;
 
 /**
- * Returns the revocation id of the link with this tag. The tag cannot be recovered from the id, so ids may be
+ * Returns the revocation id of the link with this tag. The tag cannot be computed from the id, so ids may be
  * published and logged.
  */
 export function revocationIdOf(tag: Uint8Array): string {
@@ -23,7 +23,7 @@ export function isRevocationId(text: string): boolean {
 
 /**
  * Returns the id of the chain whose last link has this revocation id: the 16 bytes of the id as a UUID of
- * version 8 (RFC 9562, section 5.8), which overwrites six of their bits with its version and variant.
+ * version 8 (RFC 9562, section 5.8), in which version and variant overwrite six bits.
  *
  * @throws TypeError if `id` is not a revocation id.
  */

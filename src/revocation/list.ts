@@ -1,7 +1,7 @@
-// src/revocation: revocation ids, entries and lists. id.ts derives the id of a link from its tag; entry.ts
-// defines one entry; table.ts looks entries up in memory, and lookup.ts in any table; pace.ts and
-// oldest-first.ts split work on long lists; source.ts defines the interfaces that a checker reads
-// from and an agent writes to; this file has the list in memory. No I/O: stores are in src/stores.
+// A revocation list in memory. In this folder, id.ts derives the id of a link from its tag; entry.ts defines an
+// entry; table.ts looks entries up in memory, and lookup.ts in any table; pace.ts and oldest-first.ts split
+// work on long lists; source.ts defines the interfaces that a checker reads from and an agent writes to.
+// Nothing here does I/O: stores are in src/stores.
 
 import { formatTime, parseTime } from "../caveats/time.js";
 import { assertOptionalString, described } from "../checks/kinds.js";
@@ -14,18 +14,18 @@ import type {
 } from "./source.js";
 import { RevocationTable } from "./table.js";
 
-/** A revocation list as data: to send, to store, to test with. */
+/** A revocation list as plain data, for sending, storing and tests. */
 export interface RevocationSnapshot {
   /** Grows with every change and never shrinks. */
   readonly version: number;
-  /** The time until which the list may be relied on; absent for the original, which is always current. */
+  /** The time until which the list may be trusted; absent for the original, which is always current. */
   readonly trustedUntil?: string;
   readonly entries: readonly RevocationEntry[];
 }
 
 /**
- * A revocation list in memory, made by {@link createRevocationList}. It is either the original, to which
- * entries are added, or a copy, which only follows an original elsewhere and is trusted for a limited time.
+ * A revocation list in memory, made by {@link createRevocationList}. It is either an original, to which entries
+ * are added, or a copy, which follows an original elsewhere and is trusted for a limited time.
  */
 export class RevocationList implements RevocationSource, RevocationSink, RevocationRecords {
   #table: RevocationTable = new RevocationTable();
@@ -45,7 +45,7 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
     return this.#table.size;
   }
 
-  /** Milliseconds since 1970 until which the list may be relied on; `Infinity` for an original. */
+  /** Until when the list may be trusted, in milliseconds since 1970; `Infinity` for an original. */
   get trustedUntil(): number {
     return this.#trustedUntil;
   }
@@ -55,10 +55,11 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
   }
 
   /**
-   * Adds an entry. If there is one for the same thing already, keeps the wider one for the longer time.
+   * Adds an entry. If there is one for the same object, the result revokes what either revokes, until the later
+   * time.
    *
-   * @throws TypeError if the entry is not well formed, or if this list is a copy: the next snapshot would
-   *   remove the entry, so revoke at the original.
+   * @throws TypeError if the entry is not well-formed, or this list is a copy: the next snapshot would remove
+   *   the entry, so revoke at the original.
    */
   add(entry: RevocationEntry): void {
     if (this.#isCopy) throw new TypeError("this list is a copy: revoke at the original");
@@ -67,12 +68,12 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
   }
 
   /**
-   * Replaces the entries by those of a newer snapshot of the original. Refuses a version older than its own, so
-   * that a replayed snapshot cannot undo a revocation.
+   * Replaces the entries by those of a newer snapshot of the original. An older version than its own is
+   * refused, so that a replayed snapshot cannot undo a revocation.
    *
-   * @throws TypeError if the snapshot is not well formed or has no `trustedUntil`, or this list is an original
-   *   with entries of its own.
-   * @returns Whether the snapshot was taken over.
+   * @throws TypeError if the snapshot is not well-formed or has no `trustedUntil`, or this list is an original
+   *   with its own entries.
+   * @returns Whether the snapshot was accepted.
    */
   replace(snapshot: RevocationSnapshot): boolean {
     if (!this.#isCopy && this.#version > 0) {
@@ -105,7 +106,7 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
    */
   prune(now: number): number {
     const removed = this.#table.prune(now / 1000);
-    // A copy keeps the version of what it copies.
+    // A copy keeps the version of its original.
     if (removed > 0 && !this.#isCopy) this.#version++;
     return removed;
   }
@@ -113,8 +114,8 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
   /**
    * Returns the list as data, oldest entry first.
    *
-   * @param trustedUntil - The time until which a copy may rely on the snapshot, such as `2026-01-31T23:59:59Z`;
-   *   unless given, {@link RevocationList.trustedUntil}.
+   * @param trustedUntil - The time until which a copy may trust the snapshot, such as `2026-01-31T23:59:59Z`;
+   *   {@link RevocationList.trustedUntil} unless given.
    */
   snapshot(trustedUntil?: string): RevocationSnapshot {
     assertOptionalString(trustedUntil, "trustedUntil");
@@ -157,11 +158,11 @@ function readSnapshot(snapshot: RevocationSnapshot) {
 }
 
 /**
- * Makes a revocation list in memory.
+ * Creates a revocation list in memory.
  *
- * @param snapshot - The first entries. With `trustedUntil`, the list is a copy; without it, the original,
+ * @param snapshot - The first entries. With `trustedUntil`, the list is a copy; without it, it is the original,
  *   restored from storage.
- * @throws TypeError if the snapshot is not well formed.
+ * @throws TypeError if the snapshot is not well-formed.
  *
  * @example
  * ```ts

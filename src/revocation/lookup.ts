@@ -4,7 +4,7 @@ import type { RevocationQuery } from "./source.js";
 /** Looks up entries of one kind. */
 export interface RevocationLookup {
   /**
-   * Appends the entry of each id that is revoked.
+   * Appends to `found` the entry of each id that is revoked.
    *
    * @param issued - When the capability was issued, in milliseconds since 1970.
    */

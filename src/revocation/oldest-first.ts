@@ -4,7 +4,10 @@ import { Pace } from "./pace.js";
 /** Number of entries sorted in one step, in about a millisecond. */
 const RUN = 4096;
 
-/** Sorts entries by the time they were made; entries of the same second keep their order. Other work runs meanwhile. */
+/**
+ * Sorts entries by the time they were made; entries of the same second keep their order. Lets other work run
+ * meanwhile.
+ */
 export async function oldestFirst(entries: Iterable<KeptRevocation>): Promise<KeptRevocation[]> {
   const pace = new Pace();
   let runs: KeptRevocation[][] = [[]];

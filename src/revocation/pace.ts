@@ -1,7 +1,7 @@
 /** Milliseconds of work on a long list after which other work may run. */
 const STEP = 2;
 
-/** Splits long work into steps, so that checks and timers run between two of them. */
+/** Splits long work into steps, so that checks and timers can run between them. */
 export class Pace {
   #began = performance.now();
 
@@ -13,8 +13,8 @@ export class Pace {
   /** Lets other work run, then begins the next step. */
   async rest(): Promise<void> {
     await new Promise<void>((resolve) => {
-      // `setImmediate` exists in Node and compatible runtimes only; `setTimeout` waits a millisecond or more
-      // there.
+      // Only Node and compatible runtimes have `setImmediate`; with `setTimeout` the pause is a millisecond or
+      // more.
       if (typeof setImmediate === "function") setImmediate(resolve);
       else setTimeout(resolve, 0);
     });

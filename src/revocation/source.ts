@@ -1,65 +1,68 @@
 import type { RevocationEntry } from "./entry.js";
 
-/** The question of a checker about one token. */
+/** A checker's query about one token. */
 export interface RevocationQuery {
-  /** The ids of every link, those of discharges included. */
+  /** The ids of all links, including those of discharges. */
   readonly links: readonly string[];
   readonly capability: string;
-  /** The id of the key that made the token; for the key of a service, also the id of its root key. */
+  /** The id of the key that made the token; for a service's key, also the id of its root key. */
   readonly keys: readonly string[];
   readonly principal?: string;
-  /** The time when the capability was issued, in milliseconds since 1970. */
+  /** When the capability was issued, in milliseconds since 1970. */
   readonly issued: number;
 }
 
 /** Looks up revocations; every issuer must have a source. */
 export interface RevocationSource {
-  /** Returns every entry that concerns the token, with at least kind and id; a list may keep the rest on disk. */
+  /**
+   * Returns every entry that concerns the token, at least with kind and id. The other properties may be left in
+   * storage.
+   */
   find(query: RevocationQuery): RevocationEntry[];
   /**
-   * Returns whether answers may be relied on now; every check is refused while they may not.
+   * Returns whether the entries may be trusted now. While they may not, every check is refused.
    *
    * @param now - The checker's clock, in milliseconds since 1970.
    */
   isCurrent(now: number): boolean;
   /**
-   * Looks for new revocations, unless it has just looked. Code that can wait calls this right before it checks;
-   * calls at the same time share one look. Never rejects: after a failed look the known entries stay in force,
-   * for as long as {@link RevocationSource.isCurrent} allows. Absent if the source is never behind.
+   * Reads new revocations, unless it has just done so. Code that can wait should call this right before it
+   * checks; concurrent calls share one read. Never rejects: after a failed read, the known entries stay in
+   * force as long as {@link RevocationSource.isCurrent} allows. Absent if the source is never behind.
    */
   catchUp?(): Promise<void>;
 }
 
-/** Reads whole entries. */
+/** Reads complete entries. */
 export interface RevocationRecords {
   /**
    * Returns every entry that concerns the token, with its time and reason.
    *
-   * @throws StorageError if the entries are on a disk and cannot be read.
+   * @throws StorageError if stored entries cannot be read.
    */
   entriesOf(query: RevocationQuery): Promise<readonly RevocationEntry[]>;
 }
 
-/** The party whose quota an entry counts against, and the quota. */
+/** A quota of entries, and the party that it applies to. */
 export interface RevocationQuota {
-  /** Names the party; any string. */
+  /** Identifies the party; any string. */
   readonly party: string;
-  /** The number of its live entries that the list may hold at once. */
+  /** Most live entries of the party that the list may have. */
   readonly most: number;
 }
 
 /**
- * The outcome of adding an entry. `known`: the list revokes all of it already. `over_quota`: the party has as
- * many entries as it may have, and nothing was added.
+ * The result of adding an entry. `known`: the list revokes all of it already. `over_quota`: the party has
+ * reached its quota, and nothing was added.
  */
 export type RevocationAddition = "added" | "known" | "over_quota";
 
-/** Stores revocations for an agent: a `RevocationList`, which counts no quotas, or a store. */
+/** Stores revocations for an agent: a `RevocationList`, which ignores quotas, or a store. */
 export interface RevocationSink {
   /**
    * Adds an entry, counted against a quota if one is given.
    *
-   * @returns The outcome once the entry is stored, or nothing if the sink adds every entry at once.
+   * @returns The result once the entry is stored; `undefined` if the sink adds every entry at once.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: what a synchronous list gives back does not count.
   add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> | void;

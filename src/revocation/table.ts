@@ -12,7 +12,7 @@ import type { RevocationQuery } from "./source.js";
 
 type Records = Map<string, RevocationRecord>;
 
-/** Keeps whole entries in memory, in one map for each kind. A million of them take some 150 MB. */
+/** Keeps complete entries in memory, in one map for each kind. A million of them take some 150 MB. */
 export class RevocationTable implements RevocationLookup {
   readonly #kinds: Readonly<Record<RevocationKind, Records>> = {
     link: new Map(),
@@ -25,7 +25,7 @@ export class RevocationTable implements RevocationLookup {
     return Object.values(this.#kinds).reduce((sum, records) => sum + records.size, 0);
   }
 
-  /** Adds a record. If the thing has one already, the result revokes what either does. */
+  /** Adds a record. If there is one for the same object, the result revokes what either revokes. */
   add({ kind, id, record }: KeptRevocation): void {
     const records = this.#kinds[kind];
     const known = records.get(id);
@@ -46,7 +46,7 @@ export class RevocationTable implements RevocationLookup {
   ): void {
     const records = this.#kinds[kind];
     if (records.size === 0) return;
-    // Not `for of`, which makes an iterator and a result object for each id.
+    // `for of` would make an iterator and a result object for each id.
     for (let at = 0; at < ids.length; at++) {
       const id = ids[at] ?? "";
       const record = records.get(id);
@@ -79,7 +79,7 @@ export class RevocationTable implements RevocationLookup {
     return [...this.kept()].sort((a, b) => a.record.at - b.record.at).map(entryOf);
   }
 
-  /** Returns every entry as it is stored. */
+  /** Yields every entry as it is stored. */
   *kept(): Generator<KeptRevocation, void> {
     for (const kind of KINDS) {
       for (const [id, record] of this.#kinds[kind]) yield { kind, id, record };

@@ -12,7 +12,7 @@ import { syncDirectoryOf } from "../storage/new-file.js";
 import { errorCode } from "../system/error-code.js";
 import { stampOf } from "../system/file-stamp.js";
 
-/** Milliseconds after which another change of a file is certain to change its timestamps. */
+/** Milliseconds after a change until a further change is certain to have a different timestamp. */
 const SETTLED = 2000;
 // Non-blocking: opening a named pipe would wait for its writer. Windows has neither flag.
 const FLAGS: number =
@@ -20,11 +20,11 @@ const FLAGS: number =
 
 const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR", "ELOOP"];
 
-/** A file opened for reading. */
+/** A file that is open for reading. */
 export interface OpenFile {
-  /** A stamp that changes whenever the file does. */
+  /** A stamp that differs after any change of the file. */
   readonly signature: string;
-  /** True if the file has been unchanged for long enough to trust the stamp. */
+  /** True if the file has not changed for long enough that the stamp can be trusted. */
   readonly settled: boolean;
   /** Size in bytes. */
   readonly size: number;
@@ -33,8 +33,8 @@ export interface OpenFile {
 }
 
 /**
- * Opens a regular file at exactly `path`, without a symbolic link on the way, and passes it to `use`;
- * `undefined` if it does not exist. Throws the system's error if it cannot be read.
+ * Opens the regular file at exactly `path` and passes it to `use`. Follows no symbolic links. `undefined` if it
+ * does not exist. Throws the system's error if it cannot be read.
  */
 export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undefined {
   const fd = orAbsent(() =>
@@ -46,7 +46,7 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undef
   try {
     const stat = fstatSync(fd, { bigint: true });
     const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    // Checks the opened file: a folder on the way may have been replaced by a link.
+    // Check the opened file: a folder in its path may have been replaced by a link.
     const same = there?.ino === stat.ino && there.dev === stat.dev;
     if (!stat.isFile() || !same || !isReal(path)) return undefined;
     return use({
@@ -66,8 +66,8 @@ export function isReal(path: string): boolean {
 }
 
 /**
- * Returns the result of `look`, or `undefined` if the system says that there is nothing, or only a link.
- * Rethrows every other error, which does not show that nothing is there.
+ * Returns the result of `look`; `undefined` if the system says that nothing, or only a link, is there. Rethrows
+ * every other error, since nothing is known then.
  */
 export function orAbsent<T>(look: () => T): T | undefined {
   try {

@@ -27,12 +27,12 @@ interface Known {
   readonly resource: Resource;
 }
 
-/** The files of a folder as resources. The front matter of a file is read again when the file has changed. */
+/** The files of a folder as resources. The front matter of a file is read again after the file has changed. */
 export class FolderItems {
   readonly #options: FolderItemsOptions;
   /** By name. */
   readonly #known: Map<string, Known> = new Map<string, Known>();
-  /** By the name of the affected file. */
+  /** Reported problems, by the name of the file. */
   readonly #told: Map<string, string> = new Map<string, string>();
 
   constructor(options: FolderItemsOptions) {

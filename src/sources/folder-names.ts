@@ -2,18 +2,18 @@ import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/filter.js";
 
 /** Longest name of a file or folder in bytes of UTF-8, as in file systems. */
 const MAX_SEGMENT_BYTES = 255;
-/** Longest name of a new file in bytes of UTF-8, which leaves room for the name of the temporary file. */
+/** Longest name of a new file in bytes of UTF-8; leaves room for the longer name of the temporary file. */
 const MAX_NEW_NAME_BYTES = 200;
 
 const TEXT_FILE = /\.(?:md|txt)$/i;
 const CONTROL = /\p{Cc}/u;
-// On Windows a colon refers to a drive or to another stream of the file.
+// On Windows a colon denotes a drive or another stream of the file.
 const FORBIDDEN = process.platform === "win32" ? /[\\/:]/ : /[\\/]/;
 
-/** A parsed name: the segments of a path within the folder. */
+/** A parsed resource name. */
 export interface FolderName {
   readonly kind: "item" | "collection";
-  /** The collection first. */
+  /** The path within the folder; the first segment is the collection. */
   readonly segments: readonly string[];
 }
 
@@ -37,12 +37,12 @@ export function isSegment(name: string): boolean {
   return Buffer.byteLength(name) <= MAX_SEGMENT_BYTES;
 }
 
-/** Returns whether a file counts as a text, by the extension of its name. */
+/** Returns whether a file is a text file, judging by its extension. */
 export function isTextFile(name: string): boolean {
   return TEXT_FILE.test(name);
 }
 
-/** Returns whether a file with this name can be made. */
+/** Returns whether a new file may have this name. */
 export function isNewFileName(name: string): boolean {
   return isSegment(name) && isTextFile(name) && Buffer.byteLength(name) <= MAX_NEW_NAME_BYTES;
 }

@@ -10,9 +10,9 @@ const MAX_FILES = 10_000;
 /** Size in bytes. */
 const MAX_TEXT_BYTES = 1_048_576;
 
-/** Options of a folder. */
+/** Options for opening a folder. */
 export interface FolderOptions {
-  /** Called with problems of files for the operator, once for each; ignored unless given. */
+  /** Called once for each problem of a file, for the operator; problems are ignored unless given. */
   readonly onProblem?: (message: string) => void;
   /** Most files and folders in one collection; 10,000 unless given. */
   readonly maxFiles?: number;
@@ -21,20 +21,19 @@ export interface FolderOptions {
 }
 
 /**
- * Opens a folder of text files as a source of resources. Each folder in it is a collection. Each file in a
- * collection, at any depth, whose name ends in `.md` or `.txt` is an item. Ignores hidden files and folders,
- * and does not follow symbolic links. Files may be added, changed and removed at any time. Needs the package
- * yaml.
+ * Opens a folder of text files as a source of resources. Each subfolder is a collection. Each file in a
+ * collection, at any depth, whose name ends in `.md` or `.txt` is an item. Hidden files and folders are
+ * ignored, and symbolic links are not followed. Files may be added, changed and removed at any time. Needs the
+ * package yaml.
  *
- * The fields to filter on are a file's front matter: YAML between two lines `---` at its start, at most 64 KiB
- * with at most 64 fields. A field is a string of at most 1024 characters, a number, a boolean or null; a date
- * is the string as written. Lists, objects and integers beyond 2^53 are not fields. Callers see the field
- * `title`, or else the file's name. A file whose front matter is invalid, or has an alias or a tag, has no
- * fields at all, so that it meets no condition; `onProblem` is called. If the system does not let this process
- * read a file or folder, every query that would have to read it fails: a missing permission is never an empty
- * answer.
+ * Filters can use the fields in a file's front matter: YAML between two lines `---` at its start, at most 64
+ * KiB with at most 64 fields. A field is a string of at most 1024 characters, a number, a boolean or null; a
+ * date is a string, exactly as written. Lists, objects and integers beyond 2^53 are not fields. Callers see the
+ * field `title`, or else the file's name. A file whose front matter is invalid, or has an alias or a tag, has
+ * no fields at all, so that it matches no condition; `onProblem` is called. If this process may not read a file
+ * or folder, every query that needs it fails, rather than returning fewer items.
  *
- * Reads synchronously, and is meant for some thousands of files.
+ * Reads synchronously. Meant for some thousands of files.
  *
  * @throws TypeError if an option is wrong.
  * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, `item_unreadable`, or
@@ -79,7 +78,7 @@ export async function openFolder(
     throw folderError(path, error);
   }
   const items = new FolderItems({ root, readFrontMatter, maxFiles, onProblem });
-  // A wrong option is reported at the start.
+  // Reports a wrong folder or limit when it is opened, rather than at the first query.
   for (const collection of items.collections()) items.all(collection);
   return new ResourceFolder(root, items, maxTextBytes);
 }

@@ -4,18 +4,18 @@ import { decodeUtf8 } from "../bytes/utf8.js";
 import { type Scalar, shown } from "../caveats/scalar.js";
 import { ResourceError } from "./resource-error.js";
 
-/** The metadata at the head of a file. */
+/** The metadata at the start of a file. */
 interface FrontMatter {
   readonly fields: { readonly [field: string]: Scalar };
-  /** The reason why the front matter cannot be used; `fields` is empty then. */
+  /** The reason why the front matter is invalid; `fields` is then empty. */
   readonly problem?: string;
 }
 
-/** Parses the front matter in the first bytes of a file, at least {@link HEAD_BYTES} of them. */
+/** Parses the front matter of a file. `head` has at least the first {@link HEAD_BYTES} bytes. */
 export type FrontMatterReader = (head: Uint8Array) => FrontMatter;
 
 const MAX_BYTES = 65_536;
-/** Bytes of a file within which its front matter, with its last line, must end. */
+/** Number of bytes within which the front matter must end, including its last line. */
 export const HEAD_BYTES: number = MAX_BYTES + 16;
 const MAX_FIELDS = 64;
 // yaml builds nested values recursively, and a stack overflow can end the whole process.
@@ -27,7 +27,7 @@ const CLOSING = /(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/;
 const INTEGER = /^[-+]?(?:\d+|0x[\da-f]+|0o[0-7]+)$/i;
 
 /**
- * Loads yaml, which only folders of files need.
+ * Loads the package yaml, which only folders need.
  *
  * @throws ResourceError `source_unavailable`.
  */
@@ -50,7 +50,7 @@ export async function loadFrontMatterReader(path: string): Promise<FrontMatterRe
 
 /** Returns the text between the lines of dashes; `undefined` if the file does not start with one. */
 function frontMatterOf(head: Uint8Array): string | undefined {
-  // As Latin-1, one character for each byte, so that line ends do not depend on the contents.
+  // Decode as Latin-1, one character per byte, so that any bytes can be searched for line ends.
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   const text = bytes.toString("latin1");
   const start = OPENING.exec(text)?.[0].length;
@@ -91,7 +91,7 @@ function compose(yaml: typeof Yaml, text: string): Yaml.Document {
     schema: "core",
     resolveKnownTags: false,
     stringKeys: true,
-    // Checked here, because yaml takes quadratic time for it.
+    // Duplicate keys are checked below, because yaml takes quadratic time for it.
     uniqueKeys: false,
   });
   const [document, another] = composer.compose(tokens(yaml, text), true, text.length);
@@ -117,11 +117,11 @@ function* tokens(yaml: typeof Yaml, text: string): Generator<Yaml.CST.Token, voi
   yield* parser.end();
 }
 
-/** Returns the value of a field; `undefined` if it cannot be filtered on. */
+/** Returns the value of a field; `undefined` if filters cannot use it. */
 function scalarOf(node: Yaml.Scalar | null): Scalar | undefined {
   const value: unknown = node?.value ?? null;
   if (!isFilterable(value)) return undefined;
-  // A rounded integer would equal others.
+  // An integer that was rounded would equal other integers.
   const rounded = typeof value === "number" && !Number.isSafeInteger(value);
   return rounded && INTEGER.test(node?.source ?? "") ? undefined : value;
 }

@@ -18,8 +18,8 @@ const MESSAGES = {
 export type ResourceErrorCode = keyof typeof MESSAGES;
 
 /**
- * A failure of a source of resources. `code` is for programs, the message for the agent's operator: it names
- * files, which callers must not see.
+ * A failure of a source of resources. `code` is for programs; `message` is for the operator only, since it
+ * names files.
  */
 export class ResourceError extends Error {
   override readonly name = "ResourceError";

@@ -18,8 +18,8 @@ import { isNewFileName, isSegment, readFolderName } from "./folder-names.js";
 import { ResourceError, type ResourceErrorCode } from "./resource-error.js";
 
 /**
- * A folder of texts, opened by {@link openFolder}. The name of a resource is its path in the folder, such as
- * `reports/2025/q3.md`; that of a collection ends in a slash, `reports/`.
+ * A folder of text files, opened by {@link openFolder}. A resource's name is its path in the folder, such as
+ * `reports/2025/q3.md`; a collection's name ends in a slash, such as `reports/`.
  *
  * @example
  * ```ts
@@ -52,13 +52,13 @@ export class ResourceFolder implements ResourceSource {
     this.#maxTextBytes = maxTextBytes;
   }
 
-  /** Returns the names of the folders in the folder, ascending, including empty ones. */
+  /** Returns the names of the subfolders, ascending, including empty ones. */
   async collections(): Promise<readonly string[]> {
     return this.#items.collections();
   }
 
   /**
-   * Returns items of one collection, ascending by name. Every field of any item can be filtered on.
+   * Returns items of one collection, ascending by name. Filters can use any field of any item.
    *
    * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, or `item_unreadable`.
    */
@@ -94,8 +94,8 @@ export class ResourceFolder implements ResourceSource {
   /**
    * Reads the whole text of an item, including its front matter.
    *
-   * @throws ResourceError `name_invalid`, `item_missing`, `item_unreadable` also if it is not UTF-8, or
-   *   `item_too_large`.
+   * @throws ResourceError `name_invalid`, `item_missing`, `item_too_large`, or `item_unreadable`, also for a
+   *   file that is not UTF-8.
    */
   async readText(name: string): Promise<string> {
     const path = this.#pathOf(name);
@@ -115,11 +115,11 @@ export class ResourceFolder implements ResourceSource {
   }
 
   /**
-   * Replaces the text of an item atomically; the file is readable by its owner alone (mode 0600). The text
-   * includes the front matter, so whoever may write it decides on its fields.
+   * Replaces the text of an item atomically; the new file has mode 0600. The text includes the front matter, so
+   * whoever may write the text also controls the item's fields.
    *
    * @throws ResourceError `name_invalid`, `item_missing`, `text_invalid`, `item_too_large`, or
-   *   `item_unwritable`; nothing is changed then.
+   *   `item_unwritable`; then nothing has changed.
    */
   async writeText(name: string, text: string): Promise<void> {
     const path = this.#pathOf(name);
@@ -128,9 +128,9 @@ export class ResourceFolder implements ResourceSource {
   }
 
   /**
-   * Makes a new item, mode 0600, directly in an existing collection, and returns its name.
+   * Creates an item with mode 0600, directly in an existing collection, and returns its name.
    *
-   * @param fileName - Such as `q3.md`: at most 200 bytes, ending in `.md` or `.txt`, not hidden.
+   * @param fileName - A name such as `q3.md`: at most 200 bytes, ending in `.md` or `.txt`, not hidden.
    * @throws ResourceError `name_invalid`, `collection_missing`, `item_exists`, `text_invalid`,
    *   `item_too_large`, or `item_unwritable`; nothing is left behind.
    */
@@ -182,7 +182,7 @@ export class ResourceFolder implements ResourceSource {
   }
 }
 
-/** Runs `action`, and turns its errors into those of the item. */
+/** Runs `action`, and converts its errors to errors of the item. */
 function attempt<T>(name: string, otherwise: ResourceErrorCode, action: () => T): T {
   try {
     return action();

@@ -9,24 +9,24 @@ import { isBindable } from "../storage/columns.js";
 import type { ForeignDatabase } from "../storage/foreign.js";
 import { ResourceError } from "./resource-error.js";
 
-/** The place of one collection's items in a database. */
+/** The table and columns of one collection's items. */
 export interface Collection {
-  /** A table or a view. */
+  /** The name of a table or a view. */
   readonly table: string;
   /** The column that identifies an item: unique integers or strings. */
   readonly name: string;
   /** The column that callers see as the name. */
   readonly displayName: string;
-  /** Columns to filter on, by the name of the field. */
+  /** Columns that filters can use, by the name of the field. */
   readonly fields: { readonly [field: string]: string };
 }
 
-/** A column as its table has it. */
+/** A column of a table. */
 export interface Column {
   readonly name: string;
   /**
-   * The type of its values. On PostgreSQL, the column's type. On SQLite `any`, or `bit` for a column declared
-   * `BOOLEAN`, in which 0 and 1 are `false` and `true`.
+   * The type of the column's values. On PostgreSQL, the column's type. On SQLite `any`; or `bit` for a column
+   * declared `BOOLEAN`, whose values 0 and 1 are `false` and `true`.
    */
   readonly kind: "boolean" | "number" | "text" | "other" | "any" | "bit";
 }
@@ -37,7 +37,7 @@ export interface KnownTable {
   readonly table: string;
   readonly key: Column;
   readonly title: Column;
-  /** By field, in order. */
+  /** Columns by field, in order. */
   readonly fields: ReadonlyMap<string, Column>;
 }
 

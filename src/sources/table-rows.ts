@@ -12,17 +12,17 @@ import { isBindable } from "../storage/columns.js";
 import type { ForeignDatabase } from "../storage/foreign.js";
 import type { Column, KnownTable } from "./table-columns.js";
 
-/** The rows to select, and how many at most. */
+/** The selected rows, and the most that may be read. */
 export interface Rows {
   readonly key?: string | number;
   readonly filter?: ResourceFilter;
   readonly limit: number;
 }
 
-/** Bytes of UTF-8 or UTF-16 that the longest string may take. */
+/** Most bytes of the longest string, in UTF-8 or UTF-16. */
 const LONGEST_BYTES = 3 * MAX_TEXT_LENGTH;
 
-/** Returns the key in an item's name; `undefined` if the name is not in canonical form. */
+/** Returns the key in an item's name; `undefined` if it is not written in canonical form. */
 export function readKey(text: string): string | number | undefined {
   try {
     const key: unknown = JSON.parse(text);
@@ -32,7 +32,7 @@ export function readKey(text: string): string | number | undefined {
   }
 }
 
-/** Returns items in the order of their keys: all that a key or a filter selects, and perhaps others. */
+/** Returns at least all items that a key or a filter selects, ordered by key. There may be more. */
 export async function itemsOf(
   database: ForeignDatabase,
   table: KnownTable,
@@ -87,14 +87,14 @@ function isKey(value: unknown): value is string | number {
   return isFilterable(value) && (typeof value === "string" || typeof value === "number");
 }
 
-/** Qualified by the table: some builds of SQLite take a dropped column for a string. */
+/** Qualifies the column with its table: some builds of SQLite take the name of a dropped column for a string. */
 function reference({ name }: Column): RawBuilder<unknown> {
   return sql.id("r", name);
 }
 
 /**
- * Encodes a value as a letter for its type and ASCII: libsql reads a string only up to its first NUL, and ends
- * the process at one that is not UTF-8.
+ * Encodes a value as ASCII, with a letter for its type: libsql reads a string only up to its first NUL, and
+ * aborts the process if a string is not UTF-8.
  */
 function sqliteText(column: Column): RawBuilder<unknown> {
   const value = reference(column);
@@ -110,7 +110,7 @@ function postgresText(column: Column): RawBuilder<unknown> {
   return sql`${sql.lit(letter)} || left(CAST(${reference(column)} AS text), ${sql.lit(MAX_TEXT_LENGTH + 1)})`;
 }
 
-/** Returns the value of a column; `undefined` if it cannot be filtered on. */
+/** Returns the value of a column; `undefined` if filters cannot use it. */
 function read(value: unknown, kind: Column["kind"], decoder: TextDecoder): Scalar | undefined {
   if (value === null) return null;
   if (typeof value !== "string") return undefined;
@@ -144,7 +144,7 @@ function filterable(value: string | number): Scalar | undefined {
   return isFilterable(value) ? value : undefined;
 }
 
-/** Builds an SQL condition that excludes only rows that the filter excludes. */
+/** Returns an SQL condition that excludes no row which the filter would accept. */
 function conditionsOn(column: Column, condition: FieldCondition): RawBuilder<SqlBool>[] {
   const value = reference(column);
   if (typeof condition !== "object" || condition === null) return equals(column, [condition]);
@@ -159,10 +159,10 @@ function conditionsOn(column: Column, condition: FieldCondition): RawBuilder<Sql
 function equals(column: Column, list: readonly Scalar[]): RawBuilder<SqlBool>[] {
   const { kind } = column;
   if (kind === "other") return [];
-  // PostgreSQL compares values of one type; a value of another type equals nothing.
+  // PostgreSQL only compares values of the same type; a value of another type never matches.
   const type = kind === "text" ? "string" : kind;
   const comparable = list.filter((one) => one !== null && (isAny(kind) || typeof one === type));
-  // A value that cannot be bound excludes nothing; the filter itself decides.
+  // A value that cannot be bound excludes nothing here; the filter itself is applied later.
   if (comparable.some((one) => typeof one === "string" && !isBindable(one))) return [];
   const tests = [
     ...(list.includes(null) ? [sql<SqlBool>`${reference(column)} IS NULL`] : []),
@@ -175,7 +175,7 @@ function isAny(kind: Column["kind"]): boolean {
   return kind === "any" || kind === "bit";
 }
 
-/** Converts a value so that an index can be used, whatever number type the column has. */
+/** Converts a value so that an index can be used, whatever the column's numeric type. */
 function bound({ kind }: Column, value: Scalar): RawBuilder<unknown> {
   if (typeof value === "boolean") return sql.lit(value);
   if (kind !== "number" || typeof value !== "number") return sql`${value}`;

@@ -20,7 +20,7 @@ import {
 import { itemsOf, readKey } from "./table-rows.js";
 
 const MAX_ROWS = 100_000;
-/** By the code of the database's error; `source_unreadable` for others. */
+/** By the code of the database's error; `source_unreadable` for other codes. */
 const CODES: ReadonlyMap<string, ResourceErrorCode> = new Map([
   ["store_missing", "source_missing"],
   ["store_unavailable", "source_unavailable"],
@@ -33,37 +33,37 @@ export interface TablesOptions {
    * `public`, unless the address ends in `?options=-c search_path=NAME`.
    */
   readonly database: string;
-  /** By collection; a name has at most 128 characters and no slash. */
+  /** By collection name, which has at most 128 characters and no slash. */
   readonly collections: { readonly [collection: string]: Collection };
   /**
-   * Most rows that one query may read after the database's own filtering; 100,000 unless given. More are an
-   * error, so that no query uses all memory.
+   * Most rows that one query may read from the database; 100,000 unless given. A query that matches more fails,
+   * so that no query uses up memory.
    */
   readonly maxRows?: number;
 }
 
-/** The rows of a database as resources, with an open connection. */
+/** The rows of a database as resources; the connection stays open. */
 export interface TableSource extends Required<ResourceSource> {
   /** Closes the database. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a database as a source of resources: each row of a table or view is an item. The name of an item is the
- * collection and the key as JSON, such as `reports/7` or `reports/"q3"`; that of a collection ends in a slash.
- * Other processes may change the database at any time, and replace a file; this one never writes to it.
+ * Opens a database as a source of resources: each row of a table or view is an item. An item's name is the
+ * collection and the key as JSON, such as `reports/7` or `reports/"q3"`; a collection's name ends in a slash.
+ * Other processes may change the database at any time, or replace its file. This process never writes to it.
  *
  * A field is a string of at most 1024 characters, a number, a boolean or null. On SQLite, 0 and 1 in a column
  * declared `BOOLEAN` are booleans; on PostgreSQL, values of other types are strings. Other values count as
  * absent: BLOBs, integers beyond 2^53, which would be rounded, and strings that are not valid Unicode. A row
- * whose key is null or such a value is left out; a row whose key is not unique cannot be looked up.
+ * whose key is null or such a value is left out. A row whose key is not unique cannot be looked up.
  *
- * The database excludes what it can, and {@link matches} decides, so queries are exact whatever the column's
- * type and collation. Give the filtered columns an index.
+ * The database excludes most rows, and {@link matches} makes the final decision, so results are exact whatever
+ * a column's type and collation. Create an index on columns that are used in filters.
  *
  * @throws TypeError naming the option that is wrong.
  * @throws ResourceError `source_missing`, `source_unreadable`, `source_mismatch` if a table or column does not
- *   exist, with those that do, or `source_unavailable` if libsql or pg is not installed.
+ *   exist, naming the existing ones, or `source_unavailable` if libsql or pg is not installed.
  */
 export async function openTables(options: TablesOptions): Promise<TableSource> {
   assertMembers(options, ["database", "collections", "maxRows"], "options");
@@ -138,7 +138,7 @@ function sourceOver(
   return source;
 }
 
-/** Runs `action`, and turns its errors into those of the database. */
+/** Runs `action`, and converts its errors to errors of the source. */
 async function attempt<T>(name: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

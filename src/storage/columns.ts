@@ -1,9 +1,9 @@
-/** The kind of database, for the few places that differ. */
+/** The kind of database, for the few places where they differ. */
 export type DatabaseDialect = "sqlite" | "postgres";
 
 /**
- * Converts a value to one that can be bound. libsql aborts the whole process when given a boolean, and reads a
- * string only up to its first NUL; PostgreSQL stores no NUL.
+ * Converts a value to one that can be bound. libsql aborts the whole process if it is given a boolean, and
+ * reads a string only up to its first NUL; PostgreSQL stores no NUL.
  *
  * @throws TypeError if a column cannot hold the value.
  */
@@ -23,7 +23,7 @@ export function bindable(value: unknown): string | number | null {
   throw new TypeError(`a column cannot hold a value of type ${typeof value}`);
 }
 
-/** Returns whether a string can be bound: it has no NUL and no lone surrogate. */
+/** Returns whether a string can be bound: it contains no NUL and no lone surrogate. */
 export function isBindable(text: string): boolean {
   return !text.includes("\0") && text.isWellFormed();
 }

@@ -13,15 +13,15 @@ import { StorageError, type StorageErrorCode, storeError } from "./storage-error
 /** Options for opening a database. */
 export interface DatabaseOptions {
   /**
-   * Bytes that must be free on the disk of an SQLite file; below them, only revocations are written. 64 MiB
+   * Bytes that must stay free on the disk of an SQLite file. Below that, only revocations are written. 64 MiB
    * unless given, 0 for no limit. Ignored for PostgreSQL.
    */
   readonly reserve?: number;
   /** Milliseconds that a write to an SQLite file waits for writes of other processes; 2000 unless given. */
   readonly patience?: number;
   /**
-   * Milliseconds that the callback of a write, such as that of `exclusively`, may run before the write is
-   * refused as `store_timeout`; 10,000 unless given.
+   * Milliseconds that the callback of a write may run, such as that of `exclusively`, before the write fails
+   * with `store_timeout`; 10,000 unless given.
    */
   readonly writeTimeout?: number;
 }
@@ -30,9 +30,9 @@ const RESERVE = 64 * 2 ** 20;
 const PATIENCE = 2000;
 /** Longer than the time limit of a PostgreSQL statement. */
 const WRITE_TIMEOUT = 10_000;
-/** Longest delay of a Node timer in milliseconds; a longer one fires at once. */
+/** Longest delay of a Node timer in milliseconds; with a longer delay it fires at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
-/** Milliseconds that a probe waits for the database, because the prober may give up after a second. */
+/** Milliseconds that a health check waits for the database; monitoring systems may give up after a second. */
 const PROBE = 900;
 const UNITS: { readonly [name: string]: string } = {
   reserve: "bytes",
@@ -40,7 +40,7 @@ const UNITS: { readonly [name: string]: string } = {
   writeTimeout: "milliseconds",
 };
 
-/** A database, SQLite or PostgreSQL, with typed tables that the stores share. */
+/** An SQLite or PostgreSQL database, with typed tables that the stores share. */
 export class Database<Tables> {
   /** The file as the caller named it, or the address without its password. */
   readonly name: string;
@@ -58,7 +58,7 @@ export class Database<Tables> {
   }
 
   /**
-   * Reads committed data, from the file that is at the path now.
+   * Reads committed data. If the file was replaced, reads the new one.
    *
    * @throws TypeError if the database is closed.
    * @throws StorageError
@@ -69,20 +69,20 @@ export class Database<Tables> {
     return action(this.#engine.reader);
   }
 
-  /** Reads as {@link Database.read} does, without any cache of this process. */
+  /** Like {@link Database.read}, without any cache of this process. */
   async readAfresh<T>(action: (db: Queries<Tables>) => Promise<T>): Promise<T> {
     this.#assertOpen();
     return this.#engine.afresh(action);
   }
 
   /**
-   * Writes all of `action` or nothing. Fulfilled once the data survives any crash; concurrent calls share a
-   * transaction. Rethrows an error of `action`. Runs `action` again after a deadlock.
+   * Runs `action` in a transaction. Resolves once the data is durable; concurrent calls share a transaction. If
+   * `action` throws, nothing of it is written and its error is rethrown. After a deadlock, `action` runs again.
    *
-   * @param action - Waits for its own queries only: waiting for another write of this database is refused as
+   * @param action - May only await its own queries. If it awaits another write of this database, it fails with
    *   `store_timeout`.
    * @throws TypeError if the database is closed.
-   * @throws StorageError The data must then be taken as not written.
+   * @throws StorageError; treat the data as not written.
    */
   async write<T>(action: Write<Tables, T>, options: WriteOptions = {}): Promise<T> {
     this.#assertOpen();
@@ -95,9 +95,9 @@ export class Database<Tables> {
   }
 
   /**
-   * Returns the code of the StorageError that writes fail with now, such as `store_read_only` after a failover;
-   * `undefined` if writes succeed. Does not report a nearly full disk, which is {@link Database.hasRoom}'s; a
-   * disk that has just refused a write is `store_full` here.
+   * Returns the code of the StorageError with which writes currently fail, such as `store_read_only` after a
+   * failover; `undefined` if they succeed. `store_full` means that the disk has just refused a write; {@link
+   * Database.hasRoom} warns before that.
    */
   async problem(): Promise<StorageErrorCode | undefined> {
     if (this.isClosed) return "store_unreachable";
@@ -163,13 +163,13 @@ export async function openDatabase<Tables>(
   return new Database(await openSqlite<Tables>(place, schema, patience), limits);
 }
 
-/** Makes the error for a database that has not answered within this many milliseconds. */
+/** Returns the error for a database that has not answered within this many milliseconds. */
 export function unanswered(name: string, milliseconds: number): StorageError {
   const detail = `no answer for ${milliseconds / 1000} s`;
   return new StorageError("store_unreachable", name, { detail });
 }
 
-/** A malformed address counts too: as a path, it would be shown with its password. */
+/** Also matches malformed addresses: taken for a path, an address would be shown with its password. */
 const ADDRESS = /^\s*(jdbc:)?postgres(ql)?:/i;
 
 /** Returns whether a location is a PostgreSQL address rather than a file. */

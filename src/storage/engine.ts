@@ -2,24 +2,24 @@ import { type Kysely, QueryCreator, type QueryExecutor, type QueryExecutorProvid
 import type { DatabaseDialect } from "./columns.js";
 
 /**
- * A kind of database: the differences between SQLite and PostgreSQL. A query that fails for a reason of the
- * database throws a StorageError.
+ * The differences between SQLite and PostgreSQL. If a query fails because of the database, it throws a
+ * StorageError.
  */
 export interface Engine<Tables> {
   /** The file as the caller named it, or the address without its password. */
   readonly name: string;
   readonly dialect: DatabaseDialect;
-  /** A connection for committed data; never used to write. */
+  /** A connection that reads committed data and never writes. */
   readonly reader: Kysely<Tables>;
-  /** Begins each transaction so that a read in it never waits for a write. */
+  /** A connection whose transactions can write, and whose reads never wait for another write. */
   readonly writer: Kysely<Tables>;
-  /** @throws StorageError `store_replaced` or `store_missing` if the writes would be lost. */
+  /** @throws StorageError `store_replaced` or `store_missing` if writes would be lost. */
   assertInPlace(): void;
-  /** Checks that durable data can be written now. @throws StorageError if it cannot. */
+  /** @throws StorageError if data cannot be written durably at present. */
   assertUsable(): Promise<void>;
   /** Returns the free bytes on the database's disk; `undefined` if unknown. */
   freeBytes(): Promise<number | undefined>;
-  /** Reads without any cache of this process. */
+  /** Runs a read without any cache of this process. */
   afresh<T>(read: (db: Queries<Tables>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -7,12 +7,12 @@ import { kyselyOf, withoutPassword } from "./postgres.js";
 import { identityOf } from "./sqlite.js";
 import { openFile } from "./sqlite-file.js";
 
-/** Tables of another owner, with any names and columns. */
+/** Tables of another program, with any names and columns. */
 interface ForeignTables {
   readonly [table: string]: { readonly [column: string]: unknown };
 }
 
-/** A database of another owner, opened for reading only. */
+/** Another program's database, opened only for reading. */
 export interface ForeignDatabase {
   /** The file as the caller named it, or the address without its password. */
   readonly name: string;
@@ -24,8 +24,8 @@ export interface ForeignDatabase {
 
 /** Milliseconds that a read waits for a writer. */
 const PATIENCE = 500;
-// A libsql statement that finds the database locked keeps its hold on it until it is garbage-collected. The
-// statement that begins the transaction does not, and takes the lock for the others.
+// If a libsql statement finds the database locked, it keeps a lock until it is garbage-collected. The statement
+// that begins the transaction does not, so it takes the lock.
 const BEGIN = "BEGIN; SELECT 1 FROM main.sqlite_schema LIMIT 1";
 
 /**

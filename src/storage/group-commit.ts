@@ -5,18 +5,18 @@ import { CallerQueries, type Engine, type Queries } from "./engine.js";
 import { inTime } from "./in-time.js";
 import { StorageError, type StorageErrorCode } from "./storage-error.js";
 
-/** The callback of a write. It must wait for its own queries only: other writes wait until it settles. */
+/** The callback of a write. It may only await its own queries, since other writes wait until it settles. */
 export type Write<Tables, T> = (db: Queries<Tables>) => Promise<T>;
 
-/** Options of one write. */
+/** Options of a write. */
 export interface WriteOptions {
-  /** Writes even if the disk is nearly full, for revocations and for writes that make room. False unless given. */
+  /** Writes even if the disk is nearly full. For revocations, and for writes that free space. False unless given. */
   readonly urgent?: boolean;
 }
 
-/** The limits of writes. */
+/** Limits for all writes. */
 export interface WriteLimits {
-  /** Bytes that must be free on the disk for a normal write. */
+  /** Bytes that must be free on the disk for an ordinary write. */
   readonly reserve: number;
   /** Milliseconds after which a callback that has not settled fails. */
   readonly writeTimeout: number;
@@ -25,18 +25,18 @@ export interface WriteLimits {
 interface Job<Tables> {
   readonly urgent: boolean;
   attempts: number;
-  /** Runs the callback, and returns a function that fulfills the call. */
+  /** Runs the callback, and returns a function that resolves the call's promise. */
   run(transaction: Transaction<Tables>): Promise<() => void>;
   fail(error: unknown): void;
 }
 
-/** Calls that share one transaction: a commit waits for the disk, however much it commits. */
+/** Most calls that share one transaction. A commit waits once for the disk, however much it writes. */
 const MAX_GROUP = 64;
-/** Number of runs of a call that deadlocks. */
+/** Most runs of a call that ends in a deadlock. */
 const MAX_ATTEMPTS = 4;
-/** Milliseconds for which a refused write counts as a problem. */
+/** Milliseconds for which a refused write is reported as a problem. */
 const REMEMBERED = 10_000;
-/** Errors of a disk without room: a disk quota or a file size limit shows in no count of free bytes. */
+/** Errors of a disk without room. A disk quota or a file size limit does not show in the number of free bytes. */
 const LASTING: readonly StorageErrorCode[] = ["store_full", "store_unwritable"];
 
 const SAVEPOINT: RawBuilder<unknown> = sql`SAVEPOINT call`;
@@ -44,8 +44,8 @@ const ROLL_BACK: RawBuilder<unknown> = sql`ROLLBACK TO SAVEPOINT call`;
 const RELEASE: RawBuilder<unknown> = sql`RELEASE SAVEPOINT call`;
 
 /**
- * Group commit: calls made during a transaction share the next one, each in its own savepoint, and their
- * promises are fulfilled once it is committed. A call that fails is rolled back alone.
+ * Group commit: calls made during a transaction share the next one, each with its own savepoint. Their promises
+ * resolve once it is committed. A failed call is rolled back alone.
  */
 export class GroupCommit<Tables> {
   readonly #engine: Engine<Tables>;
@@ -77,24 +77,25 @@ export class GroupCommit<Tables> {
     });
   }
 
-  /** Returns why the disk has just refused a write; `undefined` once a write has succeeded, or after some seconds. */
+  /** Returns why the disk has just refused a write; `undefined` after a successful write, or after some seconds. */
   get problem(): StorageErrorCode | undefined {
     return this.#refused !== undefined && performance.now() < this.#refused.until
       ? this.#refused.code
       : undefined;
   }
 
-  /** Fulfilled when every waiting call has been written or refused. */
+  /** Resolves once every waiting call has been written or refused. */
   async drain(): Promise<void> {
     await this.#running;
   }
 
   async #work(): Promise<void> {
-    // The calls of this turn of the event loop share the first transaction.
+    // Calls of the same turn of the event loop share the first transaction.
     await nextTurn();
     while (this.#waiting.length > 0) {
       const group = await this.#admitted(this.#waiting.splice(0, MAX_GROUP));
-      // Every process takes the revocation lock before any other, so that no two wait for each other.
+      // Urgent calls first: every process then takes the revocation lock before any other lock, so that
+      // processes cannot deadlock.
       group.sort((a, b) => Number(b.urgent) - Number(a.urgent));
       if (group.length > 0) await this.#commit(group);
     }
@@ -111,7 +112,7 @@ export class GroupCommit<Tables> {
           await SAVEPOINT.execute(transaction);
           try {
             const fulfill = await job.run(transaction);
-            // PostgreSQL refuses this if a query of the call failed and the callback caught the error.
+            // On PostgreSQL this fails if one of the call's queries failed and the callback caught the error.
             await RELEASE.execute(transaction);
             written.push(fulfill);
           } catch (error) {
@@ -124,7 +125,7 @@ export class GroupCommit<Tables> {
       // If the file was moved during the commit, the next process that opens the path may not see the data.
       this.#engine.assertInPlace();
     } catch (error) {
-      // A call's own failure comes first, since it may be what made the transaction fail.
+      // Reject a call with its own failure if it has one, since that may be what made the transaction fail.
       for (const job of group) this.#failed(job, failed.get(job) ?? error);
       return;
     }
@@ -133,7 +134,7 @@ export class GroupCommit<Tables> {
     for (const fulfill of written) fulfill();
   }
 
-  /** Rejects a call, or runs it again if a deadlock with another process ended it. */
+  /** Rejects a call, or runs it again after a deadlock with another process. */
   #failed(job: Job<Tables>, error: unknown): void {
     if (error instanceof StorageError && LASTING.includes(error.code)) {
       this.#refused = { code: error.code, until: performance.now() + REMEMBERED };
@@ -153,7 +154,7 @@ export class GroupCommit<Tables> {
     return new StorageError("store_timeout", this.#engine.name, { detail });
   }
 
-  /** Returns the free bytes if there are fewer than the reserve. */
+  /** Returns the free bytes if they are fewer than the reserve. */
   async shortage(): Promise<number | undefined> {
     const { reserve } = this.#limits;
     if (reserve === 0) return undefined;
@@ -161,7 +162,7 @@ export class GroupCommit<Tables> {
     return free !== undefined && free < reserve ? free : undefined;
   }
 
-  /** Refuses normal writes while the disk is nearly full. */
+  /** Rejects ordinary writes if the disk is nearly full. @returns The remaining calls. */
   async #admitted(group: Job<Tables>[]): Promise<Job<Tables>[]> {
     if (group.every(({ urgent }) => urgent)) return group;
     const free = await this.shortage();

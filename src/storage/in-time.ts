@@ -1,7 +1,7 @@
 /**
- * Stops waiting after this many milliseconds; the operation itself continues.
+ * Rejects if an operation takes longer than this many milliseconds; the operation itself continues.
  *
- * @param late - Makes the error to throw then.
+ * @param late - Creates the error.
  */
 export function inTime<T>(
   operation: Promise<T>,

@@ -4,14 +4,14 @@ import type { SqliteDatabase, SqliteStatement } from "kysely";
 import { bindable } from "./columns.js";
 import { StorageError, storeError } from "./storage-error.js";
 
-/** One connection to one SQLite file, in Kysely's interface. Throws only StorageErrors. */
+/** A connection to an SQLite file with Kysely's interface. Throws only StorageErrors. */
 export interface Connection extends SqliteDatabase {
   readonly inTransaction: boolean;
-  /** Runs statements without values or rows. */
+  /** Runs statements that take no values and return no rows. */
   exec(sql: string): void;
   /**
-   * Commits on a libsql thread, so that this thread does other work meanwhile. No other call on the connection
-   * is allowed until it is fulfilled.
+   * Commits on a libsql thread, so that the main thread stays free. The connection must not be used until the
+   * promise resolves.
    *
    * @throws TypeError from `prepare` and `exec` until then.
    */
@@ -19,23 +19,24 @@ export interface Connection extends SqliteDatabase {
 }
 
 /**
- * Opens an existing SQLite file; never makes one.
+ * Opens an existing SQLite file; never creates one.
  *
- * @param mode - `glance` reads the file alone: no log beside it is read, made or removed. `write` unless given.
+ * @param mode - `glance` reads only the file itself: a log beside it is neither read, made nor removed. `write`
+ *   unless given.
  */
 export type Connect = (path: string, name: string, mode?: keyof typeof MODES) => Connection;
 
-/** The modes by their names in SQLite's URIs. */
+/** Parameters of SQLite's URIs by mode. */
 const MODES = { write: "mode=rw", glance: "mode=ro&immutable=1" } as const;
 
 const load = createRequire(import.meta.url);
 
 /** Milliseconds that a single statement waits for other processes; a whole transaction waits longer. */
 const STATEMENT_WAIT = 100;
-/** Prepared statements cached for each connection. */
+/** Most cached prepared statements of one connection. */
 const MAX_PREPARED = 200;
 
-/** The part of libsql's connection that is used. */
+/** The part of libsql's connection that is used here. */
 interface Database {
   readonly inTransaction: boolean;
   exec(sql: string): unknown;
@@ -43,7 +44,7 @@ interface Database {
   close(): unknown;
 }
 
-/** `exec` of `libsql/promise`, whose databases are the same objects; loaded with the first commit. */
+/** Calls `exec` of `libsql/promise`, which shares its database objects with `libsql`; loaded at the first commit. */
 function execLater(database: Database, sql: string): Promise<unknown> {
   const { prototype } = load("libsql/promise") as typeof import("libsql/promise");
   return prototype.exec.call(database, sql);
@@ -57,10 +58,10 @@ function execLater(database: Database, sql: string): Promise<unknown> {
  */
 export async function loadLibsql(name: string): Promise<Connect> {
   try {
-    // libsql is CommonJS: an `import` would load Node's module loader and scan it for exports first.
+    // libsql is CommonJS: `import` would first load Node's ES module loader and scan it for exports.
     const Libsql = load("libsql") as typeof import("libsql");
     return (path, called, mode = "write") => {
-      // libsql makes a plain path that is missing, or takes it for a network address.
+      // With a plain path, libsql would create a missing file, or take the path for a network address.
       const url = `${pathToFileURL(path).href}?${MODES[mode]}`;
       return attempt(called, () =>
         connectionOf(new Libsql(url, { timeout: STATEMENT_WAIT }), called),
@@ -75,7 +76,7 @@ function connectionOf(database: Database, name: string): Connection {
   const prepared = new Map<string, SqliteStatement>();
   let committing = false;
   const assertFree = (): void => {
-    // The statement would wait, and then run outside the transaction.
+    // Otherwise the statement would wait, and then run outside the transaction.
     if (committing) throw new TypeError("a transaction is being committed on this connection");
   };
   return {

@@ -2,20 +2,20 @@ import { type Generated, type RawBuilder, type SchemaModule, sql, type Transacti
 import type { DatabaseDialect } from "./columns.js";
 
 /**
- * What to do if there is no database: no file, or none of the tables. `new` makes one as `create` does, and
- * refuses an existing file.
+ * What to do if there is no database: no file, or none of the tables. `create` makes one. `new` makes one too,
+ * and refuses an existing file. `refuse` fails.
  */
 export type IfMissing = "create" | "new" | "refuse";
 
-/** The identity of a database, and the migrations that make it. */
+/** The identity of a database's format, and its migrations. */
 export interface Schema {
-  /** A whole number of 32 bits: `application_id` of an SQLite file. */
+  /** An integer of 32 bits: the `application_id` of an SQLite file. */
   readonly applicationId: number;
   /** Ids of earlier, unreleased formats, refused as `store_outdated`. */
   readonly outdated: readonly number[];
   /**
-   * Migrations run forward only: the first makes the tables, each later one changes the previous format. The
-   * format of a database is the number of migrations it has had.
+   * Migrations run forward only: the first creates the tables, each later one changes the previous format. A
+   * database's format is the number of migrations it has had.
    */
   readonly migrations: readonly Migration[];
 }
@@ -31,12 +31,12 @@ export interface MigrationStep {
   run(statement: RawBuilder<unknown>): Promise<void>;
 }
 
-/** Column types of both databases. Strings are compared by their bytes, whatever the language. */
+/** Column types of both databases. Strings are compared by their bytes, regardless of language. */
 interface Columns {
-  /** A whole number up to 2^53. */
+  /** An integer up to 2^53. */
   readonly integer: RawBuilder<unknown>;
   readonly text: RawBuilder<unknown>;
-  /** A growing number that the database gives to each row, for a primary key. */
+  /** A growing integer that the database assigns to each row, for a primary key. */
   readonly serial: RawBuilder<unknown>;
 }
 
@@ -45,7 +45,7 @@ const COLUMNS: Readonly<Record<DatabaseDialect, Columns>> = {
   postgres: { integer: sql`bigint`, text: sql`text COLLATE "C"`, serial: sql`bigserial` },
 };
 
-/** Runs the migrations that a database of this format lacks; format 0 has had none. */
+/** Runs the migrations that a database still lacks; at format 0, all of them. */
 export async function migrate<Tables>(
   { migrations }: Schema,
   format: number,
@@ -62,19 +62,19 @@ export async function migrate<Tables>(
   for (const migration of migrations.slice(format)) await migration(step);
 }
 
-/** A description of a table, from which the table and the type of its rows are made. */
+/** The description of a table, from which both the table and its row type are derived. */
 export interface Table {
   readonly columns: { readonly [name: string]: keyof Values };
   /** The primary key, if no column is serial. */
   readonly key?: readonly string[];
   readonly unique?: readonly string[];
-  /** An SQL condition that every row meets. */
+  /** An SQL condition that every row must meet. */
   readonly check?: string;
-  /** The columns of each index. An index is named after its table and its first column. */
+  /** The columns of each index. An index is named after its table and first column. */
   readonly indexes?: readonly (readonly string[])[];
 }
 
-/** Value types by column type; a `?` allows null. */
+/** TypeScript types of values by column type; a `?` allows null. */
 interface Values {
   /** The primary key. */
   serial: Generated<number>;
@@ -92,14 +92,14 @@ const DEFINITIONS: Readonly<Record<keyof Values, readonly [type: keyof Columns, 
   "text?": ["text", ""],
 };
 
-/** Described tables as Kysely types. */
+/** The Kysely types of described tables. */
 export type RowsOf<Tables extends { readonly [name: string]: Table }> = {
   -readonly [Name in keyof Tables]: {
     -readonly [Column in keyof Tables[Name]["columns"]]: Values[Tables[Name]["columns"][Column]];
   };
 };
 
-/** Makes tables and their indexes. */
+/** Creates tables and their indexes. */
 export async function makeTables(
   { schema, columns: types, run }: MigrationStep,
   tables: { readonly [name: string]: Table },

@@ -16,7 +16,7 @@ import { randomBytes } from "../bytes/random.js";
 
 /** Milliseconds after which the temporary file of an unfinished change counts as left by a dead process. */
 const ABANDONED = 60_000;
-/** SQLite also keeps a file beside the database that is being made. */
+/** While a database is being made, SQLite keeps a second file beside it. */
 const TEMPORARY = /\.tmp(-journal)?$/;
 
 /** Returns an unused name in the directory of `path` for the file that will replace it. */
@@ -24,7 +24,7 @@ export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${encodeBase64url(randomBytes(9))}.tmp`);
 }
 
-/** Makes an error about `temporary` name `path` instead, which the caller asked for. */
+/** Replaces the name `temporary` in an error by `path`, which the caller knows. */
 export function inPlaceOf(temporary: string, path: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   error.message = error.message.replaceAll(temporary, path);
@@ -35,15 +35,15 @@ export function inPlaceOf(temporary: string, path: string, error: unknown): unkn
 }
 
 /**
- * Makes a file, mode 0600, whose content survives a power failure.
+ * Creates a file with mode 0600 whose content survives a power failure.
  *
- * @param owner - The owner of the file to be replaced; unless given, that of this process.
+ * @param owner - The status of the file to be replaced, whose owner is kept; this process's user unless given.
  */
 export function createPrivateFile(path: string, text: string, owner?: Stats): void {
   const fd = openSync(path, "wx", 0o600);
   try {
     writeFileSync(fd, text);
-    // When root changes a service's file, the service must still be able to read it.
+    // If root changes a service's file, the service must still be able to read it.
     if (owner !== undefined && process.getuid?.() !== owner.uid) {
       fchownSync(fd, owner.uid, owner.gid);
     }
@@ -54,11 +54,11 @@ export function createPrivateFile(path: string, text: string, owner?: Stats): vo
 }
 
 /**
- * Writes a string to `path`, mode 0600. At every moment, and after a power failure, the file has the old
- * content or the new. Leaves nothing beside it.
+ * Writes a string to `path` with mode 0600. At every moment, and after a power failure, the file has the old
+ * content or the new. Leaves no other file behind.
  *
- * @param put - Gives the new file its name; unless given, `linkSync`, which never overwrites.
- * @param owner - As {@link createPrivateFile} takes it.
+ * @param put - Moves the new file to its name; `linkSync` unless given, which never overwrites.
+ * @param owner - As for {@link createPrivateFile}.
  */
 export function putPrivateFile(
   path: string,
@@ -89,7 +89,7 @@ export function syncDirectoryOf(path: string): void {
       closeSync(fd);
     }
   } catch {
-    // Windows and some network file systems cannot sync a directory, and need not.
+    // Windows and some network file systems cannot sync a directory, and do not need it.
   }
 }
 
@@ -104,11 +104,12 @@ export function removeAbandoned(path: string): void {
       if (Date.now() - lstatSync(file).mtimeMs > ABANDONED) rmSync(file, { force: true });
     }
   } catch {
-    // Another process has just removed one, or the directory cannot be listed; the next change retries.
+    // Another process has just removed the file, or the directory cannot be listed; the next change tries
+    // again.
   }
 }
 
-/** Describes how a file is open to users other than its owner; `undefined` if it is not, and on Windows. */
+/** Describes how users other than the owner can access a file; `undefined` if they cannot, and always on Windows. */
 export function exposureOf({ mode }: Stats): string | undefined {
   if (process.platform === "win32" || (mode & 0o077) === 0) return undefined;
   return `its mode is ${(mode & 0o777).toString(8).padStart(4, "0")}`;

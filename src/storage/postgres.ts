@@ -7,25 +7,25 @@ import type { Engine } from "./engine.js";
 import { type IfMissing, migrate, type Schema } from "./migrations.js";
 import { knownFailure, StorageError } from "./storage-error.js";
 
-/** Milliseconds after which a connection attempt, or a statement that waits for a lock, gives up. */
+/** Milliseconds for a connection attempt, and for a statement to wait for a lock. */
 const PATIENCE = 2000;
 const MAX_CONNECTIONS = 8;
 /** Milliseconds that a statement may take, and that a connection may be silent before it is closed. */
 const LONGEST_STATEMENT = 8000;
 const LONGEST_SILENCE = 10_000;
-/** Milliseconds for which a failed connection attempt counts as a problem. */
+/** Milliseconds for which a failed connection attempt is reported as a problem. */
 const REMEMBERED = 10_000;
-/** Settings of every session, whatever the server's defaults; the options of an address override them. */
+/** Settings of every session, independent of the server's defaults; options in the address override them. */
 const SESSION = "-c search_path=public -c synchronous_commit=on";
-/** Statements after which earlier failures of the session do not count; they include `ROLLBACK TO SAVEPOINT`. */
+/** Statements that clear an earlier failure of the session, including `ROLLBACK TO SAVEPOINT`. */
 const AFRESH = /^(begin|start transaction|rollback)/i;
-/** The type id of `bigint`, which `pg` returns as a string unless it is given a parser. */
+/** The type id of `bigint`, which `pg` returns as a string unless a parser is set. */
 const INT8 = 20;
 
 /**
  * Opens a PostgreSQL database and brings the format of its tables up to date.
  *
- * @param address - `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. The tables are in the schema `public`, unless
+ * @param address - `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. The tables are in the schema `public` unless
  *   the address names another: `?options=-c search_path=NAME`.
  * @param ifMissing - What to do if the database has none of the tables.
  * @throws TypeError if `address` is not such an address.
@@ -54,7 +54,7 @@ export async function openPostgres<Tables>(
     writer: db,
     assertInPlace() {},
     async assertUsable() {
-      // An open connection answers this; it does not show whether another can be opened.
+      // An open connection answers the query, which does not show whether a new one could be opened.
       if (refused !== undefined && performance.now() < refused.until) throw refused.error;
       const { rows } = await sql<{ readonly writes: string }>`
         SELECT current_setting('transaction_read_only') AS writes`.execute(db);
@@ -67,8 +67,8 @@ export async function openPostgres<Tables>(
 }
 
 /**
- * Kysely over a pool of connections. Its errors are StorageErrors, and it binds no value that SQLite could not
- * keep.
+ * Returns Kysely with a pool of connections. It throws only StorageErrors, and binds no value that SQLite could
+ * not store.
  *
  * @param onConnect - Called after each attempt to open a connection, with the error if it failed.
  * @throws TypeError, StorageError
@@ -98,7 +98,7 @@ export async function kyselyOf<Tables>(
       let failure: unknown;
       connection.executeQuery = async (query) => {
         const parameters = query.parameters.map(bindable);
-        // COMMIT after a failed query would roll back and report no error.
+        // After a failed query, COMMIT would roll back without reporting an error.
         if (query.sql === "commit" && failure !== undefined) throw failure;
         try {
           const result = await attempt(execute<never>({ ...query, parameters }));
@@ -114,7 +114,7 @@ export async function kyselyOf<Tables>(
   return new Kysely<Tables>({ dialect });
 }
 
-/** Returns whether the server refuses a query because an earlier one of its transaction has failed. */
+/** Returns whether the server refuses a query because an earlier query of the transaction failed. */
 function isAfterFailure(error: unknown): boolean {
   return error instanceof StorageError && errorCode(error.cause) === "25P02";
 }
@@ -125,7 +125,7 @@ async function poolOf(address: string, name: string): Promise<Pool> {
   });
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
-  // The address's own options follow ours; `pg` would replace ours by them.
+  // Appends the address's own options to ours, which `pg` would otherwise replace.
   const url = new URL(address);
   const own = url.searchParams.getAll("options");
   url.searchParams.delete("options");
@@ -138,19 +138,18 @@ async function poolOf(address: string, name: string): Promise<Pool> {
     statement_timeout: LONGEST_STATEMENT,
     options: [SESSION, ...own].join(" "),
     stream: unsilent,
-    // A waiting poll must not keep the process alive.
+    // A pending poll must not keep the process alive.
     allowExitOnIdle: true,
     types,
   });
-  // A connection that breaks between two queries must not end the process either: the next query reports the
-  // error.
+  // A connection that breaks between two queries must not end the process; the next query reports the error.
   pool.on("connect", (client) => client.on("error", () => {}));
-  // The next query replaces an idle connection that breaks, and reports what is wrong.
+  // The next query replaces an idle connection that broke, or reports what is wrong.
   pool.on("error", () => {});
   return pool;
 }
 
-/** A connection that ends when the other side is silent: a failover sends no notice. */
+/** Returns a socket that closes when the other side is silent, since a failover sends no notice. */
 function unsilent(): Socket {
   const socket = new Socket();
   socket.setTimeout(LONGEST_SILENCE, () =>
@@ -179,7 +178,7 @@ async function bringUpToDate<Tables>(
     if (encoding !== "UTF8") {
       throw new StorageError("store_encoding", name, { detail: `its encoding is ${encoding}` });
     }
-    // One process at a time, so that two that start together do not both make the tables.
+    // Lock, so that two processes that start together do not both create the tables.
     await sql`SELECT pg_advisory_xact_lock(${applicationId})`.execute(transaction);
     const { rows: known } = await sql<{ there: boolean }>`
       SELECT to_regclass('proviso_format') IS NOT NULL AS there`.execute(transaction);
@@ -187,7 +186,7 @@ async function bringUpToDate<Tables>(
       if (ifMissing === "refuse") {
         throw new StorageError("store_missing", name, { detail: "it has no tables of proviso" });
       }
-      // Not if the tables exist: a read-only database can still be read.
+      // Skipped if the tables exist, so that a read-only database can be opened.
       await sql`CREATE TABLE proviso_format
         (one integer PRIMARY KEY CHECK (one = 1), application bigint NOT NULL, format integer NOT NULL)`.execute(
         transaction,
@@ -215,8 +214,8 @@ async function bringUpToDate<Tables>(
 /**
  * Returns an address without its password.
  *
- * @throws TypeError if the address is malformed, without showing it. In a password that is not percent-encoded,
- *   a `#` or `/` makes the rest look like a part that may be shown.
+ * @throws TypeError if the address is malformed; the message does not show it. If a password is not
+ *   percent-encoded, a `#` or `/` in it makes its end look like a part that may be shown.
  */
 export function withoutPassword(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -242,7 +241,7 @@ function translated(error: unknown, name: string): unknown {
   if ("severity" in error) {
     return new StorageError("store_unreadable", name, { detail: errorCode(error), cause: error });
   }
-  // `pg` gives no code for a login without a password, for a connection that ended, or for one that timed out.
+  // `pg` gives no code for a login without a password, or for a connection that ended or timed out.
   if (error.message.startsWith("SASL")) {
     return new StorageError("store_unreadable", name, { detail: "it asks for a password" });
   }

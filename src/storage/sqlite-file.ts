@@ -10,7 +10,7 @@ const IMMEDIATE = "BEGIN IMMEDIATE";
 /** Milliseconds between two attempts. */
 const PAUSE = 5;
 
-/** Retries for this many milliseconds while another process holds the lock. */
+/** Runs `attempt`, and retries it for this many milliseconds while another process holds the lock. */
 export async function withPatience(patience: number, attempt: () => void): Promise<void> {
   const until = performance.now() + patience;
   for (;;) {
@@ -25,16 +25,16 @@ export async function withPatience(patience: number, attempt: () => void): Promi
   }
 }
 
-/** One connection to a file, and Kysely over it. */
+/** A connection to a file, with Kysely. */
 export interface OpenFile<Tables> {
   readonly connection: Connection;
   readonly db: Kysely<Tables>;
   readonly close: () => Promise<void>;
 }
 
-/** The way in which transactions of a file begin. */
+/** How transactions of a file begin. */
 interface Beginning {
-  /** The statement. A transaction that reads before it writes could not write beside another. */
+  /** The statement that begins a transaction; `BEGIN IMMEDIATE` unless given. */
   readonly begin?: string;
   /** Milliseconds to wait for the lock. */
   readonly patience?: number;
@@ -52,8 +52,8 @@ export function openFile<Tables>(
   const database = { prepare: connection.prepare, close: () => {} };
   let begun = false;
   let failure: unknown;
-  // SQLite rolls a transaction back by itself when the disk is full, and would then commit each further
-  // statement alone.
+  // When the disk is full, SQLite rolls the transaction back by itself, and would then commit each further
+  // statement on its own.
   const inTransaction = async <T>(run: () => Promise<T>): Promise<T> => {
     if (begun && !connection.inTransaction) {
       throw failure ?? new TypeError("this transaction is over");
@@ -73,7 +73,7 @@ export function openFile<Tables>(
           begun = true;
           failure = undefined;
         } catch (error) {
-          // The first of several statements may have begun the transaction.
+          // If `begin` has several statements, the first one may have begun the transaction.
           if (connection.inTransaction) connection.exec("ROLLBACK");
           throw error;
         }
@@ -96,7 +96,7 @@ export function openFile<Tables>(
         database,
         async onCreateConnection(made) {
           const run = made.executeQuery.bind(made);
-          // An unfinished transaction would keep the connection from all other calls.
+          // An unfinished stream would block the connection for all other calls.
           made.streamQuery = () => {
             throw new TypeError("nothing is streamed from a database");
           };

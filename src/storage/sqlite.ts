@@ -16,10 +16,10 @@ import { type OpenFile, openFile, withPatience } from "./sqlite-file.js";
 import { StorageError, storeCreationError, storeError } from "./storage-error.js";
 
 /**
- * Makes a database file, mode 0600, under a temporary name, and renames it once it is complete. Never
+ * Creates a database file with mode 0600 under a temporary name, and renames it once it is complete. Never
  * overwrites a file.
  *
- * @throws StorageError `store_exists` if the file or a leftover log beside it exists; `store_unwritable`,
+ * @throws StorageError `store_exists` if the file, or a log left beside it, exists; `store_unwritable`,
  *   `store_full` or `store_unavailable`.
  */
 export async function createSqlite(name: string, schema: Schema): Promise<void> {
@@ -47,7 +47,7 @@ export async function createSqlite(name: string, schema: Schema): Promise<void> 
 }
 
 function assertNew(file: string, name: string): void {
-  // SQLite would apply a leftover log to the new file.
+  // SQLite would apply a log that was left there to the new file.
   for (const ending of ["", "-wal", "-journal"]) {
     if (lstatSync(file + ending, { throwIfNoEntry: false }) === undefined) continue;
     const detail = ending === "" ? {} : { detail: `${name}${ending} is left of an older database` };
@@ -69,7 +69,7 @@ export async function openSqlite<Tables>(
   const path = resolve(name);
   const look = (file: string): string => identityOf(file, name);
   const file = look(path);
-  // SQLite keeps the log beside the target of a symbolic link.
+  // For a symbolic link, SQLite keeps the log beside the link's target.
   const logPath = `${realpathSync(path)}-wal`;
   const detail = exposureOf(statSync(path));
   if (detail !== undefined) throw new StorageError("store_exposed", name, { detail });
@@ -86,13 +86,13 @@ export async function openSqlite<Tables>(
     const [reading, writing, checking] = [open(), open(), open()];
     assertOurs(connect, path, schema, name);
     await bringUpToDate(writing, schema, name, "old");
-    // Only now is the file known to be one of our databases.
+    // Only now is it certain that the file is one of our databases.
     await withPatience(patience, () => {
       if (pragma(writing.connection, "journal_mode") === "wal") return;
       writing.connection.exec("PRAGMA journal_mode = WAL");
     });
-    // The transaction waits between its attempts in JavaScript: while SQLite itself waits, the whole process
-    // stands still.
+    // The transaction waits between its attempts in JavaScript, because SQLite's own waiting blocks the whole
+    // process.
     writing.connection.exec("PRAGMA busy_timeout = 0");
     writing.connection.exec("PRAGMA synchronous = FULL");
     for (const { connection } of [reading, checking]) connection.exec("PRAGMA query_only = ON");
@@ -114,12 +114,12 @@ export async function openSqlite<Tables>(
         return bavail * bsize;
       },
       async afresh(read) {
-        // Reuses the connection: libsql keeps the files of a closed one open for a while.
+        // Reuse the connection: libsql keeps the files of a closed one open for a while.
         checking.connection.exec("PRAGMA shrink_memory");
         return read(checking.db);
       },
       async close() {
-        // Moves the log into the file, unless another process reads or writes.
+        // Moves the log into the file, unless another process is reading or writing.
         await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(writing.db).catch(() => {});
         await close();
       },
@@ -140,7 +140,7 @@ async function bringUpToDate<Tables>(
   const current = schema.migrations.length;
   if (file === "old" && formatOf(connection, schema, name) === current) return;
   await db.transaction().execute(async (transaction) => {
-    // Another process may have been faster.
+    // Another process may have migrated it meanwhile.
     const format = file === "new" ? 0 : formatOf(connection, schema, name);
     await migrate(schema, format, transaction, "sqlite");
     connection.exec(`PRAGMA application_id = ${schema.applicationId}`);
@@ -149,7 +149,7 @@ async function bringUpToDate<Tables>(
 }
 
 /**
- * Refuses the file of another program before reading anything else of it. On closing such a file, SQLite would
+ * Refuses another program's file before reading anything else of it. When such a file is closed, SQLite would
  * move the log beside it into the file and remove the log.
  */
 function assertOurs(connect: Connect, path: string, schema: Schema, name: string): void {
@@ -168,7 +168,7 @@ function assertApplication(connection: Connection, schema: Schema, name: string)
   throw new StorageError("store_corrupt", name, { detail: "the file is something else" });
 }
 
-/** Returns the format of a file that must be one of our databases. */
+/** Returns the format of a file. @throws StorageError if it is not one of our databases. */
 function formatOf(connection: Connection, schema: Schema, name: string): number {
   assertApplication(connection, schema, name);
   const format = pragma(connection, "user_version");
@@ -184,7 +184,7 @@ function pragma(connection: Connection, what: string): unknown {
   return typeof row === "object" && row !== null ? Reflect.get(row, what) : undefined;
 }
 
-/** Identifies a file, as opposed to another put in its place. */
+/** Returns an identity of the file, which differs once another file has its path. */
 export function identityOf(path: string, name: string): string {
   try {
     const { dev, ino, size } = statSync(path, { bigint: true });

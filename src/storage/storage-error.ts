@@ -29,7 +29,7 @@ const MESSAGES = {
   store_unavailable: "the database needs a package that cannot be loaded",
 } as const;
 
-/** Codes of key file and database errors. Codes are stable and never reused. */
+/** Codes of key file and database errors; stable and never reused. */
 export type StorageErrorCode = keyof typeof MESSAGES;
 
 /** Details of a {@link StorageError} besides its code. */
@@ -41,7 +41,7 @@ export interface StorageErrorOptions {
 }
 
 /**
- * A key file or a database that cannot be used. `code` is for programs, `message` is for people; neither shows
+ * A key file or a database that cannot be used. `code` is for programs, `message` for people; neither contains
  * a secret.
  */
 export class StorageError extends Error {
@@ -60,7 +60,7 @@ export class StorageError extends Error {
   }
 }
 
-/** Maps a system error to its meaning for a key file that is read or written. */
+/** Converts a system error about a key file to a StorageError. */
 export function keyFileError(error: unknown, path: string, use: "read" | "write"): StorageError {
   if (use === "write") return withReason("key_file_unwritable", path, error);
   return isAbsence(error)
@@ -68,13 +68,13 @@ export function keyFileError(error: unknown, path: string, use: "read" | "write"
     : withReason("key_file_unreadable", path, error);
 }
 
-/** Maps an error of the system or SQLite to its meaning for an existing database. */
+/** Converts a system or SQLite error about an existing database to a StorageError. */
 export function storeError(error: unknown, path: string): StorageError {
   if (isAbsence(error)) return new StorageError("store_missing", path, { cause: error });
   return knownFailure(error, path) ?? withReason("store_unreadable", path, error);
 }
 
-/** Maps an error of the system or SQLite to its meaning for a database being made. */
+/** Converts a system or SQLite error about a database that is being created to a StorageError. */
 export function storeCreationError(error: unknown, path: string): StorageError {
   const reason = errorCode(error);
   if (reason === "EEXIST") return new StorageError("store_exists", path, { cause: error });
@@ -87,7 +87,7 @@ function isAbsence(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** Wraps an error with the system's description of its cause; returns a StorageError unchanged. */
+/** Wraps an error, adding the system's description of it; returns a StorageError unchanged. */
 function withReason(code: StorageErrorCode, path: string, cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause;
   const reason = reasonOf(cause);
@@ -100,7 +100,7 @@ function folderUnwritable(path: string, cause: unknown): StorageError {
   return new StorageError("store_folder_unwritable", dirname(resolve(path)), { detail, cause });
 }
 
-/** Maps an error code to its meaning; `undefined` for other codes. */
+/** Converts an error with a known code to a StorageError; `undefined` for other codes. */
 export function knownFailure(error: unknown, path: string): StorageError | undefined {
   const reason = reasonOf(error);
   if (reason === "SQLITE_READONLY_DIRECTORY") return folderUnwritable(path, error);
@@ -109,7 +109,7 @@ export function knownFailure(error: unknown, path: string): StorageError | undef
   return code && withReason(code, path, error);
 }
 
-/** Names of SQLite result codes that libsql reports by number because it does not know the extended code. */
+/** Names of SQLite result codes that libsql reports as numbers, because it does not know the extended code. */
 const SQLITE_CODES: Readonly<Record<number, string>> = {
   5: "SQLITE_BUSY",
   6: "SQLITE_LOCKED",
@@ -129,11 +129,11 @@ function reasonOf(error: unknown): string {
   return SQLITE_CODES[Number(number)] ?? SQLITE_CODES[Number(number) & 0xff] ?? reason;
 }
 
-/** Prefixes of the codes of SQLite, PostgreSQL and the system; the first match counts. */
+/** Beginnings of error codes of SQLite, PostgreSQL and the system; the first match counts. */
 const STORE_CODES: readonly (readonly [code: StorageErrorCode, starts: readonly string[]])[] = [
   ["store_locked", ["SQLITE_BUSY", "SQLITE_LOCKED", "55P03", "40"]],
   ["store_full", ["SQLITE_FULL", "53100", "ENOSPC", "EDQUOT", "EFBIG"]],
-  // The code for a used-up disk quota or a file size limit.
+  // The codes for an exceeded disk quota or file size limit.
   ["store_full", ["SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC"]],
   ["store_read_only", ["25006"]],
   ["store_too_many_connections", ["53300"]],

@@ -1,14 +1,14 @@
 import type { Write } from "../storage/group-commit.js";
 import type { StoreTables, TableDatabase } from "./database.js";
 
-/** Rows that one transaction removes or changes at most, so that no other write waits long. */
+/** Most rows that one transaction removes or changes, so that other writes do not wait long. */
 export const BATCH = 200;
 
 /**
- * Writes in transactions of {@link BATCH} rows, also on a disk that is nearly full: it makes room.
+ * Writes in transactions of {@link BATCH} rows. Allowed on a nearly full disk, since it frees space.
  *
- * @param step - Writes at most this many rows, and returns their number.
- * @param isOver - Called after each transaction; returns whether to leave the rest for another time.
+ * @param step - Writes at most `most` rows, and returns their number.
+ * @param isOver - Called after each transaction; returns true to stop and leave the rest for another time.
  * @returns The number of rows written.
  */
 export async function inBatches(

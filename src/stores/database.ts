@@ -13,7 +13,7 @@ import { REVOCATION_TABLES } from "./tables/revocations.js";
 import { TASK_TABLES } from "./tables/tasks.js";
 import { TOOL_PIN_TABLES } from "./tables/tool-pins.js";
 
-/** Every table of every store; they share one database. */
+/** The tables of all stores, which share one database. */
 export interface StoreTables
   extends RowsOf<typeof REVOCATION_TABLES>,
     RowsOf<typeof LEDGER_TABLES>,
@@ -24,8 +24,8 @@ export interface StoreTables
     RowsOf<typeof TOOL_PIN_TABLES> {}
 
 /**
- * A database with the tables of every store, made by {@link createStores} or {@link openStores}. Pass it to the
- * stores that share it, and close it after them.
+ * A database with the tables of all stores, made by {@link createStores} or {@link openStores}. Pass it to the
+ * stores, and close it after them.
  */
 export interface StoreDatabase {
   /** The file as the caller named it, or the address without its password. */
@@ -35,25 +35,25 @@ export interface StoreDatabase {
   /** Returns whether there is room for writes other than revocations; never throws. */
   hasRoom(): Promise<boolean>;
   /**
-   * Returns the code of the StorageError that writes fail with now, such as `store_read_only` after a failover;
-   * `undefined` if writes succeed. `store_full` means that a write has just found no room; {@link
-   * StoreDatabase.hasRoom} tells before that.
+   * Returns the code of the StorageError with which writes currently fail, such as `store_read_only` after a
+   * failover; `undefined` if they succeed. `store_full` means that the disk has just refused a write; {@link
+   * StoreDatabase.hasRoom} warns before that.
    */
   problem(): Promise<StorageErrorCode | undefined>;
   /** Waits for pending writes and closes the database. */
   close(): Promise<void>;
 }
 
-/** The database with the methods that stores use to read and write. */
+/** The database with its methods for reading and writing. */
 export type TableDatabase = Database<StoreTables>;
 
 /** The queries of one read or write. */
 export type StoreQueries = Queries<StoreTables>;
 
 /**
- * Returns the same database with its reads and writes.
+ * Returns the database of stores with its methods for reading and writing.
  *
- * @throws TypeError unless `createStores` or `openStores` made it.
+ * @throws TypeError unless it was made by `createStores` or `openStores`.
  */
 export function tablesOf(database: StoreDatabase): TableDatabase {
   if (database instanceof Database) return database;
@@ -67,7 +67,7 @@ export function tablesOf(database: StoreDatabase): TableDatabase {
 const SCHEMA: Schema = {
   /** "prv1". */
   applicationId: 0x70727631,
-  /** "prvs", "prvl", "prvt", "prvd" and "prve". */
+  /** The `application_id`s "prvs", "prvl", "prvt", "prvd" and "prve". */
   outdated: [0x70727673, 0x7072766c, 0x70727674, 0x70727664, 0x70727665],
   migrations: [
     async (step) => {
@@ -85,7 +85,7 @@ const SCHEMA: Schema = {
 };
 
 /**
- * Makes a database for the stores: a file of mode 0600, or the tables of an empty PostgreSQL database.
+ * Creates a database for the stores: a file with mode 0600, or the tables in an empty PostgreSQL database.
  *
  * @param place - A path, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
  * @throws TypeError if an option is wrong or the address is malformed.
@@ -96,16 +96,16 @@ export function createStores(place: string, options?: DatabaseOptions): Promise<
 }
 
 /**
- * Opens the database of the stores. Several processes may open it at once; a file only on one machine, since
- * SQLite's locks do not work over network file systems.
+ * Opens the database of the stores. Several processes may open it at once. A file can be shared on one machine
+ * only, since SQLite's locks do not work over network file systems.
  *
- * @param ifMissing - What to do if there is no file. The tables of an empty PostgreSQL database are always
- *   made.
+ * @param ifMissing - What to do if there is no file. In an empty PostgreSQL database, the tables are always
+ *   created.
  * @throws TypeError if an option is wrong or the address is malformed.
- * @throws StorageError `store_missing`, `store_unreadable`, `store_unreachable`, `store_exposed` if others may
- *   open the file (not checked on Windows), `store_locked`, `store_corrupt` also for a file of another kind,
- *   `store_outdated`, `store_version` if a newer proviso made it, or `store_unavailable` if libsql or pg is not
- *   installed.
+ * @throws StorageError `store_missing`, `store_unreadable`, `store_unreachable`, `store_exposed` if other users
+ *   may open the file (not checked on Windows), `store_locked`, `store_corrupt` (also for another kind of
+ *   file), `store_outdated`, `store_version` if a newer proviso made it, or `store_unavailable` if libsql or pg
+ *   is not installed.
  */
 export function openStores(
   place: string,

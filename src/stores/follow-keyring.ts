@@ -9,18 +9,18 @@ import { readKeyringFile } from "./keyring-file.js";
 /** How often a followed key file is checked. */
 export interface FollowOptions extends KeyringOptions {
   /**
-   * Milliseconds for which the keyring is used before the file is checked for a change; 100 unless given, 0
+   * Milliseconds after which the file is checked for a change when the keyring is used; 100 unless given, 0
    * checks every time.
    */
   readonly refreshEvery?: number;
 }
 
 /**
- * Returns a function that returns the current keyring of a key file, so that a running service follows rotation
- * and retirement.
+ * Follows a key file, so that a running service notices rotation and retirement. Returns a function that
+ * returns the current keyring.
  *
- * @returns The function, for the `keys` of {@link createIssuer}. It throws a `StorageError`, as {@link
- *   readKeyringFile} does, while the file cannot be read: then nothing is minted or allowed.
+ * @returns The function, for the option `keys` of {@link createIssuer}. If the file cannot be read, it throws a
+ *   `StorageError` as {@link readKeyringFile} does; until it can, nothing is minted or allowed.
  * @throws TypeError if the path is not a string, or an option is not valid.
  * @throws StorageError as {@link readKeyringFile} does, if the file cannot be read at the start.
  *
@@ -60,8 +60,7 @@ export function followKeyringFile(path: string, options: FollowOptions = {}): ()
   return keyring;
 }
 
-// A key file is only ever replaced as a whole, so a different file or modification time means a different
-// keyring.
+// A key file is always replaced as a whole, so another inode or modification time means another keyring.
 function fileStamp(path: string): string {
   try {
     return stampOf(statSync(path, { bigint: true }));

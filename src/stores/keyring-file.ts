@@ -21,15 +21,15 @@ import { exposureOf, putPrivateFile } from "../storage/new-file.js";
 import { keyFileError, StorageError } from "../storage/storage-error.js";
 import { errorCode } from "../system/error-code.js";
 
-/** Largest key file in bytes; thousands of keys fit. */
+/** Most bytes of a key file; room for thousands of keys. */
 const LARGEST = 1_048_576;
 
 /**
- * Reads the keyring in a key file: a JWK Set that only its owner may open.
+ * Reads the keyring in a key file: a JWK Set that only its owner can open.
  *
  * @throws TypeError if the path is not a string, or an option is unknown.
- * @throws StorageError `key_file_missing`, `key_file_unreadable`, `key_file_exposed` if the file's group or
- *   others may open it (not checked on Windows), or `key_file_malformed`.
+ * @throws StorageError `key_file_missing`, `key_file_unreadable`, `key_file_malformed`, or `key_file_exposed`
+ *   if group or others can open the file (not checked on Windows).
  */
 export function readKeyringFile(path: string, options: KeyringOptions = {}): Keyring {
   assertString(path, "path");
@@ -43,7 +43,7 @@ export function readKeyringFile(path: string, options: KeyringOptions = {}): Key
   try {
     set = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the file, secrets included.
+    // The parser's message would quote the file, including secrets.
     throw new StorageError("key_file_malformed", path, { detail: "it is not JSON" });
   }
   try {
@@ -77,10 +77,10 @@ function readPrivateText(path: string): string {
 }
 
 /**
- * Writes a keyring to a new key file, mode 0600. The file appears as a whole or not at all. An existing file is
- * never overwritten, not even by two processes at once.
+ * Writes a keyring to a new key file with mode 0600. The file appears complete or not at all. An existing file
+ * is never overwritten, even if two processes do this at once.
  *
- * @throws TypeError if the path is not a string, or the keyring not a Keyring.
+ * @throws TypeError if the path is not a string, or `keyring` is not a Keyring.
  * @throws StorageError `key_file_exists` or `key_file_unwritable`; nothing is left behind.
  */
 export function createKeyringFile(path: string, keyring: Keyring): void {
@@ -95,16 +95,16 @@ export function createKeyringFile(path: string, keyring: Keyring): void {
 }
 
 /**
- * Replaces the keyring `expected` in a key file. At every moment, also if the process is killed or the power
- * fails, the file holds the whole of one keyring. A symbolic link stays: its target is replaced. The file keeps
- * its owner.
+ * Replaces the keyring `expected` in a key file. At every moment, even if the process is killed or the power
+ * fails, the file holds one complete keyring. If the path is a symbolic link, its target is replaced. The file
+ * keeps its owner.
  *
- * Compares with `expected` right before the change, but not atomically. If several processes may change the
- * file, call this within {@link RevocationStore.exclusively}, which makes the others wait.
+ * The comparison with `expected` happens right before the change, but not atomically. If several processes may
+ * change the file, call this within {@link RevocationStore.exclusively}.
  *
- * @throws TypeError if the path is not a string, or a keyring not a Keyring.
+ * @throws TypeError if the path is not a string, or a keyring is not a Keyring.
  * @throws StorageError `key_file_changed` if the file no longer holds `expected`, `key_file_unwritable`, or as
- *   {@link readKeyringFile} does. The old file then stays as it is, and nothing is left beside it.
+ *   {@link readKeyringFile} does. The file is then unchanged, and no other file is left.
  *
  * @example
  * ```ts

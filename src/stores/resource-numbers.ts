@@ -9,18 +9,18 @@ import { randomBytes } from "../bytes/random.js";
 import { type StoreDatabase, type StoreQueries, type TableDatabase, tablesOf } from "./database.js";
 import { readStored, textOf, whole } from "./stored-values.js";
 
-/** Number of names cached in memory, each of at most 512 bytes. */
+/** Most names cached in memory, each of at most 512 bytes. */
 const BOUND = 50_000;
-// With `max`, the library would allocate its tables at once: 25 milliseconds at every start.
+// With `max`, the cache would allocate its tables at once, which takes 25 milliseconds at every start.
 const BOUNDS = { maxSize: BOUND, sizeCalculation: () => 1 };
-/** Names or numbers in one statement. */
+/** Most names or numbers in one statement. */
 const CHUNK = 1000;
 
 type Numbered = readonly (readonly [name: string, number: number])[];
 
 /**
- * The numbers of resource names in a database that many processes may share. A number is the same for all of
- * them and never changes, so each is read only once.
+ * The numbers of resource names in a database that several processes may share. A number never changes, so each
+ * process reads it only once.
  */
 export class ResourceNumberStore implements ResourceNumbers {
   readonly #database: TableDatabase;
@@ -34,7 +34,7 @@ export class ResourceNumberStore implements ResourceNumbers {
     this.#random = random;
   }
 
-  /** @throws StorageError if new numbers cannot be written, or others cannot be read. */
+  /** @throws StorageError if new numbers cannot be written, or existing ones cannot be read. */
   async numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return lookUp(names, this.#numbers, async (some) => {
       const texts = some.map((name) => JSON.stringify(name));
@@ -55,8 +55,8 @@ export class ResourceNumberStore implements ResourceNumbers {
   }
 
   /**
-   * Assigns numbers to names without one, one call after another and the names in order, so that two processes
-   * that do this at once do not wait for each other.
+   * Assigns numbers to names without one. Calls run one after another and names are sorted, so that two
+   * processes that assign numbers at once cannot deadlock.
    */
   async #give(names: readonly string[]): Promise<Numbered> {
     const texts = names.map((name) => JSON.stringify(name)).sort();
@@ -66,7 +66,8 @@ export class ResourceNumberStore implements ResourceNumbers {
         while (found.length < texts.length) {
           const rows = texts.map((name) => ({ name, number: newResourceNumber(this.#random) }));
           const insert = db.insertInto("resource_number").values(rows);
-          // Another process may have assigned one meanwhile; a name whose number is taken draws another.
+          // Another process may have assigned a number to the name meanwhile. A name whose random number is
+          // taken gets another one.
           await insert.onConflict((conflict) => conflict.doNothing()).execute();
           found = await this.#rows(db, "name", texts);
         }
@@ -77,7 +78,7 @@ export class ResourceNumberStore implements ResourceNumbers {
     return given;
   }
 
-  /** @throws StorageError `store_corrupt` for a row of another form. */
+  /** @throws StorageError `store_corrupt` if a row is damaged. */
   async #rows(
     db: StoreQueries,
     column: "name" | "number",
@@ -99,7 +100,7 @@ export class ResourceNumberStore implements ResourceNumbers {
   }
 }
 
-/** Returns the cached values of the keys, and those that `look` finds for the others, in batches. */
+/** Returns the values of keys: from the cache, or from `look` in batches. */
 async function lookUp<Key extends string | number, Value extends string | number>(
   keys: readonly Key[],
   remembered: LRUCache<Key, Value>,

@@ -1,11 +1,11 @@
 import { StorageError } from "../storage/storage-error.js";
 
 /**
- * Reads stored data: a damaged row is a database error, never a wrong answer.
+ * Runs `read` on stored data. A damaged row is reported as an error of the database.
  *
  * @param database - The name of the database.
  * @param what - The name of the value, such as `an event`.
- * @throws StorageError `store_corrupt` if `read` throws an error that readers of strings and numbers throw.
+ * @throws StorageError `store_corrupt` if `read` throws a TypeError, SyntaxError or RangeError.
  */
 export function readStored<T>(database: string, what: string, read: () => T): T {
   try {
@@ -16,19 +16,19 @@ export function readStored<T>(database: string, what: string, read: () => T): T 
   }
 }
 
-/** Makes the error for impossible contents. */
+/** Returns the error for contents that proviso cannot have written. */
 export function corrupt(database: string, detail: string, cause?: unknown): StorageError {
   return new StorageError("store_corrupt", database, { detail, cause });
 }
 
-/** @throws TypeError if this is not a whole number. */
+/** Checks an integer. @throws TypeError if the value is not one. */
 export function whole(value: unknown): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   throw new TypeError("the stored number is not whole");
 }
 
 /**
- * Parses a string stored as JSON, because a column keeps neither NUL nor lone surrogates.
+ * Parses a string that is stored as JSON, because a column can store neither NUL nor lone surrogates.
  *
  * @throws TypeError or SyntaxError if it is not a JSON string.
  */

@@ -1,13 +1,13 @@
 import { assertMembers } from "../../checks/members.js";
 import type { PartyStore } from "../parties/store.js";
 
-/** An agent that the operator lists, beside those that are registered. */
+/** An agent that the operator lists, in addition to registered ones. */
 export interface ListedAgent {
-  /** Its id in delegations. */
+  /** The agent's id in delegations. */
   readonly id: string;
-  /** The name that it authenticates by, as hops and access tokens have it; its id unless given. */
+  /** The name that the agent authenticates with, as in hops and access tokens; its id unless given. */
   readonly invoker?: string;
-  /** The agents' tenant unless given. */
+  /** The agent's tenant; {@link DelegationOptions.tenant} unless given. */
   readonly tenant?: string;
 }
 
@@ -20,12 +20,12 @@ export interface KnownAgent {
   readonly active: boolean;
 }
 
-/** The tenant of agents that say none. */
+/** The tenant of agents without an explicit one. */
 export const DEFAULT_TENANT = "default";
 
 const MEMBERS = ["id", "invoker", "tenant"];
 
-/** The agents that there are: those listed, then those registered, whose id is their invoker's name too. */
+/** Finds agents: first those that the operator lists, then registered ones, whose id is also their invoker name. */
 export class DelegationAgents {
   readonly #byId = new Map<string, KnownAgent>();
   readonly #byInvoker = new Map<string, KnownAgent>();

@@ -5,15 +5,16 @@ import { takeTurn } from "../parties/store.js";
 import type { DelegationContext } from "./options.js";
 import type { DelegationRefusal } from "./refusal.js";
 
-/** The ledger's names for changes of a chain. */
+/** The ledger's names for changes of a delegation. */
 export type ChainChange = "delegation.made" | "delegation.seen" | "delegation.revoked";
 
 /**
- * Keeps a new chain's record and event in one change.
+ * Stores a new delegation and its event in one transaction.
  *
- * @param narrowed - The last link of the narrowed capability that the caller presents, if it does.
- * @returns Whether it is kept: the delegator has not too many; chains only seen, or made by a narrowed
- *   capability, take half of these.
+ * @param narrowed - The revocation id of the last link of the narrowed capability that the caller presents, if
+ *   any.
+ * @returns Whether it was stored: `false` if the delegator has too many. Delegations that were only seen, or
+ *   made with a narrowed capability, may use half of the maximum.
  * @throws StorageError
  */
 export async function keepChain(
@@ -40,12 +41,12 @@ export async function keepChain(
   return isKept;
 }
 
-/** The share of a party's limit that others can use in its name: half, so that they cannot use it up. */
+/** Returns how much of a party's limit others may use in its name: half, so that they cannot use it up. */
 export function mostChains(most: number, isByOthers: boolean): number {
   return isByOthers ? Math.ceil(most / 2) : most;
 }
 
-/** The change of a chain; `narrowed` as for {@link noteChain}. */
+/** Returns the ledger event for a change of a delegation. @param narrowed - As for {@link keepChain}. */
 export function chainEvent(
   kind: "registration" | "revocation",
   { id, capabilityId, revocationId }: DelegationRecord,

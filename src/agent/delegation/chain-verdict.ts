@@ -17,12 +17,12 @@ import {
 import { type DelegationCaller, holderOf, lifeDenials } from "./holdings.js";
 import type { DelegationContext } from "./options.js";
 
-/** The record of a chain. Times are milliseconds since 1970. */
+/** The state of a delegation. Times are milliseconds since 1970. */
 export interface ChainState {
   readonly id: string;
-  /** Absent if the issuer does not know, or no longer, whom the capability was issued to. */
+  /** Absent if the issuer does not know, or no longer knows, the party that the capability was issued to. */
   readonly delegator?: string;
-  /** The agent's id; the name in the hop if there is no such agent. */
+  /** The agent's id, or its name in the hop if there is no such agent. */
   readonly delegatee: string;
   readonly scopes: readonly string[];
   /** True if hops limit the arguments of calls within the scopes. */
@@ -30,7 +30,7 @@ export interface ChainState {
   /** The services that may accept it; absent means any. */
   readonly audience?: readonly string[];
   readonly issued: number;
-  /** The origin of {@link ChainState.issued}: the token itself, or the moment when the issuer first saw it. */
+  /** The source of {@link ChainState.issued}: the token itself, or when the issuer first saw it. */
   readonly issuedSource: "token" | "first_seen";
   readonly expires: number;
   readonly revoked?: number;
@@ -42,8 +42,8 @@ export type DelegationVerdict =
   | { readonly valid: false; readonly reason: string; readonly chain?: ChainState };
 
 /**
- * Verifies a delegation, made here or offline, by the same rules. A valid new one is kept, so that it can be
- * revoked by its id.
+ * Verifies a delegation by the same rules, whether it was made here or offline. A valid one that is new is
+ * stored, so that it can be revoked by its id.
  *
  * @throws StorageError
  */
@@ -99,7 +99,7 @@ export async function verifyDelegation(
   return { valid: true, chain: state };
 }
 
-/** Returns when the chain was revoked, by its record or by whatever else revokes it. */
+/** Returns when the delegation was revoked, by its own id or with anything that it depends on. */
 async function revocationOf(
   token: AuthenticToken,
   record: DelegationRecord | undefined,
@@ -121,7 +121,7 @@ function agentsReason(
   return delegateeProblem(delegator, delegatee)?.code;
 }
 
-/** Returns the rules of delegation that a token breaks, as far as the token alone shows. */
+/** Returns the first delegation rule that a token breaks, judging by the token alone. */
 function rulesReason(
   { grant, operations, issuedOperations, delegatedUntil, parentUntil, delegated }: Chain,
   issued: number,
@@ -131,8 +131,8 @@ function rulesReason(
   const had = operationsHeld(grant, issuedOperations, context);
   if (!context.allowEqual && left.length >= had.length) return NOT_SUBSET.code;
   const seconds = (delegatedUntil - issued) / 1000;
-  // How short it was cannot be seen where the token does not say when it began; one that ends with the capability
-  // that it comes from was cut short by that.
+  // Without `notBefore`, the length of the delegation is unknown. A delegation that ends together with the
+  // capability it comes from may be shorter than the minimum.
   const isTooShort =
     delegated !== undefined && seconds < SHORTEST_DELEGATION && delegatedUntil < parentUntil;
   return isTooShort || seconds > LONGEST_DELEGATION ? TTL_OUT_OF_RANGE.code : undefined;

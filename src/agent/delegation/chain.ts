@@ -15,18 +15,18 @@ export interface Chain {
   readonly capabilityId: string;
   readonly grant: string;
   readonly principal?: string;
-  /** The one agent that may use it, by the name that it authenticates by. */
+  /** The only agent that may use the token, by the name that it authenticates with. */
   readonly invoker: string;
-  /** The operations that are left; absent if no hop names any. */
+  /** The operations that the token still allows; absent if no hop limits them. */
   readonly operations?: readonly string[];
-  /** The operations of the capability as it was issued. */
+  /** The operations of the capability when it was issued. */
   readonly issuedOperations?: readonly string[];
   /** The services that may accept it; absent means any. */
   readonly audience?: readonly string[];
-  /** The time when it was delegated, where the hop that did says so, and until when, whatever followed. */
+  /** When it was delegated, if the delegating hop has a `notBefore`. */
   readonly delegated?: number;
   readonly delegatedUntil: number;
-  /** The time when the capability expires from which it was delegated, whatever the delegation says. */
+  /** When the capability that was delegated expires, regardless of the delegating hop. */
   readonly parentUntil: number;
   readonly expires: number;
 }
@@ -34,19 +34,19 @@ export interface Chain {
 /**
  * Why an authentic token is not a delegation.
  *
- * - `not_delegated`: no hop after the issuer's names an invoker.
+ * - `not_delegated`: no hop after the issuer's hop names an invoker.
  * - `several_delegatees`: more than one agent may use it.
- * - `not_transitive`: bound to one agent, then to another, so that no agent may use it.
- * - `unreadable`: the form of a hop is refused.
+ * - `not_transitive`: it is bound to one agent and then to another, so that no agent may use it.
+ * - `unreadable`: a hop is not valid.
  */
 type NotDelegated = "not_delegated" | "several_delegatees" | "not_transitive" | "unreadable";
 
-/** A token as a delegated one, or why it is not. */
+/** The delegation in a token, or why the token is not a delegation. */
 export type ChainReading =
   | { readonly ok: true; readonly chain: Chain }
   | { readonly ok: false; readonly reason: NotDelegated };
 
-/** Reads the token's own chain; discharges can be replaced, so they do not count. */
+/** Reads the token's own hops. Discharges are ignored, since they can be replaced. */
 export function readChain(token: AuthenticToken): ChainReading {
   const { links, revocationIds } = token.chains[0];
   const hops = hopsOf(links);

@@ -18,31 +18,31 @@ import {
 
 /** A delegator's request. */
 export interface DelegationRequest {
-  /** The id of the agent that is to have the capability. */
+  /** The id of the agent that is to get the capability. */
   readonly delegatee: string;
-  /** `GRANT` or `GRANT:OPERATION`, at least one. */
+  /** At least one scope: `GRANT` or `GRANT:OPERATION`. */
   readonly scopes: readonly string[];
-  /** Lifetime in seconds; shorter if the delegated capability ends earlier. */
+  /** Lifetime in seconds; the result is shorter if the delegated capability expires earlier. */
   readonly ttl: number;
 }
 
-/** A delegation that was made. */
+/** A new delegation. */
 export interface Delegation {
   readonly ok: true;
-  /** The delegated capability: its holder is the delegatee alone. */
+  /** The delegated capability. Only the delegatee can use it. */
   readonly token: string;
   readonly record: DelegationRecord;
 }
 
-/** Seconds that a delegation lives. */
+/** The shortest lifetime of a delegation, in seconds. */
 export const SHORTEST_DELEGATION = 60;
 
 export const LONGEST_DELEGATION = 86_400;
 
-// The caller chooses how many scopes it names, so cap how many are reported.
+// The caller chooses how many scopes it names, so limit how many are reported.
 const MOST_TOLD = 16;
 
-/** Appends one hop and keeps its record. @throws StorageError Then nothing was delegated. */
+/** Appends one hop and stores its record. @throws StorageError; then nothing was delegated. */
 export async function delegate(
   by: DelegationCaller,
   request: DelegationRequest,
@@ -109,7 +109,7 @@ export async function delegate(
   return isKept ? { ok: true, token, record } : tooManyDelegations(context, narrowed);
 }
 
-/** Resolves scopes to operations of the delegator, and collects the problems with the scopes. */
+/** Resolves the requested scopes to operations that the delegator has, and collects the problems. */
 function scopesAsked(
   scopes: readonly string[],
   { token, authority }: Holding,
@@ -142,7 +142,7 @@ function scopesAsked(
   return { operations: [...operations].sort(), problems };
 }
 
-/** The operations of a grant that a capability leaves. */
+/** Returns the operations of a grant that a capability allows. */
 export function operationsHeld(
   grant: string,
   left: readonly string[] | undefined,
@@ -172,14 +172,14 @@ const UNKNOWN_DELEGATOR =
 
 const INACTIVE_DELEGATOR = "the delegator is registered here, but not active";
 
-/** The scopes are all that the delegator has. */
+/** The problem of requesting all scopes that the delegator has. */
 export const NOT_SUBSET: DelegationProblem = delegationProblem(
   "scope_not_subset",
   "the scopes are all that the delegator has; delegate fewer, since a strict subset is demanded",
   "scopes",
 );
 
-/** The time to live is not one that a delegation may have. */
+/** The problem of a lifetime outside the allowed range. */
 export const TTL_OUT_OF_RANGE: DelegationProblem = delegationProblem(
   "ttl_out_of_range",
   `the time to live must be ${SHORTEST_DELEGATION} to ${LONGEST_DELEGATION} whole seconds`,

@@ -1,4 +1,5 @@
-// The front of this folder: a capability handed on to one agent for a time is one more hop.
+// The entry point of this folder. A delegation is one more hop, which lets one agent use a capability for a
+// limited time.
 
 import { limitsArguments } from "../../caveats/operation-authority.js";
 import { formatTime } from "../../caveats/time.js";
@@ -30,19 +31,25 @@ import {
 import { type DelegationContext, type DelegationOptions, delegationContext } from "./options.js";
 import { type DelegationRefusal, delegationRefusal } from "./refusal.js";
 
-/** The party that presents a capability as its credentials, or the reason why it is not accepted. */
+/**
+ * The party identified by a capability that is presented as credentials, or the reason why the capability is
+ * not accepted.
+ */
 export type CapabilityIdentity =
   | {
       readonly ok: true;
-      /** The party that the capability was issued to; of a bound one, the agent that it is bound to. */
+      /**
+       * The party that the capability was issued to. For a bound capability, the invoker is the agent that it
+       * is bound to.
+       */
       readonly caller: Caller;
       readonly credential: AuthenticCapability;
-      /** True if it is bound: then it does not identify its presenter. */
+      /** True if the capability is bound to an agent. It then does not prove who presents it. */
       readonly bound: boolean;
     }
   | { readonly ok: false; readonly denial: AgentDenial };
 
-/** The capabilities that a caller can delegate. */
+/** The scopes that a caller can delegate. */
 export interface HeldScopes {
   readonly capability: string;
   readonly scopes: readonly string[];
@@ -52,7 +59,7 @@ export interface HeldScopes {
   readonly expires: number;
 }
 
-/** Delegation between agents, whatever protocol they speak. Made by {@link createDelegations}. */
+/** Delegation between agents, independent of the protocol. Made by {@link createDelegations}. */
 export class Delegations {
   readonly #context: DelegationContext;
 
@@ -62,8 +69,8 @@ export class Delegations {
   }
 
   /**
-   * Identifies the party that presents a capability as its credentials; `undefined` for another string. @throws
-   * StorageError
+   * Identifies the party by a capability presented as credentials; `undefined` if the string is no capability.
+   * @throws StorageError
    */
   async identify(text: string): Promise<CapabilityIdentity | undefined> {
     assertString(text, "text");
@@ -87,8 +94,8 @@ export class Delegations {
   /**
    * Delegates the caller's capability.
    *
-   * @throws TypeError naming the part of the request that is not plain data, is unknown, or has another type.
-   * @throws StorageError Then nothing was delegated.
+   * @throws TypeError naming the part of the request that is not plain data, is unknown, or has the wrong type.
+   * @throws StorageError; then nothing was delegated.
    */
   async delegate(
     by: DelegationCaller,
@@ -106,7 +113,7 @@ export class Delegations {
     return verifyDelegation(plainBy(by), text, this.#context);
   }
 
-  /** Revokes a chain, for its delegator. @param id - In lower case. @throws StorageError */
+  /** Revokes a delegation on behalf of its delegator. @param id - A UUID in lower case. @throws StorageError */
   async revoke(
     by: DelegationCaller,
     id: string,
@@ -142,14 +149,14 @@ export class Delegations {
   }
 }
 
-/** Copies a caller. @throws TypeError naming the value that is not plain data, is unknown, or has another type. */
+/** Copies a caller. @throws TypeError naming the value that is not plain data, is unknown, or has the wrong type. */
 function plainBy(by: DelegationCaller): DelegationCaller {
   const own = knownMembers(by, ["caller", "credential", "picked"], "by");
   assertCaller(own.caller);
   return own;
 }
 
-/** Copies a request. @throws TypeError naming the value that is not plain data, is unknown, or has another type. */
+/** Copies a request. @throws TypeError naming the value that is not plain data, is unknown, or has the wrong type. */
 function plainRequest(request: DelegationRequest): DelegationRequest {
   const own = knownMembers(request, ["delegatee", "scopes", "ttl"], "request");
   const { delegatee, ttl } = own;
@@ -161,9 +168,9 @@ function plainRequest(request: DelegationRequest): DelegationRequest {
   return { delegatee, ttl, scopes };
 }
 
-/** Most capabilities in an introspection. */
+/** Most capabilities that an introspection reports. */
 const MOST_SHOWN = 64;
-/** The denial codes of strings that are not capabilities of this issuer. */
+/** Denial codes of strings that are no capability of this issuer. */
 const NO_CAPABILITY: readonly AgentDenial["code"][] = ["token_malformed", "token_truncated"];
 
 const HOLDER_UNKNOWN: AgentDenial = {
@@ -173,7 +180,7 @@ const HOLDER_UNKNOWN: AgentDenial = {
 };
 
 /**
- * Delegation over an issuing agent's capabilities.
+ * Creates the delegations of an issuing agent.
  *
  * @throws TypeError naming the option that is wrong, or the grants whose scopes are ambiguous.
  *
@@ -226,7 +233,8 @@ export function createDelegations(options: DelegationOptions): Delegations {
 }
 
 /**
- * Revokes a chain: its link first, so that a crash leaves a dead token; then the record. Repeatable.
+ * Revokes a delegation. First the link, so that the token is dead if the process crashes; then the record. Can
+ * be repeated.
  *
  * @throws StorageError
  */
@@ -250,7 +258,7 @@ async function revokeChain(
     const most = mostChains(maxRevocations, narrowed !== undefined);
     const until = formatTime(record.expires);
     const entry = { kind: "link", id: record.revocationId, until, at: formatTime(now) } as const;
-    // Together, apart from the party itself: a holder can make as many narrowed copies as it likes.
+    // Narrowed copies share one quota of their own: a holder can make as many as it likes.
     const who = [by.caller.principal, by.caller.invoker];
     const party = JSON.stringify(narrowed === undefined ? who : [...who, "narrowed"]);
     if ((await revocations.add(entry, { party, most })) === "over_quota") {
@@ -269,7 +277,10 @@ async function revokeChain(
   return { ok: true };
 }
 
-/** With an access token, the delegating agent for the same user; else a holder of what the chain is from. */
+/**
+ * Returns whether the caller may revoke: with an access token, the delegating agent acting for the same user;
+ * with a capability, a holder of one that the delegation descends from.
+ */
 async function isDelegator(
   { caller, credential }: DelegationCaller,
   { delegator, principal, ancestors }: DelegationRecord,

@@ -10,36 +10,37 @@ import { authorityOf } from "./chain.js";
 import type { DelegationContext } from "./options.js";
 import { type DelegationRefusal, delegationRefusal } from "./refusal.js";
 
-/** The caller, and its credentials. */
+/** A caller with its credentials. */
 export interface DelegationCaller {
   readonly caller: Caller;
-  /** The capability that it presents in the place of an access token. */
+  /** The capability presented in place of an access token. */
   readonly credential?: AuthenticCapability;
-  /** Beside an access token: the capability that it means, by token or id. */
+  /** With an access token: the capability to use, by token or id. */
   readonly picked?: PresentedCapability;
 }
 
-/** A capability that is alive, and the party that it was issued to. */
+/** A live capability, and the party that it was issued to. */
 export interface Holding {
   readonly token: AuthenticToken;
   readonly holder: Caller;
   readonly authority: Authority;
 }
 
-/** Most issuances of one party that are searched for live ones. */
+/** Most of a party's issued capabilities that are searched for live ones. */
 const MOST_LOOKED_THROUGH = 256;
 
-/** Most ids in a message. */
+/** Most capability ids in a message. */
 const MOST_NAMED = 8;
 
-/** Returns whether a token may be used by some agents only. */
+/** Returns whether only certain agents may use a token. */
 export function isBound(authority: Authority): boolean {
   return authority.invokers !== undefined;
 }
 
 /**
- * Returns every reason why a token allows nothing at any service or agent that it names. A token under a
- * service's key is judged for this agent only, since that service chooses the names in it.
+ * Returns the reasons why a token is dead: it allows nothing, even to the service and agent that it names. A
+ * token made with a service's key is judged for this agent only, since the service itself chooses the names in
+ * it.
  */
 export function lifeDenials(
   token: AuthenticToken,
@@ -56,8 +57,8 @@ export function lifeDenials(
 }
 
 /**
- * Returns the party that a capability was issued to, by the ledger. Principal, grant and service must match,
- * since a service chooses the ids of its own tokens.
+ * Returns the party that a capability was issued to, according to the ledger. Principal, grant and service must
+ * match too, since a service chooses the ids of its own tokens.
  *
  * @throws StorageError
  */
@@ -75,7 +76,7 @@ export async function holderOf(
       serviceOf(kept) === serviceOf(identifier);
     return same ? { principal: issued.principal, invoker: issued.invoker } : undefined;
   }
-  // For an expired capability, the ledger only has the event left, which names no service.
+  // For an expired capability only the issuance event is left, which names no service.
   if (serviceOf(identifier) !== undefined) return undefined;
   const [event] = await ledger.list({
     capability,
@@ -88,12 +89,12 @@ export async function holderOf(
   return { principal: principal ?? "", invoker: event.invoker };
 }
 
-/** The service under whose key a token was made; `undefined` for a root key. */
+/** Returns the service whose key signed a token; `undefined` for a root key. */
 function serviceOf({ kid }: Identifier): string | undefined {
   return readServiceKeyId(kid)?.service;
 }
 
-/** The capability that a caller presents or picks, or its party's only one. @throws StorageError */
+/** Returns the capability that the caller presents or picks, or else its only live one. @throws StorageError */
 export async function holdingOf(
   by: DelegationCaller,
   context: DelegationContext,
@@ -160,7 +161,7 @@ async function onlyHolding(
   return delegationRefusal("capability_ambiguous", message, "capability");
 }
 
-/** Returns the capabilities that are alive, oldest first. @param most - Most to look for. @throws StorageError */
+/** Returns a party's live capabilities, oldest first. @param most - Most to return. @throws StorageError */
 export async function holdingsOf(
   caller: Caller,
   most: number,
@@ -187,8 +188,8 @@ export async function holdingsOf(
 }
 
 /**
- * Returns the last link of a presented capability that is not as issued. Any party with a copy can have
- * narrowed it, and calls in the name of the party that it was issued to.
+ * Returns the revocation id of the last link of a presented capability if it was narrowed after issuance.
+ * Anyone with a copy can have narrowed it, while its calls count for the party that it was issued to.
  *
  * @throws StorageError
  */

@@ -14,18 +14,18 @@ import { DEFAULT_TENANT, DelegationAgents, type ListedAgent } from "./agents.js"
 
 /** Options of delegations. */
 export interface DelegationOptions {
-  /** Whose capabilities are delegated. */
+  /** The agent whose capabilities are delegated. */
   readonly agent: IssuingAgent;
-  /** The store of chains and registered agents, as returned by `openParties`. */
+  /** The store of delegations and registered agents, as returned by `openParties`. */
   readonly parties: PartyStore;
-  /** The list that the agent's issuer looks revocations up in, and adds them to. */
+  /** The list where the agent's issuer looks up revocations, and where new ones are added. */
   readonly revocations: RevocationSource & RevocationSink & RevocationRecords;
   readonly ledger: Ledger;
-  /** Agents beside those that are registered; none unless given. */
+  /** Agents in addition to registered ones; none unless given. */
   readonly agents?: readonly ListedAgent[] | undefined;
-  /** The tenant of listed agents that say none; `default` unless given. */
+  /** The tenant of listed agents without their own; `default` unless given. */
   readonly tenant?: string | undefined;
-  /** True if all scopes that a delegator has may be delegated; a strict subset is demanded unless given. */
+  /** True if a delegator may delegate all its scopes; otherwise only a proper subset. `false` unless given. */
   readonly allowEqual?: boolean | undefined;
   /** Most live delegations of one delegator; 1,000 unless given. */
   readonly maxDelegations?: number | undefined;
@@ -37,7 +37,7 @@ export interface DelegationOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** The dependencies of every delegation rule. */
+/** The options with their defaults, and the objects derived from them. */
 export interface DelegationContext {
   readonly agent: IssuingAgent;
   readonly parties: PartyStore;
@@ -83,7 +83,7 @@ export function delegationContext(options: DelegationOptions): DelegationContext
     if (Number.isSafeInteger(most) && most >= 1) continue;
     throw new TypeError(`${name}: must be a whole number of at least 1`);
   }
-  // The number of chains is determined by finding them.
+  // Delegations are counted by querying them, and a query returns at most this many.
   if (maxDelegations > MAX_FOUND) throw new TypeError(`maxDelegations: must be 1 to ${MAX_FOUND}`);
   return {
     agent,
@@ -100,7 +100,7 @@ export function delegationContext(options: DelegationOptions): DelegationContext
   };
 }
 
-/** The meaning of a scope. */
+/** The grant and operations that a scope stands for. */
 interface ScopeMeaning {
   readonly grant: string;
   readonly operations: readonly string[];
@@ -108,12 +108,15 @@ interface ScopeMeaning {
 
 type ScopedGrant = Pick<KnownGrant, "id" | "operations">;
 
-/** `GRANT` for all operations, `GRANT:OPERATION` for one; looked up whole, since grants have colons too. */
+/**
+ * Scopes: `GRANT` for all operations, `GRANT:OPERATION` for one. A scope is looked up as a whole, since grants
+ * may contain colons too.
+ */
 export class Scopes {
   readonly #meanings = new Map<string, ScopeMeaning>();
   readonly #grants: ReadonlyMap<string, ScopedGrant>;
 
-  /** @throws TypeError naming every scope that would stand for more than one thing. */
+  /** @throws TypeError naming every scope that would have two meanings. */
   constructor(grants: ReadonlyMap<string, ScopedGrant>) {
     this.#grants = grants;
     const ambiguous: string[] = [];
@@ -140,13 +143,13 @@ export class Scopes {
     return this.#meanings.get(scope);
   }
 
-  /** The scope that was probably meant, as the end of a message. */
+  /** Returns the end of a message that suggests the scope probably meant. */
   hint(scope: string, suggest: Suggest): string {
     const near = suggest(scope, [...this.#meanings.keys()]);
     return near === undefined ? "" : `; did you mean "${near}"?`;
   }
 
-  /** Scopes for operations of a grant: the grant alone if these are all that it has. */
+  /** Returns the scopes for operations of a grant: only the grant if these are all its operations. */
   write(grant: string, operations: Iterable<string>): readonly string[] {
     const given = new Set(operations);
     const all = this.#grants.get(grant)?.operations;

@@ -2,20 +2,22 @@
  * Codes of refused delegations. Stable.
  *
  * About the request:
- * - `scope_unknown`, `scope_not_held`: no such scope, or one that the presented capability does not have.
- * - `scope_not_subset`: the scopes are all that the delegator has, and a strict subset is demanded.
- * - `ttl_out_of_range`: too short, or too long.
+ * - `scope_unknown`, `scope_not_held`: there is no such scope, or the presented capability does not have it.
+ * - `scope_not_subset`: these are all scopes of the delegator, and a proper subset is required.
+ * - `ttl_out_of_range`: the lifetime is too short or too long.
  * - `delegatee_is_delegator`, `delegatee_unknown`, `delegatee_inactive`, `tenant_mismatch`.
  *
  * About the capability to be delegated:
- * - `capability_missing`, `capability_ambiguous`: the caller has none, or several and picks none.
+ * - `capability_missing`, `capability_ambiguous`: the caller has no capability, or several and does not pick
+ *   one.
  * - `capability_foreign`: it was issued to another party.
  * - `capability_bound`: it already names the agents that may use it, and delegation is not transitive.
- * - `capability_sealed`, `capability_full`: no hop may follow, or none fits.
+ * - `capability_sealed`, `capability_full`: it allows no further hop, or none fits into it.
  * - `capability_refused`: it allows nothing now; `denial` says why.
  *
  * About the caller and chains:
- * - `delegator_unknown`, `delegator_inactive`: the caller is not an agent that may delegate here, or not any more.
+ * - `delegator_unknown`, `delegator_inactive`: the caller is not, or is no longer, an agent that may delegate
+ *   here.
  * - `chain_unknown`, `not_the_delegator`.
  * - `too_many_delegations`, `too_many_revocations`: the delegator already has the maximum number.
  */
@@ -58,11 +60,11 @@ export interface DelegationProblem {
 /** A refused delegation, or a refused action on one. */
 export interface DelegationRefusal {
   readonly ok: false;
-  /** Every reason of the kind that was found first, never empty. */
+  /** All problems found by the first check that failed; never empty. */
   readonly problems: readonly [DelegationProblem, ...DelegationProblem[]];
 }
 
-/** Refuses for one reason. */
+/** Returns a refusal with one problem. */
 export function delegationRefusal(
   code: DelegationCode,
   message: string,

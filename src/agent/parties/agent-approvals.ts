@@ -1,4 +1,4 @@
-// Approvals that agents wait for.
+// Approvals that agents' requests wait for.
 
 import type { LedgerEvent } from "../ledger.js";
 import { currentAgent } from "./agents.js";
@@ -26,7 +26,7 @@ export interface AgentApprovalRequest {
   readonly options: AskingOptions;
 }
 
-/** @throws RefusedError if too many wait, or different people would have to approve. */
+/** @throws RefusedError if too many requests wait already, or the requested grants have different approvers. */
 export async function openAgentApproval(
   draft: PartyDraft,
   { kind, host, agent, grants, options }: AgentApprovalRequest,
@@ -36,7 +36,7 @@ export async function openAgentApproval(
   await checkPendingBounds(draft, { kind, host, agent }, context);
   const { purpose, bindingMessage, loginHint, method = "user_code" } = options;
   const { principal } = host;
-  // The asker names this user: it becomes the principal only by its own approval.
+  // The asker only names this user, who becomes the principal by approving.
   const hintedUser =
     principal === undefined ? await hintWithRoom(draft, loginHint, context) : undefined;
   const asked = grants.map(
@@ -70,9 +70,9 @@ export async function openAgentApproval(
 }
 
 /**
- * Stores an agent with its grants and pending requests, and the approval that these wait for.
+ * Stores an agent with its grants, and opens the approval that its pending grants wait for.
  *
- * @param options - How to ask for the approval; `undefined` where the agent needs none.
+ * @param options - How to ask for the approval; `undefined` if none is needed.
  * @param event - The event to record about the agent, with its principal.
  */
 export async function keepAgentAnswer(
@@ -95,7 +95,7 @@ export async function keepAgentAnswer(
   return { host, agent, grants: kept, ...opened };
 }
 
-/** A grant with the approval that it waits for, if it does. */
+/** Returns the grant; if it is pending, with the id of the approval that it waits for. */
 export function withApproval(approval: string | undefined, grant: AgentGrant): AgentGrant {
   return grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
 }
@@ -128,7 +128,7 @@ async function checkPendingBounds(
     if (!["active", "pending", "expired"].includes(currentAgent(one, context).status)) continue;
     const open = { agent: one.id, state: "pending", openAt: context.clock() } as const;
     const pending = await draft.approvals.find(open);
-    // Claims are counted separately, so that neither kind uses up the other's limit.
+    // Claims and grant requests are counted separately, so that neither uses up the other's limit.
     const own = pending.filter(({ subject }) => subject.kind === kind).length;
     waiting += own;
     if (one.id === agent.id && own >= pendingPerAgent) {
@@ -147,8 +147,8 @@ async function checkPendingBounds(
 }
 
 /**
- * Returns the user that a stranger's host names, if that user's list has room for strangers; if not, the request is
- * found only by its user code. Requests of hosts that are linked to a user take none of that room.
+ * Returns the user that an unlinked host names, if fewer requests of unlinked hosts wait for that user than the
+ * limit allows. Otherwise returns `undefined`, and the request is found only by its user code.
  */
 async function hintWithRoom(
   draft: PartyDraft,
@@ -157,13 +157,13 @@ async function hintWithRoom(
 ): Promise<string | undefined> {
   if (user === undefined) return undefined;
   const query = { approver: user, state: "pending", openAt: clock() } as const;
-  // Page by page: the bound may be larger than one page.
+  // The limit may be larger than one page of results.
   const waiting = await everyRecord(draft.approvals, query);
   const addressed = waiting.filter(({ subject }) => subject.hintedUser === user);
   return addressed.length < settings.bounds.pendingPerUser ? user : undefined;
 }
 
-/** Settles pending requests of an agent that have ended without a decision. */
+/** Settles an agent's pending requests that have ended without a decision, for example by expiring. */
 export async function settlePendingApprovals(
   agent: string,
   { store, approvals }: PartiesContext,

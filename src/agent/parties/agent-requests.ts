@@ -1,4 +1,4 @@
-// Requests of registered agents: for more grants, to be active again, or to be taken over by a user.
+// Requests of registered agents: for more grants, for reactivation, or to be taken over by a user.
 
 import {
   keepAgentAnswer,
@@ -99,7 +99,8 @@ async function requestGrantsIn(
   { principal, permitted, repeat }: RequestFacts,
   context: PartiesContext,
 ): Promise<AskedAnswer | undefined> {
-  // Read first: later reads are not older, and any concurrent change of the agent is a conflict.
+  // Read the agent first: every later read is then at least as new, and a concurrent change of the agent is a
+  // conflict.
   const seen = await draft.agents.get(id);
   if (seen !== undefined) await draft.put("agents", seen);
   const before = await repeatedAnswer(draft, repeat, context);
@@ -117,7 +118,8 @@ async function requestGrantsIn(
     throwRefusal("already_granted", "all that is asked for is granted already", { capabilities });
   }
   const fresh = uncovered.filter((one) => !waiting.some((grant) => coversWanted(grant, one, now)));
-  // More than a delegated agent began with takes its user's consent; an autonomous agent has no user.
+  // A delegated agent needs its user's consent to get more than at its registration; an autonomous agent has no
+  // user.
   const defaults = agent.mode === "autonomous" ? currentDefaults(host, context) : [];
   const owner = withWithheld(agent, revokedCapabilities(kept, context));
   const granting = { host, agent: owner, defaults, permitted };
@@ -148,18 +150,18 @@ async function requestGrantsIn(
   const covering = [...live, ...waiting].filter((grant) =>
     wanted.some((one) => coversWanted(grant, one, now)),
   );
-  // A new grant may have replaced a denied one of the same id, which is counted once.
+  // A new grant may replace a denied one with the same id; count it once.
   const others = all.filter(({ id: old }) => !made.some((grant) => grant.id === old));
   await forgetGrants(draft, others, now);
   const answer = { host, agent, grants: [...covering, ...made], ...(opened ?? {}) };
-  // A stranger's request that is denied whole is not kept: sent again, it is judged again.
+  // If everything is denied to an unlinked host's agent, store nothing; a retry is judged again.
   if (isUsersHost(host) || made.some(({ status }) => status !== "denied")) {
     await keepRepeatedAnswer(draft, repeat, answer, context);
   }
   return answer;
 }
 
-/** A grant that is denied at once takes the place of one that was denied before, so that they do not add up. */
+/** Gives a grant that is denied at once the id of an earlier denied one, so that denied grants do not accumulate. */
 function inPlaceOfDenied(all: readonly AgentGrant[], grant: AgentGrant): AgentGrant {
   if (grant.status !== "denied") return grant;
   const before = all.find(
@@ -169,7 +171,7 @@ function inPlaceOfDenied(all: readonly AgentGrant[], grant: AgentGrant): AgentGr
   return before === undefined ? grant : { ...grant, id: before.id, created: before.created };
 }
 
-/** The pending approval that already covers the request. */
+/** Returns the pending approval that already covers the request, if there is one. */
 async function openApprovalOf(
   draft: PartyDraft,
   waiting: readonly AgentGrant[],
@@ -248,11 +250,11 @@ export async function reactivateAgent(
   });
 }
 
-/** Values that are determined before the change. */
+/** Values that are determined before the transaction. */
 interface ReactivationFacts {
-  /** The names that the policy permits. */
+  /** The names of the capabilities that the policy permits. */
   readonly permitted: ReadonlySet<string>;
-  /** The names of what the revocation list ended. */
+  /** The names of the capabilities whose grants the revocation list has ended. */
   readonly revoked: readonly string[];
 }
 
@@ -302,7 +304,7 @@ async function reactivateAgentIn(
   return keepAgentAnswer(draft, answer, needsApproval ? {} : undefined, event, context);
 }
 
-/** The reason for revoking the grants of a reactivated agent, which may get defaults again. */
+/** The reason for revoking the old grants of a reactivated agent. The host's defaults are granted anew. */
 const REACTIVATED = "the agent was reactivated";
 
 function withoutExpiry({ expires: _, activated: __, ...agent }: AgentRecord): AgentRecord {

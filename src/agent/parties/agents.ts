@@ -1,4 +1,4 @@
-// Agents: what one is now, on whose behalf it acts, how long it lives, and who may end it.
+// Agents: their current status, principal and expiry, and who may end them.
 
 import type { PartiesContext } from "./context.js";
 import type { Actor } from "./events.js";
@@ -11,7 +11,7 @@ export interface HostedAgent {
   readonly host: HostRecord;
 }
 
-/** An agent as it is kept, with its host; `undefined` if there is no such agent. */
+/** Returns the stored agent with its host; `undefined` if there is no such agent. */
 export async function hostedAgent(
   view: Pick<PartyView, "agents" | "hosts">,
   id: string,
@@ -21,7 +21,7 @@ export async function hostedAgent(
   return agent === undefined || host === undefined ? undefined : { agent, host };
 }
 
-/** An agent as it is now: one whose time is over is expired, or revoked after its whole lifetime. */
+/** Returns the agent with its current status: `revoked` after its whole lifetime, `expired` after its expiry. */
 export function currentAgent(
   agent: AgentRecord,
   { clock, settings }: Pick<PartiesContext, "clock" | "settings">,
@@ -35,7 +35,7 @@ export function currentAgent(
   return agent;
 }
 
-/** An agent that may act, and its host. @throws RefusedError */
+/** Returns an active agent and its active host. @throws RefusedError */
 export async function livingAgent(
   draft: PartyDraft,
   id: string,
@@ -52,7 +52,7 @@ export async function livingAgent(
   return { agent, host };
 }
 
-/** Refuses an agent that is not active. @throws RefusedError */
+/** Throws the refusal for an agent that is not active. @throws RefusedError */
 export function throwStatusRefusal(status: Exclude<AgentStatus, "active">): never {
   return throwRefusal(...STATUS_REFUSALS[status]);
 }
@@ -67,7 +67,10 @@ const STATUS_REFUSALS: {
   claimed: ["agent_claimed", "a user took the agent over, which ended it"],
 };
 
-/** An agent that the actor, as its user, host, itself or an operator, may end. @throws RefusedError */
+/**
+ * Returns an agent if the actor may end it: its user, its host, the agent itself or an operator. @throws
+ * RefusedError
+ */
 export async function ownedAgent(draft: PartyDraft, id: string, by: Actor): Promise<HostedAgent> {
   const found = await hostedAgent(draft, id);
   if (found === undefined) return throwRefusal("agent_not_found", "there is no such agent");
@@ -84,18 +87,18 @@ export function assertOwner(host: HostRecord, agent: AgentRecord | undefined, by
   if (!own) throwRefusal("unauthorized", "another user's, or another host's");
 }
 
-/** The principal that an agent acts for: a user, or without a user, its host. */
+/** Returns the principal that an agent acts for: its user, or for an autonomous agent its host. */
 export function principalOfAgent(agent: AgentRecord, host: HostRecord): string {
   const user = agent.mode === "delegated" ? host.principal : undefined;
   return agent.principal ?? user ?? autonomousPrincipal(host.id);
 }
 
-/** The prefix by which policies and ledgers name agents without a user. */
+/** Returns the name by which policies and ledgers refer to a host's autonomous agents. */
 export function autonomousPrincipal(host: string): string {
   return `autonomous:${host}`;
 }
 
-/** An agent from now on active, until it is not used, or for its longest time. */
+/** Activates an agent: sets its status, its principal and its expiry. */
 export function activatedAgent(
   agent: AgentRecord,
   host: HostRecord,
@@ -111,7 +114,7 @@ export function activatedAgent(
   };
 }
 
-/** Returns when an agent that is used now expires. */
+/** Returns when an agent expires that is used at `now`. */
 export function agentExpiry(
   { activated: begun, created }: AgentRecord,
   now: number,
@@ -125,7 +128,10 @@ export function agentExpiry(
   );
 }
 
-/** An agent to which people have revoked or denied capabilities: they are no defaults of it any more. */
+/**
+ * Adds names to the capabilities that people have revoked or denied to an agent, which it no longer gets by
+ * default.
+ */
 export function withWithheld(agent: AgentRecord, names: readonly string[]): AgentRecord {
   const { withheld = [] } = agent;
   const more = names.filter((name) => !withheld.includes(name));

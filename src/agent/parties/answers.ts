@@ -1,4 +1,4 @@
-// Answers to requests of hosts and agents: recorded refusals, and answers that are given again.
+// Answers to requests of hosts and agents: records refusals, and repeats earlier answers.
 
 import { type OpenedApproval, RequestReusedError } from "./approval-requests.js";
 import type { PartiesContext } from "./context.js";
@@ -12,7 +12,7 @@ import type { PartyDraft, PartyView } from "./store.js";
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** The asking host or agent; neither if it is not known yet. */
+/** The asking host or agent; both absent while it is unknown. */
 interface Asker {
   readonly agent?: string | undefined;
   readonly host?: string | undefined;
@@ -21,10 +21,11 @@ interface Asker {
 }
 
 /**
- * Performs an action, or returns and records why it is refused. Refusals of strangers are not recorded here:
- * anyone can make hosts that ask without end, and the protocol limits what it records of them.
+ * Performs an action; if it is refused, records and returns the refusal. Refusals of unlinked hosts are not
+ * recorded here, because anyone can make such hosts and send requests without end; the protocol bounds how many
+ * it records.
  *
- * @param about - As the ledger calls it; `asker` unless a user or an operator asks.
+ * @param about - The event's subject in the ledger; `asker` is absent if a user or an operator asks.
  */
 export async function outcomeOf<Answer extends object>(
   change: string,
@@ -51,7 +52,7 @@ export async function outcomeOf<Answer extends object>(
   }
 }
 
-/** True if the asker's host is one that a user has taken on. */
+/** True if the asker's host is linked to a user. */
 async function isUsersAsker(
   view: PartyView,
   { agent, host: id, thumbprint }: Asker,
@@ -64,16 +65,16 @@ async function isUsersAsker(
   return host !== undefined && isUsersHost(host);
 }
 
-/** A request that may be sent again under the same key. */
+/** A request that may be sent again under the same idempotency key. */
 export interface RepeatableRequest {
-  /** A hash of asker and idempotency key; absent if the asker gave no key. */
+  /** A hash of the asker and the idempotency key; absent if the asker gave no key. */
   readonly id?: string;
   readonly digest: string;
 }
 
 /**
- * @param asker - The host's thumbprint or the agent's id: no two askers share a key.
- * @param asked - All of the request but its key.
+ * @param asker - The host's thumbprint or the agent's id, so that each asker's keys are separate.
+ * @param asked - The request without its idempotency key.
  */
 export function repeatableRequest(
   asker: string,
@@ -88,9 +89,9 @@ export function repeatableRequest(
 }
 
 /**
- * The repeated answer, made from the records as they are now.
+ * Returns the repeated answer, rebuilt from the records as they are now.
  *
- * @throws RefusedError if the key was used for another request.
+ * @throws RefusedError if the idempotency key was used for another request.
  */
 export async function repeatedAnswer(
   draft: PartyDraft,
@@ -117,7 +118,7 @@ export async function repeatedAnswer(
   return { host, agent, grants, ...opened };
 }
 
-/** Keeps what an answer is made from again. */
+/** Stores the ids from which a repeated answer is rebuilt. */
 export async function keepRepeatedAnswer(
   draft: PartyDraft,
   { id, digest }: RepeatableRequest,

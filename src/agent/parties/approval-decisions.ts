@@ -15,9 +15,9 @@ import { hashOfUserCode } from "./user-codes.js";
 export interface Approver {
   /** As authenticated. */
   readonly principal: string;
-  /** As the user entered it: required where the approval's subject names no principal yet. */
+  /** The user code as typed; required if the approval has no principal yet. */
   readonly userCode?: string | undefined;
-  /** True if an operator of this installation decides in the principal's place: recorded as that. */
+  /** True if an operator of this installation decides in the principal's place; the record says so. */
   readonly operator?: boolean | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface ApproverAnswer {
   readonly answer: "approve" | "deny";
   /** The digest of what the approver saw. */
   readonly digest: string;
-  /** Which of the grants asked for, by their places; all unless given. */
+  /** The indexes of the approved grants in the request; all grants unless given. */
   readonly granted?: readonly number[] | undefined;
   /** The limits that the approver adds to each grant, by its index: constraints, times, operations and so on. */
   readonly hops?: { readonly [place: string]: HopInit } | undefined;
@@ -38,14 +38,14 @@ export interface ApproverAnswer {
  * Codes of refused decisions. Stable.
  *
  * - `approval_unknown`: there is no such approval.
- * - `approval_settled`: it is decided already, or this approver has decided.
- * - `approval_expired`: its time is over.
- * - `approver_denied`: another user decides about it.
+ * - `approval_settled`: it has been decided, or this approver has decided already.
+ * - `approval_expired`: it has expired.
+ * - `approver_denied`: this user may not decide it.
  * - `user_code_invalid`: the user code is missing or wrong.
  * - `digest_mismatch`: the approver saw a different request.
- * - `hop_invalid`: a hop, or a place, is not valid, or the hops are too large.
- * - `host_taken`: another user has taken the agent's host on since; approving would grant nothing.
- * - `agent_ended`: the agent or its host has ended since; approving would grant nothing.
+ * - `hop_invalid`: a hop or an index is not valid, or the hops are too large.
+ * - `host_taken`: the agent's host has been linked to another user; approving would grant nothing.
+ * - `agent_ended`: the agent or its host has ended; approving would grant nothing.
  */
 export type DecisionCode =
   | "approval_unknown"
@@ -67,13 +67,13 @@ export interface DecisionRefusal {
 
 const MAX_REASON = 512;
 
-// Handles and seals belong to the token that is made later; a nonce makes twins distinct there.
+// An approver cannot set these. Handles belong to the token that is minted later, as do a seal and a nonce.
 const NOT_TAKEN_AWAY = ["resourceHandles", "maxFurtherHops", "nonce"] as const;
 
 /**
- * The approval with a decision more, or why the decision is refused.
+ * Adds a decision to an approval, or returns why the decision is refused.
  *
- * @param inForce - Rules that must be met besides the approval's own.
+ * @param inForce - Current rules that must be met besides the approval's own rule.
  */
 export function withDecision(
   approval: Approval,
@@ -105,7 +105,7 @@ export function withDecision(
   return { ok: true, approval: { ...decided, state: decidedState(decided, inForce, now) } };
 }
 
-/** Returns whether it is for this principal to decide, and whether it takes the agent on by that. */
+/** Returns the refusal if this principal may not decide; otherwise whether deciding makes it the agent's user. */
 function approverPart(
   approval: Approval,
   { principal, userCode }: Approver,
@@ -165,7 +165,8 @@ function decisionOf(
     }
     const hop = readHop(init, now);
     if (typeof hop === "string") return refuseDecision("hop_invalid", `hops.${place}: ${hop}`);
-    // Misspelt, an operation would be limited in nothing.
+    // Operations of `operationConstraints` must be requested ones: limits under a misspelt name would apply to
+    // nothing.
     const [mistake] = mistakesIn(hop, asked[Number(place)]?.operations);
     if (mistake !== undefined) {
       return refuseDecision("hop_invalid", `hops.${place}: ${mistake.message}`);
@@ -189,7 +190,7 @@ function decisionOf(
   };
 }
 
-/** A hop in canonical form, or a sentence about the problem with it. */
+/** Returns a hop in canonical form, or a sentence about what is wrong with it. */
 function readHop(init: HopInit, now: number): Hop | string {
   try {
     const members = Object.keys(init);
@@ -204,7 +205,7 @@ function readHop(init: HopInit, now: number): Hop | string {
   }
 }
 
-/** Bytes of hops together. */
+/** Returns the total bytes of hops. */
 export function sizeOf(hops: readonly (Hop | undefined)[]): number {
   return hops.reduce((sum, hop) => sum + (hop === undefined ? 0 : encodeHop(hop).length), 0);
 }

@@ -1,4 +1,4 @@
-// The effects of decided approvals: grants become active, hosts are linked, agents are taken over, or all is denied.
+// Effects of decided approvals: grants become active or denied, hosts are linked, agents are taken over.
 
 import { activatedAgent, currentAgent, hostedAgent, withWithheld } from "./agents.js";
 import { type DecisionRefusal, refuseDecision } from "./approval-decisions.js";
@@ -29,14 +29,14 @@ import { everyRecord, type PartyDraft } from "./store.js";
 
 type Context = Omit<PartiesContext, "approvals">;
 
-/** Applies the effects of approvals on agents: activated, linked, denied or taken over, in the same change. */
+/** Returns the effects of approvals about agents. They are applied in the transaction that settles the approval. */
 export function agentApprovalEffects(context: Context): ApprovalEffects {
   return { "agent-grants": grantsEffect(context), "agent-claim": claimEffect(context) };
 }
 
 function grantsEffect(context: Context): ApprovalEffect {
   return {
-    // The policy is asked again: the principal may have become known by this very approval.
+    // Ask the policy again: this approval may be what determines the principal.
     prepare: async (settled) => {
       const { asked, agent } = settled.subject;
       const terms = asked.map(({ name = "", grant, operations: [operation = ""] }) => ({
@@ -55,9 +55,9 @@ function grantsEffect(context: Context): ApprovalEffect {
 }
 
 /**
- * Refuses to approve where the agent or its host has ended, or the host is another user's by now.
+ * Refuses an approval if the agent or its host has ended, or the host is now linked to another user.
  *
- * @param statuses - Those of an agent for which approving has an effect.
+ * @param statuses - The statuses of an agent in which approving has an effect.
  */
 async function objectionTo(
   draft: PartyDraft,
@@ -143,7 +143,7 @@ function activeGrant(
   };
 }
 
-/** Denies what waits for the approval; with a registration that people deny, the agent. */
+/** Denies the grants that wait for the approval. If people denied a registration, the agent is rejected too. */
 async function denyGrants(
   draft: PartyDraft,
   settled: Approval,
@@ -185,20 +185,20 @@ async function denyGrants(
   await endGrants(draft, rejected, { reason: "the agent was denied", by, now }, context);
 }
 
-/** The reason for denying a grant whose approval ended without a denial; a late registration can be repeated. */
+/** The reasons for denying a grant whose approval ended without a denial. The agent may then register again. */
 const ENDING_REASONS: { readonly [State in ApprovalState]?: string } = {
   expired: "no approver decided in time; ask again",
   cancelled: "the request was taken back",
 };
 
-/** True if people said no: approvers, or a user or an operator who took the request back. */
+/** True if a person said no: an approver denied it, or a user or an operator cancelled it. */
 function isDeniedByPeople({ state, cause }: Approval, { principal, operator }: Actor): boolean {
   if (cause !== undefined) return false;
   const taken = principal !== undefined || operator === true;
   return state === "denied" || (state === "cancelled" && taken);
 }
 
-/** Links a host to a user, if it is not; agents that acted for no user end then. */
+/** Links a host to a user, unless it is linked already. The host's autonomous agents then end. */
 async function linkHost(
   draft: PartyDraft,
   host: HostRecord,

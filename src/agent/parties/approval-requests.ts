@@ -1,4 +1,4 @@
-// Requests for an approval: opened, and opened again with another user code.
+// Requests for an approval: opens them, and renews the user code of open ones.
 
 import { encodeBase64url } from "../../bytes/base64.js";
 import { checkApprovalRule, checkLifetime } from "./approval-rules.js";
@@ -8,23 +8,23 @@ import type { Approval, ApprovalRule, ApprovalSubject } from "./records.js";
 import { everyRecord, type PartyDraft, type PartyStore, takeTurn } from "./store.js";
 import { hashOfUserCode, newUserCode, ShownCodes } from "./user-codes.js";
 
-/** The request to be decided, its approvers, and its expiry. */
+/** A request to be decided, with its approvers and its lifetime. */
 export interface ApprovalRequest {
   readonly subject: ApprovalSubject;
   readonly rule: ApprovalRule;
   readonly method: Approval["method"];
-  /** Seconds until it expires. */
+  /** Seconds until the request expires. */
   readonly lifetime: number;
 }
 
-/** An approval as its asker gets it. */
+/** An approval as returned to its asker. */
 export interface OpenedApproval {
   readonly approval: Approval;
-  /** `XXXX-XXXX`, for the user to enter; absent if approvers find it only in their list. */
+  /** `XXXX-XXXX`, for the user to enter; absent if approvers find the request in their list. */
   readonly userCode?: string;
 }
 
-/** The outcome of a request that opens an approval by itself. */
+/** The result of opening an approval in its own transaction. */
 export type OpenedAlone =
   | { readonly ok: true; readonly pending: OpenedApproval }
   | {
@@ -32,12 +32,12 @@ export type OpenedAlone =
       readonly denial: { readonly code: "too_many_pending"; readonly message: string };
     };
 
-/** One request id was used for two different requests. */
+/** Thrown if one request id is used for two different requests. */
 export class RequestReusedError extends Error {
   override readonly name = "RequestReusedError";
 }
 
-/** Opens approvals; decisions are made elsewhere. */
+/** Opens approvals. */
 export class ApprovalOpening {
   readonly #store: PartyStore;
   readonly #clock: () => number;
@@ -45,7 +45,7 @@ export class ApprovalOpening {
   readonly #seen: (approval: Approval) => Approval;
   readonly #codes = new ShownCodes();
 
-  /** @param seen - Returns an approval in its current state. */
+  /** @param seen - Returns the current state of an approval. */
   constructor(
     store: PartyStore,
     clock: () => number,
@@ -97,7 +97,7 @@ export class ApprovalOpening {
       await takeTurn(draft, ["capabilities", principal ?? "", agent.id], now);
       const query = { agent: agent.id, state: "pending", openAt: now } as const;
       const waiting = await everyRecord(draft.approvals, query);
-      // Users share an agent, such as an OAuth client, and do not keep each other from asking.
+      // Counted per user: users may share an agent, such as an OAuth client, without blocking each other.
       const open = waiting.filter(
         (one) => one.subject.principal === principal && this.#seen(one).state === "pending",
       );

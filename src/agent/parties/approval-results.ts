@@ -11,20 +11,21 @@ import type { Approval, ApprovalCause, AskedGrant } from "./records.js";
 /** The outcome of an approval for one of the requested grants. */
 export interface ApprovedGrant {
   readonly asked: AskedGrant;
-  /** Its place among the grants asked for. */
+  /** The grant's index in the request. */
   readonly place: number;
   readonly granted: boolean;
-  /** The reason why it is not granted, for the asker. */
+  /** The reason for a denial, for the asker. */
   readonly reason?: string;
-  /** The limits added by each approver, a hop each, in the order of their decisions. */
+  /** One hop per approver who added limits, in the order of their decisions. */
   readonly hops: readonly { readonly who: string; readonly hop: Hop }[];
 }
 
-/** Bytes that all hops of one grant may take together, the issuer's own apart: a token has 8 KiB. */
+/** Most bytes of all hops of one grant, not counting the issuer's own. A token has 8 KiB. */
 export const MAX_HOPS_BYTES = 4096;
 
 /**
- * A grant is granted if every approver grants it, and all hops together, the asker's too, allow something.
+ * Returns the result for each requested grant. A grant is granted if every approver grants it, and the hops of
+ * asker and approvers together allow something.
  *
  * @param now - Milliseconds since 1970.
  * @throws TypeError if the value is not an approval.
@@ -74,23 +75,27 @@ function allowsSomething(
 }
 
 /**
- * Returns the asker's own limits; its number of further hops counts holders' hops, not those of approvers.
+ * Returns the asker's hop with `maxFurtherHops` raised by the number of approvers' hops: the asker limits only
+ * the hops of holders.
  *
- * @param following - How many hops of approvers there are.
+ * @param following - The number of approvers' hops.
  */
 export function sealedAfter(hop: Hop, following: number): Hop {
   const { maxFurtherHops: most } = hop;
   return most === undefined ? hop : { ...hop, maxFurtherHops: most + following };
 }
 
-/** The user on whose behalf: the subject's, or the one that took the agent on; `undefined` until then. */
+/**
+ * Returns the user on whose behalf an agent asks: the subject's principal, or the approver who became the
+ * agent's user. `undefined` while there is neither.
+ */
 export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
   const { subject, decisions } = checkedParts(approval);
   const taker = decisions.find(({ takesOn }) => takesOn === true);
   return subject.principal ?? taker?.approver;
 }
 
-/** True if no user had taken the asking host on: its words are a stranger's. */
+/** True if the asking host was not linked to a user; its texts are then untrusted. */
 export function isFromStranger({ subject }: Pick<Approval, "subject">): boolean {
   return subject.host !== undefined && subject.principal === undefined;
 }
@@ -100,7 +105,7 @@ const CAUSES: { readonly [Cause in ApprovalCause]: string } = {
   approvers_changed: "other people approve it by now, and too few of them have; ask again",
 };
 
-/** Explains to the asker why an approval ended without a final decision; `undefined` for any other. */
+/** Explains to the asker why an approval ended without a decision; `undefined` if it did not. */
 export function causeWords({ cause }: Pick<Approval, "cause">): string | undefined {
   return cause === undefined ? undefined : CAUSES[cause];
 }

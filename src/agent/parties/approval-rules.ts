@@ -6,16 +6,16 @@ import { principalOf } from "./approval-results.js";
 import { digestOfJson } from "./digests.js";
 import type { Approval, ApprovalRule, ApprovalSubject } from "./records.js";
 
-/** Each may add a hop, and a token has 32 links. */
+/** Each approver may add a hop, and a token has at most 32 links. */
 const MAX_APPROVERS = 16;
 
-/** Seconds for which an approval waits at most. */
+/** Longest lifetime of an approval in seconds. */
 const MAX_LIFETIME = 30 * 24 * 60 * 60;
 
 /**
- * Checks what a grant says of its approval.
+ * Checks the approval settings of a grant.
  *
- * @throws TypeError naming the member that is wrong, such as `grants[1].approval.lifetime`.
+ * @throws TypeError naming the property that is wrong, such as `grants[1].approval.lifetime`.
  */
 export function checkGrantApproval(approval: GrantApproval, where: string): void {
   assertMembers(approval, ["approvers", "needed", "lifetime"], where);
@@ -24,7 +24,7 @@ export function checkGrantApproval(approval: GrantApproval, where: string): void
   checkLifetime(lifetime, `${where}.lifetime`);
 }
 
-/** Checks a rule. @throws TypeError naming the member that is wrong, such as `grants[1].approval.needed`. */
+/** Checks a rule. @throws TypeError naming the property that is wrong, such as `grants[1].approval.needed`. */
 export function checkApprovalRule(rule: ApprovalRule, where: string): void {
   assertMembers(rule, ["approvers", "needed"], where);
   const { approvers, needed = 1 } = rule;
@@ -46,28 +46,28 @@ export function checkApprovalRule(rule: ApprovalRule, where: string): void {
   }
 }
 
-/** @throws TypeError unless an approval can wait for so many seconds. */
+/** Checks a lifetime in seconds. @throws TypeError unless an approval may have this lifetime. */
 export function checkLifetime(lifetime: number, where: string): void {
   if (Number.isSafeInteger(lifetime) && lifetime >= 1 && lifetime <= MAX_LIFETIME) return;
   throw new TypeError(`${where}: must be 1 to ${MAX_LIFETIME} whole seconds`);
 }
 
-/** The rule for each grant, and how many seconds it waits. */
+/** An approval rule, and the approval's lifetime in seconds. */
 export interface RuleInTime {
   readonly rule: ApprovalRule;
   readonly lifetime: number;
 }
 
-/** The requested grant by its name, and the approval in its definition, if any. */
+/** A requested grant's name, and the approval settings in its definition, if any. */
 interface NamedApproval {
   readonly name: string;
   readonly approval: GrantApproval | undefined;
 }
 
 /**
- * The one rule by which all of one request is approved. Of several lifetimes, the shortest counts.
+ * Returns the one rule for a whole request, with the shortest lifetime of its grants.
  *
- * @param standard - For what says nothing itself.
+ * @param standard - The rule for grants without their own.
  * @returns The names of two grants with different approvers, if there are any.
  */
 export function oneRule(
@@ -89,7 +89,7 @@ export function areApart(rule: ReturnType<typeof oneRule>): rule is readonly [st
   return Array.isArray(rule);
 }
 
-/** The approvers of a rule; `undefined` where only the user code says who approves. */
+/** The approvers of a rule; `undefined` if only a user code determines the approver. */
 export function approversOf({
   rule,
   subject,
@@ -98,7 +98,10 @@ export function approversOf({
   return rule.approvers ?? (user === undefined ? undefined : [user]);
 }
 
-/** Returns who may decide: the approvers and the named user; `undefined` if only the user code decides that. */
+/**
+ * Returns who may decide: the approvers and the user that the asker names; `undefined` if only a user code
+ * determines that.
+ */
 export function decidersOf(
   approval: Pick<Approval, "rule" | "subject">,
 ): readonly string[] | undefined {
@@ -109,10 +112,10 @@ export function decidersOf(
 }
 
 /**
- * Returns whether a principal, as authenticated, may see an approval and decide about it.
+ * Returns whether an authenticated principal may see and decide an approval.
  *
- * @param inForce - The rules in force; if there are any, one of them must allow the principal too. Empty if
- *   they are unknown.
+ * @param inForce - The current rules; one of them must name the principal too. Empty if they are unknown, and
+ *   then not checked.
  */
 export function mayDecide(
   approval: Pick<Approval, "rule" | "subject">,
@@ -124,14 +127,14 @@ export function mayDecide(
   return names(approval.rule) && (inForce.length === 0 || inForce.some(names));
 }
 
-/** Returns whether a principal may take the agent on: no user has, and the asker names no other. */
+/** Returns whether a principal may become the agent's user: there is none yet, and the asker names nobody else. */
 export function mayTakeOn(approval: Approval, principal: string): boolean {
   const { hintedUser = principal } = approval.subject;
   return principalOf(approval) === undefined && hintedUser === principal;
 }
 
 /**
- * Returns whether as many have approved as must, among them the user that takes the agent on.
+ * Returns whether an approval has a principal and all approvals that the rules need.
  *
  * @param inForce - Rules that must be met besides the approval's own.
  */
@@ -143,36 +146,36 @@ export function isApproved(
   return [approval.rule, ...inForce].every((rule) => approvalsMissing(approval, rule) === 0);
 }
 
-/** Counts the approvals that a rule still needs. */
+/** Returns how many approvals a rule still needs. */
 function approvalsMissing(
   { subject, decisions }: Pick<Approval, "subject" | "decisions">,
   rule: ApprovalRule,
 ): number {
   const approvers = approversOf({ rule, subject });
-  // The user that takes the agent on, alone.
+  // Only the user who enters the code approves, and has done so, since there is a principal.
   if (approvers === undefined) return 0;
   const approved = decisions.filter(({ approver }) => approvers.includes(approver));
   return Math.max(0, (rule.needed ?? 1) - approved.length);
 }
 
-/** The state that an open approval depends on besides its record. */
+/** Current state on which an open approval depends, besides its record. */
 export interface InForce {
-  /** The rules in force for the requested grants; empty if they are unknown. */
+  /** The current rules for the requested grants; empty if they are unknown. */
   rulesFor(subject: ApprovalSubject): readonly ApprovalRule[];
   /**
-   * True if what a principal has from before a moment is revoked.
+   * True if all capabilities that a principal had at a moment are revoked.
    *
    * @param moment - Milliseconds since 1970.
    */
   isRevoked(principal: string, moment: number): boolean;
   /**
-   * Waits until the known revocations are recent; called before a decision, which takes effect before any later
-   * revocation.
+   * Waits until the known revocations are recent. Called before each decision, so that no revocation made
+   * before it is missed.
    */
   catchUp(): Promise<void>;
 }
 
-/** For approvals without parties: the rule at opening counts alone, and nothing is revoked. */
+/** Without `Parties`, only the rule at opening counts, and nothing is revoked. */
 export const NOTHING_IN_FORCE: InForce = {
   rulesFor: () => [],
   isRevoked: () => false,
@@ -180,8 +183,8 @@ export const NOTHING_IN_FORCE: InForce = {
 };
 
 /**
- * An approval as it stands now: the very same, or with the state that it has by now, because its time is over, its
- * principal's capabilities were revoked, or the rules in force can no longer be met.
+ * Returns an approval in its current state: the same object if it is unchanged. An open one may have expired,
+ * its principal's capabilities may have been revoked, or the current rules can no longer be met.
  *
  * @param now - Milliseconds since 1970.
  */
@@ -197,7 +200,10 @@ export function currentApproval(approval: Approval, inForce: InForce, now: numbe
   return holds ? approval : { ...approval, state: "denied", cause: "approvers_changed" };
 }
 
-/** True if its principal's capabilities were revoked after it was opened, or that user took the agent on. */
+/**
+ * True if the principal's capabilities were revoked after the approval was opened, or after the principal
+ * became the agent's user.
+ */
 export function isVoid(approval: Approval, inForce: InForce): boolean {
   const principal = principalOf(approval);
   if (principal === undefined) return false;
@@ -205,9 +211,9 @@ export function isVoid(approval: Approval, inForce: InForce): boolean {
   return inForce.isRevoked(principal, taking?.at ?? approval.created);
 }
 
-/** False once those who may still decide are too few to meet a rule. */
+/** False if too few people may still decide to meet every rule. */
 function canBeApproved(approval: Approval, inForce: readonly ApprovalRule[]): boolean {
-  // The user who takes the agent on may be one of them.
+  // Whoever becomes the agent's user counts as an approver, and is not known yet.
   if (principalOf(approval) === undefined) return true;
   const { subject, decisions, rule: own } = approval;
   const left = (decidersOf(approval) ?? []).filter(

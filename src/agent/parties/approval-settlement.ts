@@ -1,4 +1,4 @@
-// How approvals end: by decisions, by being taken back, and by time.
+// How approvals end: by decisions, by cancellation, and by expiry.
 
 import {
   type Approver,
@@ -13,24 +13,25 @@ import { type Actor, approvalEvent } from "./events.js";
 import type { Approval, ApprovalKind } from "./records.js";
 import type { PartyDraft, PartyStore } from "./store.js";
 
-/** Applies the effects of an approval of one kind once it is settled, in the same change. */
+/** The effect of settling approvals of one kind, applied in the same transaction. */
 export interface ApprovalEffect {
   /**
-   * Finds out what takes time, such as what the policy allows, before the change that settles it.
+   * Determines what takes time, such as the policy's permissions, before the transaction that settles the
+   * approval.
    *
-   * @param settled - The expected approval; another change may come first.
+   * @param settled - The expected approval; a concurrent change may still prevent it.
    */
   prepare(settled: Approval): Promise<unknown>;
   /**
-   * Refuses an approving decision that could have no effect any more; the approval then stays as it was.
+   * Refuses an approving decision that can no longer have an effect; the approval stays unchanged.
    *
-   * @param decided - The approval with that decision.
+   * @param decided - The approval including that decision.
    */
   objection(draft: PartyDraft, decided: Approval): Promise<DecisionRefusal | undefined>;
   /**
-   * @param settled - Approved, denied, expired or cancelled.
-   * @param facts - The result of `prepare`; only if approved.
-   * @param by - Who settled it; nothing where its time is over.
+   * @param settled - In state `approved`, `denied`, `expired` or `cancelled`.
+   * @param facts - The result of `prepare`; set only if approved.
+   * @param by - Who settled it; empty if it expired.
    */
   apply(
     draft: PartyDraft,
@@ -41,18 +42,18 @@ export interface ApprovalEffect {
   ): Promise<void>;
 }
 
-/** The effects by kind; an approval of a kind without one waits to be collected. */
+/** Effects by kind of approval. An approved one without an effect waits until its asker collects it. */
 export type ApprovalEffects = { readonly [Kind in ApprovalKind]?: ApprovalEffect };
 
-/** The outcome of a decision. */
+/** The result of a decision. */
 export type DecisionOutcome = { readonly ok: true; readonly approval: Approval } | DecisionRefusal;
 
 const MAX_ATTEMPTS = 16;
 
-/** Most approvals that are read at once, to be settled one by one. */
+/** Most expired approvals read by one query. */
 const AT_ONCE = 100;
 
-/** Settles approvals: by decisions, by taking them back, and by time. */
+/** Settles approvals: by decisions, by cancellation, and by expiry. */
 export class ApprovalSettling {
   readonly #store: PartyStore;
   readonly #clock: () => number;
@@ -98,7 +99,7 @@ export class ApprovalSettling {
         if (current === undefined) return unknownApproval();
         const decided = this.tryDecision(current, by, answer);
         if (!decided.ok) return decided;
-        // Another approver decided meanwhile, so the prepared decision may no longer fit.
+        // If another approver decided meanwhile, the prepared facts may no longer fit.
         const { approval } = decided;
         if (approval.state !== expected.state) return undefined;
         if (principalOf(approval) !== principalOf(expected)) return undefined;
@@ -129,7 +130,7 @@ export class ApprovalSettling {
 
   #effectOf({ subject: { kind } }: Approval): ApprovalEffect | undefined {
     const effect = this.#effects[kind];
-    // Without the effect of its kind, a decision would never activate the grants.
+    // Without the kind's effect, a decision would never activate the grants.
     if (effect !== undefined || kind === "capabilities") return effect;
     throw new TypeError(
       "what registered agents ask for is decided through the approvals of their parties",
@@ -204,7 +205,7 @@ export class ApprovalSettling {
     }
   }
 
-  /** An approval that was read, as it is now: one that has ended without a decision is settled by that. */
+  /** Settles an approval that has ended without a decision. @returns The current approval. */
   async settleIfOver(read: Approval | undefined): Promise<Approval | undefined> {
     if (read === undefined || this.current(read) === read) return read;
     const now = await this.#store.change(async (draft) => {
@@ -216,7 +217,10 @@ export class ApprovalSettling {
   }
 }
 
-/** An approval with effects is used by them; others wait to be collected, as long again as for a decision. */
+/**
+ * An approval with an effect is `used` at once. Others wait to be collected, for as long as they could wait for
+ * a decision.
+ */
 function settledApproval(decided: Approval, hasEffect: boolean, now: number): Approval {
   if (decided.state !== "approved") return decided;
   if (hasEffect) return { ...decided, state: "used" };
@@ -232,7 +236,7 @@ function unknownApproval(): DecisionRefusal {
   return refuseDecision("approval_unknown", "there is no such approval");
 }
 
-/** Milliseconds between two looks: another process may decide. */
+/** Milliseconds between two reads of an approval that another process may have settled. */
 const INTERVAL = 1000;
 
 class SettlementWaiters {
@@ -243,7 +247,7 @@ class SettlementWaiters {
     this.#look = look;
   }
 
-  /** Makes calls that wait for an approval look at it again. */
+  /** Makes pending `settled` calls read this approval again. */
   wake(id: string): void {
     for (const wake of this.#waiting.get(id) ?? []) wake();
   }
@@ -251,7 +255,7 @@ class SettlementWaiters {
   async settled(id: string, signal: AbortSignal): Promise<Approval> {
     for (;;) {
       signal.throwIfAborted();
-      // Begins to wait before it looks, so that no change during the look is missed.
+      // Start waiting before the read, so that a change during the read is not missed.
       const woken = this.#pause(id, signal);
       try {
         const approval = await this.#look(id);

@@ -27,14 +27,14 @@ export interface ApprovalsOptions {
   readonly clock?: (() => number) | undefined;
   readonly random?: ((length: number) => Uint8Array) | undefined;
   readonly effects?: ApprovalEffects | undefined;
-  /** The present rules and revocations, which count besides the stored records; none unless given. */
+  /** The current rules and revocations, checked besides the stored records; none unless given. */
   readonly inForce?: InForce | undefined;
 }
 
-/** Requests of a principal among which the history shows those that ended without a decision. */
+/** Number of a principal's latest requests from which the history shows those that ended without a decision. */
 const UNDECIDED = 200;
 
-/** Approvals: people decide before something is granted, for every protocol. Uses only the store. */
+/** Approvals: people decide before something is granted, the same for every protocol. */
 export class Approvals {
   readonly #store: PartyStore;
   readonly #clock: () => number;
@@ -57,8 +57,8 @@ export class Approvals {
   }
 
   /**
-   * Opens an approval in a change. A repeated request gets the same, with a new user code unless this process
-   * still knows the old one.
+   * Opens an approval within a transaction. A repeated request gets the existing approval; its user code is new
+   * if this process no longer knows the old one.
    *
    * @throws RequestReusedError if the request's id was used for another request.
    */
@@ -67,26 +67,26 @@ export class Approvals {
   }
 
   /**
-   * Opens an approval by a change of its own.
+   * Opens an approval in its own transaction.
    *
-   * @param most - How many this agent may have open for this user.
+   * @param most - Most approvals that this agent may have open for this user.
    * @throws RequestReusedError as {@link Approvals.open}.
    */
   openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {
     return this.#opening.openAlone(request, most);
   }
 
-  /** An approval that its asker asks for again: with its user code, or a new one. */
+  /** Returns an approval for its asker again: with its user code, or a new one. */
   reopened(draft: PartyDraft, approval: Approval): Promise<OpenedApproval> {
     return this.#opening.reopened(draft, approval);
   }
 
-  /** The id under which an asker's own request id is kept: no two askers share one. */
+  /** Returns the id under which an asker's own request id is stored. Different askers never share one. */
   requestId(...asker: readonly string[]): string {
     return `request_${digestOfText(JSON.stringify(asker))}`;
   }
 
-  /** Uses an approval up, once. @param places - Of the grants asked for that are handed out. */
+  /** Marks an approval as used; possible once. @param places - The indexes of the grants that are handed out. */
   async use(id: string, places: readonly number[]): Promise<void> {
     await this.#store.change(async (draft) => {
       const approval = await draft.approvals.get(id);
@@ -101,61 +101,64 @@ export class Approvals {
   }
 
   /**
-   * Records a decision, and settles the approval and its effects once there are enough. Refusals are recorded
-   * too.
+   * Records a decision. Once enough approvers have decided, settles the approval and applies its effects.
+   * Refused decisions are recorded too.
    *
-   * @throws StorageError if it cannot be written; then nothing has changed.
+   * @throws StorageError if the decision cannot be written; then nothing has changed.
    */
   decide(id: string, by: Approver, answer: ApproverAnswer): Promise<DecisionOutcome> {
     return this.#settling.decide(id, by, answer);
   }
 
-  /** Returns the outcome that a decision would have now, without deciding or recording anything. */
+  /** Returns the result that a decision would have now, without deciding or recording anything. */
   tryDecision(approval: Approval, by: Approver, answer: ApproverAnswer): DecisionOutcome {
     return this.#settling.tryDecision(approval, by, answer);
   }
 
-  /** Takes an approval back that is not settled. @returns Whether it was still open. */
+  /** Cancels an open approval. @returns Whether it was still open. */
   cancel(id: string, by: Actor): Promise<boolean> {
     return this.#settling.cancel(id, by);
   }
 
-  /** As {@link Approvals.cancel}, in a change under way. */
+  /** Like {@link Approvals.cancel}, within a transaction. */
   cancelIn(draft: PartyDraft, current: Approval, by: Actor): Promise<boolean> {
     return this.#settling.cancelIn(draft, current, by);
   }
 
-  /** An approval as it stands now, which may not be stored yet: its time may be over, for example. */
+  /** Returns the current state of an approval. It may differ from the stored one, for example by expiry. */
   current(approval: Approval): Approval {
     return this.#settling.current(approval);
   }
 
-  /** Settles an approval that has ended without a decision, in a change under way. */
+  /** Settles an approval that has ended without a decision, within a transaction. */
   settleIn(draft: PartyDraft, current: Approval): Promise<Approval> {
     return this.#settling.settleIn(draft, current);
   }
 
-  /** True if its principal's capabilities were revoked after it was opened, whatever has become of it. */
+  /** True if the principal's capabilities were revoked after the approval was opened, whatever its state. */
   isVoid(approval: Approval): boolean {
     return isVoid(approval, this.#inForce);
   }
 
-  /** True if a principal, as authenticated, may see an approval and decide about it. */
+  /** True if an authenticated principal may see and decide an approval. */
   mayDecide(approval: Approval, principal: string): boolean {
     return mayDecide(approval, principal, this.#inForce.rulesFor(approval.subject));
   }
 
-  /** Settles each approval whose time is over, which denies what waits for it. @returns How many. */
+  /**
+   * Settles every expired approval, which denies the grants that wait for it. @returns The number of expired
+   * approvals.
+   */
   expire(): Promise<number> {
     return this.#settling.expire();
   }
 
-  /** Returns an approval; if its time is over without a decision, first stores that end. */
+  /** Returns an approval. If it has ended without a decision, its new state is stored first. */
   get(id: string): Promise<Approval | undefined> {
     return this.#settling.get(id);
   }
 
-  /** The approval that a user code, as it was typed, is of; `undefined` for an unknown code. */
+  /** Returns the approval with a user code as typed; `undefined` if the code is unknown. */
   async byUserCode(typed: string): Promise<Approval | undefined> {
     const codeHash = hashOfUserCode(typed);
     if (codeHash === undefined) return undefined;
@@ -165,16 +168,19 @@ export class Approvals {
     );
   }
 
-  /** The approval of a request. */
+  /** Returns the approval of a request. */
   async byRequest(request: string): Promise<Approval | undefined> {
     const [found] = await this.#store.read((view) => view.approvals.find({ request, limit: 1 }));
     return this.#settling.settleIfOver(found);
   }
 
-  /** Returns the requests that wait for this principal: those of strangers last, each kind oldest first. */
+  /**
+   * Returns the requests that this principal may decide: those of linked hosts first, then of unlinked ones,
+   * each oldest first.
+   */
   async waitingFor(principal: string): Promise<readonly Approval[]> {
     const query = { approver: principal, state: "pending" } as const;
-    // Every page: those whose time is over are pending until they are looked at, and may be many.
+    // All pages: expired approvals count as pending until they are read, and may be many.
     const found = await this.#store.read((view) => everyRecord(view.approvals, query));
     const waiting = found.filter(
       (one) =>
@@ -189,9 +195,9 @@ export class Approvals {
   }
 
   /**
-   * The last requests of a principal that are over, latest first: up to 1,000 about which somebody has decided, and
-   * of the last 200 requests those that ended otherwise. However much is asked and taken back, decisions
-   * stay. What strangers asked for, and nobody decided about, is left out.
+   * Returns a principal's settled requests, latest first: up to 1,000 that somebody decided, and those among
+   * the last 200 requests that ended without a decision. So requests that are made and cancelled never push
+   * decisions out. Undecided requests of unlinked hosts are left out.
    */
   async history(principal: string): Promise<readonly Approval[]> {
     const last = { approver: principal, latestFirst: true, limit: UNDECIDED } as const;
@@ -205,9 +211,9 @@ export class Approvals {
   }
 
   /**
-   * Returns the settled ones among the last decided requests, latest first.
+   * Returns the settled requests among the latest decided ones, latest first.
    *
-   * @param among - How many are looked at: 1 to 1,000.
+   * @param among - Number of decided requests to look at, 1 to 1,000.
    */
   async decided(principal: string, among: number): Promise<readonly Approval[]> {
     const query = { decidedFor: principal, latestFirst: true, limit: among } as const;
@@ -216,7 +222,10 @@ export class Approvals {
     return over.sort((a, b) => b.updated - a.updated);
   }
 
-  /** Returns all approvals, in the order in which they were made, for an operator. @param page - `state`: as stored. */
+  /**
+   * Returns all approvals in the order of their creation, for an operator. @param page - `state` filters by the
+   * stored state.
+   */
   async list(
     page: { readonly after?: string; readonly limit?: number; readonly state?: ApprovalState } = {},
   ): Promise<readonly Approval[]> {
@@ -225,9 +234,9 @@ export class Approvals {
   }
 
   /**
-   * Fulfilled once the approval is settled, also by another process, or its time is over.
+   * Resolves once the approval is settled, by this or another process, or has expired.
    *
-   * @throws The signal's reason once it is aborted.
+   * @throws The signal's reason when it is aborted.
    * @throws TypeError if there is no such approval.
    */
   waitUntilSettled(id: string, signal: AbortSignal): Promise<Approval> {

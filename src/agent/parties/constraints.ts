@@ -1,4 +1,4 @@
-// Agent-Auth's constraints on arguments, read as a hop and written of hops.
+// Agent-Auth's constraints on arguments: reads them as a hop, and writes them from hops.
 
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { constraintFrom } from "../../caveats/argument-domain.js";
@@ -25,11 +25,11 @@ const MAX_LENGTH = 4096;
 const MAX_NAMED = 16;
 
 /**
- * Agent-Auth's constraints, word for word, as a hop.
+ * Reads Agent-Auth's constraints as a hop, unchanged.
  *
- * @param where - What refusals call them, such as `capabilities[1].constraints`.
- * @returns `undefined` where they limit nothing; a refusal for an unknown operator, one beside an exact
- *   value, wrong operands, or constraints that no value satisfies.
+ * @param where - The name of the constraints in refusals, such as `capabilities[1].constraints`.
+ * @returns `undefined` if they limit nothing; a refusal if an operator is unknown or stands beside an exact
+ *   value, an operand is wrong, or no value satisfies a constraint.
  */
 export function readConstraints(
   value: Json | undefined,
@@ -75,7 +75,7 @@ function readHop(
 ): { readonly ok: true; readonly hop: Hop } | PartyRefusal {
   let hop: Hop;
   try {
-    // The cast is true only once `normalizeHop` has checked every operand.
+    // `normalizeHop` checks every operand, so the cast becomes true by the call.
     hop = normalizeHop({ constraints: value } as HopInit);
   } catch (error) {
     if (error instanceof TypeError) return invalid(where, error.message);
@@ -86,25 +86,25 @@ function readHop(
   return invalid(where, `no value satisfies ${empty.join(", ")}`);
 }
 
-/** The rules of constraints, such as `constraints.amount`, that no value satisfies in all hops together. */
+/** Returns the rules, such as `constraints.amount`, that no value satisfies in all hops together. */
 export function emptyArguments(hops: readonly Hop[]): readonly string[] {
   const { constraints } = meetOf([hops]);
   return constraints === undefined ? [] : emptyRules({ constraints });
 }
 
-/** Returns the form of a limit on an argument in answers: Agent-Auth's, or a hop's if Agent-Auth has none. */
+/** A limit on an argument in an answer: in Agent-Auth's form, or in a hop's form if Agent-Auth has none. */
 export type ShownConstraint = ArgumentConstraint | { readonly arguments: readonly string[] };
 
 /**
- * Hops' limits on the arguments of an operation intersected exactly, in Agent-Auth's form.
+ * Returns the exact intersection of all hops' limits on an operation's arguments, in Agent-Auth's form.
  *
- * A limit that Agent-Auth cannot say never comes out as none: it has operators of `operationConstraints`, which a
- * reader of Agent-Auth's four must refuse; an argument that nothing is left of has an empty `in`; and a closed list is
- * `arguments` under `*`.
+ * A limit that Agent-Auth cannot express is never dropped. It is written with an operator of
+ * `operationConstraints`, which a client that knows only Agent-Auth's four operators must refuse. An argument
+ * for which no value is left has an empty `in`. A closed list of arguments is `arguments` under `*`.
  *
- * @param operation - The one operation concerned.
- * @returns `undefined` where no argument is limited.
- * @throws TypeError naming the hop that is not plain.
+ * @param operation - The operation concerned.
+ * @returns `undefined` if no argument is limited.
+ * @throws TypeError naming the hop that is not a plain object.
  */
 export function exactConstraints(
   hops: readonly Hop[],
@@ -120,7 +120,7 @@ export function exactConstraints(
   const { limited, closed } = authorityOver(operation, authority);
   const shown = new Map<string, ShownConstraint>();
   const show = (name: string, limit: ShownConstraint): void => {
-    // Two arguments may share one shown name, a pointer's or "*": the name then shows that nothing is allowed.
+    // Two arguments may be shown under one name, as a pointer or as "*"; that name then allows nothing.
     shown.set(name, shown.has(name) ? NOTHING : limit);
   };
   for (const [name, domain] of limited) {

@@ -1,4 +1,4 @@
-// What the functions of this room share.
+// State and options that the functions of this folder share.
 
 import { encodeBase64url } from "../../bytes/base64.js";
 import type { RevocationSource } from "../../revocation/source.js";
@@ -20,7 +20,7 @@ export interface PartiesContext {
   readonly approvals: Approvals;
 }
 
-/** A new record's id: 128 random bits. */
+/** Returns a new record's id, with 128 random bits. */
 export function newId(kind: string, { random }: Pick<PartiesContext, "random">): string {
   return `${kind}_${encodeBase64url(random(16))}`;
 }

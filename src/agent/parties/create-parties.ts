@@ -1,7 +1,7 @@
 import { Parties, type PartiesOptions } from "./parties.js";
 
 /**
- * Keeps hosts, their agents and what these are granted, with the approvals of people.
+ * Creates the {@link Parties} of an installation: hosts, their agents and grants, and people's approvals.
  *
  * @throws TypeError naming the option or setting that is wrong, such as `settings.defaults[1]`.
  *

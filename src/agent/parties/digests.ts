@@ -4,9 +4,10 @@ import { plainCopy, plainObject } from "../../checks/plain.js";
 import type { Approval } from "./records.js";
 
 /**
- * SHA-256 of the canonical JSON (RFC 8785) of subject and rule, as base64url.
+ * Returns the SHA-256 of the canonical JSON (RFC 8785) of subject and rule, as base64url.
  *
- * @throws TypeError if it is not plain data, or has no canonical form, such as a lone surrogate.
+ * @throws TypeError if the approval is not plain data, or has no canonical form, for example because of a lone
+ *   surrogate.
  */
 export function digestOf(approval: Pick<Approval, "subject" | "rule">): string {
   const { subject, rule } = plainObject(approval, "approval");
@@ -16,13 +17,13 @@ export function digestOf(approval: Pick<Approval, "subject" | "rule">): string {
   });
 }
 
-/** SHA-256 of a value's canonical JSON, as base64url; members that are undefined are left out. */
+/** Returns the SHA-256 of a value's canonical JSON, as base64url. Properties that are undefined are left out. */
 export function digestOfJson(value: unknown): string {
   const json: Json = JSON.parse(JSON.stringify(value));
   return digestOfText(canonicalJson(json));
 }
 
-/** SHA-256 of a text's UTF-8, as base64url. */
+/** Returns the SHA-256 of a string's UTF-8 bytes, as base64url. */
 export function digestOfText(text: string): string {
   return hash("sha256", text, "base64url");
 }

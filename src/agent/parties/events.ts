@@ -1,4 +1,4 @@
-// What the ledger says of hosts, agents, grants and approvals.
+// Ledger events about hosts, agents, grants and approvals.
 
 import type { LedgerEvent } from "../ledger.js";
 import type { AgentGrant, Approval } from "./records.js";
@@ -15,20 +15,20 @@ export interface EventSubject {
   /** The id of the record. */
   readonly record?: string | undefined;
   readonly principal?: string | undefined;
-  /** True if an operator of this installation did it. */
+  /** True if an operator of this installation acted. */
   readonly operator?: boolean | undefined;
   /** The agent's id. */
   readonly agent?: string | undefined;
   readonly grant?: AgentGrant | undefined;
   readonly purpose?: string | undefined;
-  /** The reason of a refusal; absent for a completed action. */
+  /** The codes of a refusal; absent for a completed action. */
   readonly codes?: readonly string[] | undefined;
 }
 
 /**
- * An event about a host, an agent or a grant, for the ledger.
+ * Returns a ledger event about a host, an agent or a grant.
  *
- * @param change - Such as `agent.activated`.
+ * @param change - The event's name, such as `agent.activated`.
  * @param now - Milliseconds since 1970.
  */
 export function partyEvent(change: string, now: number, about: EventSubject): LedgerEvent {
@@ -63,7 +63,7 @@ export function partyEvent(change: string, now: number, about: EventSubject): Le
   };
 }
 
-/** An event of an approval, as it stands in the ledger. */
+/** Returns a ledger event about an approval. */
 export function approvalEvent(
   { id, subject, cause }: Pick<Approval, "id" | "subject" | "cause">,
   change: string,

@@ -1,4 +1,4 @@
-// Tests whether grants of agents cover a request.
+// Tests whether an agent's grants cover a request.
 
 import { canonicalJson, type Json } from "../../bytes/json.js";
 import type { Authority } from "../../caveats/authority.js";
@@ -11,20 +11,20 @@ import { formatTime } from "../../caveats/time.js";
 import type { AgentGrant } from "./records.js";
 import type { Wanted } from "./requests.js";
 
-/** Returns whether a grant is of the wanted capability, and now allows the agent everything that is wanted. */
+/** Returns whether a grant is for the wanted capability, and currently allows everything that is wanted. */
 export function coversWanted(grant: AgentGrant, { term, hops }: Wanted, now: number): boolean {
   if (grant.capability !== term.name || grant.grant !== term.grant) return false;
   if (grant.operation !== term.operation) return false;
   const granted = grant.hops.map(({ hop }) => hop);
-  // An agent cannot ask for a grant that is not bound to it, so one that is bound counts as requested.
+  // Every grant is bound to its agent, so treat the request as bound to the agent too.
   const asked = [...hops.map(({ hop }) => hop), { invokers: [grant.agent] }];
   return hopsCover(granted, asked, term.operation, now);
 }
 
 /**
- * Returns whether the hops of `granted` together allow every call that `asked` allows. Exact for `constraints`.
- * If single operations are limited, true only if `granted` has no further limit. Other restrictions must be
- * equal.
+ * Returns whether the hops of `granted` together allow every call that `asked` allows. The answer is exact for
+ * `constraints`. If there are `operationConstraints`, it is true only if `granted` limits the operation no
+ * further than `asked` does. Other restrictions must be equal.
  *
  * @param operation - The one operation concerned.
  */
@@ -52,14 +52,14 @@ export function hopsCover(
   });
   const { constraints: _, ...others } = wide;
   if (!isWithin || !limitsArguments(others, operation)) return isWithin;
-  // If both have limits for the operation, `granted` covers only what it does not limit further.
+  // If both limit the operation, `granted` covers `asked` only if it adds no further limit.
   return leftTo(operation, narrow) === leftTo(operation, meetOf([granted, asked]));
 }
 
 /** Returns the arguments that an authority allows for an operation, in a comparable form. */
 function leftTo(operation: string, authority: Authority): string {
   const { limited, closed = null } = authorityOver(operation, authority);
-  // A domain holds nothing but JSON.
+  // A domain contains only JSON values.
   return canonicalJson([Object.fromEntries(limited) as unknown as Json, closed]);
 }
 
@@ -75,7 +75,7 @@ function domainContains(wide: Domain, narrow: Domain): boolean {
     }
     const single = type === "number" && narrow.min !== undefined && narrow.min === narrow.max;
     if (single) return narrow.min === undefined || allows(wide, narrow.min);
-    // No list can name all remaining strings, or all numbers between two bounds.
+    // A finite list cannot contain every remaining string, or every number between two bounds.
     if (wide.in !== undefined) return false;
     const others = (wide.not_in ?? []).filter((value) => typeof value === type);
     if (!others.every(excluded)) return false;

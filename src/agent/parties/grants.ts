@@ -1,4 +1,4 @@
-// Grants of agents: their current state, new grants, and how grants end.
+// Grants of agents: their current state, new grants, and how they end.
 
 import { newCapabilityId } from "../../capability/mint.js";
 import { forInvoker, permitsOperation } from "../policy.js";
@@ -18,7 +18,10 @@ export interface ListedGrant {
   readonly host: HostRecord;
 }
 
-/** A grant as it is now: an active one is revoked once it has ended without its record saying so. */
+/**
+ * Returns a grant in its current state: an active one counts as revoked once it has ended, even if its record
+ * does not say so.
+ */
 export function currentGrant(
   grant: AgentGrant,
   context: Pick<PartiesContext, "clock" | "terms" | "revocations">,
@@ -34,7 +37,7 @@ export function currentGrant(
   return reason === undefined ? grant : { ...grant, status: "revoked", reason };
 }
 
-/** True if the revocation list ends an active grant: its capability, or all that its principal had before. */
+/** True if the revocation list ends an active grant, by its capability or with everything that its principal had. */
 export function isGrantRevoked(
   grant: AgentGrant,
   { revocations }: Pick<PartiesContext, "revocations">,
@@ -45,10 +48,10 @@ export function isGrantRevoked(
 }
 
 /**
- * The capabilities whose grants the revocation list ended, and nothing else. Read before a change that ends grants:
- * such a change revokes them first.
+ * Returns the names of the capabilities whose grants the revocation list has ended. Read them before a
+ * transaction that ends grants for other reasons, since that revokes capabilities itself.
  *
- * @param kept - The grants of an agent, as they are stored.
+ * @param kept - The stored grants of an agent.
  */
 export function revokedCapabilities(
   kept: readonly AgentGrant[],
@@ -59,26 +62,26 @@ export function revokedCapabilities(
     .map(({ capability }) => capability);
 }
 
-/** Returns whether a grant can be used, by its own record. */
+/** Returns whether a grant's record allows its use. */
 function isGrantLive(grant: AgentGrant, now: number): boolean {
   return grant.status === "active" && (grant.expires === undefined || grant.expires > now);
 }
 
-/** Returns whether a grant's capability is still offered, by the same name and under the same grant. */
+/** Returns whether a grant's capability is still offered, with the same name and under the same grant. */
 export function isGrantOffered(
   { capability, grant, operation }: Pick<AgentGrant, "capability" | "grant" | "operation">,
   { terms }: Pick<PartiesContext, "terms">,
 ): boolean {
-  // Callers that only read records pass no terms: every capability then counts as offered.
+  // Callers that only read records configure no terms; every capability then counts as offered.
   if (terms === undefined) return true;
   const term = terms.get(capability);
   return term?.grant === grant && term.operation === operation;
 }
 
-/** The reason for ending a grant whose capability was removed, or now belongs to another grant. */
+/** The reason for ending a grant whose capability was removed or moved to another grant. */
 export const NOT_OFFERED = "the capability is not offered any more";
 
-/** Everything that is granted on behalf of a user now. */
+/** Returns all active grants on behalf of a user. */
 export async function activeGrantsOf(
   principal: string,
   context: PartiesContext,
@@ -99,8 +102,8 @@ export async function activeGrantsOf(
 }
 
 /**
- * Returns what the policy permits a principal through this agent; everything without a policy, or before there
- * is a principal.
+ * Returns the capabilities that the policy permits a principal through this agent; all of them if there is no
+ * policy or no principal yet.
  */
 export async function permittedCapabilities(
   principal: string | undefined,
@@ -124,11 +127,11 @@ interface GrantingCase {
   readonly agent: AgentRecord;
   /** The host's defaults that still apply. */
   readonly defaults: readonly string[];
-  /** The names that the policy permits. */
+  /** The names of the capabilities that the policy permits. */
   readonly permitted: ReadonlySet<string>;
 }
 
-/** The outcome of a requested capability: granted at once, after an approval, or never. */
+/** Returns the first status of a requested grant: active, pending or denied. */
 export function initialStatus(
   { name, approval }: CapabilityTerm,
   { host, agent, defaults, permitted }: GrantingCase,
@@ -146,7 +149,7 @@ export function initialStatus(
   return { status: isDefault && linked ? "active" : "pending" };
 }
 
-/** The reason of a denial by the policy. */
+/** The reason for a denial by the policy. */
 export const POLICY_DENIES = "the policy does not permit it";
 
 export function newGrant(
@@ -180,7 +183,7 @@ export function newGrant(
   };
 }
 
-/** Returns when a grant that becomes active now expires: after its lifetime, or earlier if a hop says so. */
+/** Returns when a grant that is activated at `now` expires: after its lifetime, or earlier if a hop expires. */
 export function grantExpiry(hops: AgentGrant["hops"], now: number, lifetime: number): number {
   const ends = hops.flatMap(({ hop }) =>
     hop.expires === undefined ? [] : [Date.parse(hop.expires)],
@@ -189,8 +192,8 @@ export function grantExpiry(hops: AgentGrant["hops"], now: number, lifetime: num
 }
 
 /**
- * Stores a requested grant. The denial of a stranger is not recorded here: anyone can make hosts that ask
- * without end, and the protocol limits what it records of them.
+ * Stores a requested grant. A denial to an unlinked host is not recorded here, because anyone can make such
+ * hosts and send requests without end; the protocol bounds how many it records.
  */
 export async function keepAskedGrant(
   draft: PartyDraft,
@@ -222,7 +225,7 @@ export interface Change {
   readonly now: number;
 }
 
-/** Revokes an agent's active and pending grants, all or some. @returns The revoked ones, as they were before. */
+/** Revokes an agent's active and pending grants, or some of them. @returns The revoked grants as they were before. */
 export async function endGrants(
   draft: PartyDraft,
   agent: AgentRecord,
@@ -242,18 +245,19 @@ export async function endGrants(
 }
 
 /**
- * Most ended grants kept for one agent, and most ended agents for one host, so that an agent that asks and revokes in
- * turns cannot fill the database before the retention is over. The ledger also knows the removed ones.
+ * Most ended grants stored for one agent, and most ended agents for one host, so that an agent that requests
+ * and revokes in turn cannot fill the database within the retention time. The ledger still has the events of
+ * removed ones.
  */
 export const ENDED_KEPT = 500;
 
-/** Most grants that one change removes. */
+/** Most grants that one transaction removes. */
 const GRANTS_AT_ONCE = 100;
 
 /**
- * Removes the oldest ended grants of an agent, with their approvals, if there are too many.
+ * Removes the oldest ended grants of an agent and their approvals, if there are too many.
  *
- * @param all - The agent's grants, as they were read in this draft.
+ * @param all - The agent's grants, as read in this transaction.
  */
 export async function forgetGrants(
   draft: PartyDraft,

@@ -1,4 +1,4 @@
-// Hosts that users make, and the enrolment by which such a host gives its key.
+// Hosts that users create, and the enrolment in which such a host presents its key.
 
 import { encodeBase64url } from "../../bytes/base64.js";
 import { meant } from "../../checks/members.js";
@@ -24,7 +24,7 @@ export async function createHost(
     const defaults = newHostDefaults(asked.defaults, context);
     const id = newId("host", context);
     const secret = encodeBase64url(random(32));
-    // The id in it finds the host; the hash of all of it proves it.
+    // The id finds the host; the hash of the whole token proves it.
     const enrolmentToken = `${id}.${secret}`;
     const now = clock();
     const enrolment = {
@@ -58,7 +58,10 @@ export async function createHost(
   });
 }
 
-/** Returns whether a host counts: one whose enrolment token has expired gives no key any more. */
+/**
+ * Returns a test whether a host counts against its user's limit: not if it never enrolled and its token has
+ * expired.
+ */
 function isCountedAt(now: number): (host: HostRecord) => boolean {
   return ({ status, enrolment }) =>
     status !== "revoked" && (status !== "enrolling" || (enrolment?.expires ?? 0) > now);
@@ -69,7 +72,7 @@ function newHostDefaults(
   { settings, terms }: PartiesContext,
 ): readonly string[] {
   if (given === undefined) return settings.defaults;
-  // A user cannot make a default of what the operator has not made one.
+  // A user can only choose among the operator's defaults.
   const strange = given.filter((name) => !settings.defaults.includes(name));
   if (strange.length === 0) return [...new Set(given)];
   const [first = ""] = strange;
@@ -96,7 +99,7 @@ export async function enrolHost(
     return context.store.change(async (draft) => {
       const now = context.clock();
       const host = await draft.hosts.get(id);
-      // Compared as hashes, so that the time reveals nothing about a guess.
+      // Compare hashes, so that timing reveals nothing about a guess.
       const { enrolment, status, principal } = host ?? {};
       const valid = status === "enrolling" && enrolment?.hash === digestOfText(token);
       if (host === undefined || !valid) {

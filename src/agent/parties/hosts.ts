@@ -1,4 +1,4 @@
-// Hosts: by id and key, new ones and their bounds, and those that a user takes on.
+// Hosts: found by id and key, created within limits, and linked to users.
 
 import type { PartiesContext } from "./context.js";
 import { partyEvent } from "./events.js";
@@ -7,7 +7,7 @@ import { throwRefusal } from "./refusals.js";
 import type { HostProof } from "./requests.js";
 import { everyRecord, type PartyDraft, type PartyView, takeTurn } from "./store.js";
 
-/** The host that has proven a key; without one, the last host that was revoked with it. */
+/** Returns the host that has proven this key; if there is none, the last host that was revoked with it. */
 export async function hostWithKey(
   view: PartyView | PartyDraft,
   thumbprint: string,
@@ -18,7 +18,7 @@ export async function hostWithKey(
   return found.find(({ status }) => status === "revoked");
 }
 
-/** Hosts that were given a key and have not proven it. */
+/** Returns the hosts that were given this key and have not proven it. */
 export async function hostsGivenKey(
   view: PartyView | PartyDraft,
   thumbprint: string,
@@ -27,18 +27,18 @@ export async function hostsGivenKey(
   return found.filter(({ unproven }) => unproven?.thumbprint === thumbprint);
 }
 
-/** True if a host is active and a user has taken it on: anyone can make the others. */
+/** True if a host is active and linked to a user. Anyone can register an unlinked host. */
 export function isUsersHost({ status, principal }: HostRecord): boolean {
   return status === "active" && principal !== undefined;
 }
 
-/** A host with another key in place of any that it has. */
+/** Returns the host with a new key in place of its old ones. */
 export function hostGivenKey(host: HostRecord, given: PublicKey, proven: boolean): HostRecord {
   const { key: _, thumbprint: _old, unproven: _other, ...rest } = host;
   return proven ? { ...rest, ...given } : { ...rest, unproven: given };
 }
 
-/** The defaults of a host that are still defaults, and still there. */
+/** Returns a host's defaults that the settings still allow and whose capabilities are still offered. */
 export function currentDefaults(
   { defaults }: Pick<HostRecord, "defaults">,
   { settings, terms }: Pick<PartiesContext, "settings" | "terms">,
@@ -47,10 +47,10 @@ export function currentDefaults(
 }
 
 /**
- * The host that proved to have a key, known or made.
+ * Returns the host that proved its key: the known one, updated, or a new one.
  *
- * @param known - As the change has read it.
- * @param asked - The id of a new one, and whether its agents act for no user.
+ * @param known - The host as read in this transaction.
+ * @param asked - `id` for a new host; `alone` if its agent acts for no user.
  * @throws RefusedError
  */
 export async function knownOrNewHost(
@@ -70,7 +70,7 @@ export async function knownOrNewHost(
     const status = alone && known.principal === undefined ? "active" : known.status;
     return { ...known, ...(name === undefined ? {} : { name }), status, updated: now };
   }
-  // A host that a user has made, and that proves its key by this, is no stranger.
+  // A host that a user enrolled, and that proves its key by this request, is not counted as a stranger.
   const enrolled = alone ? undefined : await enrolledHostWithKey(draft, hostThumbprint);
   if (enrolled === undefined) {
     if (!settings.allowHosts) {
@@ -97,8 +97,8 @@ export async function knownOrNewHost(
 }
 
 /**
- * A host that a user takes on. If the user has enrolled a host under the same key, which had not been proven, this is
- * that host: its name and its defaults count, and its own record ends.
+ * Merges a host that is being linked to a user with one that the user enrolled under the same key without a
+ * proof. The enrolled host's name and defaults apply, and its record ends.
  */
 export async function mergedWithEnrolled(
   draft: PartyDraft,
@@ -122,7 +122,7 @@ export async function mergedWithEnrolled(
   return known;
 }
 
-/** A host that a user has made, and that was enrolled under a key without proving it. */
+/** Returns the host that a user enrolled under this key without a proof. */
 async function enrolledHostWithKey(
   draft: PartyDraft,
   thumbprint: string,
@@ -140,23 +140,23 @@ async function isEnrolled(
 ): Promise<boolean> {
   if (unproven?.thumbprint !== thumbprint) return false;
   if (status !== "active" || principal === undefined) return false;
-  // A host with agents has this key by rotation, not by a new enrolment, so it stays.
+  // A host with agents got this key by rotation, not by a new enrolment: keep it.
   const [agent] = await draft.agents.find({ host: id, limit: 1 });
   return agent === undefined;
 }
 
 /**
- * Milliseconds for which a host that registers itself, and an agent, counts though it has ended: a flood of them
- * keeps others out no longer.
+ * Milliseconds for which a self-registered host or an agent counts against the limits, even if it has ended.
+ * Then a flood of registrations no longer keeps others out.
  */
 export const COUNTED_MS: number = 60 * 60 * 1000;
 
 /**
- * Refuses a new host while too many that no user has taken on have registered within an hour: from its address, from
- * its network, or in all.
+ * Refuses a new host if too many unlinked hosts have registered within an hour: from its address, from its
+ * network, or in total.
  *
- * @param from - Where it registers from; without it, only all hosts together are counted.
- * @throws RefusedError with the seconds until the oldest of them counts no longer.
+ * @param from - The origin of the request; without it, only the total is checked.
+ * @throws RefusedError with the seconds until the next host may register.
  */
 async function checkNewHosts(
   draft: PartyDraft,
@@ -164,7 +164,7 @@ async function checkNewHosts(
   { settings: { bounds }, clock }: Pick<PartiesContext, "settings" | "clock">,
 ): Promise<void> {
   const now = clock();
-  // Hosts that register at the same time from one network are counted one after the other.
+  // Count concurrent registrations from one network one after another.
   if (from !== undefined) await takeTurn(draft, ["new-hosts", from.network], now);
   const shares = [
     ...(from === undefined

@@ -1,5 +1,5 @@
 /**
- * Hosts, their agents, what each may do and people's approvals. Its store is `openParties` of
+ * Hosts, their agents, each agent's grants, and people's approvals. The store is `openParties` of
  * `proviso/stores`.
  *
  * @module proviso/parties

@@ -1,4 +1,4 @@
-// Keys of hosts and agents: rotated, and proven by signatures.
+// Keys of hosts and agents: rotation, and proof by signatures.
 
 import { livingAgent } from "./agents.js";
 import { outcomeOf } from "./answers.js";
@@ -26,7 +26,7 @@ export async function rotateAgentKey(
       );
       if (taken) throwRefusal("key_in_use", "another agent of this host has this key, or had it");
       const now = context.clock();
-      // Writing the host makes a conflict if another of its agents takes the key at the same time.
+      // Write the host, so that two of its agents taking the same key at once is a conflict.
       await draft.put("hosts", host);
       const { unproven: _, ...rest } = agent;
       const known = thumbprint === agent.thumbprint && agent.unproven !== true;
@@ -106,7 +106,8 @@ export async function hostProved(
     }
     if (host.status === "revoked") return host;
     const other = await hostWithKey(draft, thumbprint);
-    // The key is this host's too, wherever one of its agents is named, but it is known by it nowhere else.
+    // Another host has proven this key. Accept it as this host's where one of its agents is named, but do not
+    // find this host by it.
     if (other !== undefined && other.status !== "revoked") return host;
     const now = context.clock();
     const proved = { ...hostGivenKey(host, host.unproven, true), updated: now };

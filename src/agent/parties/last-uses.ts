@@ -1,5 +1,5 @@
-// When agents and grants were used last. Apart from agents.ts, so that only what notes uses needs the package of the
-// cache.
+// When agents and grants were last used. Separate from agents.ts, so that only this file needs the cache
+// package.
 
 import { LRUCache } from "lru-cache";
 import { agentExpiry } from "./agents.js";
@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 
 const MAX_NOTED = 10_000;
 
-/** Notes when agents and grants were used last, once a minute at most. */
+/** Records when agents and grants were last used, at most once a minute. */
 export class LastUses {
   readonly #context: PartiesContext;
   readonly #noted = new LRUCache<string, number>({ max: MAX_NOTED });
@@ -19,7 +19,7 @@ export class LastUses {
     this.#context = context;
   }
 
-  /** An agent that is used expires later, but not after its longest time. */
+  /** Records a use and extends the agent's expiry, up to its longest lifetime. */
   async used(agentId: string, grantId?: string): Promise<void> {
     const { store, clock } = this.#context;
     const now = clock();
@@ -30,7 +30,7 @@ export class LastUses {
     try {
       await store.change((draft) => this.#note(draft, agentId, grantId, now));
     } catch (error) {
-      // The next use writes it.
+      // The next use tries again.
       this.#noted.delete(key);
       throw error;
     }
@@ -53,7 +53,7 @@ export class LastUses {
     if (grant?.status === "active") await draft.put("grants", { ...grant, lastUsed: now });
   }
 
-  /** Shorter where agents expire soon. */
+  /** Less than a minute if agents expire soon. */
   #pause(): number {
     return Math.min(MINUTE, this.#context.settings.lifetimes.agent * 100);
   }

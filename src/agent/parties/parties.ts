@@ -53,19 +53,19 @@ import type { CapabilityTerms } from "./terms.js";
 
 export interface PartiesOptions {
   readonly store: PartyStore;
-  /** The sink and source of revocations: the store or list in which the issuer looks them up. */
+  /** Where revocations are written and looked up: the store or list that the issuer uses. */
   readonly revocations: RevocationSink & RevocationSource;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
   readonly random?: ((length: number) => Uint8Array) | undefined;
-  /** The capabilities that can be requested; without it there are none, but everything else works. */
+  /** The capabilities that can be requested; none unless given. Everything else works without them. */
   readonly terms?: CapabilityTerms | undefined;
   /**
-   * Grants of an issuing agent that no capability is of, and whose approvals it keeps: the rule of each is in force
-   * when it is decided about.
+   * Grants of the issuing agent that correspond to no capability but have approvals kept here. Each grant's
+   * current rule is checked when its approval is decided.
    */
   readonly grants?: readonly ApprovedByRule[] | undefined;
-  /** Asked before something becomes active, and again at each call; without it, at each call alone. */
+  /** Checked before a grant becomes active; without it, only each call is checked. */
   readonly policy?: Policy | undefined;
   readonly settings?: PartySettings | undefined;
 }
@@ -82,8 +82,9 @@ const MEMBERS = [
 ];
 
 /**
- * Hosts, their agents, and what each may do: who gets what at once, what needs whose approval, what ends it.
- * Needs no skills and no policy. Refusals are values; the ledger has those of users' hosts, users and operators.
+ * Hosts, their agents and each agent's grants: what is granted at once, what needs whose approval, and what
+ * ends a grant. Works without skills and without a policy. Refusals are returned as values; those of linked
+ * hosts, users and operators are recorded in the ledger.
  *
  * Every method throws a StorageError if something cannot be read or written; then nothing has changed.
  */
@@ -118,14 +119,14 @@ export class Parties {
     this.#uses = new LastUses(this.#context);
   }
 
-  /** True if a grant of an issuing agent is approved by the very rule that was given here for it. */
+  /** True if the grant was configured here with the same approval rule. */
   approvesBy({ id, approval }: ApprovedByRule): boolean {
     const rule = this.#rules.get(id);
     if (rule === undefined || approval === undefined) return rule === approval;
     return digestOfJson(rule) === digestOfJson(approval);
   }
 
-  /** True if an active grant is not any more: its capability was revoked, or all of its principal from before. */
+  /** True if an active grant has been revoked since: its capability, or everything that its principal had. */
   isRevoked(grant: AgentGrant): boolean {
     return isGrantRevoked(grant, this.#context);
   }
@@ -134,27 +135,27 @@ export class Parties {
     return this.#context.store.read((view) => view.hosts.get(id));
   }
 
-  /** The host that has proven the key; without one, the last host that was revoked with it. */
+  /** Returns the host that has proven this key; if there is none, the last host that was revoked with it. */
   hostByKey(thumbprint: string): Promise<HostRecord | undefined> {
     return this.#context.store.read((view) => hostWithKey(view, thumbprint));
   }
 
-  /** Hosts that were given the key and have not proven it. */
+  /** Returns the hosts that were given this key and have not proven it. */
   hostsGiven(thumbprint: string): Promise<readonly HostRecord[]> {
     return this.#context.store.read((view) => hostsGivenKey(view, thumbprint));
   }
 
-  /** The capabilities that the agents of a host get without an approval. */
+  /** Returns the capabilities that a host's agents get without an approval. */
   defaultsOf(host: HostRecord): readonly string[] {
     return currentDefaults(host, this.#context);
   }
 
-  /** The hosts of a user. */
+  /** Returns the hosts of a user. */
   hostsOf(principal: string): Promise<readonly HostRecord[]> {
     return this.#context.store.read((view) => view.hosts.find({ principal }));
   }
 
-  /** An agent as it is now: expired if its time is over. */
+  /** Returns an agent in its current state: expired once its expiry has passed. */
   async agent(id: string): Promise<AgentRecord | undefined> {
     const found = await this.#context.store.read((view) => view.agents.get(id));
     return found === undefined ? undefined : currentAgent(found, this.#context);
@@ -167,8 +168,8 @@ export class Parties {
   }
 
   /**
-   * Returns an agent's granted, requested and denied capabilities, in the order of the requests, with their
-   * current state.
+   * Returns an agent's active, pending, denied and revoked grants in their current state, in the order of the
+   * requests.
    */
   async grantsOf(agent: string): Promise<readonly AgentGrant[]> {
     await settlePendingApprovals(agent, this.#context);
@@ -176,7 +177,7 @@ export class Parties {
     return found.map((grant) => currentGrant(grant, this.#context));
   }
 
-  /** Returns the granted, requested and denied capabilities of a host's agents, in the order of the requests. */
+  /** Returns the grants of all agents of a host in their current state, in the order of the requests. */
   grantsOfHost(host: string): Promise<readonly AgentGrant[]> {
     return this.#context.store.read(async (view) =>
       (await everyRecord(view.grants, { host })).map((grant) => currentGrant(grant, this.#context)),
@@ -189,10 +190,10 @@ export class Parties {
   }
 
   /**
-   * Makes a host: active with a key, whose signature the caller has verified; else by an enrolment token,
-   * shown once.
+   * Creates a host. With a key, whose signature the caller has verified, it is active; without one, it gets an
+   * enrolment token, which is returned once.
    *
-   * @param asked - `operator` where an operator of this installation makes it in the user's place.
+   * @param asked - `operator` if an operator of this installation creates it in the user's place.
    */
   async createHost(
     asked: HostCreation,
@@ -202,39 +203,42 @@ export class Parties {
     return createHost(own, this.#context);
   }
 
-  /** Gives a host its key by the enrolment token. */
+  /** Sets a host's key; the host proves itself by its enrolment token. */
   async enrollHost(asked: HostEnrolment): Promise<Outcome<{ readonly host: HostRecord }>> {
     return enrolHost(plainAsked(asked), this.#context);
   }
 
   /**
-   * Registers an agent and its new host. An agent of a linked host gets the requested defaults at once; its
-   * other requests wait for approval, and so does any other agent.
+   * Registers an agent, and its host if it is new. An agent of a linked host gets the requested defaults at
+   * once. Its other requests, and every agent of an unlinked host, wait for an approval.
    */
   async register(asked: Registration): Promise<Outcome<AskedAnswer>> {
     return registerAgent(plainAsked(asked), this.#context);
   }
 
-  /** More for an active agent: defaults at once, everything else by an approval, with other grants untouched. */
+  /**
+   * Requests more grants for an active agent. Defaults are granted at once, everything else after an approval;
+   * other grants stay as they are.
+   */
   async requestGrants(agent: string, asked: GrantRequest): Promise<Outcome<AskedAnswer>> {
     assertString(agent, "agent");
     return requestGrants(agent, plainAsked(asked), this.#context);
   }
 
   /**
-   * Makes an expired agent active again, with the host's defaults alone, but for those that people have revoked or
-   * denied to it. One that is active stays as it is.
+   * Reactivates an expired agent with only the host's defaults, except those that people have revoked or denied
+   * to it. An active agent stays unchanged.
    */
   reactivate(agent: string): Promise<Outcome<AskedAnswer>> {
     return reactivateAgent(agent, this.#context);
   }
 
-  /** Asks a user to take over an autonomous agent, which ends. Only it and its host can ask. */
+  /** Asks a user to take over an autonomous agent; the agent then ends. Only the agent and its host may ask. */
   async claim(asked: Claim): Promise<Outcome<AskedAnswer>> {
     return claimAgent(plainAsked(asked), this.#context);
   }
 
-  /** Gives an agent another key; the one before ends. */
+  /** Replaces an agent's key; the old key no longer works. */
   async rotateAgentKey(
     agent: string,
     key: NewKey,
@@ -243,28 +247,28 @@ export class Parties {
     return rotateAgentKey(agent, plainAsked(key, "key"), this.#context);
   }
 
-  /** Notes that an agent has signed under the key that it was given. */
+  /** Records that an agent has signed with its new key. */
   agentProved(agent: string, thumbprint: string): Promise<void> {
     return agentProved(agent, thumbprint, this.#context);
   }
 
-  /** Gives a host another key; the one before ends. */
+  /** Replaces a host's key; the old key no longer works. */
   async rotateHostKey(host: string, key: NewKey): Promise<Outcome<{ readonly host: HostRecord }>> {
     assertString(host, "host");
     return rotateHostKey(host, plainAsked(key, "key"), this.#context);
   }
 
   /**
-   * Notes that a signature under a key has named this host, by an agent of it: if the host was given that key, it is
-   * known by it from now on.
+   * Records a valid signature by a key in a JWT that names this host. If the host was given that key, the key
+   * is proven from now on.
    *
-   * @returns The host, if the key is its own; `undefined` otherwise.
+   * @returns The host, if it has this key; otherwise `undefined`.
    */
   hostProved(host: string, thumbprint: string): Promise<HostRecord | undefined> {
     return hostProved(host, thumbprint, this.#context);
   }
 
-  /** Revokes an agent with all its grants and their tokens. A second time, it changes nothing. */
+  /** Revokes an agent with all its grants and their tokens. Repeating the call changes nothing. */
   async revokeAgent(agent: string, by: Actor): Promise<Outcome<AgentAnswer>> {
     assertString(agent, "agent");
     return revokeAgent(agent, plainAsked(by, "by"), this.#context);
@@ -281,18 +285,18 @@ export class Parties {
 
   /**
    * Revokes everything of a user, for example when the user is deleted: every token issued for the user up to
-   * now, over any protocol, the pending approvals, and the user's hosts with all agents and grants. Later
-   * grants are not affected, so first make sure that the user can no longer sign in.
+   * now, over any protocol, pending approvals, and the user's hosts with all agents and grants. Later grants
+   * are not affected, so first make sure that the user can no longer sign in.
    *
    * @param by - The user, or an operator.
-   * @throws StorageError Then called again, it goes on.
+   * @throws StorageError Calling it again continues where it stopped.
    */
   async revokeUser(principal: string, by: Actor): Promise<RevokedUser> {
     assertString(principal, "principal");
     return revokeUser(principal, plainAsked(by, "by"), this.#context);
   }
 
-  /** Revokes grants and requests by name. @returns `grants`: those that were not revoked before. */
+  /** Revokes grants and requests by capability name. @returns `grants`: those newly revoked. */
   async revokeGrants(
     agent: string,
     names: readonly string[],
@@ -308,28 +312,27 @@ export class Parties {
     return revokeGrant(grant, plainAsked(by, "by"), this.#context);
   }
 
-  /** Returns the active grants on behalf of a user, with agent and host. */
+  /** Returns the active grants on behalf of a user, each with its agent and host. */
   activeGrants(principal: string): Promise<readonly ListedGrant[]> {
     return activeGrantsOf(principal, this.#context);
   }
 
-  /** Every agent grant, in the order of asking. */
+  /** Returns all agents' grants, in the order of the requests. */
   allGrants(page: Page = {}): Promise<readonly AgentGrant[]> {
     return this.#context.store.read(async (view) =>
       (await view.grants.find(page)).map((grant) => currentGrant(grant, this.#context)),
     );
   }
 
-  /** Notes that an agent has been seen, and has used a grant: written once a minute at most. */
+  /** Records that an agent, and a grant if given, was used; written at most once a minute. */
   used(agent: string, grant?: string): Promise<void> {
     return this.#uses.used(agent, grant);
   }
 
   /**
-   * Records a use of a one-time value, such as a JWT's `jti`. The value may be used only if the result is
-   * `first`.
+   * Records a use of a one-time value, such as a JWT's `jti`. Accept the value only if the result is `first`.
    *
-   * @throws TypeError if `expires` or `most` is no whole number.
+   * @throws TypeError if `expires` or `most` is not an integer.
    * @throws StorageError
    */
   useOnce(use: SingleUse): Promise<UseOutcome> {
@@ -338,7 +341,7 @@ export class Parties {
 }
 
 /**
- * A copy of what a program asks for: plain JSON at every level.
+ * Returns a copy of an argument that must be plain JSON at every level.
  *
  * @throws TypeError naming the value that is not plain data.
  */

@@ -1,6 +1,5 @@
-// src/agent/parties: hosts, their agents, each agent's permissions, and the decisions that people make before something is
-// granted, the same for every protocol. This file has the stored records. Times are milliseconds since 1970 unless a hop
-// has them.
+// The stored records of hosts, their agents, each agent's grants, and the approvals that people give, the same
+// for every protocol. Times are milliseconds since 1970, except within hops.
 
 import type { JsonObject } from "../../bytes/json.js";
 import type { Hop } from "../../caveats/hop.js";
@@ -13,55 +12,58 @@ export interface PublicKey {
   readonly thumbprint: string;
 }
 
-/** The origin of a request. */
+/** Where a request comes from. */
 export interface Origin {
-  /** An IPv4 address, or the IPv6 network of 64 bits that one party has: `192.0.2.1`, `2001:db8:0:1::/64`. */
+  /** The IPv4 address, or the IPv6 network of 64 bits that belongs to one party: `192.0.2.1`, `2001:db8:0:1::/64`. */
   readonly address: string;
-  /** The network around it, of 24 bits in IPv4 and 48 in IPv6: `192.0.2.0/24`, `2001:db8:0::/48`. */
+  /** The surrounding network: 24 bits in IPv4, 48 in IPv6: `192.0.2.0/24`, `2001:db8:0::/48`. */
   readonly network: string;
 }
 
-/** `enrolling` until it gives its key, `pending` until a user approves an agent of it. */
+/** `enrolling` until the host presents its key; `pending` until a user approves one of its agents. */
 export type HostStatus = "enrolling" | "pending" | "active" | "revoked";
 
 /** A client environment that runs agents, and the user that it is linked to. */
 export interface HostRecord {
   readonly id: string;
-  /** Hosts and agents of different tenants have nothing to do with each other. */
+  /** The tenant; records of different tenants are never combined. */
   readonly tenant: string;
   readonly name?: string;
-  /** Set where its user gave it the name, which the host's own name for itself then does not replace. */
+  /** Set if the user named the host; the name that the host gives itself is then ignored. */
   readonly named?: true;
   readonly status: HostStatus;
-  /** Its public key as a JWK, under which it has signed; absent while it is enrolling or has one to prove. */
+  /** The public key as a JWK, proven by a signature; absent while the host is enrolling or has yet to prove its key. */
   readonly key?: JsonObject;
-  /** The key's thumbprint (RFC 7638): no two hosts that are not revoked share one. */
+  /** The key's thumbprint (RFC 7638). Hosts that are not revoked never share one. */
   readonly thumbprint?: string;
   /**
-   * A key that it was given at enrolment or rotation, in place of `key`, until it signs under it. Such a key reserves
-   * nothing: other hosts may be given it too.
+   * A key given at enrolment or rotation, until the host signs with it. Nothing is reserved by it: other hosts
+   * may be given the same key.
    */
   readonly unproven?: PublicKey;
-  /** The user that it is linked to: its agents act for that user. */
+  /** The linked user, for whom the host's agents act. */
   readonly principal?: string;
-  /** Names of the capabilities that its agents get without an approval. */
+  /** Names of the capabilities that the host's agents get without an approval. */
   readonly defaults: readonly string[];
-  /** The address that it registered from; removed once a user is linked to it. */
+  /** The origin of its registration; removed once a user is linked to the host. */
   readonly from?: Origin;
-  /** While it is enrolling: SHA-256 of the enrolment token in base64url, and when that ends. */
+  /** While the host is enrolling: the SHA-256 of its enrolment token in base64url, and when the token expires. */
   readonly enrolment?: { readonly hash: string; readonly expires: number };
   readonly created: number;
   readonly updated: number;
   readonly lastUsed?: number;
 }
 
-/** On whose behalf an agent acts: a user's, or its own. */
+/** Whether an agent acts for a user (`delegated`) or for none (`autonomous`). */
 export type AgentMode = "delegated" | "autonomous";
 
-/** The state of an agent; `rejected` if an approver denied its registration, `claimed` once a user took it over. */
+/**
+ * The state of an agent: `rejected` if an approver denied its registration, `claimed` once a user has taken it
+ * over.
+ */
 export type AgentStatus = "pending" | "active" | "expired" | "revoked" | "rejected" | "claimed";
 
-/** An agent that a host has registered. */
+/** An agent registered by a host. */
 export interface AgentRecord {
   readonly id: string;
   readonly host: string;
@@ -72,13 +74,16 @@ export interface AgentRecord {
   /** Its public key as a JWK. */
   readonly key: JsonObject;
   readonly thumbprint: string;
-  /** Set from a rotation without a proof until a JWT under the key: such a key keeps no other agent from it. */
+  /**
+   * Set if a key rotation came without a proof, until a JWT is signed with the key. Until then, another agent
+   * may take the same key.
+   */
   readonly unproven?: true;
-  /** The user that it acts for; absent where it acts for none, or none is known yet. */
+  /** The user that the agent acts for; absent if it is autonomous, or no user is known yet. */
   readonly principal?: string;
-  /** The approver's reason for denying it. */
+  /** The approver's reason for denying the registration. */
   readonly denial?: string;
-  /** Names of capabilities that people have revoked or denied to it, so that it no longer gets them by default. */
+  /** Names of capabilities that people have revoked or denied to the agent, which it no longer gets by default. */
   readonly withheld?: readonly string[];
   readonly created: number;
   readonly updated: number;
@@ -90,7 +95,7 @@ export interface AgentRecord {
 /** The state of a grant. An agent may use only an active one. */
 export type AgentGrantStatus = "active" | "pending" | "denied" | "revoked";
 
-/** The limits that one party set on a grant: a hop of every token that is minted for it. */
+/** The limits that one party set on a grant. They are a hop of every token minted for it. */
 export interface GrantHop {
   readonly by: "agent" | "server" | "approver";
   /** The approver. */
@@ -98,29 +103,29 @@ export interface GrantHop {
   readonly hop: Hop;
 }
 
-/** A permission of an agent: one operation under one of the issuing agent's grants, with every party's hops. */
+/** A permission of an agent: one operation under one of the issuing agent's grants, with the hops of every party. */
 export interface AgentGrant {
   readonly id: string;
   readonly agent: string;
   readonly host: string;
-  /** Its name in Agent-Auth: a skill's id. */
+  /** The capability's name in Agent-Auth: a skill's id. */
   readonly capability: string;
-  /** The issuing agent's grant, and the skill's operation in it. */
+  /** The issuing agent's grant. */
   readonly grant: string;
   readonly operation: string;
   readonly status: AgentGrantStatus;
   readonly hops: readonly GrantHop[];
-  /** The id of the capability: the same in every token that is minted for the grant. */
+  /** The capability id, the same in every token minted for the grant. */
   readonly capabilityId: string;
-  /** The user on whose behalf it is used; set once it is active. */
+  /** The user on whose behalf the grant is used; set once it is active. */
   readonly principal?: string;
-  /** The approval that it waits for, or waited for. */
+  /** The approval that the grant waits for, or waited for. */
   readonly approval?: string;
   /** The agent's reason, in its own words. */
   readonly purpose?: string;
-  /** The approver who granted it; absent if the defaults did. */
+  /** The approver who granted it; absent if it was a default. */
   readonly grantedBy?: string;
-  /** The reason for its denial. */
+  /** The reason for the denial or revocation. */
   readonly reason?: string;
   readonly created: number;
   readonly updated: number;
@@ -128,7 +133,7 @@ export interface AgentGrant {
   readonly lastUsed?: number;
 }
 
-/** A chain of the delegation protocol, as the issuer keeps it: a token's last link, and who may revoke it. */
+/** A delegation as the issuer keeps it: the chain up to a token's last link, and who may revoke it. */
 export interface DelegationRecord {
   /** A UUID, derived from the revocation id. */
   readonly id: string;
@@ -138,14 +143,14 @@ export interface DelegationRecord {
   readonly scopes: readonly string[];
   readonly revocationId: string;
   /**
-   * The revocation ids of the capability's identifier and of each link before the last; a holder of one of
-   * these may revoke it.
+   * The revocation ids of the capability's identifier and of each earlier link. Whoever holds a token ending
+   * there may revoke this delegation.
    */
   readonly ancestors: readonly string[];
   readonly capabilityId: string;
   /** The user on whose behalf the capability was issued. */
   readonly principal?: string;
-  /** Absent where the token does not say; then {@link DelegationRecord.created} stands for it. */
+  /** Absent if the token does not say; use {@link DelegationRecord.created} then. */
   readonly issued?: number;
   readonly expires: number;
   /** The time when the issuer first saw it. */
@@ -153,19 +158,19 @@ export interface DelegationRecord {
   readonly revoked?: number;
 }
 
-/** One grant that is asked for. */
+/** One requested grant. */
 export interface AskedGrant {
   readonly grant: string;
   readonly operations: readonly string[];
-  /** The issuer's own names of the resources; absent where it names none. */
+  /** The issuer's own names of the resources; absent if the grant names none. */
   readonly resources?: readonly Pick<Resource, "name" | "displayName" | "kind">[];
-  /** Hops that the asker and the server already demand; they are kept apart, not merged. */
+  /** The hops of the asker and of the server, kept apart rather than merged. */
   readonly hops: readonly GrantHop[];
-  /** The agent grant that waits for it. */
+  /** The id of the agent grant that waits for the decision. */
   readonly agentGrant?: string;
-  /** The asker's name for the grant, if it differs: a skill's id. */
+  /** The asker's name for the grant if it differs, such as a skill's id. */
   readonly name?: string;
-  /** Its effect, in words for people. */
+  /** The effect of the grant, in words for people. */
   readonly description: string;
 }
 
@@ -173,54 +178,56 @@ export interface AskedGrant {
 export type ApprovalKind = "agent-grants" | "agent-claim" | "capabilities";
 
 /**
- * The subject of an approval. With the rule, it is bound to the approval by a digest (`digestOf`); the approval
- * covers this and anything narrower.
+ * The subject of an approval. A digest (`digestOf`) binds subject and rule to the approval, which covers this
+ * request and anything narrower.
  */
 export interface ApprovalSubject {
-  /** Agent grants become active, a user takes over an agent, or the asker collects capabilities. */
+  /**
+   * `agent-grants`: grants become active. `agent-claim`: a user takes over an agent. `capabilities`: the asker
+   * collects capabilities.
+   */
   readonly kind: ApprovalKind;
-  /** The request's id: one request has one approval, however often it is sent. */
+  /** The request's id. However often a request is sent, it has one approval. */
   readonly request: string;
-  /** Empty where an agent asks only to be linked to a user. */
+  /** Empty if an agent asks only to be linked to a user. */
   readonly asked: readonly AskedGrant[];
-  /** The user on whose behalf the agent asks; absent until the first approver is linked to it. */
+  /** The user on whose behalf the agent asks; absent until an approver becomes that user. */
   readonly principal?: string;
-  /** The user that the asker names while there is no principal: only this user may take the agent on. */
+  /** The user that the asker names while there is no principal. Only this user may then become the agent's user. */
   readonly hintedUser?: string;
   /** The asking agent: an invoker's id, and the agent's name for itself. */
   readonly agent: { readonly id: string; readonly name?: string };
-  /** `named` where its user gave it the name. */
+  /** `named` if the user gave the host its name. */
   readonly host?: { readonly id: string; readonly name?: string; readonly named?: true };
   readonly audience?: readonly string[];
   /** The reason, in the asker's words. */
   readonly purpose?: string;
-  /** A text that asker and approver both see, so that the approver knows which request it is. */
+  /** A text that both asker and approver see, so that the approver can recognize the request. */
   readonly bindingMessage?: string;
   /** Longest lifetime of the grant in seconds; a hop may set a shorter one. */
   readonly lifetime: number;
-  /** The resource query that it was asked by, as JSON. */
+  /** The resource query of the request, as JSON. */
   readonly query?: string;
-  /** The digest (`digestOfJson`) of the whole request, which may also ask for what needs no approval. */
+  /** The digest (`digestOfJson`) of the whole request, including grants that need no approval. */
   readonly whole?: string;
 }
 
 /**
- * The state of an approval. `approved` becomes `used` once its grants have been handed out; for agent grants in
- * the same change. All states but `pending` and `approved` are final.
+ * The state of an approval. `approved` becomes `used` once its grants have been handed out; for agents' grants,
+ * in the same transaction. All states except `pending` and `approved` are final.
  */
 export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expired" | "cancelled";
 
 /**
- * The reason why an approval ended without a decision: `principal_revoked` (cancelled) if all capabilities of
- * its principal were revoked after it was opened; `approvers_changed` (denied) if those who have approved, or
- * still can, are not enough under the rule in force.
+ * Why an approval ended without a decision. `principal_revoked` (cancelled): all capabilities of its principal
+ * were revoked after it was opened. `approvers_changed` (denied): too few of the approvers under the current
+ * rule have approved or still can.
  */
 export type ApprovalCause = "principal_revoked" | "approvers_changed";
 
 /**
- * The approvers, and how many of them must approve; one denial denies. If the subject names no principal yet,
- * the user named by the asker, or the one who enters the user code, must approve as well as the rule's
- * approvers.
+ * The approvers, and how many of them must approve; one denial denies. If the subject has no principal yet, the
+ * user that the asker names, or the one who enters the user code, must approve as well.
  */
 export type ApprovalRule = Omit<GrantApproval, "lifetime">;
 
@@ -229,30 +236,30 @@ export interface ApprovalDecision {
   readonly approver: string;
   readonly at: number;
   readonly answer: "approve" | "deny";
-  /** True if it is the user that takes the agent on, where the subject names no principal. */
+  /** True if the approver became the agent's user by this decision. */
   readonly takesOn?: true;
-  /** The indexes of the approved grants in the request; all unless given. The others are denied. */
+  /** The indexes of the approved grants in the request; all unless given. The other grants are denied. */
   readonly granted?: readonly number[];
-  /** The limits that the approver adds to each grant, by its index, each a further hop. */
+  /** The hop that the approver adds to each grant, by the grant's index. */
   readonly hops?: { readonly [place: string]: Hop };
   readonly reason?: string;
 }
 
-/** An approval, decided or not. */
+/** An approval, pending or settled. */
 export interface Approval {
   readonly id: string;
-  /** From `digestOf`, of subject and rule: what approvers saw and decided about. */
+  /** The `digestOf` subject and rule, which the approvers saw and decided. */
   readonly digest: string;
   readonly subject: ApprovalSubject;
   readonly state: ApprovalState;
   readonly cause?: ApprovalCause;
   readonly rule: ApprovalRule;
-  /** How approvers find it: by a code that the user enters, or in their list. */
+  /** How approvers find the request: by a code that the user enters, or in their list. */
   readonly method: "user_code" | "backchannel";
   /** SHA-256 of the user code in base64url. */
   readonly codeHash?: string;
   readonly decisions: readonly ApprovalDecision[];
-  /** The ids of the capabilities that were collected, by the index of the requested grant. */
+  /** The ids of the collected capabilities, by the index of the requested grant. */
   readonly collected?: { readonly [place: string]: string };
   readonly created: number;
   readonly updated: number;

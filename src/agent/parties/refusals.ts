@@ -1,13 +1,13 @@
 /**
- * Codes of refusals to hosts, agents and users. Stable; Agent-Auth's own where it has one.
+ * Codes of refusals to hosts, agents and users; stable. Agent-Auth's own codes are used where they exist.
  *
- * - `invalid_request`: it is not well formed; `path` says where.
+ * - `invalid_request`: it is malformed; `path` says where.
  * - `invalid_capabilities`: there are no capabilities of these names.
  * - `unknown_constraint_operator`: `operators` lists the unknown ones.
- * - `rate_limited`: as many hosts have registered lately as may; `retryAfter` says when to ask again.
- * - `limit_exceeded`: there are as many hosts of a user, agents, grants or open approvals as there may be.
+ * - `rate_limited`: too many hosts have registered recently; `retryAfter` says when to retry.
+ * - `limit_exceeded`: the maximum number of a user's hosts, of agents, grants or open approvals is reached.
  * - `request_reused`: an idempotency key was used for another request.
- * - `hosts_not_allowed`: hosts cannot register themselves here; one is made by its user.
+ * - `hosts_not_allowed`: hosts cannot register themselves here; a user must create them.
  * - `key_in_use`: another host or agent has the key.
  */
 export type PartyRefusalCode =
@@ -39,12 +39,12 @@ export type PartyRefusalCode =
   | "limit_exceeded"
   | "request_reused";
 
-/** A refusal with its reason. Nothing was changed. */
+/** A refusal with its reason. Nothing has changed. */
 export interface PartyRefusal {
   readonly ok: false;
   readonly code: PartyRefusalCode;
   readonly message: string;
-  /** The place in the request. */
+  /** The place in the request, such as `capabilities[1]`. */
   readonly path?: string;
   /** The names of the capabilities concerned. */
   readonly capabilities?: readonly string[];
@@ -54,7 +54,7 @@ export interface PartyRefusal {
   readonly retryAfter?: number;
 }
 
-/** The answer to a request: what there is now, or why not. */
+/** The answer to a request, or a refusal. */
 export type Outcome<Answer> = ({ readonly ok: true } & Answer) | PartyRefusal;
 
 export function partyRefusal(
@@ -65,7 +65,7 @@ export function partyRefusal(
   return { ok: false, code, message, ...more };
 }
 
-/** Stops a change of the store, which then changes nothing. */
+/** Aborts a transaction of the store with a refusal; nothing is written. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
   readonly refusal: PartyRefusal;
@@ -76,7 +76,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** Stops a change of the store with a refusal. @throws RefusedError */
+/** Aborts a transaction of the store with a refusal. @throws RefusedError */
 export function throwRefusal(...refusal: Parameters<typeof partyRefusal>): never {
   throw new RefusedError(partyRefusal(...refusal));
 }

@@ -25,9 +25,9 @@ import { type Outcome, throwRefusal } from "./refusals.js";
 import { type AskedAnswer, checkTexts, type Registration, readAsked } from "./requests.js";
 import { everyRecord, type PartyDraft, type PartyView } from "./store.js";
 
-/** Values that a registration needs and that are determined before the change. */
+/** Values that a registration needs and that are determined before the transaction. */
 interface RegistrationFacts {
-  /** The registered mode if an agent with this key is pending; else the requested mode. */
+  /** The stored mode if an agent with this key is pending; otherwise the requested mode. */
   readonly mode: AgentMode;
   readonly ids: { readonly host: string; readonly agent: string };
   readonly principal: string | undefined;
@@ -50,7 +50,7 @@ export async function registerAgent(
     }
     const { idempotencyKey, from: _, ...request } = asked;
     const repeat = repeatableRequest(asked.hostThumbprint, idempotencyKey, request, context);
-    // Retries if the facts have changed meanwhile, such as by a registration that linked the host to a user.
+    // Retry if the facts changed meanwhile, for example because another registration linked the host to a user.
     for (;;) {
       const facts = await registrationFacts(asked, repeat, context);
       const answer = await store.change((draft) => registerAgentIn(draft, asked, facts, context));
@@ -81,7 +81,7 @@ function agentsOf(view: PartyView, host: HostRecord): Promise<readonly AgentReco
   return everyRecord(view.agents, { host: host.id });
 }
 
-/** Returns the requested mode; for a pending agent that is registered again, its first one. */
+/** Returns the requested mode, or the first mode of a pending agent that registers again. */
 function registeredMode(asked: Registration, agents: readonly AgentRecord[]): AgentMode {
   const same = agents.find((agent) => hasKey(agent, asked));
   return same?.status === "pending" ? same.mode : asked.mode;
@@ -100,7 +100,8 @@ async function registerAgentIn(
   const asked = { ...given, mode: facts.mode };
   const alone = facts.mode === "autonomous";
   const seen = await hostWithKey(draft, asked.hostThumbprint);
-  // Read first: later reads are not older, and any concurrent change of the host or its agents is a conflict.
+  // Read the host first: every later read is then at least as new, and a concurrent change of the host or its
+  // agents is a conflict.
   if (seen !== undefined) await draft.put("hosts", seen);
   const before = await repeatedAnswer(draft, facts.repeat, context);
   if (before !== undefined) return before;
@@ -119,19 +120,20 @@ async function registerAgentIn(
   const waiting =
     known === undefined ? undefined : await answerWhileWaiting(draft, host, known, context);
   if (known !== undefined && waiting === undefined) {
-    // A pending agent can ask again each time its request has ended: old grants are removed.
+    // A pending agent can ask again after each request has ended; remove old grants.
     const grants = await everyRecord(draft.grants, { agent: known.id });
     await forgetGrants(draft, grants, context.clock());
   }
   const answer = waiting ?? (await keepNewAgent(draft, asked, host, agent, facts, context));
-  // A stranger that registers a pending agent again and again, each time under another key, must not fill a table.
+  // A pending agent of an unlinked host may register again and again under new keys; that must not fill the
+  // table of answers.
   if (waiting === undefined || isUsersHost(host)) {
     await keepRepeatedAnswer(draft, facts.repeat, answer, context);
   }
   return answer;
 }
 
-/** An agent that is pending and asks again gets the approval that it waits for. */
+/** Returns the open approval of a pending agent that registers again. */
 async function answerWhileWaiting(
   draft: PartyDraft,
   host: HostRecord,
@@ -162,7 +164,7 @@ async function keepNewAgent(
   const made = wanted.map((one) =>
     newGrant(one, granting, initialStatus(one.term, granting), purpose, context),
   );
-  // A delegated agent whose host has no user waits for an approval, even if it asks for nothing.
+  // A delegated agent of an unlinked host waits for an approval, even if it asks for no capability.
   const unlinked = asked.mode === "delegated" && host.principal === undefined;
   const needsApproval =
     unlinked || host.status !== "active" || made.some(({ status }) => status === "pending");
@@ -173,7 +175,7 @@ async function keepNewAgent(
   return keepAgentAnswer(draft, answer, needsApproval ? asked : undefined, event, context);
 }
 
-/** The pending agent that has the key, among all of its host; `undefined` where the key is free. */
+/** Returns the host's pending agent that has this key; `undefined` if the key is free. */
 async function agentWithKey(
   draft: PartyDraft,
   kept: readonly AgentRecord[],
@@ -221,13 +223,16 @@ function newAgent(
   };
 }
 
-/** Most agents that one change removes; each may have up to {@link ENDED_KEPT} ended grants, removed with it. */
+/**
+ * Most agents that one transaction removes. Each may have up to {@link ENDED_KEPT} ended grants, which are
+ * removed with it.
+ */
 const AGENTS_AT_ONCE = 2;
 
 /**
- * Removes the oldest ended agents of a host, with everything they had, if there are too many.
+ * Removes a host's oldest ended agents with all their records, if there are too many.
  *
- * @param all - The host's agents, as they were read in this draft.
+ * @param all - The host's agents, as read in this transaction.
  */
 async function forgetAgents(draft: PartyDraft, all: readonly AgentRecord[]): Promise<void> {
   const ended = all

@@ -1,4 +1,4 @@
-// What hosts and agents ask for: its shapes, and its reading.
+// Requests of hosts and agents: their shapes, and how they are read.
 
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { isWellFormed } from "../../bytes/utf8.js";
@@ -22,51 +22,51 @@ import type {
 import { throwRefusal } from "./refusals.js";
 import type { CapabilityTerm } from "./terms.js";
 
-/** A capability as an agent asks for it. */
+/** A capability in an agent's request. */
 export interface AskedCapability {
   readonly name: string;
-  /** As it came over the network: argument to exact value, or to `{min, max, in, not_in}`. */
+  /** Unchecked JSON from the network: argument to exact value, or to `{min, max, in, not_in}`. */
   readonly constraints?: Json | undefined;
 }
 
-/** How a user is asked, and the subject. */
+/** How the user is asked, and the reason. */
 export interface AskingOptions {
   /** The reason, in the agent's words. */
   readonly purpose?: string | undefined;
-  /** A text that agent and user both see, by which the user knows the request. */
+  /** A text that both agent and user see, so that the user can recognize the request. */
   readonly bindingMessage?: string | undefined;
   /**
-   * The user that is to decide, where the host is linked to none: it finds the request in its list. Where that has
-   * no room for more of strangers, it is as if none were named: the user enters the code.
+   * The user who is to decide if the host is unlinked; this user finds the request in their list. If that list
+   * has no room for more requests of unlinked hosts, this property is ignored, and a user enters the code.
    */
   readonly loginHint?: string | undefined;
-  /** `user_code` unless given. Without a user that is known or named, it is that in any case. */
+  /** `user_code` unless given. Always `user_code` if no user is known or named. */
   readonly method?: Approval["method"] | undefined;
   /**
-   * The same key and the same request get the same answer again, for a day; from a host that no user has taken on,
-   * only a request that made something.
+   * Repeating the same request with the same key within a day returns the same answer. For an unlinked host,
+   * only requests that stored something are remembered.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** A host, as it has proved to be. */
+/** A host that has proven its key. */
 export interface HostProof {
   /** Its public key as a JWK. */
   readonly hostKey: JsonObject;
   /** The key's thumbprint (RFC 7638). */
   readonly hostThumbprint: string;
   readonly hostName?: string | undefined;
-  /** The origin of the request; a new host takes a share of its address and network. */
+  /** The origin of the request; a new host counts against the limits of its address and network. */
   readonly from?: Origin | undefined;
 }
 
-/** A public key that a host or an agent is given. */
+/** A public key given to a host or an agent. */
 export interface NewKey extends PublicKey {
-  /** True if the caller has verified a signature under the key that names the party. */
+  /** True if the caller has verified a signature with the key in a JWT that names the party. */
   readonly proven: boolean;
 }
 
-/** A host that a user makes, or an operator of this installation in the user's place. */
+/** A new host created by a user, or by an operator of this installation in the user's place. */
 export interface HostCreation {
   readonly principal: string;
   readonly name?: string | undefined;
@@ -75,46 +75,46 @@ export interface HostCreation {
   readonly operator?: boolean | undefined;
 }
 
-/** A host that gives its key, by its enrolment token. */
+/** A host's key, presented with its enrolment token. */
 export interface HostEnrolment extends NewKey {
   readonly token: string;
   readonly name?: string | undefined;
 }
 
-/** A request of a host to register an agent. */
+/** A host's request to register an agent. */
 export interface Registration extends HostProof, AskingOptions {
   readonly agentKey: JsonObject;
   readonly agentThumbprint: string;
   readonly name: string;
   readonly mode: AgentMode;
-  /** None unless given. */
+  /** No capabilities unless given. */
   readonly capabilities?: readonly AskedCapability[] | undefined;
 }
 
-/** A request of an agent for more than it has. */
+/** An agent's request for more grants. */
 export interface GrantRequest extends AskingOptions {
   readonly capabilities: readonly AskedCapability[];
 }
 
-/** A request of an autonomous agent, or of its host, that a user takes the agent over. */
+/** A request that a user take over an autonomous agent, from the agent or its host. */
 export interface Claim extends Omit<AskingOptions, "idempotencyKey"> {
   readonly agent: string;
-  /** The party that has proved to ask: the agent, or its host. Any other is refused. */
+  /** The authenticated asker: the agent or its host. Any other is refused. */
   readonly by: Pick<Actor, "agent" | "host">;
 }
 
-/** An agent's current grants, and the request to be decided first. */
+/** An agent and the grants concerned, with the approval to wait for, if any. */
 export interface AskedAnswer extends AgentAnswer, Partial<OpenedApproval> {}
 
 /** The answer to a host's request about an agent. */
 export interface AgentAnswer {
   readonly host: HostRecord;
   readonly agent: AgentRecord;
-  /** Those that the request is about: all of a new agent's, and those asked for of another. */
+  /** The grants concerned: all grants of a new agent, the requested ones of another. */
   readonly grants: readonly AgentGrant[];
 }
 
-/** A capability that is asked for, read: with the hops that agent and server demand of it. */
+/** A requested capability that has been read, with the hops that the agent and the server demand. */
 export interface Wanted {
   readonly term: CapabilityTerm;
   readonly hops: readonly GrantHop[];
@@ -128,7 +128,7 @@ const MAX_WORDS = 512;
 
 const MAX_KEY = 256;
 
-/** Reads what an agent asks for. @throws RefusedError */
+/** Reads the capabilities that an agent requests. @throws RefusedError */
 export function readAsked(
   capabilities: readonly AskedCapability[],
   { terms = new Map(), settings }: Pick<PartiesContext, "terms" | "settings">,

@@ -1,4 +1,4 @@
-// Revocations of hosts, agents, grants, and of all that a user has.
+// Revocations of hosts, agents and grants, and of everything a user has.
 
 import { assertOwner, ownedAgent, withWithheld } from "./agents.js";
 import { outcomeOf } from "./answers.js";
@@ -10,7 +10,7 @@ import { type Outcome, throwRefusal } from "./refusals.js";
 import type { AgentAnswer } from "./requests.js";
 import { everyRecord, type PartyDraft } from "./store.js";
 
-/** The number of objects revoked for a user. */
+/** The number of records revoked for a user. */
 export interface RevokedUser {
   readonly hosts: number;
   readonly agents: number;
@@ -32,7 +32,7 @@ export async function revokeAgent(
   );
 }
 
-/** @returns The grants that it ended, as they were. */
+/** @returns The grants that ended, as they were before. */
 async function revokeAgentIn(
   draft: PartyDraft,
   agent: AgentRecord,
@@ -90,7 +90,7 @@ export async function revokeUser(
   context: PartiesContext,
 ): Promise<RevokedUser> {
   const { store, clock } = context;
-  // Revokes first what other services accept: tokens, and approvals that were given or are pending.
+  // First revoke what other services accept: the user's tokens, and with them pending and given approvals.
   await store.revokePrincipal(principal);
   const { operator } = by;
   await store.change(async (draft) =>
@@ -143,7 +143,7 @@ export async function revokeGrant(
   );
 }
 
-/** Ends some of an agent's grants, with the approvals that have no other grants left. */
+/** Revokes some of an agent's grants, and cancels approvals that no other grants wait for. */
 async function endSomeGrants(
   draft: PartyDraft,
   agent: AgentRecord,
@@ -162,14 +162,14 @@ async function endSomeGrants(
   for (const { approval } of ended.filter(({ status }) => status === "pending")) {
     if (approval === undefined || left.some((grant) => grant.approval === approval)) continue;
     const waiting = await draft.approvals.get(approval);
-    // A registration still asks to be taken on.
+    // A pending agent's registration still needs its approval, even without grants.
     if (waiting === undefined || agent.status === "pending") continue;
     await context.approvals.cancelIn(draft, waiting, by);
   }
   return ended;
 }
 
-/** The party whose attempt may be refused. */
+/** Returns the actor to record if the attempt is refused. */
 function actorIn({ principal, operator }: Actor): Pick<Actor, "principal" | "operator"> {
   return { principal, operator };
 }

@@ -9,19 +9,19 @@ export interface ApprovedByRule {
   readonly approval?: GrantApproval | undefined;
 }
 
-/** The state that decisions depend on: the configured rules and capabilities, and the revocation list. */
+/** Returns the current state that decisions depend on: configured rules and capabilities, and the revocation list. */
 export function rulesInForce({
   rules,
   terms,
   settings,
   revocations,
 }: Pick<PartiesContext, "terms" | "settings" | "revocations"> & {
-  /** By id of the grant. */
+  /** By the id of the grant. */
   readonly rules: ReadonlyMap<string, GrantApproval | undefined>;
 }): InForce {
   const approvalsOf = ({ kind, asked }: ApprovalSubject): readonly GrantApproval[] => {
     if (kind === "capabilities") return asked.flatMap(({ grant }) => rules.get(grant) ?? []);
-    // Without capabilities, as for the command, the configuration is unknown.
+    // Without terms, as in the command line, the configuration is unknown.
     if (terms === undefined) return [];
     if (asked.length === 0) return [settings.approval];
     return asked.map(({ name = "" }) => terms.get(name)?.approval ?? settings.approval);

@@ -1,4 +1,4 @@
-// Settings of parties: lifetimes, bounds, defaults and limits of the operator.
+// Settings of parties: lifetimes, limits, defaults, and the operator's constraints.
 
 import type { Constraint, Hop } from "../../caveats/hop.js";
 import { normalizeHop } from "../../caveats/write-hop.js";
@@ -9,59 +9,59 @@ import type { AgentMode, ApprovalRule } from "./records.js";
 import type { CapabilityTerms } from "./terms.js";
 
 interface PartyLifetimes {
-  /** An agent that is not used expires; 1 hour unless given. */
+  /** Time after its last use at which an agent expires; 1 hour unless given. */
   readonly agent?: number;
-  /** An agent expires so long after it was activated, used or not; 1 day unless given. */
+  /** Time after its activation at which an agent expires, even if used; 1 day unless given. */
   readonly agentMost?: number;
-  /** An agent ends for good so long after it was registered; never unless given. */
+  /** Time after its registration at which an agent is revoked for good; never unless given. */
   readonly agentWhole?: number;
   /** Lifetime of a grant; 1 day unless given. */
   readonly grant?: number;
-  /** A request that is not decided expires; 5 minutes unless given. */
+  /** Time until an undecided request expires; 5 minutes unless given. */
   readonly approval?: number;
-  /** A host that a user made must give its key; 1 hour unless given. */
+  /** Time in which a host that a user created must present its key; 1 hour unless given. */
   readonly enrolment?: number;
 }
 
 interface PartyBounds {
-  /** Hosts that have registered within an hour and that no user has taken on; 1,000 unless given. */
+  /** Most unlinked hosts that have registered within an hour; 1,000 unless given. */
   readonly pendingHosts?: number;
-  /** Most of these from one IPv4 address, or one IPv6 network of 64 bits; 20 unless given. */
+  /** Most unlinked hosts per hour from one IPv4 address, or one IPv6 network of 64 bits; 20 unless given. */
   readonly pendingHostsPerAddress?: number;
-  /** Most of these from one network of 24 bits in IPv4, or 48 in IPv6; 100 unless given. */
+  /** Most unlinked hosts per hour from one network of 24 bits in IPv4, or 48 in IPv6; 100 unless given. */
   readonly pendingHostsPerNetwork?: number;
-  /** Agents of one host that have not ended, or were registered within an hour; 100 unless given. */
+  /** Most agents of one host, counting live ones and those registered within an hour; 100 unless given. */
   readonly agentsPerHost?: number;
-  /** Active and pending grants of one agent; 256 unless given. */
+  /** Most active and pending grants of one agent; 256 unless given. */
   readonly grantsPerAgent?: number;
-  /** Requests of one agent that wait for a decision; 8 unless given. */
+  /** Most requests of one agent that wait for a decision; 8 unless given. */
   readonly pendingPerAgent?: number;
-  /** Requests of all agents of one host that wait for a decision; 32 unless given. */
+  /** Most waiting requests of all agents of one host; 32 unless given. */
   readonly pendingPerHost?: number;
   /**
-   * Requests of unlinked hosts that wait in the list of one user, whom they name; 64 unless given. Beyond that,
-   * the user enters a code.
+   * Most requests of unlinked hosts in the list of one user whom they name; 64 unless given. Beyond that, the
+   * user enters a code.
    */
   readonly pendingPerUser?: number;
-  /** Most hosts of a user that are not revoked; 100 unless given. */
+  /** Most live hosts of a user; 100 unless given. */
   readonly hostsPerUser?: number;
 }
 
 export interface PartySettings {
-  /** `default` unless given. */
+  /** The tenant; `default` unless given. */
   readonly tenant?: string;
-  /** Capabilities that agents of a host that is linked to a user get without an approval; none unless given. */
+  /** Capabilities that agents of linked hosts get without an approval; none unless given. */
   readonly defaults?: readonly string[];
-  /** Those of the defaults that may do more than read, or are legacy. */
+  /** Defaults that are allowed although they may do more than read, or are legacy. */
   readonly allowedDefaults?: readonly string[];
-  /** Both unless given. */
+  /** The allowed modes; both unless given. */
   readonly modes?: readonly AgentMode[];
   readonly lifetimes?: PartyLifetimes;
-  /** The approvers of agents' requests; unless given, the user on whose behalf an agent asks. */
+  /** The approvers of agents' requests; unless given, the user on whose behalf the agent asks. */
   readonly approval?: ApprovalRule;
-  /** True if hosts that no user has made may register agents, which then wait for a user; `true` unless given. */
+  /** True if hosts may register themselves and agents, which then wait for a user; `true` unless given. */
   readonly allowHosts?: boolean;
-  /** Limits on the arguments of capabilities, by name, on top of what agents and approvers say. */
+  /** Limits on arguments, by capability name, in addition to those of agents and approvers. */
   readonly constraints?: {
     readonly [capability: string]: { readonly [argument: string]: Constraint };
   };
@@ -76,7 +76,7 @@ export interface SettledSettings {
   readonly lifetimes: Required<PartyLifetimes>;
   readonly approval: ApprovalRule;
   readonly allowHosts: boolean;
-  /** By capability: the server's hop. */
+  /** The server's hop, by capability. */
   readonly constraints: ReadonlyMap<string, Hop>;
   readonly bounds: Required<PartyBounds>;
 }
@@ -123,7 +123,7 @@ const BOUNDS: Required<PartyBounds> = {
 const MODES: readonly AgentMode[] = ["delegated", "autonomous"];
 
 /**
- * @param terms - The capabilities; absent where only records are looked at, and names cannot be checked.
+ * @param terms - The capabilities; absent if records are only read, in which case names cannot be checked.
  * @throws TypeError naming the setting that is wrong, such as `settings.defaults[1]`.
  */
 export function settledSettings(

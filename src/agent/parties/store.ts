@@ -1,4 +1,5 @@
-// Where parties are kept: the store's interface, and the store that revokes before it ends a grant.
+// Storage of parties: the store's interface, and the store that revokes capabilities before it ends their
+// grants.
 
 import { formatTime } from "../../caveats/time.js";
 import { latestExpiry } from "../../issuer/token-revocation.js";
@@ -17,7 +18,7 @@ import type {
 /** Reads records of one kind, by id and by indexed properties. All conditions of a query must hold. */
 export interface Records<Kept, Query> {
   get(id: string): Promise<Kept | undefined>;
-  /** In the order of their creation, then their ids. At most {@link MAX_FOUND} unless `limit` says less. */
+  /** Ordered by creation time, then id. At most {@link MAX_FOUND} records, or `limit` if smaller. */
   find(query: Query & Page): Promise<readonly Kept[]>;
 }
 
@@ -26,18 +27,18 @@ export const MAX_FOUND = 1000;
 
 /** A page of the results. */
 export interface Page {
-  /** The id of the last record of the page before. */
+  /** The id of the previous page's last record. */
   readonly after?: string;
   readonly limit?: number;
-  /** Newest first; oldest first unless given. */
+  /** Newest first if true; otherwise oldest first. */
   readonly latestFirst?: boolean;
 }
 
-/** An answered request, stored so that a repeat of it gets the same answer. */
+/** An answered request, stored so that a repetition gets the same answer. */
 export interface AnsweredRequest {
-  /** A hash of asker and idempotency key. */
+  /** A hash of the asker and the idempotency key. */
   readonly id: string;
-  /** SHA-256 of the request, base64url; another request under the same id is refused. */
+  /** SHA-256 of the request as base64url. A different request under the same id is refused. */
   readonly digest: string;
   /** Ids from which the answer is rebuilt. */
   readonly made: readonly string[];
@@ -45,19 +46,19 @@ export interface AnsweredRequest {
   readonly expires: number;
 }
 
-/** The records of hosts, agents, their grants, approvals and delegations. */
+/** Read access to hosts, agents, grants, approvals and delegations. */
 export interface PartyView {
   readonly hosts: Records<
     HostRecord,
     {
-      /** Hosts that have the key, that had it when they were revoked, or that were given it and have not proven it. */
+      /** Hosts that have this key, were revoked with it, or were given it and have not proven it. */
       readonly thumbprint?: string;
-      /** The one host that has the key, has proven it, and is not revoked. */
+      /** The host that has proven this key and is not revoked. */
       readonly held?: string;
       readonly principal?: string;
-      /** Hosts that no user has taken on, revoked ones too, and that were made after this moment. */
+      /** Unlinked hosts created after this moment, including revoked ones. */
       readonly unlinkedSince?: number;
-      /** The addresses from which hosts without a user registered. */
+      /** Unlinked hosts that registered from this address. */
       readonly address?: string;
       readonly network?: string;
     }
@@ -74,7 +75,7 @@ export interface PartyView {
     Approval,
     {
       readonly request?: string;
-      /** Only pending or approved ones that have expired at this moment. */
+      /** Only pending or approved ones that have expired by this moment. */
       readonly overAt?: number;
       readonly codeHash?: string;
       /** Only approvals that this principal may decide. */
@@ -83,7 +84,7 @@ export interface PartyView {
       readonly decidedFor?: string;
       readonly agent?: string;
       readonly state?: ApprovalState;
-      /** Only those that end after this moment. */
+      /** Only those that expire after this moment. */
       readonly openAt?: number;
     }
   >;
@@ -98,20 +99,20 @@ export interface PartyView {
   readonly requests: Pick<Records<AnsweredRequest, object>, "get">;
 }
 
-/** Changes records: all of them are written, or none. */
+/** Read and write access within a transaction: all changes are written, or none. */
 export interface PartyDraft extends PartyView {
   /**
-   * Makes or replaces a record. A decision also puts the records that it depends on, so that a concurrent
-   * change of these is a conflict.
+   * Inserts or replaces a record. A decision must also put every record it depends on, so that a concurrent
+   * change of one is a conflict.
    */
   put<Kind extends keyof PartyRecords>(kind: Kind, record: PartyRecords[Kind]): Promise<void>;
-  /** Removes a record that was read in this draft. */
+  /** Removes a record that was read in this transaction. */
   remove<Kind extends keyof PartyRecords>(kind: Kind, record: PartyRecords[Kind]): Promise<void>;
-  /** Writes an event into the ledger with everything else. */
+  /** Writes a ledger event in this transaction. */
   note(event: LedgerEvent): void;
 }
 
-/** The kinds of records, by the names of their tables. */
+/** The kinds of records, by table name. */
 export interface PartyRecords {
   readonly hosts: HostRecord;
   readonly agents: AgentRecord;
@@ -121,38 +122,43 @@ export interface PartyRecords {
   readonly requests: AnsweredRequest;
 }
 
-/** A use of something that is good once, such as a JWT by its `jti`. */
+/** A use of a one-time value, such as a JWT by its `jti`. */
 export interface SingleUse {
-  /** Whose it is: the same id in another scope is something else. */
+  /** The owner of the value; equal ids in different scopes are different values. */
   readonly scope: string;
   readonly id: string;
   /** Milliseconds since 1970 until which the use is remembered. */
   readonly expires: number;
-  /** Most uses of the scope remembered at once; no limit unless given. */
+  /** Most uses remembered at once for the scope; no limit unless given. */
   readonly most?: number | undefined;
-  /** True if anyone can make such uses: they have a room of their own, and fill no other. `false` unless given. */
+  /**
+   * True if anyone can produce such uses. They are counted separately, so that they cannot use up the room of
+   * others. `false` unless given.
+   */
   readonly stranger?: boolean | undefined;
 }
 
 /**
- * The outcome of a use: the first, or one that was before. `scope_full` and `full`: as many uses are remembered as may
- * be, of the scope or in its room. None that has not expired is forgotten for another, so this one is refused.
+ * The result of a use. `first`: the value is new. `used`: it was used before. `scope_full` and `full`: the use
+ * is refused, because the scope or the store remembers the most uses it may; unexpired ones are never forgotten
+ * for a new one.
  */
 export type UseOutcome = "first" | "used" | "scope_full" | "full";
 
-/** Stores hosts, agents, grants, approvals and delegations in one place, so that a change of several is atomic. */
+/** Stores hosts, agents, grants, approvals and delegations together, so that several can change atomically. */
 export interface PartyStore {
   /** @throws StorageError */
   read<T>(look: (view: PartyView) => Promise<T>): Promise<T>;
   /**
-   * Changes records, all or nothing, crash-proof once fulfilled. After a conflict, `change` runs again. It must not wait
-   * for another change of the same store: the other one waits for it, until a time limit ends it.
+   * Runs a transaction: all or nothing, durable once the promise resolves. After a conflict, `change` runs
+   * again. `change` must not wait for another transaction of the same store: that would wait for this one until
+   * it times out.
    *
-   * @throws StorageError Then nothing has changed.
+   * @throws StorageError; then nothing has changed.
    */
   change<T>(change: (draft: PartyDraft) => Promise<T>): Promise<T>;
   /**
-   * Records a use. The thing may be used only if the result is `first`.
+   * Records a use of a one-time value. Accept the value only if the result is `first`.
    *
    * @param now - Milliseconds since 1970.
    * @throws StorageError
@@ -162,7 +168,7 @@ export interface PartyStore {
   prune(now: number): Promise<number>;
 }
 
-/** Returns all records that a query finds, page by page. */
+/** Returns all records that match a query, read page by page. */
 export async function everyRecord<Kept extends { readonly id: string }, Query>(
   records: Records<Kept, Query>,
   query: Query,
@@ -176,12 +182,12 @@ export async function everyRecord<Kept extends { readonly id: string }, Query>(
   }
 }
 
-/** Milliseconds for which a turn's record is kept after its last change. */
+/** Milliseconds for which the record of a turn is kept after its last change. */
 const TURN_KEPT = 24 * 60 * 60 * 1000;
 
 /**
- * Makes concurrent changes that count the same records conflict, so that one of them runs again. Call it before the
- * count.
+ * Takes a turn for a count: concurrent transactions that count the same records then conflict, and one of them
+ * runs again. Call it before counting.
  *
  * @param whose - What is counted, and for which party.
  * @param now - Milliseconds since 1970.
@@ -196,7 +202,7 @@ export async function takeTurn(
   await draft.put("requests", { id, digest: id, made: [], created, expires: now + TURN_KEPT });
 }
 
-/** Thrown out of a change: its revocations must be made before the change is recorded. */
+/** Aborts a transaction whose ended grants have to be revoked first; it is run again after that. */
 class RevokeFirst extends Error {
   override readonly name = "RevokeFirst";
   readonly grants: readonly AgentGrant[];
@@ -207,10 +213,10 @@ class RevokeFirst extends Error {
   }
 }
 
-/** Number of times that a change may find more to revoke. */
+/** Most runs of a transaction that finds more to revoke each time. */
 const MAX_RUNS = 16;
 
-/** Ends no grant before its capability is revoked: a crash in between leaves dead tokens, never live ones. */
+/** Revokes a capability before its grant ends: after a crash in between, the tokens are dead rather than alive. */
 export class RevokingStore implements PartyStore {
   readonly #store: PartyStore;
   readonly #revocations: RevocationSink;
@@ -249,16 +255,16 @@ export class RevokingStore implements PartyStore {
     }
   }
 
-  /** Notes that the change ends a grant, so that its capability is revoked first. */
+  /** Notes that the transaction ends a grant, so that its capability is revoked first. */
   ends(draft: PartyDraft, grant: AgentGrant): void {
     if (grant.status === "active") this.#ending.get(draft)?.push(grant);
   }
 
-  /** Revokes all that was issued for a principal up to now, whatever it was. */
+  /** Revokes everything issued for a principal up to now. */
   async revokePrincipal(id: string): Promise<void> {
     const now = this.#clock();
     const times = { at: formatTime(now), until: latestExpiry(now) };
-    // Tokens carry whole seconds: the next second is after every token issued so far.
+    // Timestamps in tokens are whole seconds; the next second is later than every token issued so far.
     const before = formatTime(now + 1000);
     await this.#revocations.add({ kind: "principal", id, before, ...times });
   }
@@ -273,7 +279,7 @@ export class RevokingStore implements PartyStore {
 
   async #revoke({ capabilityId: id, expires }: AgentGrant): Promise<void> {
     const at = formatTime(this.#clock());
-    // No token of it outlives the grant.
+    // No token of the grant outlives it.
     const until = expires === undefined ? {} : { until: formatTime(expires + 1000) };
     await this.#revocations.add({ kind: "capability", id, at, ...until });
   }

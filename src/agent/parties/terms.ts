@@ -6,24 +6,24 @@ import type { GrantApproval } from "../../issuer/grant.js";
 import type { KnownGrant } from "../grant.js";
 import type { Skill, SkillEffect } from "../skill.js";
 
-/** A capability of Agent-Auth: a skill, under the one grant that has its operation. */
+/** A capability of Agent-Auth: one skill, under the only grant that has its operation. */
 export interface CapabilityTerm {
   /** The skill's id. */
   readonly name: string;
   readonly grant: string;
   readonly operation: string;
   readonly description: string;
-  /** JSON Schema of its arguments. */
+  /** JSON Schema of the arguments. */
   readonly input: JsonObject;
-  /** JSON Schema of its result. */
+  /** JSON Schema of the result. */
   readonly output?: JsonObject;
-  /** The URL at which another service runs it; absent for what this agent runs. */
+  /** The URL at which another service runs the skill; absent if this agent runs it. */
   readonly location?: string;
   readonly effect: SkillEffect;
   readonly legacy: boolean;
   /**
-   * The approvers and their time; those of the parties' settings unless given. With one, it is never granted
-   * at once.
+   * The approvers, and how long they have to decide; those of the parties' settings unless given. If set, the
+   * capability is never granted at once.
    */
   readonly approval?: GrantApproval;
 }
@@ -34,11 +34,11 @@ export type CapabilityTerms = ReadonlyMap<string, CapabilityTerm>;
 const NAME = /^[a-z0-9_]+$/;
 
 /**
- * An issuing agent's skills, as Agent-Auth's capabilities.
+ * Returns an issuing agent's skills as Agent-Auth capabilities.
  *
- * @param locations - URLs of services that run a skill instead of the agent, by skill id.
- * @throws TypeError naming an argument of another kind; each unfit skill id, operation in no grant or in several, and
- *   unfit location.
+ * @param locations - URLs of services that run a skill instead of this agent, by skill id.
+ * @throws TypeError naming an argument of the wrong type, an invalid skill id or location, or an operation that
+ *   is in no grant or in several.
  */
 export function capabilityTerms(
   grants: ReadonlyMap<string, KnownGrant> | readonly KnownGrant[],
@@ -70,7 +70,7 @@ export function capabilityTerms(
       description,
       input,
       legacy: found.legacy,
-      // What a skill does not say may be anything.
+      // A skill without a declared effect may have any.
       effect: effect ?? "write",
       ...(output === undefined ? {} : { output }),
       ...(location === undefined ? {} : { location }),
@@ -87,7 +87,7 @@ export function capabilityTerms(
   return terms;
 }
 
-/** Returns the only grant with an operation, or the problem. */
+/** Returns the only grant with an operation, or a sentence about the problem. */
 function grantOf(operation: string, grants: readonly KnownGrant[]): KnownGrant | string {
   const having = grants.filter(({ operations }) => operations.includes(operation));
   const own = having.filter(({ legacy }) => !legacy);

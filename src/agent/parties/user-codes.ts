@@ -1,9 +1,9 @@
-// User codes, by which a user finds the request that an agent shows.
+// User codes: an agent shows one, and the user enters it to find the request.
 
 import { digestOfText } from "./digests.js";
 import type { Approval } from "./records.js";
 
-// Letters that no other letter or digit looks like, and that make no words: RFC 8628, section 6.1.
+// Letters that look like no other letter or digit, and that form no words: RFC 8628, section 6.1.
 const ALPHABET = "BCDFGHJKLMNPQRSTVWXZ";
 
 const LENGTH = 8;
@@ -12,12 +12,12 @@ const CODE = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
 
 const MAX_TYPED = 64;
 
-/** A new user code, `XXXX-XXXX`: 8 of 20 letters, about 34 bits. */
+/** Returns a new user code, `XXXX-XXXX`: 8 of 20 letters, about 34 bits. */
 export function newUserCode(random: (length: number) => Uint8Array): string {
   let code = "";
   while (code.length < LENGTH) {
     for (const byte of random(LENGTH)) {
-      // Only bytes below a multiple of 20, or some letters would come more often.
+      // Accept only bytes below 240, a multiple of 20: otherwise some letters would be more likely.
       if (byte < 240 && code.length < LENGTH) code += ALPHABET.charAt(byte % ALPHABET.length);
     }
   }
@@ -33,7 +33,7 @@ export function hashOfUserCode(typed: string): string | undefined {
 
 const MAX_SHOWN = 10_000;
 
-/** User codes that this process has shown: the store has their hashes alone. */
+/** User codes shown by this process. The store has only their hashes. */
 export class ShownCodes {
   readonly #codes = new Map<string, { readonly code: string; readonly expires: number }>();
 
@@ -47,7 +47,7 @@ export class ShownCodes {
     this.#codes.set(id, { code, expires });
   }
 
-  /** The code of an approval, if it is still the one that counts. */
+  /** Returns the code of an approval, if it is still the current one. */
   of({ id, codeHash }: Approval): string | undefined {
     const code = this.#codes.get(id)?.code;
     return code !== undefined && hashOfUserCode(code) === codeHash ? code : undefined;

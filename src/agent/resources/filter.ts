@@ -25,8 +25,9 @@ export type ResourceQueryReading =
   | QueryRefusal;
 
 /**
- * Returns whether all conditions and all their operators hold. Values are equal by type and value; bounds hold
- * for their own type; absent fields, empty conditions and unknown operators hold nothing.
+ * Returns whether a resource meets every condition with all its operators. Values are equal if type and value
+ * are equal; bounds only apply to values of their own type. Absent fields, empty conditions and unknown
+ * operators never match.
  */
 export function matches(resource: Resource, filter: ResourceFilter): boolean {
   const { fields } = resource;
@@ -48,14 +49,17 @@ function judge(value: Scalar, operator: string, operand: unknown): boolean {
   if (typeof value === "number" && typeof operand === "number") {
     return operator === "min" ? value >= operand : value <= operand;
   }
-  // ECMAScript compares texts by their UTF-16 code units.
+  // ECMAScript compares strings by UTF-16 code units.
   if (typeof value === "string" && typeof operand === "string") {
     return operator === "min" ? value >= operand : value <= operand;
   }
   return false;
 }
 
-/** The first reason to refuse a filter. @param fields - That can be filtered on; any unless given. */
+/**
+ * Returns the first reason to refuse a filter. @param fields - The fields that can be filtered on; any unless
+ * given.
+ */
 export function checkFilter(
   filter: ResourceFilter,
   fields?: readonly string[],
@@ -109,7 +113,7 @@ function listDenial(field: string, operand: unknown): QueryDenial | undefined {
   if (!Array.isArray(operand) || operand.length === 0 || operand.length > MAX_VALUES) {
     return wrong(field, ".in", expected, Array.isArray(operand) ? operand.length : operand);
   }
-  // Array.from, unlike every, visits holes, so that they are refused.
+  // Unlike `every`, `Array.from` visits holes, so that they are refused.
   const values: unknown[] = Array.from(operand);
   if (!values.every(isScalar)) {
     const odd = values.find((value) => !isScalar(value));
@@ -130,8 +134,8 @@ function wrong(field: string, operator: string, expected: string, value: unknown
 }
 
 /**
- * Reads a foreign filter: at most 32 conditions, names of 256 characters, lists of 256, texts of 1024. Shares
- * nothing with `value`, and does not look whether fields exist.
+ * Reads an untrusted filter: at most 32 conditions, names of 256 characters, lists of 256 values, strings of
+ * 1024 characters. The result shares no objects with `value`. Whether the fields exist is not checked.
  */
 export function readFilter(value: unknown): FilterReading {
   if (!isObject(value)) {
@@ -153,7 +157,7 @@ export function readFilter(value: unknown): FilterReading {
   return { ok: true, filter: structuredClone(value) as ResourceFilter };
 }
 
-/** Reads a foreign query within {@link readFilter}'s limits, without looking for its collection. */
+/** Reads an untrusted query within the limits of {@link readFilter}. Whether its collection exists is not checked. */
 export function readResourceQuery(value: unknown): ResourceQueryReading {
   if (!isObject(value)) {
     const message = `a resource query must be an object with a collection, not ${shown(value)}`;
@@ -185,12 +189,12 @@ function refused(path: string, message: string): QueryRefusal {
   return { ok: false, denial: invalidValue(path, message) };
 }
 
-/** The path of a condition: what a denial of it names. */
+/** Returns the path of a condition, as denials name it. */
 function fieldPath(field: string): string {
   return `filter.${field}`;
 }
 
-/** Denies a query that names a collection that is not there. */
+/** Denies a query for a collection that does not exist. */
 export function unknownCollection(name: string, known: readonly string[]): QueryDenial {
   const what = `there is no collection ${shown(name)}`;
   return unknownName("unknown_collection", "collection", what, name, known);
@@ -201,7 +205,10 @@ function invalidValue(path: string, message: string): QueryDenial {
   return { code: "invalid_value", path, known: [], message };
 }
 
-/** Denies an unknown name. @param what - How the message begins; known and meant names are added. */
+/**
+ * Denies an unknown name. @param what - The beginning of the message, which is followed by suggestions and
+ * known names.
+ */
 function unknownName(
   code: QueryDenial["code"],
   path: string,
@@ -214,14 +221,14 @@ function unknownName(
   return { code, path, known, message: `${what}; known: ${shownList(known)}${hint}` };
 }
 
-/** UTF-16 code units of a field's or a collection's name. */
+/** Most UTF-16 code units of the name of a field or a collection. */
 export const MAX_NAME_LENGTH = 256;
-/** UTF-16 code units of a text in a field or a condition. */
+/** Most UTF-16 code units of a string in a field or a condition. */
 export const MAX_TEXT_LENGTH = 1024;
-/** UTF-8 bytes of a resource's name. */
+/** Most UTF-8 bytes of a resource's name. */
 export const MAX_RESOURCE_NAME_BYTES = 512;
 
-/** Returns whether a value can be a field's: a scalar; of texts, one of at most 1024 code units. */
+/** Returns whether a value can be a field's value: a scalar; a string may have at most 1024 code units. */
 export function isFilterable(value: unknown): value is Scalar {
   return isScalar(value) && (typeof value !== "string" || value.length <= MAX_TEXT_LENGTH);
 }

@@ -4,7 +4,7 @@ import type { Issuer } from "../../issuer/issuer.js";
 import { MAX_RESOURCE_NAME_BYTES } from "./filter.js";
 import type { ResourceNumbers } from "./resource-numbers.js";
 
-/** Names of resources as handles, and back: the issuer seals the numbers that the names have. */
+/** Converts resource names to handles and back: the issuer seals the number of each name. */
 export class ResourceHandles {
   readonly #issuer: Pick<Issuer, "openHandles" | "sealHandles">;
   readonly #numbers: ResourceNumbers;
@@ -15,10 +15,10 @@ export class ResourceHandles {
   }
 
   /**
-   * The number of each name, for a capability in the making.
+   * Returns the number of each name, for a capability that is about to be issued.
    *
    * @throws TypeError for a name that does not have 1 to 512 bytes of UTF-8.
-   * @throws StorageError if a number cannot be kept.
+   * @throws StorageError if a number cannot be stored.
    */
   async numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     for (const name of names) {
@@ -38,14 +38,17 @@ export class ResourceHandles {
     return composed(numbers, names);
   }
 
-  /** The handle of each name in a scope; none if the key of the scope is gone. @throws As numbersOf. */
+  /**
+   * Returns the handle of each name in a scope; none if the scope's key no longer exists. @throws As
+   * `numbersOf` does.
+   */
   async seal(scope: HandleScope, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const numbers = await this.numbersOf(names);
     return composed(numbers, this.#issuer.sealHandles(scope, [...numbers.values()]));
   }
 }
 
-/** Returns the resource name of each handle; omits strings whose number has no name. */
+/** Returns the resource name of each handle; omits handles whose number has no name. */
 export function composed(
   numbers: ReadonlyMap<string, number>,
   others: ReadonlyMap<number, string>,

@@ -1,26 +1,26 @@
 import { randomBytes } from "../../bytes/random.js";
 
-/** A name gets its number once and for good, in all capabilities. A handle is this number, sealed. */
+/** Assigns each resource name a permanent number, the same in all capabilities. A handle is this number, sealed. */
 export interface ResourceNumbers {
-  /** A new name's number is kept safely before this is fulfilled, so that a capability may name it. */
+  /** Returns the number of each name. Resolves once new numbers are durable, so that a capability may name them. */
   numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** The name of each number; a number that no name has is left out. */
+  /** Returns the name of each number; numbers without a name are omitted. */
   namesOf(numbers: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
-/** Gives so many cryptographically random bytes. */
+/** Returns `length` cryptographically random bytes. */
 export type RandomSource = (length: number) => Uint8Array;
 
 /**
- * 53 random bits. In turn, a restored store would give lost names' numbers to others, in old capabilities
- * too.
+ * Returns 53 random bits. Were numbers consecutive, a store restored from a backup could give a lost name's
+ * number to another resource, which handles in old capabilities would then reach.
  */
 export function newResourceNumber(random: RandomSource): number {
   const bits = new DataView(Uint8Array.from(random(8)).buffer);
   return (bits.getUint32(0) >>> 11) * 2 ** 32 + bits.getUint32(4);
 }
 
-/** Numbers that are kept in memory, and end with the process: after it, all handles are noise. */
+/** Numbers in memory. When the process ends, all handles become invalid. */
 export class ResourceNumbersInMemory implements ResourceNumbers {
   readonly #numbers = new Map<string, number>();
   readonly #names = new Map<number, string>();

@@ -5,24 +5,25 @@ import { readArgumentName } from "../../caveats/argument-pointer.js";
 import type { Authority } from "../../caveats/authority.js";
 import { isScalar, type Scalar, type ScalarType, scalarType } from "../../caveats/scalar.js";
 
-/** An argument that the user can limit, as far as the skill's schema describes it. */
+/** An argument that the user can limit, as described by the skill's schema. */
 export interface Argument {
   readonly name: string;
-  /** The types that its values have; several where the schema does not say. */
+  /** The possible types of its values; several if the schema does not say. */
   readonly types: readonly ScalarType[];
-  /** All values that the schema allows, where it lists them. */
+  /** All values that the schema allows, if it lists them. */
   readonly choices?: readonly Scalar[];
-  /** In the words of the skill's author. */
+  /** The description by the skill's author. */
   readonly description?: string;
-  /** The operations whose skills show it in their schemas; empty if no skill's schema shows it. */
+  /** The operations whose skills have it in their schemas' `properties`; empty if none has. */
   readonly operations: readonly string[];
-  /** True if a skill's schema has it; else a limit that is demanded already names it. */
+  /** True if a skill's schema has it; false if only an existing limit names it. */
   readonly fromSkill: boolean;
 }
 
 /**
- * Returns whether calls of an operation may lack an argument that skills have: the schema of none of the operation's
- * skills shows it. They may have it nevertheless, for the schema may be open, or show it in `allOf` or by `$ref` alone.
+ * Returns whether calls of an operation may lack an argument that other operations have: none of the
+ * operation's skills has it in `properties`. Calls may have it nevertheless, if the schema allows additional
+ * properties, or describes it in `allOf` or by `$ref`.
  */
 export function mayLack({ fromSkill, operations }: Argument, operation: string): boolean {
   return fromSkill && !operations.includes(operation);
@@ -31,23 +32,23 @@ export function mayLack({ fromSkill, operations }: Argument, operation: string):
 /** The arguments of a requested grant that can be limited. */
 export interface Arguments {
   readonly known: readonly Argument[];
-  /** True if a call may have other arguments too. */
+  /** True if a call may have further arguments. */
   readonly open: boolean;
-  /** The names of all arguments that the schemas of an operation's skills show, those that cannot be limited included. */
+  /** The names of all arguments in the schemas of an operation's skills, including those that cannot be limited. */
   readonly shown: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Finds what can be limited. @param authority - What is asked for with its limits. */
+/** Returns the arguments that can be limited. @param authority - What the request allows after its existing limits. */
 export type ArgumentsOf = (asked: AskedGrant, authority: Authority) => Arguments;
 
-/** The parts of a skill that are read. */
+/** The properties of a skill that the console reads. */
 export type DescribedSkill = Pick<Skill, "id" | "operation" | "input" | "effect">;
 
 const TYPES: readonly ScalarType[] = ["string", "number", "boolean", "null"];
 const MOST_ARGUMENTS = 40;
 const MOST_CHOICES = 24;
 
-/** Reads the arguments of grants from the schemas of skills, and from the limits that are demanded already. */
+/** Returns a function that finds the arguments of a grant, in the schemas of skills and in existing limits. */
 export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
   const all = [...skills];
   return (asked, authority) => {
@@ -75,7 +76,7 @@ export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
   };
 }
 
-/** The arguments at the top level that limits name, with the types of the scalars that they leave. */
+/** Yields the top-level arguments that existing limits name, each with the types of the scalars still allowed. */
 function* limitedIn({
   constraints = {},
   operationConstraints = {},
@@ -93,7 +94,7 @@ function* argumentsIn(schema: DescribedSkill["input"], operation: string): Itera
   const { properties } = schema;
   if (!isObject(properties)) return;
   for (const [name, property] of Object.entries(properties)) {
-    // A handle names a resource, which the grant's resources limit.
+    // A handle names a resource; resources are limited separately.
     if (!isObject(property) || property["format"] === "resource-handle") continue;
     const choices = choicesIn(property);
     const types = typesIn(property, choices);
@@ -137,7 +138,7 @@ function typesOf(values: readonly Scalar[]): readonly ScalarType[] {
   return TYPES.filter((type) => values.some((value) => scalarType(value) === type));
 }
 
-/** An argument that two skills of one grant have. */
+/** Merges the descriptions of an argument that two skills of a grant have. */
 function either(one: Argument, other: Argument): Argument {
   const { name } = one;
   const types = TYPES.filter((type) => one.types.includes(type) || other.types.includes(type));

@@ -6,7 +6,7 @@ import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";
 import type { Arguments, ArgumentsOf } from "./arguments.js";
 
-/** The parts of the agent's skills that pages read. */
+/** What pages read from the agent's skills. */
 export interface Reading {
   readonly argumentsOf: ArgumentsOf;
   readonly onlyReads: OnlyReads;
@@ -16,16 +16,16 @@ export interface Reading {
 export interface AskedView {
   readonly place: number;
   readonly asked: AskedGrant;
-  /** The remaining authority after all existing limits. */
+  /** What is still allowed after all existing limits. */
   readonly authority: Authority;
   readonly limitable: Arguments;
   /** True if it can change data. */
   readonly changes: boolean;
-  /** The texts that are not the asker's, but this server's or of users. */
+  /** Texts that come from this server or its users rather than from the asker. */
   readonly own: ReadonlySet<string>;
 }
 
-/** @param place - Among the grants that are asked for. */
+/** @param place - The grant's index in the request. */
 export function viewOf(asked: AskedGrant, place: number, reading: Reading): AskedView {
   const authority = meetOf([asked.hops.map(({ hop }) => hop)]);
   const limitable = reading.argumentsOf(asked, authority);
@@ -41,19 +41,19 @@ export function viewOf(asked: AskedGrant, place: number, reading: Reading): Aske
   return { place, asked, authority, limitable, changes: !reading.onlyReads(asked), own };
 }
 
-/** A capability that an agent was granted, or waits for. */
+/** Returns the view of a grant that an agent has or waits for. */
 export function viewOfGrant(grant: AgentGrant, reading: Reading): AskedView {
   const { grant: id, operation, capability: name, hops } = grant;
   const asked = { grant: id, operations: [operation], name, hops, description: "" };
   return viewOf(asked, 0, reading);
 }
 
-/** Finds out whether a grant that is asked for changes nothing. */
+/** Returns whether a requested grant changes nothing. */
 export type OnlyReads = (asked: AskedGrant) => boolean;
 
 /**
- * Reads from the skills which grants change nothing. A token allows operations, so each skill with one of them must
- * say that it reads; an operation that no skill has may do anything.
+ * Returns a test for grants that change nothing. A token allows operations, so every skill with one of them
+ * must be declared as reading. An operation without a skill counts as changing something.
  */
 export function onlyReadsBy(skills: Iterable<Pick<Skill, "operation" | "effect">>): OnlyReads {
   const reading = new Map<string, boolean>();
@@ -63,7 +63,7 @@ export function onlyReadsBy(skills: Iterable<Pick<Skill, "operation" | "effect">
   return ({ operations }) => operations.every((one) => reading.get(one) === true);
 }
 
-/** Returns whether approving changes data or lets a host act for its user, for which presence counts. */
+/** Returns whether the user's presence matters for approving: it changes data, or lets a host act for its user. */
 export function isWeighty(approval: Approval, onlyReads: OnlyReads): boolean {
   const { kind, asked } = approval.subject;
   const takesOn = principalOf(approval) === undefined || kind === "agent-claim";

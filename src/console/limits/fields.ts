@@ -7,18 +7,18 @@ import { authorityOver, leftOfArgument } from "../../caveats/operation-authority
 import type { Argument } from "./arguments.js";
 import { type AskedView, type Reading, viewOf } from "./asked-view.js";
 
-/** The fields by which the user takes something away from one grant that is asked for. */
+/** The form fields by which the user limits one requested grant. */
 export interface GrantFields extends AskedView {
   readonly arguments: readonly ArgumentFields[];
-  /** All operations that are left of what is asked for. */
+  /** All operations that the request still allows. */
   readonly left: readonly string[];
   /** The operations that can be deselected; empty if there is only one. */
   readonly operations: readonly string[];
-  /** The operations that can be left without other arguments. */
+  /** The operations for which the user can forbid further arguments. */
   readonly closable: readonly ClosableFields[];
-  /** Names of the fields of rows in which the user names an argument. */
+  /** The rows in which the user names an argument to limit. */
   readonly others: readonly OtherFields[];
-  /** The name of the field that says whether it is granted. */
+  /** The name of the field for granting it. */
   readonly granted: string;
   readonly keep: string;
 }
@@ -34,15 +34,15 @@ export interface ArgumentFields {
   readonly url: string;
 }
 
-/** An operation whose calls can be left without other arguments, and the name of the field that does so. */
+/** An operation for which the user can forbid further arguments, and the name of the field for that. */
 interface ClosableFields {
   readonly operation: string;
-  /** The arguments that calls may have then: those that skills show or limits name, as far as limits allow them. */
+  /** The arguments that remain possible then: those in schemas or named by limits, unless limits exclude them. */
   readonly names: readonly string[];
   readonly closed: string;
 }
 
-/** The names of the fields in which the user names an argument, and limits it. */
+/** The names of the fields of a row in which the user names an argument and limits it. */
 export interface OtherFields {
   readonly name: string;
   readonly rule: string;
@@ -54,12 +54,12 @@ export interface ApprovalFields {
   readonly asked: readonly AskedView[];
   /** The parts of a request that can be limited further. */
   readonly grants: readonly GrantFields[];
-  /** Names these very fields: a form with others was made before the agent's skills changed. */
+  /** A digest of all fields. If a sent form has a different one, the agent's skills changed after the page was made. */
   readonly form: string;
 }
 
 const OTHER_ROWS = 2;
-/** The name of the field by which all that is granted is bound to the agent. */
+/** The name of the field that binds all granted capabilities to the agent. */
 export const BIND = "bind";
 
 export function fieldsOf(
@@ -67,7 +67,7 @@ export function fieldsOf(
   desk: Reading,
 ): ApprovalFields {
   const asked = subject.asked.map((one, place) => viewOf(one, place, desk));
-  // An agent that is taken over ends, so there is nothing to limit.
+  // An agent that is taken over ends, so its grants need no limits.
   const grants = subject.kind === "agent-claim" ? [] : asked.map(grantFields);
   const shape = grants.map((fields) => [
     fields.arguments.map(({ argument }) => argument),
@@ -112,7 +112,7 @@ function grantFields(view: AskedView): GrantFields {
   };
 }
 
-/** The operations of which some argument is known, and whose calls may have others still. */
+/** Returns the operations that have known arguments and may have further ones. */
 function closableIn(
   { authority, limitable: { shown } }: AskedView,
   operations: readonly string[],
@@ -129,7 +129,7 @@ function closableIn(
   });
 }
 
-/** The listed values that existing limits still allow for one of the operations. */
+/** Returns the listed values that existing limits still allow for at least one of the operations. */
 function stillAllowed(
   { choices, ...argument }: Argument,
   operations: readonly string[],

@@ -12,7 +12,7 @@ import {
   readValues,
 } from "./read-values.js";
 
-/** Reads the limit on an argument that the form shows; `undefined` if all its fields are empty or wrong. */
+/** Reads the limit on a listed argument; `undefined` if its fields are empty or wrong. */
 export function readArgument(
   form: Form,
   { argument: { types, choices }, ...fields }: ArgumentFields,
@@ -38,13 +38,13 @@ export function readArgument(
   return path === undefined ? { ...others, url } : { ...others, path };
 }
 
-/** Returns whether `constraints` can have a limit: it has no operator that only limits on single operations have. */
+/** Returns whether a limit fits into `constraints`: it has no operator that only `operationConstraints` supports. */
 export function isForEveryOperation(limit: ArgumentConstraint): limit is Constraint {
   if (limit === null || typeof limit !== "object") return true;
   return limit.path === undefined && limit.url === undefined;
 }
 
-/** The same limit for calls that have the argument. */
+/** Returns the limit with `optional`, so that calls without the argument stay allowed. */
 export function orLeftOut(limit: ArgumentConstraint): ArgumentConstraint {
   return { ...operatorsOf(limit), optional: true };
 }
@@ -73,7 +73,7 @@ function limitOf({ min, max, allowed = [], excluded = [] }: Read): Constraint | 
   return Object.keys(limit).length === 0 ? undefined : limit;
 }
 
-/** Reads a row in which the user names an argument and limits it; `undefined` if it is empty or has no name. */
+/** Reads a row in which the user names and limits an argument; `undefined` if it is empty or has no name. */
 export function readOther(
   form: Form,
   fields: OtherFields,

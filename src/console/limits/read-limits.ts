@@ -20,16 +20,16 @@ import type { FieldProblem } from "./read-values.js";
 
 /** The limits that a user sets, as read from the form. */
 export interface Limits {
-  /** The places of the grants that are granted. */
+  /** The indexes of the granted grants. */
   readonly granted: readonly number[];
-  /** One hop for each place from which something is taken away. */
+  /** A hop for each grant that the user limits, by the grant's index. */
   readonly hops: { readonly [place: string]: Hop };
   readonly problems: readonly FieldProblem[];
 }
 
 const UNITS: Readonly<Record<string, number>> = { minutes: 60, hours: 3600, days: 86_400 };
 
-/** Reads what a form takes away. A field that is empty takes away nothing. */
+/** Reads the user's limits from a form. Empty fields set no limit. */
 export function readLimits(
   form: Form,
   fields: ApprovalFields,
@@ -76,7 +76,7 @@ function readLifetime(form: Form, most: number, problems: FieldProblem[]): numbe
   return count * unit;
 }
 
-/** Returns the expiry: never later than the existing one. */
+/** Returns the chosen expiry, or the existing one if that is earlier. */
 function ending({ authority }: GrantFields, lifetime: number, now: number): Date {
   const bound = authority.expires === undefined ? undefined : parseTime(authority.expires);
   const end = now + lifetime * 1000;
@@ -122,7 +122,7 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
     add(name, limit, []);
   }
   const lists = closedLists(form, grant, operations, required);
-  // A limit that is asked for already may be lower; it stays, and is no mistake of the user's.
+  // The request's own limit may be lower; it then stays, and is not an error of the user.
   const lowered = intersectEntries(plain(optional), grant.authority);
   for (const [operation, entry] of Object.entries(lowered)) {
     own.set(operation, new Map([...(own.get(operation) ?? []), ...Object.entries(entry)]));
@@ -135,7 +135,10 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
   };
 }
 
-/** All arguments of each kept operation that is to have no others: the known ones, and those that the user's limits require. */
+/**
+ * Returns the closed list of arguments for each operation where the user forbids further ones: its known
+ * arguments, and those that the user's limits require.
+ */
 function closedLists(
   form: Form,
   { closable, authority }: GrantFields,
@@ -164,7 +167,7 @@ function plain(entries: Entries): NonNullable<HopInit["operationConstraints"]> {
   );
 }
 
-/** The hop that says it, if it takes anything away; every way in which it claims more than is asked for is a problem. */
+/** Returns the user's limits as a hop, if there are any. Limits that exceed the request are reported as problems. */
 function checkedHop(init: HopInit, grant: GrantFields, problems: FieldProblem[]): Hop | undefined {
   if (Object.keys(init).length === 0) return undefined;
   const hop = normalizeHop(init);
@@ -187,7 +190,7 @@ function fieldOf(
   return others[0]?.values ?? "lifetime";
 }
 
-/** The field of an operator; of limits that leave no value together, one that has some of them. */
+/** Returns the field of an operator. If several limits together leave no value, returns the field of one of them. */
 function fieldAt(
   operator: string,
   value: unknown,
@@ -203,7 +206,7 @@ function fieldAt(
   return types.includes("number") ? fields.max : fields.in;
 }
 
-/** The rules of limits on an argument, such as `constraints.amount` and `operationConstraints.pay.amount`. */
+/** Returns the rules about an argument, such as `constraints.amount` and `operationConstraints.pay.amount`. */
 function rulesOf({ name }: Argument, operations: readonly string[]): readonly string[] {
   const entries = operations.map((operation) =>
     ruleOf(entryRule("operationConstraints", operation), argumentName([name])),
@@ -223,7 +226,7 @@ function wordsOf({ rule, value, allowed, message }: Overreach, grant: GrantField
   return html`${shown(value)} goes beyond what is asked for, ${asked}: a limit can only take away.`;
 }
 
-/** The limits that are asked for on the argument of a rule; `undefined` if the rule is of no known argument. */
+/** Describes the request's own limits on the argument of a rule; `undefined` if the argument is unknown. */
 function askedWords(
   rule: string,
   { arguments: known, authority, left, own: texts }: GrantFields,

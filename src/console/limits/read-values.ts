@@ -7,21 +7,21 @@ import { readWrittenUrls } from "../../caveats/written-urls.js";
 import type { Part } from "../../http/markup/markup.js";
 import type { Form } from "../form.js";
 
-/** Something wrong with what a field has. */
+/** A problem with the contents of a field. */
 export interface FieldProblem {
-  /** The field's name, which is its id too. */
+  /** The field's name, which is also its id. */
   readonly field: string;
   readonly message: Part;
 }
 
 const MOST_VALUES = 100;
-/** UTF-16 code units of a folder, and of all URLs of a limit together. */
+/** Most UTF-16 code units of a folder, and of all URLs of a limit together. */
 const MOST_UNITS = 1000;
 
-/** The types that an argument of unknown type may have. */
+/** The possible types of an argument whose type is unknown. */
 export const ANY: readonly ScalarType[] = ["string", "number", "boolean", "null"];
 
-/** A number; `undefined` for an empty field. */
+/** Reads a number; `undefined` for an empty field. */
 export function readNumber(
   text: string,
   field: string,
@@ -41,7 +41,7 @@ function numberIn(text: string): number | undefined {
   return /^-?\d{1,20}(\.\d{1,20})?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Values, one a line. */
+/** Reads values, one per line. */
 export function readValues(
   text: string,
   types: readonly ScalarType[],
@@ -63,7 +63,10 @@ export function readValues(
   return [...values];
 }
 
-/** A line as a value: where an argument has several types, as JSON if it is some, else as a text. */
+/**
+ * Reads a line as a value. If the argument has several types, the line is parsed as JSON; if that fails, it is
+ * a string.
+ */
 function valueIn(line: string, types: readonly ScalarType[]): Scalar | undefined {
   const [only, ...more] = types;
   if (more.length === 0 && only === "string") return line;
@@ -76,7 +79,7 @@ function valueIn(line: string, types: readonly ScalarType[]): Scalar | undefined
   }
 }
 
-/** A folder in the strict form; `undefined` for an empty field. */
+/** Reads a folder in the strict form; `undefined` for an empty field. */
 export function readFolder(
   text: string,
   field: string,
@@ -90,7 +93,7 @@ export function readFolder(
   return undefined;
 }
 
-/** URLs, one a line; `undefined` for an empty field. */
+/** Reads URLs, one per line; `undefined` for an empty field. */
 export function readUrlLimit(
   text: string,
   field: string,
@@ -111,7 +114,7 @@ export function readUrlLimit(
   return undefined;
 }
 
-/** The first part of URLs that is not in the strict form, in words. */
+/** Describes the first part of URLs that is not in the strict form. */
 function flawOf({ hosts, ports = [], path }: UrlLimit): string | undefined {
   const host = hosts.find((one) => !isHostEntry(one));
   if (host !== undefined) {
@@ -133,7 +136,7 @@ function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** Reads the ticked ones of listed values; no limit is set if all are ticked. */
+/** Reads the ticked values of a list. If all are ticked, no limit is set. */
 export function readChoices(
   form: Form,
   field: string,

@@ -2,49 +2,49 @@ import type { Authenticator } from "../../agent/caller.js";
 import { AUTHENTICATOR, assertHas } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
 
-/** The user who signed in, or the reason of the failure. */
+/** The signed-in user, or the reason why the sign-in failed. */
 export type LoginOutcome =
   | ({ readonly ok: true } & SignedIn)
   | { readonly ok: false; readonly message: string };
 
-/** A user who signed in, as the identity provider's ID token says. */
+/** A signed-in user, according to the identity provider's ID token. */
 export interface SignedIn {
   readonly principal: string;
-  /** The claim `auth_time`: seconds since 1970 at which the user authenticated. Absent if the provider does not say. */
+  /** The claim `auth_time`: when the user authenticated, in seconds since 1970. Absent if the provider does not say. */
   readonly authTime?: number;
-  /** True if `acr` or `amr` is among those that the configuration counts as presence. */
+  /** True if the claim `acr` or `amr` has a value that the configuration accepts as proof of presence. */
   readonly present?: boolean;
 }
 
 /**
- * The requirement to the identity provider: any session of the user, credentials entered again (`prompt=login`,
- * `max_age=0`), or credentials entered again with proof of presence (`acr_values` in addition).
+ * The required sign-in: any existing session of the user (`any`); credentials entered again, by `prompt=login`
+ * and `max_age=0` (`fresh`); or in addition a proof of presence, by `acr_values` (`present`).
  */
 export type LoginDemand = "any" | "fresh" | "present";
 
-/** The values that a pending sign-in must match; kept in the browser, sealed. */
+/** The values that the answer to a sign-in must match; kept in the browser in a sealed cookie. */
 export interface LoginState {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** The sign-in of the console's users: at an identity provider, or by a development token. */
+/** How users sign in to the console: at an identity provider, or with a development token. */
 export type ConsoleLogin = OpenIdLogin | DevelopmentLogin;
 
-/** Sign-in at an identity provider. What {@link createOpenIdLogin} makes. */
+/** Sign-in at an identity provider. Made by {@link createOpenIdLogin}. */
 export interface OpenIdLogin {
   readonly kind: "openid";
   /** The name by which users know the identity provider. */
   readonly issuer: string;
-  /** True if {@link SignedIn.present} is judged: values of `acr` or `amr` are configured. */
+  /** True if {@link SignedIn.present} is determined, because values of `acr` or `amr` are configured. */
   readonly checksPresence: boolean;
-  /** Seconds by which the provider's clock may differ from this server's. */
+  /** Most seconds by which the provider's clock may differ from this server's. */
   readonly clockSkew: number;
   /**
-   * The address to which a user is sent to sign in.
+   * Returns the URL to which the user is sent to sign in.
    *
-   * @param callback - Where the identity provider sends the user back to.
+   * @param callback - The URL to which the identity provider sends the user back.
    * @throws Error if the identity provider cannot be reached.
    */
   begin(
@@ -52,15 +52,15 @@ export interface OpenIdLogin {
     demand: LoginDemand,
   ): Promise<{ readonly url: string; readonly state: LoginState }>;
   /**
-   * The user.
+   * Completes a sign-in, and returns the user.
    *
-   * @param answer - Where the identity provider sent the user to, with all parameters.
+   * @param answer - The callback URL with all parameters that the identity provider added.
    * @throws Error if the identity provider cannot be reached.
    */
   finish(answer: URL, state: LoginState): Promise<LoginOutcome>;
 }
 
-/** Sign-in by a token that stands for a user: for trying things out on one machine. */
+/** Sign-in with a token that stands for a user, for trials on one machine. */
 export interface DevelopmentLogin {
   readonly kind: "development";
   check(token: string): Promise<LoginOutcome>;
@@ -69,8 +69,8 @@ export interface DevelopmentLogin {
 /**
  * Signs users in by development tokens, on a loopback address.
  *
- * @param tokens - What {@link createFixedTokens} gives.
- * @throws TypeError if it is no authenticator.
+ * @param tokens - The authenticator made by {@link createFixedTokens}.
+ * @throws TypeError if `tokens` is not an authenticator.
  */
 export function createDevelopmentLogin(tokens: Authenticator): DevelopmentLogin {
   assertHas(tokens, AUTHENTICATOR, "tokens");
@@ -86,12 +86,12 @@ export function createDevelopmentLogin(tokens: Authenticator): DevelopmentLogin 
 }
 
 /**
- * Values that show that a user was there when signing in, or used a separate channel, such as a security key; a
- * password alone does not. One of them is enough.
+ * Values that prove that the user was present at the sign-in or used a separate channel, such as a security
+ * key; a password alone proves neither. One value is enough.
  */
 export interface Presence {
   /**
-   * Values of the claim `acr`, such as `phr` or `phrh` (OpenID Connect EAP ACR Values 1.0), which are also
+   * Values of the claim `acr`, such as `phr` or `phrh` (OpenID Connect EAP ACR Values 1.0). They are also
    * requested.
    */
   readonly acr?: readonly string[];
@@ -104,7 +104,7 @@ export function checkedPresence(presence: Presence): Presence {
   assertMembers(presence, ["acr", "amr"], "login.presence");
   const { acr = [], amr = [] } = presence;
   for (const [name, values] of Object.entries({ acr, amr })) {
-    // Values of acr are asked for in one text, separated by spaces.
+    // The request lists values of `acr` in one string, separated by spaces.
     const texts =
       Array.isArray(values) &&
       values.every((one) => typeof one === "string" && /^[\x21-\x7e]+$/.test(one));
@@ -119,7 +119,7 @@ export function checkedPresence(presence: Presence): Presence {
   return { acr, amr };
 }
 
-/** Returns whether the claims of an ID token have one of the values. */
+/** Returns whether the claims of an ID token have one of these values. */
 export function isPresent(
   claims: { readonly [claim: string]: unknown },
   { acr = [], amr = [] }: Presence,

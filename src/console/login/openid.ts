@@ -10,27 +10,27 @@ import {
   type Presence,
 } from "./login.js";
 
-/** An identity provider, and what the console is to it. */
+/** An identity provider, and the console's registration as its client. */
 export interface OpenIdLoginOptions {
-  /** Its issuer identifier; `http:` on loopback only. Its metadata is found from there. */
+  /** The issuer identifier, from which the provider's metadata is discovered; `http:` only on loopback. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Absent for a public client: PKCE then stands alone. */
+  /** Absent for a public client, which is protected only by PKCE. */
   readonly clientSecret?: string;
-  /** The claim of the ID token that is the user's principal; `sub` unless given. */
+  /** The claim of the ID token that becomes the user's principal; `sub` unless given. */
   readonly principalClaim?: string;
   /** The requested scopes; `["openid"]` unless given. */
   readonly scopes?: readonly string[];
-  /** Seconds that the provider has for each answer; 10 unless given. */
+  /** Most seconds that the provider may take for an answer; 10 unless given. */
   readonly timeout?: number;
   /**
-   * Values that the provider must report for a sign-in to approve a change of data, or to take a host on.
-   * Unless given, any sign-in is accepted, such as one by password alone.
+   * Proofs of presence, one of which the provider must report for a sign-in that approves a change of data or
+   * links a host. Unless given, any sign-in is accepted, even one with only a password.
    */
   readonly presence?: Presence;
   /**
-   * Seconds by which the provider's clock may be behind or ahead of this server's, 60 at most; 0 unless given. A
-   * sign-in that is older by this much still counts as made for an approval.
+   * Seconds by which the provider's clock may differ from this server's, at most 60; 0 unless given. A sign-in
+   * that is older by up to this much still counts as made for an approval.
    */
   readonly clockSkew?: number;
 }
@@ -38,12 +38,12 @@ export interface OpenIdLoginOptions {
 type Client = typeof import("openid-client");
 type Configuration = import("openid-client").Configuration;
 
-/** Milliseconds after a failure for which the provider is not asked again. */
+/** Milliseconds after a failure until the provider is asked again. */
 const PAUSE = 1000;
 
 /**
- * Signs users in by OpenID Connect: code flow, PKCE, `state`, `nonce`. Needs `openid-client`; metadata is
- * read at the first sign-in.
+ * Signs users in with OpenID Connect: code flow, PKCE, `state`, `nonce`. Needs the package `openid-client`.
+ * Metadata is read at the first sign-in.
  *
  * @throws TypeError naming the option that is wrong.
  */
@@ -156,7 +156,7 @@ function issuerUrl(value: unknown): URL {
   throw new TypeError("login.issuer: must be an https: URL, or an http: URL of loopback");
 }
 
-/** The provider's metadata: asked for once, and again only after a failure. */
+/** Returns the provider's metadata; fetched once, and again only after a failure. */
 function provider(client: Client, settings: Settings): () => Promise<Configuration> {
   const { issuer, clientId, clientSecret, timeout } = settings;
   let asked: Promise<Configuration> | undefined;
@@ -179,7 +179,7 @@ function provider(client: Client, settings: Settings): () => Promise<Configurati
   };
 }
 
-/** The client's authentication: in the header, unless the provider only accepts it in the body. */
+/** Returns how the client authenticates: in the header, unless the provider only accepts it in the body. */
 function authentication(
   client: Client,
   secret: string | undefined,
@@ -203,7 +203,7 @@ function signedInBy(
     const message = `The identity provider gave no "${name}" that is ${IDENTITY}.`;
     return { ok: false, message };
   }
-  // Anyone can claim an address that is not verified.
+  // Anyone can claim an email address that is not verified.
   if (name === "email" && claims["email_verified"] !== true) {
     return { ok: false, message: "The identity provider has not verified your e-mail address." };
   }
@@ -217,8 +217,8 @@ function signedInBy(
 }
 
 /**
- * Returns the message for a user whose sign-in failed; `undefined` if the provider or the configuration is at
- * fault.
+ * Returns the message for the user if a sign-in failed because of the user; `undefined` if the provider or the
+ * configuration is at fault.
  */
 function refusalIn(error: unknown): string | undefined {
   const code = errorCode(error);

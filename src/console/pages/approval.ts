@@ -9,7 +9,7 @@ import type { ApprovalFields } from "../limits/fields.js";
 import { limitList, partyName, rowList } from "./layout.js";
 import type { Asker } from "./summary.js";
 
-/** Everything that an approval is bound to. */
+/** Renders everything that an approval covers. */
 export function requestDetails(
   { subject, created, expires }: Approval,
   { asked: views }: Pick<ApprovalFields, "asked">,
@@ -35,7 +35,7 @@ ${rowList([
 ${views.map((view) => askedDetails(view, now))}</details>`;
 }
 
-/** The name of a party, and the id that this server knows it by. */
+/** Renders the name of a party, and the id by which this server knows it. */
 function named(party: NonNullable<Approval["subject"]["host"]>): Markup {
   const own = html`<span class="note">${trusted(party.id)}</span>`;
   return party.name === undefined ? own : html`${partyName(party, MOST_SHOWN)} ${own}`;

@@ -1,26 +1,29 @@
 import { html, type Markup, moment, type Part } from "../../http/markup/markup.js";
 
-/** The level of certainty that the user pressed the button. */
+/** How sure the console is that the user, and not a program, presses the button. */
 export type Assurance =
   | { readonly kind: "development" }
   | {
       readonly kind: "openid";
       /** The name by which users know the identity provider. */
       readonly issuer: string;
-      /** The check of the user's presence, if the action needs one. */
+      /** Whether the user's presence is checked, if the action needs it. */
       readonly presence: "not needed" | "checked" | "unchecked";
-      /** Milliseconds since 1970 until which a sign-in made for it counts; absent before it. */
+      /** When the sign-in made for this action expires, in milliseconds since 1970; absent until there is one. */
       readonly until?: number;
     };
 
-/** Says that the user has signed in for it; nothing before that. @param verb - After "to": `approve`. */
+/**
+ * Says that the user has signed in for the action; empty before that. @param verb - The action after "to", such
+ * as `approve`.
+ */
 export function confirmedWords(assurance: Assurance, verb: string, now: number): Part {
   if (assurance.kind === "development" || assurance.until === undefined) return undefined;
   const { until } = assurance;
   return html`<p class="good" role="status">You have signed in to ${verb}. It counts until ${moment(until, now)}.</p>`;
 }
 
-/** Explains the required authentication, and what is not checked. @param verb - As in {@link confirmedWords}. */
+/** Explains the required sign-in, and what is not checked. @param verb - As for {@link confirmedWords}. */
 export function assuranceWords(assurance: Assurance, verb: string): Markup {
   if (assurance.kind === "development") {
     return html`<p class="note">Development sign-in: to ${verb} takes no further sign-in, and does not show that you are there.</p>`;

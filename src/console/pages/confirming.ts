@@ -16,19 +16,22 @@ import type { Visit } from "../visit.js";
 import type { Assurance } from "./assurance.js";
 import type { PageParts } from "./layout.js";
 
-/** The action that the user must confirm by a fresh authentication. */
+/** An action that the user must confirm by signing in again. */
 interface Deed extends Confirmable {
-  /** True if it changes data, or takes a host on; presence then counts too, if the login checks it. */
+  /**
+   * True if it changes data or links a host. The sign-in must then prove the user's presence, if the login
+   * checks it.
+   */
   readonly weighty: boolean;
-  /** Its name after "to": `approve`. */
+  /** The action after "to", such as `approve`. */
   readonly verb: string;
-  /** The path of its page, below the console's. */
+  /** The path of the action's page, relative to the console. */
   readonly to: string;
-  /** The fields that the user filled in. */
+  /** The form as the user filled it in, URL-encoded. */
   readonly form: string;
 }
 
-/** The refusal where the identity provider cannot be asked. */
+/** The refusal if the identity provider cannot be reached. */
 export const UNAVAILABLE: Refusal = {
   status: 503,
   code: "login_unavailable",
@@ -39,7 +42,7 @@ export const UNAVAILABLE: Refusal = {
   recorded: true,
 };
 
-/** The refusal if a sign-in cannot be recorded as used, for lack of room. */
+/** The refusal if there is no room to record a sign-in as used. */
 const FULL: Refusal = {
   status: 503,
   code: "used_once_full",
@@ -51,11 +54,12 @@ const FULL: Refusal = {
 };
 
 /**
- * Uses up the confirmation of a deed. Without one, sends the user to sign in for it, which answers the request.
+ * Uses up the confirmation of an action. If there is none, answers the request by sending the user to sign in
+ * for the action.
  *
- * Development sign-ins confirm nothing: there is no identity provider that could authenticate the user anew.
+ * Development sign-ins need no confirmation: no identity provider could authenticate the user again.
  *
- * @returns Whether the deed may be done now.
+ * @returns Whether the action may be performed now.
  */
 export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boolean> {
   const { login } = desk;
@@ -65,7 +69,8 @@ export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boo
   const found = desk.confirmations.of(req, session, deed);
   desk.confirmations.clear(res);
   if (found !== undefined && (found.present || !present)) {
-    // In the database: a copy of the cookie is good at no other process either, one whose clock is behind included.
+    // Recorded in the database, so that a copy of the cookie cannot be used at another process either, even one
+    // whose clock is behind.
     const use = { scope: "console-confirmation", id: found.id, expires: endOf(found) + KEPT };
     const outcome = await desk.parties.useOnce(use);
     if (outcome === "first") return true;
@@ -99,7 +104,7 @@ async function begin(
   show(desk, req, res, confirmPage({ url: begun.url, issuer: login.issuer, verb }));
 }
 
-/** Explains on the page of an action how it is confirmed. */
+/** Returns how an action will be confirmed, for its page. */
 export function assuranceOf(
   { login }: Desk,
   { weighty }: Pick<Deed, "weighty">,
@@ -114,16 +119,16 @@ export function assuranceOf(
   };
 }
 
-/** The result of a sign-in to confirm something. */
+/** A completed sign-in that was to confirm an action. */
 interface Finished {
   readonly login: OpenIdLogin;
   readonly signedIn: SignedIn;
   readonly confirming: Confirming;
-  /** The path of the page that is gone back to. */
+  /** The path of the page to return to. */
   readonly to: string;
 }
 
-/** Keeps the confirmation that a sign-in gives, or says why it gives none. */
+/** Stores the confirmation given by a sign-in, or sends the reason why it gives none. */
 export async function finishConfirming(
   desk: Desk,
   req: Request,
@@ -141,17 +146,17 @@ export async function finishConfirming(
 }
 
 /**
- * Notes an authentication; its second identifies it among those of its user. It confirms one thing alone, so that a
- * program that drives the browser cannot use it for further requests that it has begun.
+ * Records a use of an authentication, which is identified by its user and second. Each may confirm only one
+ * action: a program that controls the browser cannot use it for other requests that it has started.
  *
- * @returns Why it may confirm nothing: it was noted before, or there is no room to note it.
+ * @returns The refusal if it was used before, or there is no room to record it.
  */
 export async function refusalOfUse(
   { parties }: Pick<Desk, "parties">,
   { principal, authTime }: SignedIn,
   now: number,
 ): Promise<Refusal | undefined> {
-  // Without a time, it confirms nothing.
+  // An authentication without a time cannot confirm anything anyway.
   if (authTime === undefined) return undefined;
   const outcome = await parties.useOnce({
     scope: "console-authentication",
@@ -162,7 +167,10 @@ export async function refusalOfUse(
   return outcome === "used" ? USED : FULL;
 }
 
-/** Milliseconds for which an authentication is remembered: what began before it is over by then. */
+/**
+ * Milliseconds for which a used authentication is remembered. Every confirmation started before it has expired
+ * by then.
+ */
 const KEPT = 10 * 60 * 1000;
 
 function refusalOf(
@@ -176,9 +184,9 @@ function refusalOf(
   if (session.principal !== principal) return OTHER_USER;
   if (endOf(confirming) <= now) return TOO_LATE;
   if (authTime === undefined) return NO_AUTH_TIME;
-  // In whole seconds, as the claim is: the second in which the request began counts.
+  // The claim has whole seconds, so the second in which the request started still counts.
   if (!(authTime >= Math.floor(confirming.began / 1000) - clockSkew)) return STALE;
-  // A time in milliseconds, or of a clock that is ahead, would make any sign-in look fresh.
+  // With a value in milliseconds, or from a clock that is ahead, any sign-in would look fresh.
   if (!(authTime <= Math.ceil(now / 1000) + clockSkew)) return AHEAD;
   if (confirming.present && present !== true) return NOT_PRESENT;
   return undefined;
@@ -240,17 +248,17 @@ const NOT_PRESENT: Refusal = {
 
 /** The contents of {@link confirmPage}. */
 interface ConfirmParts {
-  /** The address where the user signs in. */
+  /** The URL where the user signs in. */
   readonly url: string;
   /** The name by which users know the identity provider. */
   readonly issuer: string;
-  /** The purpose of the sign-in, after "to". */
+  /** The action after "to", such as `approve`. */
   readonly verb: string;
 }
 
 /**
- * Sends a user to the identity provider to confirm an action. A form cannot do that, because `form-action` also
- * applies to redirects.
+ * Renders a page that sends the user to the identity provider. A form cannot do that, because `form-action`
+ * also applies to redirects.
  */
 function confirmPage({ url, issuer, verb }: ConfirmParts): PageParts {
   const main = html`<div class="card"><p>Nothing is done yet. Sign in once more at <b>${issuer}</b> to ${verb}; you come back here then.</p>

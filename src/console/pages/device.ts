@@ -8,7 +8,10 @@ import type { Session } from "../sessions.js";
 import { query, visit } from "../visit.js";
 import { csrf, type PageParts, problem, type Whereabouts } from "./layout.js";
 
-/** Entering the code that an agent shows: `verification_uri`, with the code in `verification_uri_complete`. */
+/**
+ * Adds the pages for entering an agent's user code: `verification_uri`, or `verification_uri_complete` with the
+ * code.
+ */
 export function deviceRoutes(desk: Desk, router: Router): void {
   router.get(
     "/device",
@@ -53,15 +56,15 @@ export function deviceRoutes(desk: Desk, router: Router): void {
   );
 }
 
-/** The value in the field for the code. */
+/** The contents of the code field. */
 interface EnteredCode {
   readonly code: string;
-  /** True if the code came with the address. */
+  /** True if the code came with the URL. */
   readonly given?: boolean;
   readonly wrong?: string;
 }
 
-/** The page where a user enters the code that an agent shows. */
+/** Renders the page where a user enters the code that an agent shows. */
 function devicePage(
   { base }: Whereabouts,
   session: Session,

@@ -2,18 +2,18 @@ import { html, type Markup, type Part } from "../../http/markup/markup.js";
 import type { Form } from "../form.js";
 import type { FieldProblem } from "../limits/read-values.js";
 
-/** The form as the user sent it, to be shown again with its errors. */
+/** A form as the user sent it, to be shown again with its errors. */
 export interface SentForm {
   readonly form: Form;
   readonly problems: readonly FieldProblem[];
 }
 
-/** The fields of a form, as the user filled them in. */
+/** Renders the fields of a form with the values that the user entered. */
 export interface FieldsShown {
   text(name: string): string;
   all(name: string): readonly string[] | undefined;
   wrong(name: string): Part;
-  /** The attributes that say what describes a field. */
+  /** Returns the attributes that link a field to its hint and error. */
   described(name: string, hint?: boolean): Part;
 }
 

@@ -5,14 +5,14 @@ import { authorityWords, textByOrigin } from "../hop-words.js";
 import { type Reading, viewOfGrant } from "../limits/asked-view.js";
 import { partyName, rowList } from "./layout.js";
 
-/** An agent grant, with its agent and host. */
+/** An agent's grant with its agent and host. */
 export interface ShownGrant {
   readonly grant: AgentGrant;
   readonly agent?: AgentRecord;
   readonly host?: HostRecord;
 }
 
-/** Lists the grants, a card for each agent. @param after - Rendered below each grant. */
+/** Lists grants, one card per agent. @param after - Rendered below each grant. */
 export function grantsByAgent(
   grants: readonly ShownGrant[],
   reading: Reading,
@@ -30,7 +30,7 @@ ${host !== undefined && html`<p class="note">Of the host ${partyName(host)}</p>`
   });
 }
 
-/** Orders grants that may change data first. */
+/** Orders grants: those that may change data first. */
 function weightiestFirst(grants: readonly ShownGrant[], reading: Reading): readonly ShownGrant[] {
   const changes = ({ grant }: ShownGrant): boolean => viewOfGrant(grant, reading).changes;
   return [...grants.filter(changes), ...grants.filter((one) => !changes(one))];

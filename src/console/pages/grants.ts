@@ -11,7 +11,7 @@ import { historyPage } from "./request-page.js";
 
 const PAGE = 50;
 
-/** The pages of active grants, each revoked with one click, and of past decisions. */
+/** Adds the pages of active grants, which can be revoked with one click, and of past decisions. */
 export function grantRoutes(desk: Desk, router: Router): void {
   router.get(
     "/grants",
@@ -29,7 +29,7 @@ export function grantRoutes(desk: Desk, router: Router): void {
       const { principal } = session;
       const id = idIn(req);
       const grant = await desk.parties.grant(id);
-      // Others learn nothing about it, not even that it exists.
+      // Other users must not even learn that the grant exists.
       if (grant === undefined || !(await isOwn(desk, grant.agent, principal))) {
         return sendRefusal(desk, req, res, {
           status: 404,
@@ -55,14 +55,14 @@ export function grantRoutes(desk: Desk, router: Router): void {
   );
 }
 
-/** Returns whether an agent acts for a user: itself, or its host. */
+/** Returns whether an agent acts for a user, by its own record or its host's. */
 async function isOwn({ parties }: Desk, id: string, principal: string): Promise<boolean> {
   const agent = await parties.agent(id);
   if (agent === undefined) return false;
   return (agent.principal ?? (await parties.host(agent.host))?.principal) === principal;
 }
 
-/** All that agents may do for the user now. */
+/** Renders everything that agents may currently do for the user. */
 function grantsPage(
   { base }: Whereabouts,
   session: Session,

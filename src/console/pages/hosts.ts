@@ -20,7 +20,7 @@ import {
   type Whereabouts,
 } from "./layout.js";
 
-/** The user's hosts: adding one, whose enrolment token is shown once, and revoking one. */
+/** Adds the page of the user's hosts, which can be created and revoked. An enrolment token is shown once. */
 export function hostRoutes(desk: Desk, router: Router): void {
   const { parties } = desk;
   router.get(
@@ -90,13 +90,13 @@ export function hostRoutes(desk: Desk, router: Router): void {
 
 const HOST = "host";
 
-/** A host that is added under a name, as its user confirms it. */
+/** Returns the action of creating a host with a name, for its confirmation. */
 function hostNamed(name: string): Confirmable {
   return { what: HOST, digest: digestOfText(name) };
 }
 
 interface Shown extends HostsNotice {
-  /** That the host of this name is to be added. */
+  /** The confirmation for creating a host with this name. */
   readonly confirmation?: Confirmation;
 }
 
@@ -107,13 +107,13 @@ function showHosts(
   { confirmation, ...notice }: Shown,
 ): void {
   const assurance = assuranceOf(desk, { weighty: true }, confirmation);
-  // A capability that is no longer a default is granted to nobody.
+  // Agents get no capability that is no longer a default, so do not show it.
   const shown = hosts.map((host) => ({ ...host, defaults: desk.parties.defaultsOf(host) }));
   const page = hostsPage(desk, session, shown, desk.now(), { ...notice, assurance });
   show(desk, req, res, page, notice.wrong === undefined ? 200 : 400);
 }
 
-/** The token of a new host, shown once. */
+/** A new host's enrolment token, shown once. */
 interface NewHost {
   readonly host: HostRecord;
   readonly enrolmentToken: string;
@@ -123,11 +123,11 @@ interface NewHost {
 interface HostsNotice {
   readonly made?: NewHost;
   readonly wrong?: string;
-  /** The value in the field for the name. */
+  /** The contents of the name field. */
   readonly name: string;
 }
 
-/** Characters of a host's name. */
+/** Most characters of a host's name. */
 const LONGEST_NAME = 120;
 
 const STATES: Readonly<Record<HostRecord["status"], string>> = {

@@ -4,16 +4,16 @@ import type { Row } from "../hop-words.js";
 import type { Session } from "../sessions.js";
 
 export interface PageParts {
-  /** Its heading, and the title of its tab. */
+  /** The page's heading, and the title of its tab. */
   readonly title: string;
   readonly main: Part;
-  /** True if the page shows errors, which its title then says first. */
+  /** True if the page shows errors; the tab's title then begins with "Error". */
   readonly wrong?: boolean;
-  /** The address that the browser opens at once instead. */
+  /** The URL to which the browser goes at once. */
   readonly leadsTo?: string;
 }
 
-/** The address of the console, for its pages. */
+/** Where the console is, for links in its pages. */
 export interface Whereabouts {
   readonly name: string;
   readonly base: string;
@@ -71,12 +71,12 @@ function signedIn(base: string, session: Session): Markup {
 <form method="post" action="${base}/logout">${csrf(session)}<button type="submit">Sign out</button></form>`;
 }
 
-/** The field by which a form shows that it comes from a page of this session. */
+/** Renders the field that proves that a form comes from a page of this session. */
 export function csrf(session: Session): Markup {
   return html`<input type="hidden" name="csrf" value="${session.csrf}">`;
 }
 
-/** The error of the form's single field, first on the page. */
+/** Shows the error of a form's only field at the top of the page. */
 export function problem(field: string, wrong: string | undefined): Part {
   return (
     wrong !== undefined &&
@@ -84,14 +84,14 @@ export function problem(field: string, wrong: string | undefined): Part {
   );
 }
 
-/** The page for a user about a refusal. */
+/** The contents of a page about a refusal. */
 export interface FaultParts {
   readonly title: string;
   /** The explanation and the next step. */
   readonly message: Part;
   /** True if signing in as another user may help. */
   readonly otherUser?: boolean;
-  /** The path of the page to go back to, below the console's. */
+  /** The path of the page to go back to, relative to the console. */
   readonly back?: string;
 }
 
@@ -106,7 +106,7 @@ ${otherUser && html`<p><a href="${base}/login?again=1">Sign in as another user</
   return { title, main };
 }
 
-/** Labels and what stands beside them. */
+/** Renders labels, each with a description beside it. */
 export function rowList(
   rows: readonly (readonly [label: Part, words: Part] | undefined | false)[],
 ): Markup {
@@ -114,12 +114,12 @@ export function rowList(
   return html`<dl>${shown.map(([label, words]) => html`<dt>${label}</dt><dd>${words}</dd>`)}</dl>`;
 }
 
-/** Limits in words, or that there are no limits. */
+/** Renders limits, or `none` if there are none. */
 export function limitList(rows: readonly Row[], none: string): Markup {
   return rows.length === 0 ? html`<p>${none}</p>` : rowList(rows);
 }
 
-/** Cards below each other, or a sentence if there are none. */
+/** Renders cards below each other, or `none` if there are none. */
 export function cards(items: readonly Markup[], none: string): Markup {
   if (items.length === 0) return html`<p class="card">${none}</p>`;
   return html`<ul class="cards">${items.map((item) => html`<li class="card">${item}</li>`)}</ul>`;
@@ -129,14 +129,14 @@ export function cards(items: readonly Markup[], none: string): Markup {
 interface Party {
   readonly id: string;
   readonly name?: string;
-  /** Set where the user gave it the name. */
+  /** Set if the user gave the party its name. */
   readonly named?: true;
 }
 
-/** Characters of a name that a page shows. */
+/** Most characters of a name that a page shows. */
 const MOST = 120;
 
-/** The name of a party: in quotation marks where the party calls itself so. Without a name, its id. */
+/** Renders the name of a party; in quotation marks if the party named itself. Without a name, renders its id. */
 export function partyName({ id, name, named }: Party, most: number = MOST): Markup {
   if (name === undefined) return trusted(id);
   return named === true ? trusted(name) : untrusted(name, most);

@@ -7,7 +7,7 @@ import { query, visit } from "../visit.js";
 import { finishConfirming, refusalOfUse, UNAVAILABLE, USED } from "./confirming.js";
 import { type PageParts, problem, type Whereabouts } from "./layout.js";
 
-/** Signing in, for users that are not, and for those that confirm something. */
+/** Adds the pages for signing in, to the console or to confirm an action. */
 export function loginRoutes(desk: Desk, router: Router): void {
   if (desk.login.kind === "openid") openIdRoutes(desk, router, desk.login);
   else developmentRoutes(desk, router, desk.login);
@@ -73,7 +73,7 @@ function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
       const finished = { login, signedIn: outcome, confirming, to };
       return finishConfirming(desk, req, res, finished);
     }
-    // What signs in to the console confirms nothing later, also where clocks may differ.
+    // A sign-in to the console must not confirm an action later, even if clocks differ.
     const noted = await refusalOfUse(desk, outcome, desk.now());
     if (noted !== undefined && noted !== USED) return sendRefusal(desk, req, res, noted);
     desk.sessions.start(res, outcome.principal);
@@ -98,7 +98,7 @@ function developmentRoutes(desk: Desk, router: Router, login: DevelopmentLogin):
   });
 }
 
-/** A path of the console, from below its own, by which nothing else can be reached. */
+/** Returns the redirect target after the sign-in, if it stays inside the console; otherwise "". */
 function pathTo({ base, origin }: Desk, wanted: string): string {
   if (!URL.canParse(wanted, origin)) return "";
   const url = new URL(wanted, origin);
@@ -106,7 +106,7 @@ function pathTo({ base, origin }: Desk, wanted: string): string {
   return `${url.pathname.slice(base.length)}${url.search}`;
 }
 
-/** Signing in by a development token. */
+/** Renders the page for signing in with a development token. */
 function developmentPage({ base }: Whereabouts, to: string, wrong?: string): PageParts {
   const main = html`${problem("token", wrong)}<p class="warning"><strong>Development only.</strong> This agent has no identity provider: a party that knows a development token is that user.</p>
 <form method="post" action="${base}/login" class="card">
@@ -118,7 +118,7 @@ function developmentPage({ base }: Whereabouts, to: string, wrong?: string): Pag
   return { title: "Sign in", main, wrong: wrong !== undefined };
 }
 
-/** After signing out. */
+/** Renders the page after signing out. */
 function signedOutPage({ base }: Whereabouts): PageParts {
   const main = html`<div class="card"><p>You are signed out of the approvals console. Your identity provider may still know you.</p>
 <p><a href="${base}/login">Sign in</a></p></div>`;

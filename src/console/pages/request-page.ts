@@ -15,7 +15,7 @@ import { grantsByAgent } from "./grant-list.js";
 import { cards, type PageParts, partyName, rowList, type Whereabouts } from "./layout.js";
 import { type Asker, summary, whatIsLeft } from "./summary.js";
 
-/** The parts of a request's page. */
+/** The contents of a request's page. */
 export interface RequestParts {
   readonly desk: Whereabouts & Reading;
   readonly approval: Approval;
@@ -26,14 +26,14 @@ export interface RequestParts {
   readonly answerable: boolean;
   readonly assurance: Assurance;
   readonly asker: Asker;
-  /** Earlier grants to this host on the user's behalf; absent for a request without a host. */
+  /** Earlier grants of the user to this host; absent if the request has no host. */
   readonly before?: GivenBefore;
   /** The form as it was sent, to be shown again. */
   readonly sent?: { readonly form: Form; readonly limits: Limits };
   readonly notice?: string;
 }
 
-/** The page of one request: a summary, the form or the outcome, and then all details. */
+/** Renders the page of one request: a summary, the form or the outcome, and all details. */
 export function requestPage(parts: RequestParts): PageParts {
   const { desk, approval, session, now, fields, answerable, asker, before, sent, notice } = parts;
   const problems = sent?.limits.problems ?? [];
@@ -76,7 +76,7 @@ ${
 }`;
 }
 
-/** Lists the waiting requests: those of users' hosts first, then those of strangers. */
+/** Lists the waiting requests: first those of linked hosts, then those of unlinked ones. */
 export function waitingPage(
   { base }: Whereabouts,
   waiting: readonly Approval[],
@@ -98,7 +98,7 @@ ${list(strangers, 3)}</section>`
   return { title: "Waiting", main };
 }
 
-/** Returns whether a request comes from a host that no user has taken on, nor is about to by a decision of before. */
+/** Returns whether a request comes from a host that is not linked to a user, and that no decision so far will link. */
 export function isOfStranger(approval: Approval): boolean {
   return isFromStranger(approval) && principalOf(approval) === undefined;
 }

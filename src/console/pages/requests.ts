@@ -15,7 +15,7 @@ import { idIn, type Visit, visit } from "../visit.js";
 import { assuranceOf, confirm } from "./confirming.js";
 import { isOfStranger, requestPage, waitingPage } from "./request-page.js";
 
-/** The pages of waiting requests, and of one request to show and answer. */
+/** Adds the pages of the list of waiting requests, and of one request. */
 export function requestRoutes(desk: Desk, router: Router): void {
   router.get(
     "/",
@@ -40,7 +40,7 @@ export function requestRoutes(desk: Desk, router: Router): void {
   );
 }
 
-/** The approval that is asked for, if the user may see it; else it is refused. */
+/** Returns the approval in the URL if the user may see it; otherwise sends a refusal. */
 async function approvalIn(desk: Desk, { req, res, session }: Visit): Promise<Approval | undefined> {
   const id = idIn(req);
   const approval = await desk.approvals.get(id);
@@ -101,9 +101,10 @@ async function answer(desk: Desk, one: Visit, approval: Approval): Promise<void>
 }
 
 /**
- * Decides. To approve, the user must have signed in for it just now; to deny, the session is enough.
+ * Records the user's decision. To approve, the user must have signed in again for this request; to deny, the
+ * session is enough.
  *
- * @returns `undefined` where the user was sent to sign in first.
+ * @returns `undefined` if the user was sent to sign in first.
  */
 async function decide(
   desk: Desk,
@@ -114,7 +115,7 @@ async function decide(
   const { req, session } = visit;
   const by = { principal: session.principal, userCode: enteredCode(approval, session) };
   if (answer.answer === "approve") {
-    // What is refused in any case needs no sign-in.
+    // A decision that would be refused anyway needs no sign-in.
     const tentative = desk.approvals.tryDecision(approval, by, answer);
     if (!tentative.ok) {
       desk.record({ ...REFUSALS[tentative.code], record: approval.id }, session);
@@ -140,7 +141,7 @@ function pathOf({ id }: Approval): string {
   return `/requests/${encodeURIComponent(id)}`;
 }
 
-/** Shows a request; once the user has signed in to approve it, with the form as it was filled in before. */
+/** Shows a request. After the sign-in to approve it, restores the form as it was filled in before. */
 async function showConfirmed(desk: Desk, one: Visit, approval: Approval): Promise<void> {
   const confirmation = desk.confirmations.of(one.req, one.session, confirmableOf(approval));
   if (confirmation === undefined || !isAnswerable(desk, approval, one.session)) {

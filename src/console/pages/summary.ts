@@ -9,20 +9,17 @@ import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
 import { partyName } from "./layout.js";
 
-/** Names the asker, as far as it is known. */
+/** What is known about the asker. */
 export interface Asker {
-  /** The time when its host became known; absent if the request came from no host. */
+  /** When the host became known; absent if the request has no host. */
   readonly hostSince?: number;
-  /** True if its host is linked to no user: then anyone can have made the request. */
+  /** True if the host is not linked to a user, so that anyone may have sent the request. */
   readonly unknown: boolean;
-  /**
-   * The names of the capabilities that every agent of its host gets without asking, once the host is linked
-   * to a user.
-   */
+  /** The names of the capabilities that all agents of the host get without an approval once it is linked. */
   readonly defaults: readonly string[];
 }
 
-/** Summarizes, in few words, what a user needs to know before answering. */
+/** Renders the few facts that a user needs before deciding. */
 export function summary(
   { subject, expires }: Approval,
   { asked: views }: Pick<ApprovalFields, "asked">,
@@ -46,7 +43,7 @@ ${!bare && askedGroups(views, now)}
 ${asker.unknown && linkingWords(asker)}</section>`;
 }
 
-/** Opens the page of a request from a host that is linked to no user. */
+/** Warns at the top of the page of a request from an unlinked host. */
 function strangerWords({ hintedUser }: Approval["subject"]): Markup {
   return html`<section class="card warning" aria-labelledby="stranger"><h2 id="stranger">It is not known who asks</h2>
 <p>No user has taken this host on: anyone can have sent this request${hintedUser !== undefined && ", and have named you in it"}. Go on only if <strong>you</strong> have just started an agent that asks for this.</p></section>`;
@@ -59,10 +56,10 @@ function linkingWords({ defaults }: Asker): Markup {
   }.</p>`;
 }
 
-/** Says how the page marks words by their origin. */
+/** Explains how the page marks texts by their origin. */
 export const LEGEND: Markup = html`<p class="note">Words in ${untrusted("quotation marks of this colour")} come from the agent, its host or others, and are not checked.</p>`;
 
-/** The effect of a request besides its grants. */
+/** The effects of a request in addition to its grants. */
 const BESIDES: Readonly<Record<ApprovalKind, string>> = {
   "agent-grants": "only to act for you. What it may do then needs approvals of its own.",
   "agent-claim":
@@ -70,7 +67,7 @@ const BESIDES: Readonly<Record<ApprovalKind, string>> = {
   capabilities: "nothing.",
 };
 
-/** Grants that change data first, each with its limits in one line. */
+/** Renders the grants, those that change data first, each with its limits in one line. */
 function askedGroups(views: readonly AskedView[], now: number): Part {
   const groups = [
     ["To change data", views.filter(({ changes }) => changes)],
@@ -116,7 +113,7 @@ function inOneLine(rows: readonly Row[]): Part {
   return rows.map(([label, words], at) => html`${at > 0 && "; "}${label} ${words}`);
 }
 
-/** Summarizes the grants with the user's own limits. */
+/** Summarizes the grants as the user has limited them. */
 export function whatIsLeft({ grants }: ApprovalFields, limits: Limits, now: number): Markup {
   const parts = grants.map(({ place, asked, authority, own }) => {
     const name = html`<b>${trusted(asked.name ?? asked.grant)}</b>`;

@@ -1,10 +1,13 @@
 import { formatTime } from "../../caveats/time.js";
 import { seenFromNow, spanInWords } from "../../display/time-words.js";
 
-// Outside of this file, nothing makes markup of a text.
+// Outside this file, no code can make markup from a string.
 let make: (text: string) => Markup;
 
-/** Markup that may be sent. Only {@link html} makes it, from this package's texts, and escapes the rest. */
+/**
+ * Markup that is safe to send. Only {@link html} makes it: from constant texts of this package, with all other
+ * values escaped.
+ */
 export class Markup {
   readonly #text: string;
 
@@ -32,7 +35,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Escapes what is put into it, also as an attribute's value, which must stand in double quotes. */
+/**
+ * Makes markup from a template. Inserted values are escaped; this is also safe for attribute values in double
+ * quotes.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let text = strings[0] ?? "";
   for (const [at, part] of parts.entries()) text += written(part) + (strings[at + 1] ?? "");
@@ -46,18 +52,18 @@ function written(part: Part): string {
   return part instanceof Markup ? part.toString() : part.map(written).join("");
 }
 
-/** A moment in words, and how far it is from now. @param at - Milliseconds since 1970. */
+/** Formats a time, and how far it is from now. @param at - Milliseconds since 1970. */
 export function moment(at: number, now: number): Markup {
   return time(formatTime(at), now);
 }
 
-/** A time as a hop has it, in words, and how far it is from now. */
+/** Formats a timestamp of a hop, and how far it is from now. */
 export function time(text: string, now: number): Markup {
   const [date = "", clock = ""] = text.replace("Z", "").split("T");
   return html`<time datetime="${text}">${date} ${clock} UTC</time> (${seenFromNow(text, now)})`;
 }
 
-/** So many seconds in words: `15 min`, with what the rounding leaves out. */
+/** Formats a number of seconds: `15 min`, and the exact value if that was rounded. */
 export function seconds(count: number): string {
   const words = spanInWords(count * 1000);
   for (const [one, many, size] of UNITS) {

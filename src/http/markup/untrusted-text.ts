@@ -1,16 +1,19 @@
 import { escapeOf } from "../../display/printable.js";
 import { html, type Markup } from "./markup.js";
 
-/** Characters of one text that a page shows: more than any limit on what is kept allows to matter. */
+/** Most characters of one text that a page shows. All stored texts are limited to less. */
 export const MOST_SHOWN = 4000;
 
-// What shows as nothing, or as another space than the common one: beside what is unsafe everywhere
-// (src/display/printable.ts), spaces of other widths, fillers, and marks piled on one letter; and the quotation
-// marks that the console itself sets.
+// Characters that show as nothing or as an unusual space, besides those that are unsafe everywhere
+// (src/display/printable.ts): spaces of other widths, fillers, marks piled on one letter; and the quotation
+// marks that the console itself uses.
 const ODD =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u201c\u201d\u115f\u1160\u2800\u3164\uffa0]|(?<=\p{M}\p{M})\p{M}/gu;
 
-/** Another party's text: quoted, coloured, isolated in its direction, one line, hidden characters escaped. */
+/**
+ * Renders a text of another party: quoted, coloured, with its writing direction isolated, on one line, hidden
+ * characters escaped.
+ */
 export function untrusted(text: string, most: number = MOST_SHOWN): Markup {
   const shown = text.length > most ? `${wholeTo(text, most)}` : text;
   const cut =
@@ -23,14 +26,14 @@ export function untrusted(text: string, most: number = MOST_SHOWN): Markup {
 }
 
 /**
- * A text of this server's configuration, or of the user that looks at the page: as it is, but for hidden characters.
- * Without quotation marks and colour, it does not look like another party's.
+ * Renders a text of this server's configuration, or of the user who looks at the page. Only hidden characters
+ * are escaped. It has no quotation marks and no colour, and so does not look like another party's text.
  */
 export function trusted(text: string): Markup {
   return html`<bdi>${[...visible(text)]}</bdi>`;
 }
 
-/** The text for an attribute or a title, where no markup can stand. */
+/** Returns a text for an attribute or a title, where markup is not possible. */
 export function plainText(text: string, most = 80): string {
   const short = text.length > most ? `${wholeTo(text, most)}…` : text;
   return short.replace(ODD, escapeOf);
@@ -46,7 +49,7 @@ function* visible(text: string): Iterable<Markup> {
   if (from < text.length) yield html`${text.slice(from)}`;
 }
 
-// Not half of a surrogate pair.
+// Do not cut within a surrogate pair.
 function wholeTo(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
 }
@@ -59,7 +62,7 @@ const ALPHABETS: readonly (readonly [string, RegExp])[] = [
   ["Cherokee", /\p{Script=Cherokee}/u],
 ];
 
-/** The alphabets of the first word that mixes some whose letters look alike. */
+/** Names the alphabets of the first word that mixes some with similar letters. */
 function mixedWord(text: string): string | undefined {
   for (const [word] of text.matchAll(/[\p{L}\p{M}]+/gu)) {
     const found = ALPHABETS.filter(([, letter]) => letter.test(word));

@@ -4,9 +4,9 @@ import type { TaskRunner } from "./task-runner.js";
 
 /** Passed by `proviso serve` to a module of skills. */
 export interface AgentModuleContext<Source extends ResourceSource = ResourceSource> {
-  /** The resources of the configuration; absent if it has none. */
+  /** The configured resources; absent if there are none. */
   readonly resources?: Source;
-  /** The absolute path of their folder, or of the file of their database. */
+  /** The absolute path of the resources' folder or database file. */
   readonly resourcesPath?: string;
   /** The absolute path of the agent's home, where the module may keep files. */
   readonly home: string;
@@ -17,17 +17,17 @@ export interface AgentModuleContext<Source extends ResourceSource = ResourceSour
 /** Returned to `proviso serve` by a module of skills. */
 export interface AgentSkills {
   readonly skills: readonly Skill[];
-  /** Interprets messages in words. */
+  /** Handles messages that call no skill. */
   readonly runTask?: TaskRunner;
-  /** Called once, when the agent accepts no more calls. */
+  /** Called once, after the agent has stopped accepting calls. */
   close?(): void | Promise<void>;
 }
 
 /**
  * The default export of the module named as `skills` in a configuration of `proviso serve`.
  *
- * @typeParam Source - The type of the module's resource source, such as `ResourceFolder`. The configuration
- *   decides which one it is, so a module must check it.
+ * @typeParam Source - The type of resource source that the module expects, such as `ResourceFolder`. The
+ *   configuration may have another one, so a module must check it.
  */
 export type AgentModule<Source extends ResourceSource = ResourceSource> = (
   context: AgentModuleContext<Source>,

@@ -13,7 +13,7 @@ export interface PageAddresses {
   readonly rpcUrl: string;
 }
 
-// A template without values, so that its text is the one whose digest is in the policy.
+// A template without values, so that its text has the digest that is in the content security policy.
 const STYLE = html`
 :root { color-scheme: light dark; --ink: #1a1d21; --soft: #4d545c; --page: #f6f7f8; --card: #ffffff; --hair: #d5d9dd; --link: #0b57a4; }
 @media (prefers-color-scheme: dark) {
@@ -51,8 +51,8 @@ const HEADERS = {
 };
 
 /**
- * Serves a page about the agent, its grants and how to ask for one, to clients that prefer HTML; passes other
- * requests on. The page holds nothing that the Agent Card does not.
+ * Serves a page about the agent, its grants and how to request them, to clients that prefer HTML; passes other
+ * requests on. The page contains only information from the Agent Card.
  */
 export function agentPage(
   card: CardOptions,
@@ -62,7 +62,7 @@ export function agentPage(
   const text = String(page(card, agent, addresses));
   return (req, res, next) => {
     res.vary("Accept");
-    // The first is the answer to a client that accepts anything.
+    // If a client accepts anything, Express chooses the first type.
     if (req.accepts(["application/json", "text/html"]) !== "text/html") return next();
     res.set(HEADERS).type("text/html").send(text);
   };
@@ -113,7 +113,7 @@ they are in: <code>--collection</code>, or <code>resourceQuery</code>.</p>
 <pre>curl ${word(rpcUrl)} -H "Authorization: Bearer $(cat access)" -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d ${word(body)}</pre>`;
 }
 
-/** Quotes a string as one word of a shell. */
+/** Quotes a string as one word for a shell. */
 function word(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

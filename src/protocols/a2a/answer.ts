@@ -26,7 +26,7 @@ export function answerFault(res: Response, binding: Binding, why: Fault, id?: un
   res.status(rpcStatus(why.code)).json(jsonRpcBody(why, id));
 }
 
-/** Sets the headers that describe a fault, for clients that do not read its body. */
+/** Sets the headers that describe a fault, for clients that do not read the body. */
 export function setFaultHeaders(res: Response, why: Fault): void {
   const codes = why.info.metadata["codes"];
   if (codes !== undefined) res.setHeader(DENIAL_HEADER, codes);
@@ -69,6 +69,6 @@ export function isPlainText(id: string): boolean {
   return id.length <= LONGEST_ID && !CONTROLS.test(id);
 }
 
-/** Longest id in characters that a caller may choose. */
+/** Most characters of an id that a caller chooses. */
 export const LONGEST_ID = 128;
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;

@@ -31,26 +31,26 @@ export interface ApprovalTasksOptions {
   readonly tasks: TaskStore;
   readonly push: PushOptions | undefined;
   readonly sender: PushNotificationSender | undefined;
-  /** Aborted when the agent shuts down; waiting tasks resume when it serves again. */
+  /** Aborted when the agent shuts down. Waiting tasks resume after a restart. */
   readonly stopping: AbortSignal;
   readonly stream: TaskStream;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** Milliseconds between two looks for tasks that another instance has left waiting. */
+/** Milliseconds between two searches for waiting tasks whose instance is gone. */
 const LOOK_EVERY = 15_000;
-/** In the path of every task made for an approval; no revocation id has this form. */
+/** An element of the path of every task made for an approval. No revocation id has this form. */
 const WAITS = "waits-for-approval";
 const FORM = /^approval_[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Tasks that wait until people have decided about requested capabilities, and then end by themselves, in this
- * process or another one on the same database. The id of such a task is that of its approval. It belongs to the
- * party that asked, whatever that party presents, and never holds a token.
+ * Tasks that wait until people have decided requested capabilities, and then end by themselves, in this process
+ * or in another one with the same database. Such a task has the id of its approval. It belongs to the party
+ * that asked, whatever that party presents, and never contains a token.
  */
 export class ApprovalTasks {
   readonly #options: ApprovalTasksOptions;
-  /** Outcomes by task id; `undefined` if this instance stops or fails. */
+  /** Pending outcomes by task id; they resolve to `undefined` if this instance stops or fails. */
   readonly #waiting = new Map<string, Promise<Task | undefined>>();
 
   constructor(options: ApprovalTasksOptions) {
@@ -63,20 +63,20 @@ export class ApprovalTasks {
     void this.#look();
   }
 
-  /** Returns whether an id is that of a task made for an approval. */
+  /** Returns whether an id belongs to a task made for an approval. */
   has(id: string): boolean {
     return FORM.test(id);
   }
 
-  /** Selects only the tasks made for approvals that a party asked for. */
+  /** Returns the view of a caller's own tasks that were made for approvals. */
   sightOf({ caller, tenant }: Call): Sight {
     return { access: accessOf(caller), tenant, expires: Number.POSITIVE_INFINITY };
   }
 
   /**
-   * Returns the task that the same message has started before.
+   * Returns the task that the same message started before.
    *
-   * @throws Refused if an earlier message has the id, or the receiver's address is not allowed.
+   * @throws Refused if the id was used for a different message, or the receiver's URL is not allowed.
    */
   async earlier(
     { configuration }: SendMessageRequest,
@@ -91,11 +91,10 @@ export class ApprovalTasks {
   }
 
   /**
-   * Returns the task that waits for the request of a message, and whether this message has started it.
+   * Returns the task that waits for a message's request, and whether this message has started it.
    *
-   * @param answer - The answer to the caller. Everything but `pending` goes to the caller only, and is not
-   *   stored.
-   * @throws TaskQuotaError or A2AError if the task cannot be stored; sending the message again finds the
+   * @param answer - The answer to the caller. Only its `pending` is stored.
+   * @throws TaskQuotaError or A2AError if the task cannot be stored. Sending the message again then finds the
    *   approval.
    */
   async begin(
@@ -105,11 +104,11 @@ export class ApprovalTasks {
   ): Promise<{ readonly task: Task; readonly isNew: boolean }> {
     const { tasks } = this.#options;
     const sight = this.sightOf(call);
-    // A code is only for the asker to show.
+    // Only the asker gets the user code.
     const { userCode: _, ...kept } = answer.pending;
     const task = waitingTask(message, { pending: kept });
     const { id, contextId } = task;
-    // The same request in another message has been decided already.
+    // The same request in another message may have been decided already.
     const known = await tasks.load(id, sight);
     if (known !== undefined && hasEnded(known)) return { task: known, isNew: false };
     const begun = await tasks.begin(task, taskMessage(message, call), sight);
@@ -119,9 +118,9 @@ export class ApprovalTasks {
   }
 
   /**
-   * Begins to wait for the approval of an answered task.
+   * Starts waiting for the approval of a task that has been returned to its caller.
    *
-   * @param receiver - Stored with the task; receives its progress.
+   * @param receiver - The push configuration, stored with the task; it gets the task's progress.
    */
   async waitFor(
     task: Task,
@@ -136,7 +135,7 @@ export class ApprovalTasks {
     void this.#watch(id, callOf(context).caller);
   }
 
-  /** Streams an answered task until its end. */
+  /** Streams a task that has been returned to its caller, until it ends. */
   async *stream(
     task: Task,
     context: ServerCallContext,
@@ -154,7 +153,7 @@ export class ApprovalTasks {
     yield* this.#options.stream(id, context);
   }
 
-  /** Withdraws the approval that a task waits for, and ends the task. @throws A2AError */
+  /** Cancels the approval that a task waits for, and ends the task. @throws A2AError */
   async cancel(id: string, context: ServerCallContext): Promise<Task> {
     const { approvals, tasks } = this.#options;
     const { principal, invoker: agent } = callOf(context).caller;
@@ -164,17 +163,17 @@ export class ApprovalTasks {
     if (task?.status?.state !== TaskState.TASK_STATE_CANCELED) {
       throw new TaskNotCancelableError(`Task not cancelable: ${id}`);
     }
-    // In this order, so that no task says it was granted an approval that was withdrawn.
+    // Cancel the approval first, so that no task reports grants of a cancelled approval.
     await approvals.cancel(id, { principal, agent });
     return task;
   }
 
-  /** Fulfilled when this instance waits for nothing more, and every outcome is stored. */
+  /** Resolves once this instance waits for no approval, and every outcome is stored. */
   async settled(): Promise<void> {
     await Promise.all(this.#waiting.values());
   }
 
-  /** Waits for the tasks that any instance has started. */
+  /** Waits for the tasks started by any instance. */
   async #look(): Promise<void> {
     try {
       const waiting = await this.#options.tasks.waitingUnder(WAITS);
@@ -209,7 +208,7 @@ export class ApprovalTasks {
     return this.#ended(task, endingOfApproval(approval), context);
   }
 
-  /** Stores a task's outcome, and publishes it. @returns The outcome, also if another request ended the task. */
+  /** Stores a task's outcome and publishes it. @returns The outcome, even if another request ended the task. */
   async #ended(task: Task, ending: Ending, context: ServerCallContext): Promise<Task | undefined> {
     const { tasks, sender } = this.#options;
     const ended = endedTask(task, ending);
@@ -219,14 +218,14 @@ export class ApprovalTasks {
   }
 }
 
-/** Makes a context for the store and the sender, since a task that ends by itself has no request. */
+/** Returns a context for the store and the sender, because a task that ends by itself has no request. */
 function contextOf(caller: Caller): ServerCallContext {
   const context = new ServerCallContext({ requestedVersion: "1.0" });
   setTaskAccess(context, accessOf(caller));
   return context;
 }
 
-/** The access of a path that no token has, so that it does not matter what the party presents. */
+/** Returns an access with a path that no token has, so that the caller's presented capabilities make no difference. */
 function accessOf(caller: Caller) {
   const { principal, invoker } = caller;
   const party = hash("sha256", JSON.stringify([principal, invoker]), "base64url");
@@ -246,7 +245,7 @@ function waitingTask(message: Message, answer: { readonly pending: PendingAnswer
   };
 }
 
-/** @param stored - The status to store, if the asker's message contains more. */
+/** @param stored - The status to store, if the caller's own has more in it. */
 function waitingStatus(
   taskId: string,
   contextId: string,

@@ -25,38 +25,38 @@ import { decoded, isRoot, membersOf, type Outline, outlineOf } from "./outline.j
 import { isOwnMethod, type OwnMethods, readOwn } from "./own-methods.js";
 import { readPresented } from "./presented.js";
 
-/** Dependencies of the check before the SDK's handlers. */
+/** Dependencies of the middleware in front of the SDK's handlers. */
 export interface BeforeOptions extends Gates {
   readonly handler: GuardedHandler;
-  /** Admitted calls, passed on to the handler. */
+  /** Passes admitted calls to the handler. */
   readonly calls: AdmittedCalls;
   /** The extension's own methods, by name. */
   readonly methods: OwnMethods;
-  /** Returns the caller of a request; `undefined` if unknown. */
+  /** Returns the authenticated caller of a request; `undefined` if it is not authenticated. */
   readonly caller: CallerOf;
-  /** Returns the caller of a stream that continues. */
+  /** Returns the caller of a stream in progress, authenticated again. */
   readonly callerAgain: CallerOf;
-  /** The open event streams of each caller. */
+  /** Limits each caller's open event streams. */
   readonly streams: ConcurrencyLimit;
-  /** True if requests may name a tenant; if a card offers none, the SDK still accepts any name. */
+  /** True if requests may name a tenant. If false, they are refused here, since the SDK accepts any name. */
   readonly tenants: boolean;
-  /** True if requests may bring the history of a conversation; none of our cards declares that. */
+  /** True if requests may contain the history of a conversation; none of our cards declares that. */
   readonly histories: boolean;
-  /** Called with internal errors, of which the caller learns only that there was one. */
+  /** Called with internal errors; the caller only learns that there was one. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 type CallerOf = (req: Request) => Known | Promise<Known>;
 
-/** Default for the most event streams of one caller that may be open at once. */
+/** Default for the most open event streams of one caller. */
 export const MOST_STREAMS = 128;
 
 /**
- * Makes the handler in front of the SDK's handlers. It reads a request, identifies its caller, asks the gate,
- * and refuses the call, answers one of the extension's own methods, or passes the call on. Refuses a capability
- * in a place that the method does not read.
+ * Returns the middleware in front of the SDK's handlers. It reads a request, authenticates its caller and asks
+ * the gate. Then it refuses the call, answers one of the extension's own methods, or passes the call on. A
+ * capability in a place that the method does not read is refused.
  *
- * @param bindingOf - Returns which of the SDK's handlers answers a request.
+ * @param bindingOf - Returns the binding of a request.
  */
 export function before(
   options: BeforeOptions,
@@ -67,10 +67,10 @@ export function before(
     // A second guard would no longer see the token that the first one removed.
     if (passed.has(req)) return next(new TypeError("the guard stands twice before this handler"));
     passed.add(req);
-    // The answer is private to its caller; the SDK sets its own header for streams.
+    // The answer is private to its caller. For streams, the SDK sets its own header.
     res.setHeader("Cache-Control", "no-store");
     const binding = bindingOf(req);
-    // Anything else at or below the address is not JSON-RPC.
+    // Other requests at or below this path are not JSON-RPC.
     const isRpc = binding === "jsonrpc" && req.method === "POST" && isRoot(req.path);
     let id: unknown;
     try {
@@ -82,7 +82,7 @@ export function before(
       const caller = await callerIn(req, options);
       assertRead(req, outline, options);
       const isOwn = isRpc && isOwnMethod(outline.method);
-      // An unknown HTTP+JSON address has no version.
+      // For an unknown HTTP+JSON path, the version is not checked.
       const isOfSdk = !isOwn && (isRpc || outline.need !== undefined);
       if (isOfSdk) await assertOperation(req, binding, outline, handler);
       const read = callIn(req, res, { outline, caller, binding, id }, options);
@@ -103,7 +103,8 @@ export function before(
       if (run !== undefined) {
         return void res.json({ jsonrpc: "2.0", id: id ?? null, result: await run(admitted) });
       }
-      // The handler behind the SDK finds the admitted call by this request, and runs that, not the SDK's message.
+      // The handler behind the SDK looks up the admitted call of this request, and runs its message instead of
+      // the SDK's copy.
       calls.addFor(req, admitted);
       call.connection.whenClosed(() => calls.drop(admitted, agent, "invalid_request"));
       if (!res.closed) next();
@@ -117,14 +118,14 @@ export function before(
 
 const passed = new WeakSet<Request>();
 
-/** Reads a request's method and parameters from its address and body. */
+/** Parses a request's method and parameters from its path and body. */
 function outlineIn(req: Request, binding: Binding): Outline {
   const { path, method: verb, query } = req;
   return outlineOf({ binding, verb, path, query, body: membersOf(req.body) });
 }
 
 /**
- * Identifies the caller of a request. Apps return anything falsy for an unknown caller.
+ * Authenticates the caller of a request. An app may return any falsy value for an unknown caller.
  *
  * @throws Refused if the caller is unknown.
  * @throws TypeError if the caller is incomplete.
@@ -136,7 +137,7 @@ async function callerIn(req: Request, options: BeforeOptions): Promise<Caller> {
   if (![principal, invoker].every((name) => typeof name === "string" && name !== "")) {
     throw new TypeError("caller: must give a principal and an invoker, each a text, or undefined");
   }
-  // An app may return one object for many requests, and change it.
+  // Copy: an app may return one object for many requests, and change it.
   return Object.freeze({ principal, invoker });
 }
 
@@ -179,7 +180,7 @@ function callIn(
 /** @throws Refused for a tenant that is too long, or that the agent does not offer. */
 function tenantIn(tenant: Json, binding: Binding, { tenants }: BeforeOptions): string {
   if (tenant === "" || tenant === null) return "";
-  // In an address the SDK decodes the tenant; in a body it does not.
+  // The SDK percent-decodes a tenant in a path, but not in a body.
   if (tenants && typeof tenant === "string") {
     const named = binding === "rest" ? decoded(tenant) : tenant;
     if (named.length <= MAX_TENANT) return named;
@@ -190,10 +191,11 @@ function tenantIn(tenant: Json, binding: Binding, { tenants }: BeforeOptions): s
 
 const MAX_TENANT = 128;
 
-/** Removes capabilities from the headers, which the SDK passes to the executor and its stores. */
+/** Removes capabilities from the headers, which the SDK passes on to the executor and its stores. */
 function hideCapability(req: Request): void {
   if (!(CAPABILITY in req.headers)) return;
-  // Node builds both header objects from the raw headers on first access: access them before removing any.
+  // Node builds both header objects from the raw headers when they are first read, so read them before
+  // deleting.
   delete req.headers[CAPABILITY];
   delete req.headersDistinct[CAPABILITY];
   const raw = req.rawHeaders;

@@ -21,25 +21,25 @@ export interface Call {
   readonly caller: Caller;
   readonly binding: Binding;
   readonly outline: Outline;
-  /** Empty if there is none. */
+  /** Empty if the request names no tenant. */
   readonly tenant: string;
   /** The presented capabilities. */
   readonly capabilities: readonly Presented[];
-  /** True if the caller declares ambient authority; it presents no capability then. */
+  /** True if the caller declares ambient authority; `capabilities` is then empty. */
   readonly declared: boolean;
-  /** The request beyond its message: the attenuations of `a2a/task/send`. */
+  /** Parameters besides the message: the attenuations of `a2a/task/send`. */
   readonly asked: Json;
   readonly connection: Connection;
 }
 
-/** The same, with each presented token verified. */
+/** A call whose presented tokens have been verified. */
 export interface AuthenticCall extends Call {
   readonly capabilities: readonly AuthenticatedCapability[];
 }
 
 /** The tasks that a call may see, and until when. */
 export interface Sight extends TaskView {
-  /** The time when the first of its capabilities expires, in milliseconds since 1970; `Infinity` if it has none. */
+  /** When the first of the call's capabilities expires, in milliseconds since 1970; `Infinity` if it has none. */
   readonly expires: number;
 }
 
@@ -64,20 +64,17 @@ export interface TextPermit {
   readonly request: Extract<TaskRequest, { kind: "text" }>;
 }
 
-/**
- * The resources that a caller's work holds until it ends. Each function takes effect once, however often it is
- * called.
- */
+/** Resources that a caller's work occupies until it ends. Calling a function again has no effect. */
 export interface Held {
-  /** Releases the slot of the work. */
+  /** Frees the slot among the caller's running work. */
   readonly release: () => void;
-  /** Lets the next message into the task. */
+  /** Lets the task accept its next message. */
   readonly freeTask: () => void;
 }
 
 /** An admitted call, by its kind. */
 export type Admitted =
-  /** A method about capabilities, which only needs a caller. */
+  /** A method about capabilities, for which it is enough that the caller is authenticated. */
   | { readonly need: "caller"; readonly call: Call }
   | { readonly need: "card"; readonly call: Call }
   | { readonly need: "task"; readonly call: AuthenticCall; readonly sight: Sight }
@@ -93,21 +90,21 @@ export interface AdmittedSkill {
   readonly held: Held;
 }
 
-/** A message that runs. */
+/** A message that is to run. */
 export interface AdmittedMessage {
   readonly need: "message";
   readonly call: AuthenticCall;
   readonly sight: Sight;
   readonly permit: Permit;
   readonly held: Held;
-  /** The request for which clearance was given; exactly this one runs. */
+  /** The request that was cleared; exactly this one runs. */
   readonly request: SendMessageRequest;
   readonly message: Message;
-  /** Tasks that the message refers to and its caller may see; the executor gets no others. */
+  /** Tasks that the message refers to and its caller may see. The executor gets no others. */
   readonly references: readonly string[];
 }
 
-/** A message that runs nothing. */
+/** A message that is answered without running anything. */
 export interface AnsweredMessage {
   readonly need: "answer";
   readonly call: AuthenticCall;
@@ -115,13 +112,13 @@ export interface AnsweredMessage {
   readonly sight: Sight | undefined;
   readonly request: SendMessageRequest;
   readonly reply: Message | Task;
-  /** The receiver of the progress of a task that this message has started. */
+  /** The push configuration of a task that this message has started. */
   readonly receiver: TaskPushNotificationConfig | undefined;
 }
 
 /**
- * The caller in the SDK's contexts, with the admitted call as a hidden value that only {@link admittedOf} reads
- * and nothing prints.
+ * The caller in the SDK's contexts. It holds the admitted call in a private field, which only {@link
+ * admittedOf} reads and nothing prints.
  */
 class AdmittedUser implements User {
   readonly isAuthenticated = true;
@@ -159,32 +156,32 @@ export function callOf(context: ServerCallContext): Call {
 
 const STRANGER: User = { isAuthenticated: false, userName: "" };
 
-/** The calls admitted by one gate, until each performs its one operation. */
+/** Calls admitted by one gate. Each may perform one operation. */
 export class AdmittedCalls {
   readonly #users = new WeakMap<Request, User>();
   readonly #waiting = new WeakSet<Admitted>();
 
-  /** Admits a call. @returns The user for the operation's context. */
+  /** Adds an admitted call. @returns The user for the context of its operation. */
   add(admitted: Admitted): User {
     this.#waiting.add(admitted);
     return new AdmittedUser(admitted);
   }
 
-  /** Admits a request that goes on to the SDK's handlers. */
+  /** Adds the admitted call of a request that goes on to the SDK's handlers. */
   addFor(req: Request, admitted: Admitted): void {
     this.#users.set(req, this.add(admitted));
   }
 
   /**
-   * Returns the user of a request for the SDK's handlers: an anonymous user unless the gate admitted the
-   * request. Refuses nothing.
+   * Returns the SDK's user for a request: an anonymous one unless the gate has admitted the request. Refuses
+   * nothing.
    */
   readonly userBuilder = async (req: Request): Promise<User> => this.#users.get(req) ?? STRANGER;
 
   /**
-   * Takes the call of a context, for its one operation.
+   * Takes the call of a context for its operation.
    *
-   * @throws A2AError unless the gate admitted the call and it was not taken before.
+   * @throws A2AError unless the gate admitted the call, and it was not taken before.
    */
   take<Of extends OperationName>(operation: Of, context: ServerCallContext): OperationCall<Of> {
     const admitted = admittedOf(context);
@@ -196,16 +193,16 @@ export class AdmittedCalls {
     return admitted;
   }
 
-  /** Abandons a call that was not taken. @param code - The reason, as a refusal code in the ledger. */
+  /** Gives up a call that was not taken. @param code - The reason, as a refusal code in the ledger. */
   drop(admitted: Admitted, agent: IssuingAgent, code: string): void {
     if (this.#waiting.delete(admitted)) giveUp(admitted, agent, code);
   }
 }
 
-/** The call that an SDK operation needs. */
+/** The kinds of calls that operations of the SDK need. */
 export type OperationName = "message" | "task" | "card";
 
-/** A call that may perform an operation, including messages that are answered already. */
+/** A call that may perform an operation, including a message that is answered without running. */
 export type OperationCall<Of extends OperationName> = Of extends "message"
   ? AdmittedMessage | AnsweredMessage
   : Extract<Admitted, { readonly need: Of }>;
@@ -222,13 +219,13 @@ function sightOf(admitted: Admitted): Sight | undefined {
   return "sight" in admitted ? admitted.sight : undefined;
 }
 
-/** Returns whether the answer to a call says that the extension was used. */
+/** Returns whether the answer must say that the extension was used. */
 function usesExtension({ need, call }: Admitted): boolean {
   if (need === "card") return false;
   return call.capabilities.length > 0 || call.outline.inMessage !== undefined;
 }
 
-/** Without `before` in front, no operation is performed. */
+/** Without `before` in front of it, the handler performs no operation. */
 function notLetIn(): A2AError {
   return new A2AError(
     "this request has not come through the guard: mount its `before` in front of the SDK's handler, and give that " +
@@ -237,7 +234,7 @@ function notLetIn(): A2AError {
 }
 
 /**
- * Gives up what a call holds, where nothing has run: its slot, its task, its permit.
+ * Gives up what a call occupies if nothing has run: its slot, its task and its permit.
  *
  * @param code - The reason, as a refusal code in the ledger.
  */

@@ -17,22 +17,22 @@ import { readNamed } from "./presented.js";
 interface MethodAnswer {
   /** The result as JSON. */
   readonly result: object;
-  /** The part of the result that waits for an approval. */
+  /** The part of the result that is about a pending approval. */
   readonly pending?: PendingAnswer;
 }
 
-/** Context of a method besides its parameters. */
+/** The context of a method call besides its parameters. */
 interface MethodSetting {
-  /** Distinguishes the request from others of its party, unless its parameters do; the id of its message. */
+  /** The id of the message, which identifies the request if its parameters have no `requestId`. */
   readonly requestId?: string;
-  /** The address where people decide about requests. */
+  /** The URL where people decide requests. */
   readonly verificationUri?: string | undefined;
 }
 
 /**
  * A method that needs no capability, the same over JSON-RPC and in a message's data part.
  *
- * @throws Refused if it is refused.
+ * @throws Refused if the call is refused.
  */
 export type CapabilityMethod = (
   agent: IssuingAgent,
@@ -42,7 +42,7 @@ export type CapabilityMethod = (
 ) => Promise<MethodAnswer>;
 
 /**
- * Refuses an unknown property: a misspelt "token" would be a call that presents nothing.
+ * Refuses unknown parameters: a call with a misspelt "token" would present nothing.
  *
  * @throws Refused
  */
@@ -52,7 +52,7 @@ export function assertMembersOf(params: JsonObject, known: readonly string[]): v
   throwRefused(malformed(`unknown member "${unknown.slice(0, 64)}"${meant(unknown, known)}`));
 }
 
-/** Makes a method about the one capability that its parameters name. */
+/** Returns a method about the one capability that its parameters name. */
 type MethodAboutOne = (
   agent: IssuingAgent,
   caller: Caller,
@@ -85,7 +85,7 @@ const collect: CapabilityMethod = async (agent, caller, params, setting) => {
   return granted(await agent.collect(caller, approvalId), setting);
 };
 
-/** Returns what was granted, and what waits. */
+/** Returns the granted capabilities and the pending approval. */
 function granted(outcome: RequestOutcome, { verificationUri }: MethodSetting): MethodAnswer {
   if (!outcome.ok) return throwRefused(problemFault(outcome.denial));
   const { capabilities, refused, reason } = outcome;
@@ -114,9 +114,10 @@ const attenuate: MethodAboutOne = async (agent, caller, presented, params) => {
 };
 
 /**
- * Awaits an attenuation.
+ * Returns the token of an attenuation.
  *
- * @throws Refused if it fails; the caller, who wrote the hop, learns what is wrong with it.
+ * @throws Refused if it is refused, including an invalid hop: the caller, who wrote the hop, learns what is
+ *   wrong with it.
  */
 export async function attenuated(
   attenuating: Promise<AttenuationOutcome>,
@@ -176,25 +177,25 @@ export interface PendingGrant {
   readonly resources?: number;
 }
 
-/** A request that waits until people have decided. It holds no token. */
+/** A request that waits until people have decided. It contains no token. */
 export interface PendingAnswer {
   /** The argument of `a2a/capabilities/collect`, and the id of the waiting task. */
   readonly approvalId: string;
-  /** The end of the time to decide: `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** When the time to decide ends: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires: string;
-  /** Seconds to wait between two requests. */
+  /** Seconds to wait between two `collect` calls. */
   readonly interval: number;
   readonly grants: readonly PendingGrant[];
-  /** The address where people decide about it. */
+  /** The URL where people decide the request. */
   readonly verificationUri?: string;
-  /** The code that the user enters there, if the approval is found by a code. */
+  /** The code that the user enters there, if approvers find the request by its code. */
   readonly userCode?: string;
 }
 
-/** Seconds between two looks at an approval. */
+/** Seconds between two `collect` calls. */
 const INTERVAL = 2;
 
-/** Makes the asker's view of what waits for an approval. */
+/** Returns what the asker learns about a pending approval. */
 function pendingAnswer(
   { approval, userCode }: OpenedApproval,
   verificationUri: string | undefined,

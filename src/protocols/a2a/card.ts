@@ -18,7 +18,7 @@ import { DISCOVERY_URI } from "../../discovery/card.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
 import { INPUT_MODES } from "./parts.js";
 
-/** The agent's own part of its card. */
+/** The parts of the card that describe this agent. */
 export interface CardOptions {
   readonly name: string;
   readonly description: string;
@@ -27,30 +27,30 @@ export interface CardOptions {
   readonly provider?: { readonly organization: string; readonly url: string };
   readonly documentationUrl?: string;
   /**
-   * The agents that this one delegates tasks to; an empty list says that there are none. Unless given, the card
-   * does not say, and callers with requirements on every agent in the chain refuse this one.
+   * The agents that this one delegates tasks to; empty if it delegates none. Without it, the card does not say,
+   * and callers whose requirements apply to the whole chain refuse this agent.
    */
   readonly delegates?: readonly Delegate[];
   /**
-   * The collections of resources that the card lists; none unless given. The card is public, and a policy hides
-   * collections from principals that it allows nothing in: list only those that everyone may know of.
+   * The collections of resources to list; none unless given. The card is public, while a policy may hide
+   * collections from principals. List only collections that everyone may know of.
    */
   readonly collections?: readonly ListedCollection[];
 }
 
-/** A collection of resources, as the card lists it. */
+/** A collection of resources in the card. */
 export interface ListedCollection {
-  /** The name in resource queries. */
+  /** The name to use in resource queries. */
   readonly name: string;
-  /** The fields that a resource query can filter on. */
+  /** The fields that resource queries can filter on. */
   readonly fields?: readonly string[];
 }
 
 /** An agent that tasks are delegated to. */
 export interface Delegate {
-  /** Its address, or that of its card. */
+  /** Its URL, or that of its card. */
   readonly url: string;
-  /** The capabilities that it is used for, by the names in cards; its own card is decisive. */
+  /** The capabilities for which it is used, by their names in cards. What it can do is declared by its own card. */
   readonly capabilities?: readonly string[];
 }
 
@@ -85,7 +85,7 @@ interface AdvertisedGrant {
   readonly requires?: readonly string[];
 }
 
-/** Returns the grants of an agent, as advertised. */
+/** Returns the grants of an agent as the card lists them. */
 function advertisedGrants(agent: IssuingAgent): readonly AdvertisedGrant[] {
   const all = new Set([...agent.skills.values()].map(({ operation }) => operation));
   return [...agent.grants.values()].map((grant) => ({
@@ -98,7 +98,7 @@ function advertisedGrants(agent: IssuingAgent): readonly AdvertisedGrant[] {
   }));
 }
 
-/** Makes the Agent Card in the SDK's form. */
+/** Returns the Agent Card in the SDK's form. */
 export function agentCard(
   options: CardOptions & { readonly pushes: boolean },
   agent: IssuingAgent,
@@ -178,8 +178,8 @@ export function capabilityExtension(
 }
 
 /**
- * The card contract (docs/spec.md, "Capability declaration and discovery"): what this server declares about
- * itself. A request for anything that is `false` is refused.
+ * Returns the card contract (docs/spec.md, "Capability declaration and discovery"): this server's own
+ * declarations. A request for anything declared `false` is refused.
  */
 function discoveryExtension({
   pushes,
@@ -205,11 +205,11 @@ function discoveryExtension({
   };
 }
 
-/** The card as served, in its two forms. */
+/** The two forms of the card, serialized. */
 export interface CardTexts {
-  /** Only A2A's properties; A2A alone defines the top of a card. */
+  /** With A2A's properties only. */
   readonly plain: string;
-  /** With the SEP's three properties at the top as well, for requests that name the extension. */
+  /** With the SEP's three properties at the top level, for requests that name the extension. */
   readonly extended: string;
 }
 
@@ -233,7 +233,7 @@ function proposedMembers(agent: IssuingAgent): object {
   };
 }
 
-/** Describes for callers how to call each skill: its operation and its schema. */
+/** Returns how to call each skill: its operation and its schema. */
 function skillOperations(agent: IssuingAgent): Json {
   return Object.fromEntries(
     [...agent.skills.values()].map(({ id, operation, reach, target, input }) => [
@@ -274,10 +274,10 @@ export function cardRoute({ plain, extended }: CardTexts): RequestHandler {
       ETag: asked ? tags.extended : tags.plain,
       Vary: "A2A-Extensions",
     });
-    // fetch sends `Cache-Control: no-cache` with every condition, meant for caches on the way; with it, Express
-    // would not compare.
+    // `fetch` sends `Cache-Control: no-cache` with every conditional request, which is meant for caches on the
+    // way. With it, Express would not compare.
     delete req.headers["cache-control"];
-    // Both forms have the same date, so only their tags show which one a client has.
+    // Both forms have the same date; only the tag shows which one a client has.
     if (asked) delete req.headers["if-modified-since"];
     res.type("application/json").send(asked ? extended : plain);
   };

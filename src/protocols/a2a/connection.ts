@@ -4,17 +4,17 @@ import { endStream, setFaultHeaders } from "./answer.js";
 import { type Binding, type Fault, failedWithin, fault, faultOf, throwRefused } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 
-/** The caller of a request as the app returns it; falsy if unknown. */
+/** The caller of a request as an app returns it; falsy if it is not authenticated. */
 export type Known = Caller | null | undefined;
 
-/** The caller's connection, for code behind the gate. */
+/** The connection of a request's caller, for code behind the gate. */
 export interface Connection {
   /** Calls back once the caller has disconnected. */
   whenClosed(then: () => void): void;
   /**
-   * Authenticates the caller again for a stream that continues, then asks the gate.
+   * Authenticates the caller of a stream in progress again, then asks the gate.
    *
-   * @throws Refused, or the A2AError to answer.
+   * @throws Refused or an A2AError, to be answered.
    */
   askAgain<T>(ask: () => Promise<T>): Promise<T>;
   /** Sets the response headers of a fault, which the SDK's handlers do not set. */
@@ -35,7 +35,7 @@ export interface ConnectionOptions {
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** Makes the connection of an Express request. */
+/** Returns the connection of an Express request. */
 export function connectionOf(res: Response, options: ConnectionOptions): Connection {
   const { binding, caller, callerAgain, id, onFailure } = options;
   return {
@@ -62,30 +62,30 @@ export function connectionOf(res: Response, options: ConnectionOptions): Connect
   };
 }
 
-/** The fault of a request with an unknown caller. */
+/** The fault of a request whose caller is not authenticated. */
 export const UNKNOWN_CALLER: Fault = fault(
   ERROR_CODES.unauthenticated,
   "it is not known who calls",
   "token_missing",
 );
 
-/** Milliseconds to wait if a capability still stands at its expiry by another clock, which is behind this one. */
+/** Milliseconds to wait if a capability has expired by this clock but not by the issuer's. */
 const AGAIN = 1000;
 /** Longest delay of a Node timer in milliseconds. */
 const LONGEST = 2 ** 31 - 1;
 
-/** The conditions of a continuing stream. */
+/** The conditions of a stream in progress. */
 interface Allowance {
-  /** The time when the first of its capabilities expires, in milliseconds since 1970. */
+  /** When the first of the caller's capabilities expires, in milliseconds since 1970. */
   readonly expires: number;
-  /** Asks again. @returns When the first of its capabilities now expires. @throws The error that ends the stream. */
+  /** Checks again. @returns When the first capability now expires. @throws The error that ends the stream. */
   readonly again: () => Promise<number>;
   readonly connection: Connection;
 }
 
 /**
- * Yields events while their caller may see them. Asks before each event but the first, for which the request
- * has just been admitted, and when a capability expires. Ends once the caller has disconnected.
+ * Yields events as long as the caller may see them. Checks before each event except the first, for which the
+ * request has just been admitted, and when a capability expires. Ends once the caller has disconnected.
  */
 export async function* whileAllowed<Event>(
   events: AsyncIterable<Event>,
@@ -101,7 +101,7 @@ export async function* whileAllowed<Event>(
     isClosed = true;
     notify();
   });
-  /** Fulfilled when an event arrives, a capability expires, or the caller disconnects. */
+  /** Resolves when an event arrives, a capability expires, or the caller disconnects. */
   const happening = (coming: Promise<unknown>): Promise<"event" | "expiry" | "end"> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(resolve, untilExpiry(expires), "expiry").unref();
@@ -130,7 +130,7 @@ export async function* whileAllowed<Event>(
       yield event.value;
     }
   } finally {
-    // Neither is awaited, since an event may never arrive.
+    // Neither promise is awaited, since an event may never arrive.
     coming?.catch(() => {});
     iterator.return?.().catch(() => {});
   }

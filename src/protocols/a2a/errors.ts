@@ -23,7 +23,7 @@ import { TaskQuotaError } from "./tasks/quota.js";
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";
 
-/** A `google.rpc.ErrorInfo`, by which clients distinguish errors. */
+/** A `google.rpc.ErrorInfo`, by which clients recognize errors. */
 export interface ErrorInfo {
   readonly "@type": typeof ERROR_INFO;
   readonly reason: string;
@@ -33,13 +33,13 @@ export interface ErrorInfo {
 
 /** An error in a form that every binding can express. */
 export interface Fault {
-  /** One of {@link ERROR_CODES}, or JSON-RPC's own. */
+  /** One of {@link ERROR_CODES}, or a code of JSON-RPC. */
   readonly code: number;
   /** The HTTP status for the same error. */
   readonly status: number;
   readonly message: string;
   readonly info: ErrorInfo;
-  /** Structured details, which ErrorInfo could only hold as a string; sent beside it as a `google.protobuf.Struct`. */
+  /** Structured details. An ErrorInfo only has strings, so they are sent beside it as a `google.protobuf.Struct`. */
   readonly value?: { readonly [name: string]: unknown };
   /** Seconds after which to retry, for the header `Retry-After`. */
   readonly retryAfter?: number;
@@ -48,7 +48,7 @@ export interface Fault {
 /** The A2A binding of a request. */
 export type Binding = "jsonrpc" | "rest";
 
-/** Makes the fault of a refused call. */
+/** Returns the fault of a refused call. */
 export function denialFault(denials: AgentDenials): Fault {
   const [{ code, message }] = denials;
   const more = denials.length === 1 ? "" : ` (and ${denials.length - 1} more)`;
@@ -62,13 +62,13 @@ export function denialFault(denials: AgentDenials): Fault {
   return { ...why, ...(passes ? { retryAfter: RETRY_AFTER } : {}), value: { denials: told } };
 }
 
-/** Makes the fault of a refused request for capabilities. */
+/** Returns the fault of a refused request for capabilities. */
 export function problemFault(problem: RequestDenial): Fault {
   const { code, message } = problem;
   return fault(ERROR_CODES.requestRefused, message, code, { problem: JSON.stringify(problem) });
 }
 
-/** Makes any other fault, with a reason of its own. */
+/** Returns a fault with another reason. */
 export function fault(
   code: number,
   message: string,
@@ -79,7 +79,7 @@ export function fault(
   return { code, status: statusOf(code), message, info };
 }
 
-/** Codes of A2A and JSON-RPC for faults found before a binding reads a request. */
+/** Converts a fault found before a binding reads a request to a code of A2A or JSON-RPC. */
 export function faultFromHttp({ status, reason, message, retryAfter }: HttpFault): Fault {
   if (status === 415) return faultFromA2A(new ContentTypeNotSupportedError(message));
   const code = reason === "parse_error" ? -32700 : HTTP_CODES[status];
@@ -96,7 +96,7 @@ const HTTP_CODES: Readonly<Record<Exclude<HttpFault["status"], 415>, number>> = 
   503: ERROR_CODES.unavailable,
 };
 
-/** The fault for a caller with its maximum of pending work. */
+/** The fault for a caller that already has the maximum of pending work. */
 export const BUSY: Fault = faultFromHttp({
   status: 429,
   reason: "too_many_tasks",
@@ -104,7 +104,7 @@ export const BUSY: Fault = faultFromHttp({
   retryAfter: 1,
 });
 
-/** The fault for a caller with its maximum of open event streams. */
+/** The fault for a caller that already has the maximum of open event streams. */
 export const TOO_MANY_STREAMS: Fault = faultFromHttp({
   status: 429,
   reason: "too_many_streams",
@@ -140,14 +140,14 @@ export function malformed(message: string): Fault {
   return fault(-32602, message, "invalid_request");
 }
 
-/** The fault of an internal error, which only the log describes. */
+/** The fault of an internal error. Details are only logged. */
 export function failedWithin(error: unknown): Fault {
   return faultFromHttp(failureFault(error));
 }
 
 /**
- * Converts a fault to an error for the SDK's handlers, which send only the ErrorInfo of a thrown error and no
- * header.
+ * Converts a fault to an error for the SDK's handlers, which answer with the ErrorInfo of a thrown error and
+ * nothing else.
  */
 export function sdkError(why: Fault, binding: Binding): Error {
   const { code, status, message, info } = why;
@@ -157,20 +157,20 @@ export function sdkError(why: Fault, binding: Binding): Error {
       ? new Rest({ statusCode: status, message })
       : new JsonRpcUnsupportedOperationError({ envelopeCode: code, message });
   told.set(error, why);
-  // The SDK asks an error for its ErrorInfo; its own classes only know A2A's domain.
+  // The SDK asks an error for its ErrorInfo; the SDK's own classes only know A2A's domain.
   return Object.assign(error, { toErrorInfo: () => info });
 }
 
-/** The faults behind errors of {@link sdkError}, with the parts that the SDK omits. */
+/** Faults by the error that {@link sdkError} made, including the parts that the SDK omits. */
 const told = new WeakMap<Error, Fault>();
 
-/** Error classes by HTTP status: the `status` in their google.rpc.Status fits it. */
+/** Error classes of the SDK by HTTP status; each gives the fitting `status` in a google.rpc.Status. */
 const REST_ERRORS: Readonly<Record<number, typeof RestUnsupportedOperationError>> = {
   400: RestRequestMalformedError,
   500: RestInvalidAgentResponseError,
 };
 
-/** Returns the fault that a request ends with; `undefined` for an internal error. */
+/** Returns the fault to answer an error with; `undefined` for an internal error. */
 export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof Refused) return error.fault;
   if (error instanceof TaskQuotaError) {
@@ -182,22 +182,25 @@ export function faultOf(error: unknown): Fault | undefined {
   return told.get(error) ?? faultFromA2A(error);
 }
 
-/** Returns whether tasks could not be read or written: the store throws an SDK error, and has reported the cause. */
+/**
+ * Returns whether tasks could not be read or written. The store throws an SDK error for that, after reporting
+ * the cause.
+ */
 export function isOfStore(error: unknown): error is A2AError & { readonly cause: StorageError } {
   return error instanceof A2AError && error.cause instanceof StorageError;
 }
 
-/** Makes the fault of one of A2A's own errors. */
+/** Returns the fault of one of A2A's own errors. */
 function faultFromA2A(error: A2AError): Fault {
   const { code, message } = toJsonRpcError(error);
   const { reason, domain, metadata = {} } = error.toErrorInfo();
   const info: ErrorInfo = { "@type": ERROR_INFO, reason, domain, metadata };
-  // A2A's own codes, such as -32001, contain no status.
+  // Codes of A2A itself, such as -32001, do not contain a status.
   const own = code <= -32000 && code > -32600;
   return { code, status: A2A_STATUS[reason] ?? (own ? 400 : statusOf(code)), message, info };
 }
 
-/** HTTP statuses other than 400 of A2A 1.0, section 5.4; the SDK sends 400 for two of these. */
+/** HTTP statuses other than 400 in A2A 1.0, section 5.4. For two of them the SDK sends 400. */
 const A2A_STATUS: Readonly<Record<string, number>> = {
   TASK_NOT_FOUND: 404,
   TASK_NOT_CANCELABLE: 409,
@@ -219,16 +222,16 @@ const REST_STATUS: Readonly<Record<number, string>> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-/** Makes the body of an HTTP+JSON error: a `google.rpc.Status`. */
+/** Returns the body of an HTTP+JSON error: a `google.rpc.Status`. */
 export function restBody(why: Fault): object {
   const { status: code, message, info } = why;
-  // Of A2A's own errors with status 400, one is about the message, the others about the agent.
+  // Among A2A's errors with status 400, only INVALID_PARAMS is about the message; the others are about the agent.
   const unfit = code === 400 && info.domain !== ERROR_DOMAIN && info.reason !== "INVALID_PARAMS";
   const status = unfit ? "FAILED_PRECONDITION" : (REST_STATUS[code] ?? "INTERNAL");
   return { error: { code, status, message, details: detailsOf(why) } };
 }
 
-/** Makes the body of a JSON-RPC error. */
+/** Returns the body of a JSON-RPC error. */
 export function jsonRpcBody(why: Fault, id: unknown): object {
   const { code, message } = why;
   const known = typeof id === "string" || typeof id === "number" ? id : null;

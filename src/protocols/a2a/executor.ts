@@ -92,7 +92,7 @@ export class CapabilityExecutor implements AgentExecutor {
     const { tasks, agent } = this.#options;
     const { message, call, held } = admitted;
     try {
-      // Uses the received message: the SDK has written the ids of task and context into its copy.
+      // Use the received message: the SDK has added task and context ids to its own copy.
       const beginning = await tasks.begin(task, taskMessage(message, call), context);
       if (beginning.begun) {
         setProgress(context, { at: "task", task });
@@ -107,7 +107,7 @@ export class CapabilityExecutor implements AgentExecutor {
     return false;
   }
 
-  /** Stores the outcome of a task, then publishes it. */
+  /** Stores a task's outcome, then publishes it. */
   async #end(
     task: Task,
     ending: Ending,
@@ -121,13 +121,13 @@ export class CapabilityExecutor implements AgentExecutor {
     const ended = endedTask(task, ending);
     try {
       if (!(await tasks.end(ended, context))) {
-        // Another request has ended it; read its outcome again.
+        // Another request has ended the task; its outcome is read again.
         setProgress(context, { at: "store" });
         return publish((await tasks.load(taskId, context)) ?? ended);
       }
       setProgress(context, { at: "task", task: ended });
     } catch {
-      // The store has reported the cause. The skill has run, so the caller must learn that and not retry.
+      // The store has reported the cause. The skill has run, so the caller must learn that it must not retry.
       setProgress(context, { at: "not-stored" });
       tasks.failLater(taskId, UNSTORED.text);
       return publish(endedTask(task, UNSTORED));
@@ -139,7 +139,7 @@ export class CapabilityExecutor implements AgentExecutor {
     publish(ended);
   }
 
-  /** Fulfilled when nothing runs any more, and every outcome is stored. */
+  /** Resolves once nothing is running and every outcome is stored. */
   async settled(): Promise<void> {
     await Promise.all(this.#settling);
   }
@@ -172,7 +172,7 @@ export class CapabilityExecutor implements AgentExecutor {
   }
 }
 
-/** Returns the first uses of a task: for a message in words, the grants that came with it. */
+/** Returns a task's initial uses of authority: for a text message, the grants that came with it. */
 function usesBefore(permit: Permit): readonly AuthorityUse[] {
   if (permit.kind !== "text") return [useOf(permit.clearance)].filter((use) => use !== undefined);
   return permit.admission.capabilities.map(({ capability: { grant } }) => ({

@@ -24,12 +24,12 @@ import type { Need } from "./outline.js";
 import { dataPart, newMessage } from "./parts.js";
 import { assertWhole, readTaskRequest } from "./task-request.js";
 
-/** How messages are cleared: by skills and words, or by the operations that they need. */
+/** How messages are cleared: as calls of skills and texts, or by the operations that they need. */
 export interface MessageGate {
   /**
-   * Clears a message, or answers it at once.
+   * Clears a message, or returns its answer if nothing has to run.
    *
-   * @throws Refused, or the A2AError to answer, if it is not allowed.
+   * @throws Refused or an A2AError if the message is not allowed.
    */
   message(
     request: SendMessageRequest,
@@ -41,21 +41,21 @@ export interface MessageGate {
 /** Clears calls of `a2a/skill/invoke`; absent if the agent has no skills of its own. */
 export type SkillGate = (call: AuthenticCall) => Promise<AdmittedSkill>;
 
-/** Decides about calls. */
+/** Decides whether calls are allowed. */
 export interface Gates {
   readonly agent: IssuingAgent;
   readonly messages: MessageGate;
   readonly skills?: SkillGate;
-  /** Tasks that wait for approvals; absent if none are kept. */
+  /** Tasks that wait for approvals; absent if there are none. */
   readonly approvals?: ApprovalTasks | undefined;
-  /** The address where people decide about requests. */
+  /** The URL where people decide requests. */
   readonly verificationUri?: string | undefined;
 }
 
 /**
- * Clears a call.
+ * Checks a call. @returns The admitted call.
  *
- * @throws Refused, or the A2AError to answer, if it is not allowed; nothing is held then.
+ * @throws Refused or an A2AError if the call is not allowed; then it occupies nothing.
  */
 export async function gate(read: Call, need: Need, gates: Gates): Promise<Admitted> {
   return Object.freeze(await admittedFor(need, read, gates));
@@ -75,10 +75,10 @@ async function admittedFor(need: Need, read: Call, gates: Gates): Promise<Admitt
 }
 
 /**
- * Checks whether the call may see a task. A task that waits for an approval belongs to its asker, who may have
- * no capability yet.
+ * Returns the tasks that a call may see, for a call about one task. A task that waits for an approval belongs
+ * to its asker, who may have no capability yet.
  *
- * @throws Refused, or the A2AError to answer, if it may not.
+ * @throws Refused or an A2AError if the call may see none.
  */
 export async function sightOfTask(
   call: AuthenticCall,
@@ -86,7 +86,7 @@ export async function sightOfTask(
 ): Promise<Sight> {
   const { task } = call.outline;
   if (task === undefined || approvals?.has(task) !== true) return (await admit(call, agent)).sight;
-  // Presented capabilities must be valid even if the call needs none.
+  // Presented capabilities must be valid, even if the call needs none.
   if (call.capabilities.length > 0 || call.declared) await admit(call, agent);
   return approvals.sightOf(call);
 }
@@ -116,7 +116,10 @@ function requestIn(params: JsonObject): SendMessageRequest {
   }
 }
 
-/** Answers a message that calls a method about capabilities; with a task, if the request waits for approval. */
+/**
+ * Answers a message that calls a method about capabilities. If the request waits for an approval, the answer is
+ * a task.
+ */
 async function answerInMessage(
   request: SendMessageRequest,
   call: AuthenticCall,
@@ -162,7 +165,7 @@ interface Entry {
   readonly sight: Sight;
 }
 
-/** Admits a call with all presented capabilities. @throws Refused if the agent refuses. */
+/** Admits a call with all presented capabilities. @throws Refused if the agent does not admit it. */
 export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<Entry> {
   const { caller, capabilities, declared } = call;
   const admission = await agent.admit(caller, capabilities, declared);
@@ -171,7 +174,7 @@ export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<E
   return { admission, sight: sightOf(call, judged, agent) };
 }
 
-/** Selects the tasks of these capabilities, or of ambient authority. */
+/** Returns the view of the tasks that belong to these capabilities, or to ambient authority. */
 function sightOf(
   { caller: { principal, invoker }, tenant }: Call,
   capabilities: readonly VerifiedCapability[],
@@ -186,13 +189,13 @@ function sightOf(
   };
 }
 
-/** A cleared call, with the tasks of the capability that allows it. */
+/** A cleared call, with the tasks that belong to the capability that allows it. */
 interface Cleared<Of> {
   readonly clearance: Of;
   readonly sight: Sight;
 }
 
-/** Awaits clearance. @throws Refused, with every reason, if it is denied. */
+/** Returns a clearance. @throws Refused with every reason if it is denied. */
 export async function cleared<Of extends Clearance<Operation>>(
   clearing: Promise<Of | Refusal>,
   call: AuthenticCall,
@@ -204,7 +207,7 @@ export async function cleared<Of extends Clearance<Operation>>(
   return { clearance, sight: sightOf(call, capability === undefined ? [] : [capability], agent) };
 }
 
-/** Clears the run of a skill. @throws Refused, with every reason, if it is denied. */
+/** Clears a call of a skill. @throws Refused with every reason if it is denied. */
 export async function skillPermit(
   asked: { readonly skill: string; readonly arguments: JsonObject },
   call: AuthenticCall,

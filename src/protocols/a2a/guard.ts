@@ -19,50 +19,51 @@ import { RememberedTasks } from "./remembered-tasks.js";
 import { type ShownTasks, shownBy } from "./visibility.js";
 
 export interface GuardOptions {
-  /** Judges and issues capabilities; its operations are those that messages may need. */
+  /** The agent that issues and judges capabilities. Its operations are those that messages may need. */
   readonly agent: IssuingAgent;
-  /** Does the work: usually `new DefaultRequestHandler(card, taskStore, executor)`. */
+  /** Does the work, usually `new DefaultRequestHandler(card, taskStore, executor)`. */
   readonly handler: A2ARequestHandler;
   /** Returns the operation that a message needs. */
   readonly needs: NeedsOf;
   /**
-   * Returns the caller of a request by the app's own login; `undefined` is answered with 401. Called again
-   * before each event of a subscription but the first.
+   * Returns the caller of a request, as authenticated by the app; `undefined` is answered with 401. Called
+   * again before each event of a subscription except the first.
    */
   readonly caller: (req: Request) => Known | Promise<Known>;
   /**
-   * The store of `openTaskStore`, if the handler keeps its tasks in it; it shows each request its own tasks.
-   * Unless given, the makers of tasks are remembered in memory, and no task is found after a restart.
+   * The store made by `openTaskStore`, if the handler keeps its tasks there; it shows each request only its own
+   * tasks. Without it, the makers of tasks are remembered in memory, and after a restart no earlier task is
+   * visible.
    */
   readonly access?: ShownTasks;
-  /** Most event streams of one caller open at once; 128 unless given. */
+  /** Most open event streams of one caller; 128 unless given. */
   readonly mostStreams?: number;
-  /** Limits of bodies that nothing has read before the guard. */
+  /** Limits of bodies that no earlier middleware has read. */
   readonly body?: Partial<BodyLimits>;
   /**
    * Called with internal errors of the guard or the handler, such as an unreachable task store; emits a process
-   * warning unless given. Callers learn only that something failed.
+   * warning unless given. Callers only learn that something failed.
    */
   readonly onFailure?: (error: unknown, what: string) => void;
 }
 
-/** A guarded A2A agent: three parts for an app, and their combination. */
+/** A guarded A2A agent: middleware for an app, in three parts or combined. */
 export interface Guard {
   /**
-   * Answers JSON-RPC at its address, guarded: {@link Guard.before}, then {@link Guard.handler} with the SDK's
-   * transport and the user of {@link Guard.userBuilder}.
+   * Answers JSON-RPC at its path: {@link Guard.before}, then the SDK's transport with {@link Guard.handler} and
+   * {@link Guard.userBuilder}.
    */
   readonly jsonRpc: RequestHandler;
   /**
-   * Goes right before the SDK's handlers, at their address: reads a request, identifies its caller, clears it,
-   * and refuses it if it is not allowed. Also answers the extension's own methods.
+   * Goes directly before the SDK's handlers, at the same path. It reads a request, authenticates its caller,
+   * and clears or refuses it. It also answers the extension's own methods.
    */
   readonly before: RequestHandler;
-  /** For the SDK's `restHandler`: performs calls that `before` has admitted, and nothing else. */
+  /** For the SDK's `restHandler`. Performs only calls that `before` has admitted. */
   readonly handler: A2ARequestHandler;
   /**
-   * Replaces the app's own `userBuilder` of `restHandler`: its user connects the handler to the call that
-   * `before` has admitted. Refuses nothing.
+   * Replaces the app's own `userBuilder` of `restHandler`. The user that it returns links the handler to the
+   * call that `before` has admitted. Refuses nothing.
    */
   readonly userBuilder: (req: Request) => Promise<User>;
 }
@@ -79,8 +80,8 @@ const MEMBERS = [
 ];
 
 /**
- * Guards an existing A2A agent: an `AgentExecutor` of the official SDK in an Express app. Every message needs
- * permission for an operation, and tasks are visible to those who made them.
+ * Guards an existing A2A agent: an `AgentExecutor` of the official SDK in an Express app. Every message must be
+ * cleared for an operation, and tasks are visible only to their makers.
  *
  * @throws TypeError naming the option that is wrong.
  *
@@ -183,7 +184,7 @@ export function guard(options: GuardOptions): Guard {
   return { before: front, handler, userBuilder, jsonRpc: Router().use(front, answering) };
 }
 
-/** Routes as the SDK's handlers do: JSON-RPC at exactly its address, HTTP+JSON below its address. */
+/** Distinguishes the bindings as the SDK's handlers do: JSON-RPC at exactly its path, HTTP+JSON below it. */
 function bindingOf({ path }: Request): Binding {
   return isRoot(path) ? "jsonrpc" : "rest";
 }

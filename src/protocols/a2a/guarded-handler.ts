@@ -39,17 +39,17 @@ export interface GuardedHandlerOptions {
   readonly calls: AdmittedCalls;
   /** Performs the operations. */
   readonly inner: Operations;
-  /** Determines which tasks a request may see; unless given, the store of `inner` does. */
+  /** Determines which tasks a request may see; without it, the store of `inner` does. */
   readonly visibility?: Visibility | undefined;
-  /** Tasks that wait for approvals; absent if none are kept. */
+  /** Tasks that wait for approvals; absent if there are none. */
   readonly approvals?: ApprovalTasks | undefined;
-  /** Called with internal errors, of which the caller learns only that there was one. */
+  /** Called with internal errors; the caller only learns that there was one. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 /**
- * A request handler of the SDK behind the gate: performs admitted calls, and nothing else. Runs exactly the
- * cleared message, without its capabilities.
+ * An SDK request handler behind the gate. Performs only admitted calls, and runs exactly the cleared message,
+ * without its capabilities.
  */
 export class GuardedHandler implements Operations {
   readonly #options: GuardedHandlerOptions;
@@ -101,7 +101,7 @@ export class GuardedHandler implements Operations {
     const allowance = {
       expires: sight.expires,
       connection: call.connection,
-      // Follows a task that an earlier message started, as a subscription does.
+      // Follows the task of an earlier message, as a subscription does.
       again: async () =>
         progressOf(context).at === "repeated" ? this.#admitAgain(call, context) : sight.expires,
     };
@@ -131,7 +131,7 @@ export class GuardedHandler implements Operations {
     return yield* whileAllowed(events, { expires, connection, again });
   }
 
-  /** Answers a message that runs nothing. If its task waits for an approval, starts watching that. */
+  /** Returns the answer of a message that runs nothing. If its task waits for an approval, starts waiting for that. */
   async #replied(
     { reply, receiver }: AnsweredMessage,
     context: ServerCallContext,
@@ -203,7 +203,7 @@ export class GuardedHandler implements Operations {
   readonly deleteTaskPushNotificationConfig: Operations["deleteTaskPushNotificationConfig"] =
     this.#ofTask((...given) => this.#inner.deleteTaskPushNotificationConfig(...given));
 
-  /** An operation on the push configurations of a task. */
+  /** Performs an operation on the push configurations of a task. */
   #ofTask<Params extends { readonly taskId: string }, Result>(
     run: (params: Params, context: ServerCallContext) => Promise<Result>,
   ): (params: Params, context: ServerCallContext) => Promise<Result> {
@@ -223,7 +223,7 @@ export class GuardedHandler implements Operations {
     ended?: () => Promise<boolean>,
   ): Promise<void> {
     const { visibility } = this.#options;
-    // The SDK reports a blank id.
+    // The SDK reports an empty id.
     if (visibility === undefined || id.trim() === "") return;
     if (await visibility.sees(id, context, ended)) return;
     throw new TaskNotFoundError(`Task not found: ${id}`);
@@ -235,13 +235,13 @@ export class GuardedHandler implements Operations {
     return visibility.list(params, context, this.#inner);
   }
 
-  /** Returns the cleared message; for an operation, first checks its capability again. */
+  /** Returns the cleared message. If it was cleared for an operation, its capability is checked again first. */
   async #begun(
     { permit, call, request, message, references }: AdmittedMessage,
     context: ServerCallContext,
     tenant: string,
   ): Promise<SendMessageRequest> {
-    // For skills, `IssuingAgent.begin` checks again, once the task is stored.
+    // For skills, `IssuingAgent.begin` checks again once the task is stored.
     if (permit.kind === "operation") {
       const use = useOf(permit.clearance);
       if (use !== undefined) recordUse(context, use);
@@ -269,7 +269,7 @@ export class GuardedHandler implements Operations {
     }
   }
 
-  /** Passes a stream on. An error after its start is sent here as its last event; the SDK would also print it. */
+  /** Passes a stream on. An error after its start is sent here as the last event, since the SDK would also print it. */
   async *#shieldedStream(
     operation: OperationName,
     admitted: Admitted,
@@ -289,7 +289,7 @@ export class GuardedHandler implements Operations {
     }
   }
 
-  /** Converts an error to the one that the SDK answers with, and hides internal errors. */
+  /** Converts an error to the one that the SDK answers with. Internal errors are hidden. */
   #shown(
     what: string,
     admitted: Admitted,
@@ -303,7 +303,7 @@ export class GuardedHandler implements Operations {
     if (known === undefined) onFailure(error, what);
     const why = known ?? failedWithin(error);
     giveUp(admitted, agent, why.info.reason.toLowerCase());
-    // The SDK's own errors are answered as without a guard.
+    // Errors of the SDK itself are answered as they would be without a guard.
     const isOfSdk = error instanceof A2AError && !isOfStore(error);
     if (isOfSdk && !isUnstored) return { error, why };
     connection.setHeaders(why);
@@ -315,9 +315,9 @@ const NOT_STORED: Fault = fault(-32603, UNSTORED.text, UNSTORED.reason);
 
 type Metadata = { [key: string]: unknown };
 
-/** Removes the extension's metadata, which may hold tokens; the rest is stored with the task. */
+/** Removes the extension's metadata, which may contain tokens; the rest is stored with the task. */
 function withoutEntry(given: Metadata | undefined): Metadata {
-  // Also null, if a caller of the handler ignores its types.
+  // May be null if a caller of the handler ignores its types.
   const metadata = given ?? {};
   if (!Object.hasOwn(metadata, EXTENSION_URI)) return metadata;
   const { [EXTENSION_URI]: _, ...others } = metadata;

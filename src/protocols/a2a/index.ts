@@ -1,5 +1,5 @@
 /**
- * An issuing agent over A2A 1.0, served with the official SDK's handlers and gated at every operation.
+ * An issuing agent over A2A 1.0, served with the official SDK's handlers. Every operation is checked first.
  *
  * @module proviso/a2a
  */

@@ -19,18 +19,18 @@ import { isRoot } from "./outline.js";
 export interface JsonRpcOptions {
   readonly handler: A2ARequestHandler;
   readonly userBuilder: (req: Request) => Promise<User>;
-  /** Called with errors, of which the caller learns only that there was one. */
+  /** Called with errors; the caller only learns that there was one. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 /**
- * Answers A2A's JSON-RPC behind `before`, with the SDK's transport. The SDK's own Express handler always
- * answers with 200, and prints each refused stream.
+ * Answers A2A's JSON-RPC after `before`, with the SDK's transport. The SDK's own Express handler always answers
+ * with 200, and prints each refused stream.
  */
 export function jsonRpc({ handler, userBuilder, onFailure }: JsonRpcOptions): RequestHandler {
   const transport = new JsonRpcTransportHandler(handler);
   return async (req, res, next) => {
-    // Anything else at or below the address is not JSON-RPC.
+    // Other requests at or below this path are not JSON-RPC.
     if (req.method !== "POST" || !isRoot(req.path)) return next();
     const { body, headers } = req;
     try {
@@ -46,7 +46,7 @@ export function jsonRpc({ handler, userBuilder, onFailure }: JsonRpcOptions): Re
       else send(res, answer, context);
     } catch (error) {
       if (!res.headersSent) res.status(500).json(jsonRpcBody(failedWithin(error), body.id));
-      // An error of the app's own onFailure is for the app to handle.
+      // If the app's own `onFailure` throws, the app has to handle that.
       onFailure(error, "answer");
     }
   };
@@ -55,7 +55,7 @@ export function jsonRpc({ handler, userBuilder, onFailure }: JsonRpcOptions): Re
 /** Sends JSON as the SDK's handler does, without an app's settings for JSON. */
 function send(res: Response, answer: unknown, context: ServerCallContext): void {
   const text = JSON.stringify(answer);
-  // Code in front may have timed out.
+  // Other middleware may have answered, for example after a timeout.
   if (res.headersSent) return;
   const error = isObject(answer) ? answer["error"] : undefined;
   res.statusCode = rpcStatus(isObject(error) ? error["code"] : undefined);
@@ -65,16 +65,19 @@ function send(res: Response, answer: unknown, context: ServerCallContext): void 
   res.end(text);
 }
 
-/** The SDK handler's headers for streams. */
+/** The headers that the SDK's handler sends with streams. */
 const STREAM_HEADERS = new Map([
   ["Content-Type", "text/event-stream"],
   ["Cache-Control", "no-cache"],
   ["Connection", "keep-alive"],
-  // Keeps nginx proxies from buffering events.
+  // Stops nginx from buffering events.
   ["X-Accel-Buffering", "no"],
 ]);
 
-/** Sends events as they arrive. An error before the first event is a normal answer; a later one is the last event. */
+/**
+ * Sends events as they arrive. An error before the first event is an ordinary answer; a later one is sent as
+ * the last event.
+ */
 async function sendStream(
   res: Response,
   events: AsyncIterable<unknown>,
@@ -92,7 +95,7 @@ async function sendStream(
   try {
     for await (const event of events) {
       if (!hasBegun && !res.headersSent) begin();
-      // Code in front may have timed out.
+      // Other middleware may have answered, for example after a timeout.
       if (res.writableEnded) return;
       res.write(eventText(event));
     }
@@ -111,20 +114,23 @@ function setExtensions(res: Response, { activatedExtensions }: ServerCallContext
   res.setHeader(HTTP_EXTENSION_HEADER, [...activatedExtensions]);
 }
 
-/** The proposal's own methods, which may omit "jsonrpc", as in its examples. */
+/** The proposal's own methods, for which "jsonrpc" may be omitted, as in its examples. */
 const AS_WRITTEN: readonly unknown[] = [
   METHODS.request,
   METHODS.attenuate,
   METHODS.invoke,
   METHODS.send,
 ];
-/** The other methods of the extension. All methods outside this list may omit "id", since A2A has no notifications. */
+/**
+ * The extension's other methods, which need an "id". For all remaining methods "id" may be omitted, since A2A
+ * has no notifications.
+ */
 const WITH_ID: readonly unknown[] = [METHODS.collect, METHODS.revoke, METHODS.introspect];
 
 /**
  * Validates a body as a JSON-RPC 2.0 request (section 4).
  *
- * @throws Refused, to be answered with `id: null`, if it is not a request.
+ * @throws Refused, to be answered with `id: null`, if the body is not a request.
  */
 export function assertRpcRequest(req: Request): void {
   const body: unknown = req.body;

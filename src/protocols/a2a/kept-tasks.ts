@@ -42,13 +42,16 @@ export interface KeptTasksOptions {
   readonly stream: TaskStream;
 }
 
-/** A copy as deep as the SDK mutates: it replaces properties of the task and its artifacts, never nested values. */
+/**
+ * Copies a task as deeply as the SDK mutates it: it replaces properties of the task and its artifacts, never
+ * nested values.
+ */
 function copyOf(task: Task): Task {
   const artifacts = task.artifacts.map((artifact) => ({ ...artifact }));
   return { ...task, artifacts, history: [...task.history], metadata: { ...task.metadata } };
 }
 
-/** The SDK's handler over stored tasks, so that a message sent again runs nothing. */
+/** The SDK's request handler with stored tasks. A repeated message runs nothing. */
 export class KeptTasks extends DefaultRequestHandler {
   readonly #options: KeptTasksOptions;
 
@@ -56,11 +59,11 @@ export class KeptTasks extends DefaultRequestHandler {
     const { card, tasks, executor, push, sender } = options;
     super(
       card,
-      // The executor stores the outcome of a task before anyone learns of it, so that `save` stores only the
-      // cancelling of a waiting task.
+      // The executor stores a task's outcome before anyone learns of it. The only write left for `save` is
+      // cancelling a waiting task.
       {
         load: async (id, of) => {
-          // The SDK reads a task at every event and merges into the object it gets.
+          // The SDK reads the task at every event, and merges the event into the object that it gets.
           const now = progressOf(of);
           return now.at === "task" && now.task.id === id ? copyOf(now.task) : tasks.load(id, of);
         },
@@ -75,7 +78,8 @@ export class KeptTasks extends DefaultRequestHandler {
       sender,
       undefined,
       undefined,
-      // Nothing runs in a task that waits for its caller: its followers end, and its next message starts anew.
+      // A task that waits for its caller has nothing running: its followers end, and its next message starts a
+      // new run.
       { keepBusAliveStates: [] },
     );
     this.#options = options;
@@ -109,7 +113,7 @@ export class KeptTasks extends DefaultRequestHandler {
       if (approvals?.has(params.id) === true) return await approvals.cancel(params.id, context);
       return await super.cancelTask(params, context);
     } catch (error) {
-      // A2A 1.0, section 5.4: 409, where the SDK answers 400.
+      // A2A 1.0, section 5.4 demands 409, while the SDK answers 400.
       if (!(error instanceof TaskNotCancelableError)) throw error;
       throw new RestTaskNotCancelableError({ statusCode: 409, message: error.message });
     }
@@ -122,8 +126,8 @@ export class KeptTasks extends DefaultRequestHandler {
     const { approvals, stream } = this.#options;
     const { id } = params;
     if (id.trim() === "") throw new RequestMalformedError("Task ID is required");
-    // The SDK's own subscription ends with the bus of one message, which may leave the task waiting for the
-    // next.
+    // The SDK's own subscription ends with the run of one message, after which the task may wait for the next
+    // message.
     yield* approvals?.has(id) === true ? approvals.resubscribe(id, context) : stream(id, context);
   }
 
@@ -135,7 +139,7 @@ export class KeptTasks extends DefaultRequestHandler {
     return super.createTaskPushNotificationConfig(params, context);
   }
 
-  /** Returns the task that the same message started before, if that was noticed only when this one was to start. */
+  /** Returns the task that the same message started before, if that was noticed only when storing its new task. */
   async #unbegun(context: ServerCallContext): Promise<Task | undefined> {
     const { agent, tasks } = this.#options;
     const now = progressOf(context);
@@ -146,11 +150,11 @@ export class KeptTasks extends DefaultRequestHandler {
     else {
       // A task that started before can be read even if nothing can be written.
       const known = await tasks.begunBy(taskMessage(message, call));
-      // If it is unknown whether its own task was committed, the task may exist; nothing runs in it.
+      // It is unknown whether the new task was committed, so it may exist. Nothing runs in it.
       if (known === undefined || known.task === now.task) throw now.error;
       earlier = known;
     }
-    // Read with all presented capabilities, not only the one that allows the call.
+    // Read it with all presented capabilities, not only the one that allows the call.
     const { sight } = await admit(call, agent);
     setTaskAccess(context, sight.access);
     return repeatedTask(earlier, tasks, context);

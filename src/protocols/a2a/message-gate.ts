@@ -37,8 +37,8 @@ export interface MessageGateOptions {
 }
 
 /**
- * Clears messages: skills by the agent's gate, words by the caller's capabilities. A message that has started a
- * task before is answered at once.
+ * Returns the gate for messages: skills are cleared by the agent, text messages are admitted with the caller's
+ * capabilities. A message that started a task before is answered at once.
  */
 export function messageGate(options: MessageGateOptions): MessageGate {
   const { agent, tasks, push } = options;
@@ -56,7 +56,7 @@ export function messageGate(options: MessageGateOptions): MessageGate {
       const known = isAskedFirst(request, message, call) ? await repeated() : undefined;
       if (known !== undefined) return known;
       try {
-        // A repeated message is noticed when its task is to start, which saves a read.
+        // Normally, a repetition is noticed when its task is stored, which saves a read.
         return await give({ request, message, asked }, call, goOn, options);
       } catch (error) {
         const answered = await repeated();
@@ -67,7 +67,7 @@ export function messageGate(options: MessageGateOptions): MessageGate {
   };
 }
 
-/** Clears calls of `a2a/skill/invoke` that run at once. */
+/** Returns the gate for calls of `a2a/skill/invoke`, which run at once. */
 export function skillGate({
   agent,
   limit,
@@ -85,19 +85,22 @@ export function skillGate({
   };
 }
 
-/** Takes a slot for a caller's work. @returns Releases it. @throws Refused if the caller has its maximum. */
+/**
+ * Takes a slot for a caller's work. @returns A function that frees it. @throws Refused if the caller has its
+ * maximum.
+ */
 function slotOf(limit: ConcurrencyLimit, caller: Caller): () => void {
   return limit.take(caller) ?? throwRefused(BUSY);
 }
 
-/** A message, and its request. */
+/** A message with its parsed request. */
 interface Sent {
   readonly request: SendMessageRequest;
   readonly message: Message;
   readonly asked: AskedFor;
 }
 
-/** Clears a message. @throws Refused, or the A2AError to answer, if it is not allowed; nothing is held then. */
+/** Clears a message. @throws Refused or an A2AError if it is not allowed; then it occupies nothing. */
 async function give(
   { request, message, asked }: Sent,
   call: AuthenticCall,
@@ -137,9 +140,9 @@ async function give(
 }
 
 /**
- * Returns whether to look for an earlier copy of the message before it is cleared, for three reasons: a message that
- * continues a task would be refused because of that task; the SDK stores a push configuration before a task
- * starts; and HTTP+JSON has no answer that says why nothing ran.
+ * Returns whether to look for an earlier copy of a message before clearing it. There are three cases: a message
+ * that continues a task would be refused because of that task; the SDK stores a push configuration before the
+ * task starts; and HTTP+JSON has no answer that says why nothing ran.
  */
 function isAskedFirst(
   { configuration }: SendMessageRequest,
@@ -157,7 +160,7 @@ function goesOn({ taskId }: Message): boolean {
 
 type AskedFor = Exclude<TaskRequest, { readonly kind: "method" }>;
 
-/** Parses the request of a message. @throws The error to answer, if it requests nothing possible. */
+/** Parses what a message requests. @throws The error to answer if that is not possible. */
 function askedBy(
   { configuration }: SendMessageRequest,
   given: Message | undefined,

@@ -4,10 +4,10 @@ import { LONGEST_ID } from "./answer.js";
 import { membersOf, type Outline } from "./outline.js";
 
 /**
- * The parameters of A2A 1.0's methods as JSON Schema, from the protocol's `a2a.proto`: one schema for every
- * binding. As in ProtoJSON, null is an absent property, an integer may be a string of digits, an enum value its
- * number, and a property may be written in snake case. Unknown properties are ignored (section 5.7). Each
- * `title` completes the sentence "… must be …".
+ * The parameters of A2A 1.0's methods as JSON Schema, from the protocol's `a2a.proto`; the same for every
+ * binding. As in ProtoJSON, null stands for an absent property, an integer may be a string of digits, an enum
+ * value may be its number, and a property may be written in snake case. Unknown properties are ignored (section
+ * 5.7). Each `title` completes the sentence "… must be …".
  */
 type Schema = { readonly [keyword: string]: Json };
 
@@ -15,7 +15,7 @@ function text(more: Schema = {}): Schema {
   return { type: ["string", "null"], title: "a string", ...more };
 }
 
-/** An id. It appears in errors that the SDK prints, so it must be short and plain. */
+/** An id. The SDK prints ids in errors, so they must be short and without control characters. */
 const ID = text({
   pattern: `^[ -~]{0,${LONGEST_ID}}$`,
   title: `at most ${LONGEST_ID} printable ASCII characters`,
@@ -46,7 +46,7 @@ const TIME = text({
 });
 const STRUCT: Schema = { type: ["object", "null"], title: "an object" };
 const BASE64 = text({ pattern: "^[A-Za-z0-9+/_-]*={0,2}$", title: "bytes in base64" });
-// Sent in a header; with other characters, notifications could never be delivered.
+// Sent in a header: with other characters, notifications could not be delivered.
 const HEADER_VALUE = text({
   pattern: "^(?:[!-~](?:[ -~]*[!-~])?)?$",
   title: "printable ASCII characters without spaces at either end: it is sent in a header",
@@ -61,7 +61,7 @@ function list(items: Schema, title: string): Schema {
   return { type: ["array", "null"], items, title };
 }
 
-/** An object with these properties, each also in snake case. */
+/** Returns the schema of an object with these properties, each also allowed in snake case. */
 function object(properties: { readonly [name: string]: Schema }, more: Schema = {}): Schema {
   const spelled = Object.entries(properties).flatMap(([name, schema]) => [
     [name, schema] as const,
@@ -129,7 +129,7 @@ const STATES = [
 const TASK = { tenant: text(), id: ID };
 const CONFIG_OF_TASK = object({ ...TASK, taskId: ID });
 
-/** By the method's JSON-RPC name. */
+/** Schemas by JSON-RPC method. */
 const SCHEMAS: ReadonlyMap<Json | undefined, Schema> = new Map(
   Object.entries({
     SendMessage: SEND,
@@ -179,7 +179,8 @@ const compiled = new Map<Json | undefined, ValidateFunction>();
 /**
  * Checks the parameters of one of A2A's methods.
  *
- * @returns A sentence that names the invalid property; `undefined` for valid parameters, and for an unknown method.
+ * @returns A sentence about the invalid property; `undefined` if the parameters are valid or the method is
+ *   unknown.
  */
 export function flawInParams(method: Json | undefined, params: JsonObject): string | undefined {
   const schema = SCHEMAS.get(method);
@@ -203,15 +204,15 @@ function sentenceOf({ instancePath, keyword, params, schema, parentSchema }: Err
 const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** True for a Timestamp of ProtoJSON, on a day that exists. */
+/** True for a Timestamp of ProtoJSON on a day that exists. */
 function isTimestamp(value: string): boolean {
   const [, day] = TIMESTAMP.exec(value) ?? [];
   if (day === undefined || Number.isNaN(Date.parse(value))) return false;
-  // JavaScript reads February 30 as March 1 or 2.
+  // JavaScript reads February 30 as a day in March.
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-/** Callers' names for a conversation history, ignoring case, "-" and "_". */
+/** Names that callers use for a conversation history, ignoring case, "-" and "_". */
 const HISTORY_NAMES: ReadonlySet<string> = new Set([
   "history",
   "messages",
@@ -220,8 +221,8 @@ const HISTORY_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the problem of a message that brings its own history, which only agents that declare
- * `message_history_injection` accept. The SDK would silently ignore a history that its caller relies on.
+ * Returns the problem of a message that contains its own history. Only agents that declare
+ * `message_history_injection` accept one. The SDK would silently ignore a history that its caller relies on.
  */
 export function historyIn({ places, inMessage, params }: Outline): string | undefined {
   if (places.message !== true && inMessage === undefined) return undefined;

@@ -3,8 +3,8 @@ import { AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.
 import { membersOf, type Outline } from "./outline.js";
 import type { CapabilityPlaces } from "./presented.js";
 
-// Spellings of the SEP's names, in any case, with "-" and "_" anywhere. A single pattern, because it tests
-// every name in a request, and nearly all differ in their first letter.
+// Spellings of the SEP's names in any case, with "-" and "_" anywhere. It is one pattern, because every name in
+// a request is tested, and nearly all differ in the first letter.
 const NAMED = new RegExp(
   `^[-_]*(?:${[
     "capability",
@@ -24,10 +24,10 @@ function isNamed(name: string): boolean {
   return NAMED.test(name);
 }
 
-/** Our own prefix: a metadata key that begins with it, but is not the extension's, is a mistake. */
+/** Our own prefix. A metadata key that begins with it but is not the extension's is a mistake. */
 const URN = "urn:proviso:";
 
-/** An object in a request: the names in it and in its metadata are checked. */
+/** An object in a request whose property names and metadata names are checked. */
 interface Owner {
   readonly where: string;
   readonly value: Json | undefined;
@@ -36,10 +36,10 @@ interface Owner {
 }
 
 /**
- * Returns the first place in a request where something has the name of a capability and is not read;
- * `undefined` if there is none. Does not look into the content of a message or the arguments of a skill.
+ * Returns the first place in a request that has the name of a capability but is not read; `undefined` if there
+ * is none. The content of messages and the arguments of skills are not searched.
  *
- * @param message - The message, and each of its parts.
+ * @param message - A message and its parts.
  * @param headers - The header names, in lower case as in Node.
  * @param trailers - The trailer names, in lower case; no trailer is read.
  */
@@ -62,7 +62,7 @@ export function misplacedName(
   if (header !== undefined) return `the header ${header.slice(0, 64)}`;
   const trailer = trailers.find(isNamedHeader);
   if (trailer !== undefined) return `the trailer ${trailer.slice(0, 64)}`;
-  // The first name of "capabilities[0].token"; no method reads any field.
+  // Take the name at the start of "capabilities[0].token"; no method reads any of these fields.
   for (const name of query.keys()) if (isNamed(name.replace(/[[.].*$/s, ""))) return "the query";
   return undefined;
 }
@@ -77,7 +77,7 @@ function owners(
   if (configuration === undefined) return [own, ...message];
   const where = "params.configuration";
   const configured = membersOf(configuration);
-  // In either spelling, as the SDK reads it.
+  // The SDK reads both spellings.
   const targets = ["taskPushNotificationConfig", "task_push_notification_config"].map((name) => ({
     where: `${where}.${name}`,
     value: configured[name],
@@ -86,7 +86,7 @@ function owners(
   return [own, ...message, { where, value: configuration }, ...targets];
 }
 
-/** Returns a message, and each of its parts. */
+/** Returns a message and its parts. */
 export function messageParts(
   message: Json | undefined,
 ): readonly { readonly where: string; readonly value: Json | undefined }[] {
@@ -129,7 +129,7 @@ const READ_HEADERS: readonly string[] = [CAPABILITY_HEADER, AUTHORITY_HEADER].ma
   name.toLowerCase(),
 );
 
-/** Headers of nearly all requests, which skip the pattern. */
+/** Headers of nearly all requests, for which the pattern need not be tested. */
 const USUAL: ReadonlySet<string> = new Set([
   "host",
   "connection",

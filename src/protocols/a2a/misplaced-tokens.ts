@@ -8,9 +8,10 @@ import { messageParts, misplacedName } from "./misplaced-names.js";
 import { decoded, membersOf, type Outline, readIn } from "./outline.js";
 
 /**
- * Returns the problem of a request with a capability where its method reads none. If it were ignored, the call
- * would run with ambient authority, or store a token. Anything with the name of a capability counts as one, and
- * so does any string, anywhere, that is a token of this issuer. Checks the request as received.
+ * Returns the problem of a request with a capability in a place that its method does not read. If it were
+ * ignored, the call would run with ambient authority, or a token would be stored. Anything with the name of a
+ * capability counts as one, and so does any string that is a token of this issuer. Checks the request as
+ * received.
  */
 export function misplacedIn(req: Request, outline: Outline, issuer: Issuer): string | undefined {
   const { originalUrl, headers, rawHeaders, rawTrailers } = req;
@@ -48,14 +49,14 @@ export function misplacedIn(req: Request, outline: Outline, issuer: Issuer): str
   );
 }
 
-/** Returns the problem of a place that contains a token. */
+/** Searches a value for tokens. @returns The problem, naming the place. */
 type Look = (where: string, value: Json) => string | undefined;
 
 const NO_QUERY = new URLSearchParams();
 
 const MESSAGE = "a message";
 
-/** Searches a body, except for the places where capabilities are read. */
+/** Searches a body, except the places where capabilities are read. */
 function misplacedInBody(
   { envelope, params, places, inMessage }: Outline,
   look: Look,
@@ -68,9 +69,9 @@ function misplacedInBody(
   if (found !== undefined) return found;
   for (const name of Object.keys(params)) {
     if (name === "message" || name === "metadata") continue;
-    // Attenuations are read, but as hops by id: a token in one would be stored with it.
+    // Attenuations are read only as hops, so a token in one would be stored.
     if (places.params.includes(name) && name !== "attenuations") continue;
-    // Any name may be a token itself.
+    // A property name could itself be a token.
     const where = /^\w{1,32}$/.test(name) ? `params.${name}` : "params";
     const misplaced = look(where, [name, params[name] ?? null]);
     if (misplaced !== undefined) return misplaced;
@@ -78,7 +79,7 @@ function misplacedInBody(
   return undefined;
 }
 
-/** Searches files, and addresses that are stored. */
+/** Searches files and URLs, which are stored. */
 function misplacedInFiles({ params }: Outline, look: Look): string | undefined {
   for (const text of fileTexts(params["message"])) {
     const misplaced = look(MESSAGE, text);
@@ -99,7 +100,7 @@ function misplacedInFiles({ params }: Outline, look: Look): string | undefined {
   return undefined;
 }
 
-/** Searches headers, including repeated ones, of which Node keeps only the first in some cases. */
+/** Searches headers, including repeated ones, of which Node sometimes keeps only the first. */
 function misplacedInHeaders(
   headers: IncomingHttpHeaders,
   raw: readonly string[],
@@ -113,7 +114,7 @@ function misplacedInHeaders(
   return undefined;
 }
 
-/** Returns how many headers and trailers the request's server reads; Node drops any beyond. */
+/** Returns how many headers and trailers the server reads; Node drops further ones. */
 function mostHeaders({ socket }: Request): number {
   const server: unknown = Reflect.get(socket, "server");
   const most = isObject(server) ? server["maxHeadersCount"] : undefined;
@@ -121,10 +122,10 @@ function mostHeaders({ socket }: Request): number {
   return most > 0 ? most : Number.POSITIVE_INFINITY;
 }
 
-/** The limit of a server that sets none. */
+/** Node's limit, for a server that sets none. */
 const NODE_MOST_HEADERS = 1000;
 
-/** Names (in lower case) and values of headers as received. */
+/** Returns names (in lower case) and values of headers as received. */
 function pairsOf(raw: readonly string[]): readonly (readonly [name: string, value: string])[] {
   const names = raw.filter((_, at) => at % 2 === 0);
   return names.map((name, at) => [name.toLowerCase(), raw[2 * at + 1] ?? ""]);
@@ -138,7 +139,7 @@ function withoutEntry(metadata: Json): Json {
   return others;
 }
 
-/** Returns a message that calls a method, without the capabilities that the method reads. */
+/** Returns a message that calls a method, without the parameters in which the method reads capabilities. */
 function withoutTokens(message: Json, { params, places }: NonNullable<Outline["inMessage"]>): Json {
   const { parts, ...others } = membersOf(message);
   const [part] = Array.isArray(parts) ? parts : [];
@@ -146,7 +147,7 @@ function withoutTokens(message: Json, { params, places }: NonNullable<Outline["i
   return [others, { ...part, data: Object.fromEntries(misplaced) }];
 }
 
-/** Yields the content of a message's files as strings: embedded bytes, and addresses with embedded content. */
+/** Yields the content of a message's files as strings: embedded bytes, and URLs with embedded content. */
 function* fileTexts(message: Json | undefined): Generator<string> {
   const { parts } = membersOf(message);
   for (const part of Array.isArray(parts) ? parts : []) {
@@ -156,7 +157,7 @@ function* fileTexts(message: Json | undefined): Generator<string> {
   }
 }
 
-/** Yields a percent-decoded address, and the content of a `data:` address (RFC 2397). */
+/** Yields a percent-decoded URL, and the content of a `data:` URL (RFC 2397). */
 function* addressTexts(url: string): Generator<string> {
   const plain = url.replace(ENCODED, (bytes) =>
     Buffer.from(bytes.replaceAll("%", ""), "hex").toString(),

@@ -5,19 +5,19 @@ import type { TaskView } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
 /**
- * Lets a message into the task that it continues, if any.
+ * Admits a message to the task that it continues, if any.
  *
- * @returns Lets the next message in.
- * @throws Refused, or the A2AError to answer, if the task accepts no message now.
+ * @returns A function that admits the next message.
+ * @throws Refused or an A2AError if the task accepts no message at present.
  */
 export type TaskEntrance = (message: Message, sight: TaskView) => Promise<() => void>;
 
 /**
- * Lets one message at a time into a task that can continue, and refuses others. The SDK would notice only after
- * gate and ledger have admitted the run, and two messages in one task would overwrite each other's work.
+ * Admits one message at a time to a task, and refuses others. The SDK would notice only after gate and ledger
+ * have admitted the run, and two messages in one task would overwrite each other's work.
  */
 export function taskEntrance(tasks: TaskStore): TaskEntrance {
-  /** Ids of tasks being continued. */
+  /** Ids of tasks that are being continued. */
   const continued = new Set<string>();
   return async ({ taskId: id, contextId }, sight) => {
     if (id === "") return () => {};
@@ -32,7 +32,7 @@ export function taskEntrance(tasks: TaskStore): TaskEntrance {
       isIn = false;
     };
     try {
-      // Loads the task again: it may have changed before this message had it alone.
+      // Read the task again: it may have changed before this message was admitted.
       const task = await tasks.load(id, sight);
       if (task === undefined) throw new TaskNotFoundError(unknown);
       assertGoesOn(task, contextId);
@@ -44,7 +44,7 @@ export function taskEntrance(tasks: TaskStore): TaskEntrance {
   };
 }
 
-/** @throws Refused, or the A2AError to answer, if the task accepts no message of a conversation now. */
+/** @throws Refused or an A2AError if the task accepts no message of this conversation. */
 function assertGoesOn(task: Task, contextId: string): void {
   const { id } = task;
   if (contextId !== "" && contextId !== task.contextId) {

@@ -17,21 +17,21 @@ import type { Visibility } from "./visibility.js";
 /** The operation that a message needs. */
 export interface NeededOperation extends Pick<OperationInvocation, "operation"> {
   /**
-   * Judged by the rules of a capability. Every string that has the form of a resource handle, at any depth, is
-   * checked as one. None unless given.
+   * Arguments to check against the capability's limits; none unless given. Every string in the form of a
+   * resource handle, at any depth, is checked as a handle.
    */
   readonly arguments?: OperationInvocation["arguments"];
 }
 
 /**
- * Returns what a message needs; a message for which it returns `undefined` is refused. SDK errors that it
- * throws, such as `ContentTypeNotSupportedError`, become the answer.
+ * Returns the operation that a message needs. If it returns `undefined`, the message is refused; if it throws
+ * an SDK error, such as `ContentTypeNotSupportedError`, that error is the answer.
  */
 export type NeedsOf = (
   message: Message,
 ) => NeededOperation | undefined | Promise<NeededOperation | undefined>;
 
-/** Clears messages by the operations that they need, each message of a task separately. */
+/** Returns the gate that clears messages by the operations that they need, each message of a task separately. */
 export function operationGate(
   agent: IssuingAgent,
   needs: NeedsOf,
@@ -77,7 +77,7 @@ export function operationGate(
   };
 }
 
-/** The app limits how much of a caller's work runs at once. */
+/** The app itself limits how much of a caller's work runs at once. */
 const NOTHING: Held = { release: () => {}, freeTask: () => {} };
 
 /** The clearance of a message. */
@@ -91,8 +91,8 @@ export interface MessageClearance
   /** Absent for ambient authority. */
   readonly capability?: { readonly id: string; readonly grant: string };
   /**
-   * Returns the capability, attenuated by a hop, for an agent that works on the message's behalf. `undefined`
-   * if there is no capability, or it does not allow what the hop names.
+   * Returns the capability, narrowed by a hop, for an agent that works on the message's behalf. `undefined` if
+   * there is no capability, or it does not allow what the hop names.
    *
    * @throws TypeError if the hop is invalid.
    */

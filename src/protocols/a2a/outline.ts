@@ -9,13 +9,13 @@ const METADATA: CapabilityPlaces = { ...HEADER, metadata: true };
 const MESSAGE: CapabilityPlaces = { ...METADATA, message: true };
 const PUSH: CapabilityPlaces = { ...HEADER, defined: ["token"] };
 const OWN: CapabilityPlaces = { ...HEADER, header: false };
-/** The places in a message that calls a method about capabilities, which has parameters of its own. */
+/** The places of capabilities in a message that calls a method about capabilities, which has its own parameters. */
 const METHOD_IN_MESSAGE: CapabilityPlaces = { ...OWN, metadata: "declaration" };
 const ONE = ["token", "capabilityId"];
 
 /**
- * What a method needs: permission for its message or its skill, an admission, or a caller alone, as the card and the methods
- * about capabilities do.
+ * What a method requires: clearance of its message or its skill; admission, for a method about tasks; or only
+ * an authenticated caller, as for the card and the methods about capabilities.
  */
 export type Need = "message" | "skill" | "task" | "card" | "caller";
 
@@ -48,13 +48,13 @@ const METHODS_BY_NAME: ReadonlyMap<Json | undefined, Method> = new Map<Json | un
   [METHODS.send, { places: { ...MESSAGE, params: [...ONE, "capabilities", "attenuations"] } }],
 ]);
 
-/** The HTTP+JSON methods: the SDK's own routes, which ignore case and a slash at the end. */
+/** A method of HTTP+JSON. Like the SDK's routes, it ignores case and a trailing slash. */
 interface Route {
   readonly method: string;
   readonly verbs: readonly string[];
-  /** Matches the path below that of the binding, after the tenant if there is one. */
+  /** Matches the path below the binding's path, after the tenant if there is one. */
   readonly path: RegExp;
-  /** The parameters in the path, by their names in the method. */
+  /** The names of the parameters in the path, in order. */
   readonly ids: readonly string[];
 }
 
@@ -80,14 +80,14 @@ function route(method: string, verbs: readonly string[], path: string, ...ids: s
   return { method, verbs, ids, path: new RegExp(`^/(?:([^/]+)/)?${path}/?$`, "i") };
 }
 
-/** Returns whether nothing but slashes follows a binding's address: the SDK's routes accept more than one. */
+/** Returns whether only slashes follow the binding's path; the SDK's routes accept several. */
 export function isRoot(path: string): boolean {
   return /^\/+$/.test(path);
 }
 
 const WORDS = /^(?:message:(?:send|stream)|tasks|pushNotificationConfigs|extendedAgentCard)?$/i;
 
-/** Removes caller-chosen parts of a path for the log, since an id may be a secret by mistake. */
+/** Removes the parts of a path that a caller chooses, for the log: an id could be a secret by mistake. */
 export function routeOf(path: string): string {
   const parts = path.split("/").map((part) => {
     if (WORDS.test(part)) return part;
@@ -97,7 +97,7 @@ export function routeOf(path: string): string {
   return parts.slice(0, 8).join("/");
 }
 
-/** A method's parameters, with the places in them where it reads capabilities. */
+/** A method with its parameters, and the places in them where it reads capabilities. */
 interface Called {
   readonly method: string;
   readonly params: JsonObject;
@@ -106,35 +106,35 @@ interface Called {
 
 /** A parsed request. */
 export interface Outline extends Omit<Called, "method"> {
-  /** The method's JSON-RPC name; `undefined` for an unknown HTTP+JSON address. */
+  /** The method's JSON-RPC name; `undefined` for an unknown HTTP+JSON path. */
   readonly method: Json | undefined;
-  /** Absent for methods that are not A2A's own. */
+  /** Absent for a method that is not one of A2A's. */
   readonly need: Need | undefined;
   /** True if the answer is a stream of events. */
   readonly streams: boolean;
-  /** All parameters of its method; over HTTP+JSON including those in the address. */
+  /** All parameters of the method; over HTTP+JSON including those in the path and the query. */
   readonly parameters: JsonObject;
   readonly tenant: Json;
-  /** Values beside the parameters, which nothing reads. */
+  /** Properties outside the parameters, which nothing reads. */
   readonly envelope: JsonObject;
   /** The method about capabilities that the request's message calls. */
   readonly inMessage: Called | undefined;
-  /** The id of the task that it is about, if any. */
+  /** The id of the task that the request is about, if any. */
   readonly task: string | undefined;
 }
 
-/** A request as its binding delivers it. */
+/** A request as received by its binding. */
 export interface Asked {
   readonly binding: Binding;
-  /** The method of the HTTP request. */
+  /** The HTTP method. */
   readonly verb: string;
-  /** The path below that of the binding. */
+  /** The path below the binding's path. */
   readonly path: string;
   readonly query: { readonly [name: string]: unknown };
   readonly body: JsonObject;
 }
 
-/** Parses a request; of an unknown method only the header is read. */
+/** Parses a request. For an unknown method, only the header is read. */
 export function outlineOf(asked: Asked): Outline {
   const { binding, body } = asked;
   const isRpc = binding === "jsonrpc";
@@ -164,19 +164,19 @@ export function outlineOf(asked: Asked): Outline {
   };
 }
 
-/** Turns the request into the sending of a message. */
+/** Returns the outline of the same request as a SendMessage. */
 export function asMessage(outline: Outline, params: JsonObject): Outline {
   return { ...outline, method: "SendMessage", need: "message", params, parameters: params };
 }
 
 function taskIn({ id, taskId = id }: JsonObject): string | undefined {
-  // In push configurations, "id" is their own id.
+  // In parameters of push configurations, "id" is the configuration's.
   return typeof taskId === "string" ? taskId : undefined;
 }
 
 /** Finds the method of an HTTP+JSON request, with the tenant and the ids in its path. */
 function routeTo({ verb, path }: Asked) {
-  // Express answers HEAD as GET.
+  // Express answers HEAD like GET.
   const asked = verb === "HEAD" ? "GET" : verb;
   for (const { method, verbs, path: pattern, ids } of ROUTES) {
     const [whole, tenant, ...values] = verbs.includes(asked) ? (pattern.exec(path) ?? []) : [];
@@ -195,7 +195,7 @@ function parametersIn({ verb, query }: Asked, body: JsonObject): JsonObject {
   return Object.fromEntries(given.map(([name, value]) => [name, valueIn(name, value)]));
 }
 
-/** Converts a field of a query to its JSON type. */
+/** Converts a query field to its JSON type. */
 function valueIn(name: string, value: unknown): Json {
   if (typeof value !== "string") return Array.isArray(value) ? [] : {};
   if (name === "includeArtifacts" && ["true", "false"].includes(value)) return value === "true";
@@ -210,7 +210,7 @@ function methodIn(message: Json | undefined): Called | undefined {
   const { parts } = membersOf(message);
   const [part]: readonly Json[] = Array.isArray(parts) && parts.length === 1 ? parts : [];
   const { text = null, raw = null, url = null, data } = membersOf(part);
-  // If there are several contents, the SDK does not read the data; null counts as absent.
+  // With several kinds of content, the SDK does not read the data; null counts as absent.
   if (text !== null || raw !== null || url !== null) return undefined;
   const { method, params = {} } = membersOf(data);
   if (typeof method !== "string" || !CAPABILITY_METHODS.has(method)) return undefined;
@@ -218,23 +218,23 @@ function methodIn(message: Json | undefined): Called | undefined {
   return isJsonObject(params) ? { method, params, places } : undefined;
 }
 
-/** Decodes the percent-encoding of an address. */
+/** Percent-decodes a URL. */
 export function decoded(url: string): string {
   if (!url.includes("%")) return url;
   try {
     return decodeURIComponent(url);
   } catch {
-    // The router refuses what cannot be decoded.
+    // Leave it to the router, which refuses a URL that cannot be decoded.
     return url;
   }
 }
 
-/** Returns the properties of an object; empty for any other value. */
+/** Returns an object with its properties; an empty one for any other value. */
 export function membersOf(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-/** Describes in words where a request's capabilities are read. */
+/** Says where the capabilities of a request are read. */
 export function readIn({ places, inMessage }: Outline): string {
   const { params, metadata, header } = inMessage?.places ?? places;
   const read = [

@@ -10,11 +10,11 @@ import { denialFault, fault, malformed, throwRefused } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";
 import { asMessage, type Need } from "./outline.js";
 
-/** A call of one of the extension's own JSON-RPC methods, as the gate judges it. */
+/** A parsed call of one of the extension's own JSON-RPC methods. */
 export interface OwnCall {
   readonly call: Call;
   readonly need: Need;
-  /** Runs the admitted call; `undefined` if it goes on to the SDK's handler. */
+  /** Runs the admitted call; `undefined` if the SDK's handler does that. */
   readonly run: ((admitted: Admitted) => Promise<object>) | undefined;
 }
 
@@ -24,10 +24,7 @@ export type OwnMethod = (call: Call, req: Request) => OwnCall | Promise<OwnCall>
 /** The extension's own JSON-RPC methods, by name. */
 export type OwnMethods = ReadonlyMap<string, OwnMethod>;
 
-/**
- * Returns the methods that every agent has. @param verificationUri - The address where people decide about
- * requests.
- */
+/** Returns the methods that every agent has. @param verificationUri - The URL where people decide requests. */
 export function ownMethods(agent: IssuingAgent, verificationUri?: string): Map<string, OwnMethod> {
   const methods = new Map<string, OwnMethod>();
   for (const [name, method] of CAPABILITY_METHODS) {
@@ -86,12 +83,12 @@ export async function readOwn(
 const MEMBERS = ["message", "attenuations", "capabilityId", "token", "capabilities", "metadata"];
 
 /**
- * Parses `a2a/task/send`: SendMessage under the SEP's name. `params`: `message`, `capabilities`, and
- * `attenuations`: by id, the hop that narrows a capability before the task gets it. With attenuations, the task
- * has only the capabilities in `capabilities`.
+ * Parses `a2a/task/send`: SendMessage under the SEP's name. `params`: `message`; `capabilities`; and
+ * `attenuations`, which has, by capability id, the hop that narrows the capability before the task gets it.
+ * With attenuations, the task gets only the capabilities in `capabilities`.
  *
  * @returns The equivalent call of SendMessage.
- * @throws Refused if it cannot be parsed, or a capability cannot be narrowed in this way.
+ * @throws Refused if it cannot be parsed, or a capability cannot be narrowed by its hop.
  */
 async function sentTask(call: Call, agent: IssuingAgent): Promise<Call> {
   const { params } = call.outline;
@@ -105,7 +102,7 @@ async function sentTask(call: Call, agent: IssuingAgent): Promise<Call> {
   return { ...call, outline, asked: attenuations, capabilities: await narrowed(call, agent) };
 }
 
-/** Returns the capabilities of a task: those of the call, each narrowed by the hop given for its id. */
+/** Returns a task's capabilities: those of the call, each narrowed by the hop for its id. */
 async function narrowed(
   { caller, capabilities: presented, outline: { params } }: Call,
   agent: IssuingAgent,
@@ -150,7 +147,7 @@ function readMessage(value: Json | undefined): JsonObject | undefined {
   const { role, messageId, ...others } = value;
   const parts = value["parts"].map((part: Json) => {
     if (!isJsonObject(part)) return part;
-    // Up to A2A 0.3, parts stated their type in "kind" or "type".
+    // Up to A2A 0.3, parts had their type in "kind" or "type".
     const { type: _type, kind: _kind, ...content } = part;
     return content;
   });

@@ -1,24 +1,24 @@
 import type { Message, Part } from "@a2a-js/sdk";
 
-/** Makes a part with JSON. */
+/** Returns a part with JSON. */
 export function dataPart(value: unknown): Part {
   const content = { $case: "data", value } as const;
   return { content, mediaType: "application/json", filename: "", metadata: {} };
 }
 
-/** Makes a part with text. */
+/** Returns a part with text. */
 export function textPart(value: string): Part {
   const content = { $case: "text", value } as const;
   return { content, mediaType: "text/plain", filename: "", metadata: {} };
 }
 
-/** Makes a message with a new id; without task and extensions, unless they are given. */
+/** Returns a message with a new id. Other properties are empty unless given. */
 export function newMessage(given: Pick<Message, "role" | "parts"> & Partial<Message>): Message {
   const empty = { contextId: "", taskId: "", metadata: {}, extensions: [], referenceTaskIds: [] };
   return { messageId: crypto.randomUUID(), ...empty, ...given };
 }
 
-/** The media types that this kind of agent accepts, as listed on its card. */
+/** The media types that agents of this server accept, as listed on their cards. */
 export const INPUT_MODES: readonly string[] = ["application/json", "text/plain"];
 
 /** Returns a sentence about the first part with an unsupported media type. */

@@ -4,36 +4,35 @@ import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { malformed, throwRefused } from "./errors.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
-/** The places where a method reads capabilities. Anything with the name of one elsewhere refuses the call. */
+/** The places where a method reads capabilities. A request with a capability elsewhere is refused. */
 export interface CapabilityPlaces {
-  /** Properties of its parameters. */
+  /** Parameters that hold capabilities. */
   readonly params: readonly string[];
-  /** Properties of its parameters that have such a name in A2A 1.0 itself, and are not capabilities. */
+  /** Parameters that have such a name in A2A 1.0 itself, and are not capabilities. */
   readonly defined: readonly string[];
   /** `true` if metadata may carry capabilities; `declaration` if it may only declare ambient authority. */
   readonly metadata: boolean | "declaration";
   /** True if the header `Proviso-Capability` is read. */
   readonly header: boolean;
-  /** Present if it has a message, which can call a method about capabilities. */
+  /** Set if the method has a message, which may call a method about capabilities. */
   readonly message?: true;
 }
 
 /** The capabilities that a request presents. */
 export interface PresentedAuthority {
   readonly presented: readonly PresentedCapability[];
-  /** True if the caller declares ambient authority; it presents nothing then. */
+  /** True if the caller declares ambient authority; it then presents nothing. */
   readonly declared: boolean;
 }
 
 const NOTHING: PresentedAuthority = { presented: [], declared: false };
 
 /**
- * Reads what a request presents, from the places that its method reads: its own parameters (`token`,
- * `capabilityId` or both, or `capabilities`), the metadata under the extension's URI, and the header
- * `Proviso-Capability`; or a declaration of ambient authority, in the metadata or in the header
- * `Proviso-Authority`.
+ * Reads what a request presents, from the places that its method reads: parameters (`token`, `capabilityId` or
+ * both, or `capabilities`), the metadata under the extension's URI, and the header `Proviso-Capability`.
+ * Instead, the metadata or the header `Proviso-Authority` may declare ambient authority.
  *
- * @throws Refused if that cannot be read.
+ * @throws Refused if it cannot be read.
  */
 export function readPresented(
   params: JsonObject,
@@ -58,14 +57,14 @@ export function readPresented(
 /**
  * Returns the one capability that a method is about, given as `token`, `capabilityId` or both.
  *
- * @throws Refused if it is not named.
+ * @throws Refused if neither is given.
  */
 export function readNamed(params: JsonObject): PresentedCapability {
   const [presented] = readParams(params, ["capabilityId", "token"]).presented;
   return presented ?? mistake('name the capability by its "token" or its "capabilityId"');
 }
 
-/** Reads capabilities in a method's own parameters. @param names - Those that the method reads. */
+/** Reads capabilities in a method's parameters. @param names - The parameters that the method reads. */
 function readParams(params: JsonObject, names: readonly string[]): PresentedAuthority {
   const [id, token, capabilities] = ["capabilityId", "token", "capabilities"].map((name) =>
     names.includes(name) ? params[name] : undefined,
@@ -111,7 +110,7 @@ function readHeaders(headers: IncomingHttpHeaders): PresentedAuthority {
   const declared = authority !== undefined;
   const header = headers[CAPABILITY];
   if (header === undefined) return { presented: [], declared };
-  // Node joins repeated headers, except for a few names.
+  // Node joins repeated headers, with few exceptions.
   const tokens = String(header)
     .split(",")
     .map((token) => token.trim());
@@ -152,5 +151,5 @@ const SHAPE = `"capabilities" must be an array of ids, or of objects with an "id
 const TOO_MANY = `a call may present at most ${MAX_PRESENTED} capabilities`;
 const CONTRADICTION =
   "a call that declares ambient authority presents no capability; drop one of them";
-// An empty list is more likely a mistake than intended, and must not become ambient authority.
+// An empty list is probably a mistake, and must not become ambient authority.
 const NONE_NAMED = '"capabilities" names none; name at least one, or leave it out';

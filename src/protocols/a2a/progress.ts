@@ -4,15 +4,15 @@ import type { Earlier } from "./tasks/task-store.js";
 
 /** The progress of a message that runs in a stored task. */
 export type Progress =
-  /** Its task is not stored yet, or another request has ended it: ask the store. */
+  /** The task is not stored yet, or another request has ended it: read the store. */
   | { readonly at: "store" }
-  /** Its task runs or has ended; this is the stored state, which need not be read again. */
+  /** The task is running or has ended. This is its stored state, which need not be read again. */
   | { readonly at: "task"; readonly task: Task }
-  /** The same message started a task before; nothing has run. */
+  /** The same message started a task before. Nothing has run. */
   | { readonly at: "repeated"; readonly earlier: Earlier }
-  /** Its task could not be started; nothing has run. */
+  /** The task could not be started. Nothing has run. */
   | { readonly at: "not-begun"; readonly error: unknown; readonly task: string }
-  /** It has run, and its outcome could not be stored. */
+  /** The message has run, but its outcome could not be stored. */
   | { readonly at: "not-stored" };
 
 const NOT_STORED_YET: Progress = { at: "store" };

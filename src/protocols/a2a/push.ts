@@ -18,8 +18,8 @@ export interface PushOptions {
 }
 
 /**
- * Refuses an address outside the operator's origins: an agent that posted to any address would be a way into
- * its own network.
+ * Refuses a URL outside the operator's origins: an agent that posted to any URL could be used to reach its
+ * internal network.
  *
  * @throws Refused
  */
@@ -31,7 +31,7 @@ export function checkTarget(url: string, push: PushOptions | undefined): void {
   throwRefused(malformed(`push notifications go only to ${known}`));
 }
 
-/** Returns whether an address is on one of the operator's origins. */
+/** Returns whether a URL has one of the operator's origins. */
 function isTarget(url: string, { origins }: PushOptions): boolean {
   return origins.includes(originOf(url));
 }
@@ -48,7 +48,7 @@ function originOf(url: string): string {
 
 /** Milliseconds that a receiver may take. */
 const TIMEOUT = 10_000;
-/** Most configurations of one task that are sent to. */
+/** Most configurations of one task that get notifications. */
 const MOST_RECEIVERS = 8;
 
 const WITHDRAWN =
@@ -56,7 +56,7 @@ const WITHDRAWN =
 
 /**
  * Sends a task's progress to its receivers. Unlike the SDK's own sender, it does not follow redirects, which
- * would take the receiver's credentials to another address, and prints no credentials.
+ * would send the receiver's credentials elsewhere, and it prints no credentials.
  */
 export class PushSender implements PushNotificationSender {
   readonly #push: PushOptions;
@@ -98,7 +98,7 @@ export class PushSender implements PushNotificationSender {
 
   async #post(config: TaskPushNotificationConfig, body: string): Promise<void> {
     const { url } = config;
-    // The operator may have withdrawn its origin since it was stored.
+    // The operator may have removed the origin since the configuration was stored.
     if (!isTarget(url, this.#push)) return this.#onFailure(new Error(WITHDRAWN), "push");
     const why = await undelivered(config, body);
     if (why === undefined) return;
@@ -110,7 +110,7 @@ export class PushSender implements PushNotificationSender {
   }
 }
 
-/** Posts a notification. @returns The reason for a failure, without any of the sent data. */
+/** Posts a notification. @returns The reason for a failure, without any of the data sent. */
 async function undelivered(
   config: TaskPushNotificationConfig,
   body: string,
@@ -135,7 +135,10 @@ async function undelivered(
   }
 }
 
-/** `undefined` for values that cannot be in a header; the method that makes a configuration refuses them. */
+/**
+ * Returns the headers of a notification; `undefined` for values that a header cannot contain. Saving a
+ * configuration with such values is refused.
+ */
 function headersOf({ token, authentication }: TaskPushNotificationConfig): Headers | undefined {
   const headers = new Headers({ "Content-Type": "application/a2a+json" });
   try {

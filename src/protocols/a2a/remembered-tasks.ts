@@ -13,12 +13,12 @@ interface Made {
   uses: readonly AuthorityUse[];
 }
 
-/** Most remembered tasks of all principals; beyond them, the principal with the most loses its oldest. */
+/** Most remembered tasks of all principals. Beyond that, the principal with the most tasks loses its oldest. */
 const MOST_TASKS = 100_000;
-/** Most tasks of one principal, in all tenants together, since requests may name any tenant. */
+/** Most tasks of one principal in all tenants together, since requests may name any tenant. */
 const MOST_OF_ONE = 10_000;
 
-/** Remembers the makers of tasks in memory. Unknown tasks, such as those from before a restart, are invisible. */
+/** Remembers the makers of tasks in memory. Other tasks, such as those from before a restart, are invisible. */
 export class RememberedTasks implements Visibility {
   /** By principal, then by tenant and task. */
   readonly #made = new FairShare<Made>(MOST_TASKS, MOST_OF_ONE);
@@ -50,7 +50,7 @@ export class RememberedTasks implements Visibility {
     return ended();
   }
 
-  /** Reads only the remembered tasks of the caller, since a handler may have many more. */
+  /** Reads only the tasks remembered for the caller; the handler may have many more. */
   list(
     params: ListTasksRequest,
     context: ServerCallContext,
@@ -71,7 +71,10 @@ function keyOf(id: string, tenant: string): string {
   return `${tenant.length}:${tenant}${id}`;
 }
 
-/** Makes one use for each grant and operation, with all of its resources: covering it covers each one alone. */
+/**
+ * Merges uses with the same grant and operation into one with all their resources: capabilities that cover it
+ * cover each of them.
+ */
 function merged(uses: readonly AuthorityUse[]): readonly AuthorityUse[] {
   const known = new Map<string, AuthorityUse>();
   for (const use of uses) {
@@ -91,8 +94,8 @@ const AT_ONCE = 50;
 type Read = (id: string, historyLength: number | undefined) => Promise<Task>;
 
 /**
- * Returns a page of the given tasks: latest status first, with the filters of the protocol. Omits tasks that no
- * longer exist.
+ * Returns a page of the given tasks, latest status first, with the protocol's filters. Tasks that no longer
+ * exist are omitted.
  *
  * @throws RequestMalformedError if the page's size or token, the state, or the time is wrong.
  */
@@ -108,7 +111,7 @@ async function listedOf(
   }
   const found: { readonly id: string; readonly time: string }[] = [];
   for (const [at, id] of ids.entries()) {
-    // A handler that answers synchronously would block all others.
+    // If the handler answers without waiting, a long list would block the event loop.
     if (at % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
     const task = await present(read(id, 0));
     if (task !== undefined && fits(task)) found.push({ id, time: task.status?.timestamp ?? "" });
@@ -147,7 +150,7 @@ function filterOf({
     (since === undefined || (timeOf(task.status?.timestamp) ?? since) > since);
 }
 
-/** Reads a task, or `undefined`. */
+/** Returns a task; `undefined` if it cannot be read. */
 async function present(reading: Promise<Task>): Promise<Task | undefined> {
   try {
     return await reading;
@@ -172,8 +175,8 @@ function idIn(token: string): string {
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
 /**
- * A bounded store of entries with owners. When it is full, the owner with the most entries loses its oldest, so
- * that an owner never takes room from one with fewer entries.
+ * A bounded store of entries with owners. When it is full, the owner with the most entries loses its oldest
+ * one. So an owner never displaces the entries of one that has fewer.
  */
 export class FairShare<Value> {
   readonly #most: number;
@@ -216,7 +219,10 @@ export class FairShare<Value> {
     this.#shares.set(owner, entries);
   }
 
-  /** Among owners with equally many entries, the one with the oldest last use loses one. */
+  /**
+   * Removes the oldest entry of the owner with the most. Among equals, that is the owner that was used least
+   * recently.
+   */
   #takeFromLargest(): void {
     let [largest, most] = ["", new Map<string, Value>()];
     for (const [owner, entries] of this.#shares) {

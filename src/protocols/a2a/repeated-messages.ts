@@ -10,8 +10,8 @@ import { isRunning, isWaiting } from "./tasks/task-rows.js";
 import type { Earlier, TaskMessage, TaskStore } from "./tasks/task-store.js";
 
 /**
- * The identity of a message: its party, its id, and its whole request. Presented capabilities are left out,
- * since a caller that retries may attenuate them anew.
+ * Returns the identity of a message: its party, its id, and its whole request. Presented capabilities are left
+ * out, since a caller may narrow them anew for a retry.
  */
 export function taskMessage(
   message: Message,
@@ -22,9 +22,9 @@ export function taskMessage(
 }
 
 /**
- * Returns the current state of the task that a message has started before.
+ * Returns the current state of the task that a message started before.
  *
- * @throws Refused if the message asks for something else, or the request may not see the task.
+ * @throws Refused if the earlier message was different, or the request may not see the task.
  */
 export async function repeatedTask(
   { task: id, same }: Earlier,
@@ -39,7 +39,10 @@ export async function repeatedTask(
   return throwRefused(fault(ERROR_CODES.repeated, message, "message_id_taken"));
 }
 
-/** Streams an answer given before; for a running task, until it has ended or waits for its caller. */
+/**
+ * Streams an earlier answer. If it is a running task, the stream goes on until the task ends or waits for its
+ * caller.
+ */
 export async function* follow(
   reply: Message | Task,
   handler: Pick<A2ARequestHandler, "resubscribe">,

@@ -52,17 +52,17 @@ import { askedVersion } from "./version.js";
 export interface A2AOptions {
   readonly agent: IssuingAgent;
   readonly authenticator: Authenticator;
-  /** The agent's own part of its card. */
+  /** The parts of the card that describe this agent. */
   readonly card: CardOptions;
-  /** The store of tasks, returned by {@link openTaskStore}. */
+  /** The store of tasks, as returned by {@link openTaskStore}. */
   readonly tasks: TaskStore;
-  /** Lets callers subscribe a receiver to a task's progress; not offered unless given. */
+  /** Lets callers have a task's progress sent to a URL; not offered unless given. */
   readonly push?: PushOptions;
-  /** The address where people decide about requests: that of the approvals console. */
+  /** The URL where people decide requests: that of the approvals console. */
   readonly verificationUri?: string | undefined;
   /** True if `/` shows browsers a page about the agent; true unless given. */
   readonly page?: boolean;
-  /** Interprets messages in words; without it, only calls of skills are understood. */
+  /** Handles text messages. Without it, only calls of skills are accepted. */
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
@@ -72,11 +72,11 @@ export interface A2AOptions {
   readonly timeout?: number;
   /** Most calls and tasks of one caller that run at once; 128 unless given. */
   readonly mostRunning?: number;
-  /** Most event streams of one caller open at once; 128 unless given. */
+  /** Most open event streams of one caller; 128 unless given. */
   readonly mostStreams?: number;
 }
 
-/** Options of a separate server. */
+/** Options of a server that only serves this agent. */
 export interface AgentServerOptions
   extends A2AOptions,
     Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
@@ -97,10 +97,9 @@ const RPC_PATH = "/a2a/jsonrpc";
 const REST_PATH = "/a2a/rest";
 const MOST_RUNNING = 128;
 /**
- * Serves an issuing agent over A2A 1.0: JSON-RPC and HTTP+JSON, the Agent Card, `/healthz` and
- * `/readyz`.
+ * Serves an issuing agent over A2A 1.0: JSON-RPC and HTTP+JSON, the Agent Card, `/healthz` and `/readyz`.
  *
- * @throws Error if the port is taken.
+ * @throws Error if the port is in use.
  *
  * @example
  * ```ts
@@ -222,7 +221,7 @@ function checkOptions(options: AgentServerOptions): void {
 /** A mounted issuing agent. */
 export interface MountedA2A extends Mounted, Omit<AgentServer, "url" | "close"> {}
 
-/** Mounts an issuing agent's A2A on an app with other protocols. */
+/** Mounts an issuing agent's A2A on an app that may serve other protocols too. */
 export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   const { app, url, isDraining, draining } = place;
   const { agent, authenticator, log, metrics, timeout = TIMEOUT } = options;
@@ -233,7 +232,7 @@ export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   const card = agentCard(own, agent, authenticator, { jsonRpc: rpcUrl, rest: restUrl });
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
-  // Each run adds a listener for as long as it takes.
+  // Each run adds a listener until it ends.
   setMaxListeners(0, stopping.signal);
   const limits = { timeout, onFailure, stopping: stopping.signal };
   const sender = push === undefined ? undefined : new PushSender(push, onFailure);
@@ -299,7 +298,7 @@ export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   return { cardUrl, rpcUrl, restUrl, stop };
 }
 
-/** Makes the tasks that wait for approvals, if the agent can have any. */
+/** Returns the tasks that wait for approvals, if the agent has approvals. */
 function approvalTasks(
   { parties }: IssuingAgent,
   options: Omit<ApprovalTasksOptions, "approvals">,

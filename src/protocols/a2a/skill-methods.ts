@@ -30,9 +30,9 @@ const MEMBERS = [
 ];
 
 /**
- * `a2a/skill/invoke`: one skill, at once. `params`: `skill`, `arguments`, and the capability as `capabilityId`,
- * `token`, or `capabilities`. With a `messageId`, it is a message whose task is stored, so that a retry is
- * safe: the same call again finds the task, and runs nothing.
+ * `a2a/skill/invoke` runs one skill at once. `params`: `skill`, `arguments`, and the capability as
+ * `capabilityId`, `token`, or `capabilities`. With a `messageId`, its task is stored, so that the call can be
+ * repeated safely: a repetition finds the task and runs nothing.
  */
 export function invokeMethod(options: SkillMethodOptions): OwnMethod {
   return (call) => {
@@ -57,7 +57,7 @@ export function invokeMethod(options: SkillMethodOptions): OwnMethod {
   };
 }
 
-/** Returns the skill that parameters call. @throws Refused if they name none. */
+/** Returns the skill that the parameters name. @throws Refused if they name none. */
 export function skillIn(params: JsonObject): {
   readonly skill: string;
   readonly arguments: JsonObject;
@@ -106,7 +106,7 @@ async function runInTask(
   return resultOf(keptEnding(task), task.metadata?.[EXTENSION_URI], task.id);
 }
 
-/** Converts the outcome of a skill to the result of its call. @throws Refused if it has no result. */
+/** Converts a skill's outcome to the result of its call. @throws Refused if it has no result. */
 function resultOf(
   { state, result, text = "it did not complete", reason = "skill_failed", denials }: Ending,
   marks: AuthorityMarks,

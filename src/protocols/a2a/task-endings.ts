@@ -14,24 +14,24 @@ import { TaskAnswer, taskStateOf } from "./task-runner.js";
 /** The outcome of a skill or a task that has run. */
 export interface Ending {
   readonly state: TaskState;
-  /** The result of a completed one. */
+  /** The result, if completed. */
   readonly result?: Json;
   readonly text?: string;
   readonly data?: Json | undefined;
-  /** The reason of a failure, for programs. */
+  /** The reason for a failure, for programs. */
   readonly reason?: string;
-  /** The reason why its capability no longer stood. */
+  /** The reasons why the capability was no longer valid. */
   readonly denials?: AgentDenials;
 }
 
-/** The caller's view of a task that has run, whose outcome could not be stored. */
+/** What the caller gets if a task has run but its outcome could not be stored. */
 export const UNSTORED: Ending & { readonly text: string; readonly reason: string } = {
   state: TaskState.TASK_STATE_FAILED,
   text: "it has run, but its outcome could not be stored; the same messageId does not run it again",
   reason: "outcome_not_stored",
 };
 
-/** The caller's view of a skill that has run, whose result cannot be answered. */
+/** What the caller gets if a skill has run but its result cannot be written as JSON. */
 const NOT_JSON = {
   text: "it has run, but its result cannot be written as JSON; the agent's log says why",
   reason: "result_not_json",
@@ -39,7 +39,7 @@ const NOT_JSON = {
 
 const SHUTTING_DOWN = "the agent is shutting down; this was under way, and may have taken effect";
 
-/** The time limit of a run, and where failures are reported. */
+/** The time limit of work, and where its failures are reported. */
 export interface RunLimits {
   /** Milliseconds that a skill or a task may take. */
   readonly timeout: number;
@@ -49,26 +49,26 @@ export interface RunLimits {
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** The work to run, and its caller. */
+/** A piece of work to run. */
 export interface Run {
-  /** Its name in the log. */
+  /** The name of the work in the log. */
   readonly what: string;
   readonly work: (signal: AbortSignal) => Promise<Json | TaskAnswer>;
-  /** Aborted with {@link CANCELLED} when its caller cancels it, and by whatever else ends the work. */
+  /** Aborted with {@link CANCELLED} when the caller cancels the work, and by anything else that ends it. */
   readonly controller?: AbortController;
   /** Called once the work has ended, even if its caller no longer waits. */
   readonly release?: (() => void) | undefined;
 }
 
-/** The reason of work that its caller has cancelled. */
+/** The abort reason of work that its caller has cancelled. */
 export const CANCELLED: DOMException = Object.freeze(new DOMException("cancelled", "AbortError"));
 
 const TOO_LONG = Object.freeze(new DOMException("it took too long", "TimeoutError"));
 const ANSWERED = Object.freeze(new DOMException("the call has its answer", "AbortError"));
 
 /**
- * Runs work within its limits, and aborts its signal at the end, to stop what is left running. Never throws: a
- * failure is an outcome as well.
+ * Runs work within its limits. At the end, aborts its signal to stop whatever is still running. Never throws,
+ * since a failure is an outcome too.
  */
 export async function endingOf(
   { what, work, controller = new AbortController(), release }: Run,
@@ -80,7 +80,7 @@ export async function endingOf(
   else stopping.addEventListener("abort", stop, { once: true });
   const timer = setTimeout(() => controller.abort(TOO_LONG), timeout).unref();
   const working = work(signal);
-  // Work that does not stop keeps its slot until it does.
+  // Work that ignores its signal keeps its slot until it ends.
   const over = (): void => release?.();
   working.then(over, over);
   try {
@@ -109,7 +109,7 @@ export async function endingOf(
   }
 }
 
-/** Settles as the work does, or rejects with the signal's reason, since not every skill listens to its signal. */
+/** Settles as `work` does, or rejects with the signal's reason, since a skill may ignore its signal. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     work.then(resolve, reject);
@@ -163,8 +163,8 @@ function artifactOf(result: Json): Artifact {
 }
 
 /**
- * Returns the outcome of a task that waits for an approval. Its result names what was granted and how to
- * collect it, and holds no token: tasks are stored, streamed and pushed.
+ * Returns the outcome of a task that waits for an approval. The result names what was granted and how to
+ * collect it, and contains no token, because tasks are stored, streamed and pushed.
  */
 export function endingOfApproval(approval: Approval): Ending {
   const { id: approvalId, state, updated } = approval;
@@ -205,7 +205,7 @@ export function endingOfApproval(approval: Approval): Ending {
   }
 }
 
-/** The outcome of a task that its caller cancels. */
+/** The outcome of a task that its caller has cancelled. */
 export const APPROVAL_CANCELLED: Ending = {
   state: TaskState.TASK_STATE_CANCELED,
   text: "cancelled; the approval is taken back",

@@ -3,20 +3,20 @@ import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 import { malformed, throwRefused } from "./errors.js";
 
-/** The request of a message. */
+/** What a message requests. */
 export type TaskRequest =
-  /** A method about capabilities, in a data part, for bindings without extension methods. */
+  /** A method about capabilities, in a data part, for bindings that have no extension methods. */
   | { readonly kind: "method"; readonly method: string; readonly params: JsonObject }
-  /** One skill, in a data part. */
+  /** A call of one skill, in a data part. */
   | { readonly kind: "skill"; readonly skill: string; readonly arguments: JsonObject }
-  /** Anything else, for the agent to interpret within what the caller may do. */
+  /** Anything else. The agent interprets it, and may do no more than the caller may. */
   | { readonly kind: "text"; readonly text: string; readonly data: readonly Json[] };
 
 /**
- * Parses the request of a message. Only a message whose single part is a data part calls a skill or a method;
- * the words of a message never do.
+ * Parses what a message requests. Only a message whose single part is a data part calls a skill or a method;
+ * text never does.
  *
- * @throws Refused if it is unclear.
+ * @throws Refused if the request is ambiguous.
  */
 export function readTaskRequest(message: Message | undefined): TaskRequest {
   const parts = message?.parts ?? [];
@@ -35,7 +35,7 @@ export function readTaskRequest(message: Message | undefined): TaskRequest {
   if (alone && first["skill"] !== undefined) return readSkill(first);
   if (alone && first["method"] !== undefined) return readMethod(first);
   if (data.some(isCall)) {
-    // As words, it would be stored with the task, together with any token in it.
+    // As a text message it would be stored with its task, including any token in it.
     return throwRefused(malformed("a data part that calls a skill or a method must stand alone"));
   }
   return { kind: "text", text: texts.join("\n"), data };
@@ -70,7 +70,7 @@ const MOST_REFERENCES = 16;
 
 /**
  * Returns the referenced tasks that the caller may see, without duplicates. The SDK would pass on all of them,
- * those of other callers too, and print those that it does not find.
+ * including those of other callers, and print those that it does not find.
  */
 export async function seenOf(
   ids: readonly string[],
@@ -81,7 +81,7 @@ export async function seenOf(
   return seen;
 }
 
-/** Validates that a message has all that A2A requires (sections 4.1.4 and 5.7). @throws Refused otherwise. */
+/** Checks that a message has everything that A2A requires (sections 4.1.4 and 5.7). @throws Refused otherwise. */
 export function assertWhole(message: Message | undefined): Message {
   if (message === undefined || message.messageId === "") {
     return throwRefused(malformed("message.messageId is required"));

@@ -11,30 +11,30 @@ import type { HopInit } from "../../caveats/hop.js";
 import type { TextPermit } from "./call.js";
 import { recordUse } from "./tasks/task-access.js";
 
-/** A message in words, with what the agent may do about it: no more than the caller may. */
+/** A text message, with functions to act on it. They allow no more than the caller may do. */
 export interface TaskCall {
   readonly taskId: string;
   readonly text: string;
   readonly data: readonly Json[];
-  /** The earlier messages of this task, oldest first; empty in a new one. */
+  /** Earlier messages of this task, oldest first; empty in a new task. */
   readonly earlier: readonly TaskTurn[];
   readonly caller: Caller;
-  /** The capabilities that came with it; empty for ambient authority. */
+  /** The capabilities that came with the message; empty for ambient authority. */
   readonly capabilities: readonly { readonly id: string; readonly grant: string }[];
-  /** Calls a skill with the task's capabilities, through the gate like every other call. */
+  /** Calls a skill with the task's capabilities. The call is checked like every other. */
   invoke(skill: string, given: { readonly [name: string]: Json }): Promise<InvocationOutcome>;
   /**
-   * Returns the task's own capabilities for a task elsewhere, each attenuated by a hop; omits those that do not
-   * allow what the hop names.
+   * Returns the task's capabilities, each narrowed by a hop, to be used for a task at another agent.
+   * Capabilities that do not allow what the hop names are omitted.
    *
    * @throws TypeError if the hop is invalid.
    */
   delegate(hop: HopInit): readonly { readonly id: string; readonly token: string }[];
   /**
-   * Makes the answer that a runner returns instead of a result: why the task is not done, or what it waits for.
-   * After `input-required` and `auth-required` the caller continues with a message that names the task.
+   * Creates the answer that a runner returns instead of a result: why the task is not done, or what it waits
+   * for. After `input-required` or `auth-required`, the caller continues with a message that names the task.
    *
-   * @param message - For the caller.
+   * @param message - The text for the caller.
    * @param data - The same for programs, such as the denials of a refused skill.
    */
   answer(state: TaskAnswerState, message: string, data?: Json): TaskAnswer;
@@ -42,10 +42,13 @@ export interface TaskCall {
   readonly signal: AbortSignal;
 }
 
-/** Interprets messages in words: its result completes the task, unless it is an answer. */
+/**
+ * Handles text messages. The returned value is the result and completes the task, unless it is a {@link
+ * TaskAnswer}.
+ */
 export type TaskRunner = (task: TaskCall) => Promise<Json | TaskAnswer>;
 
-/** Arguments of a task in words. */
+/** Returns the argument for a {@link TaskRunner}. */
 export function taskCallOf(
   { admission, request }: TextPermit,
   { taskId, task, userMessage, context }: RequestContext,
@@ -80,7 +83,7 @@ export function taskCallOf(
   };
 }
 
-/** Returns capabilities, each attenuated by a hop; omits those that do not allow what the hop names. */
+/** Returns capabilities, each narrowed by a hop; omits those that do not allow what the hop names. */
 export function narrowed(
   capabilities: readonly AdmittedCapability[],
   hop: HopInit,
@@ -92,7 +95,7 @@ export function narrowed(
   });
 }
 
-/** The states of an unfinished task in words. */
+/** The states of a task that a text message did not complete. */
 export type TaskAnswerState = "rejected" | "input-required" | "auth-required";
 
 const STATES: Readonly<Record<TaskAnswerState, TaskState>> = {
@@ -101,7 +104,7 @@ const STATES: Readonly<Record<TaskAnswerState, TaskState>> = {
   "auth-required": TaskState.TASK_STATE_AUTH_REQUIRED,
 };
 
-/** An outcome of a task in words other than a result, as {@link TaskCall.answer} makes it. */
+/** An outcome other than a result, made by {@link TaskCall.answer}. */
 export class TaskAnswer {
   readonly state: TaskAnswerState;
   readonly message: string;

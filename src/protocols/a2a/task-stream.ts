@@ -6,7 +6,7 @@ import { hasEnded } from "./open-tasks.js";
 import { isRunning } from "./tasks/task-rows.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** Milliseconds after which a quiet stream repeats its task's status, because proxies cut silent connections. */
+/** Milliseconds after which a quiet stream repeats its task's status, because proxies close silent connections. */
 const REPEAT = 20_000;
 
 /** Dependencies of task streams. */
@@ -19,10 +19,10 @@ interface TaskStreamOptions {
 }
 
 /**
- * Streams a task to its end: its current state, then each change, whichever process makes it.
+ * Streams a task until it ends: its current state, then each change, whichever process makes it.
  *
  * @param shown - The first state to send; the stored one unless given.
- * @throws TaskNotFoundError if the request may not see the task, or no longer.
+ * @throws TaskNotFoundError if the request may not, or no longer, see the task.
  * @throws UnsupportedOperationError if the task has ended already.
  */
 export type TaskStream = (
@@ -31,7 +31,7 @@ export type TaskStream = (
   shown?: Task,
 ) => AsyncGenerator<StreamResponse, void, undefined>;
 
-/** @returns Streams tasks of a store. */
+/** Returns a function that streams the tasks of a store. */
 export function taskStreams({ tasks, draining, stopping }: TaskStreamOptions): TaskStream {
   const load = async (id: string, context: ServerCallContext): Promise<Task> => {
     const task = await tasks.load(id, context);

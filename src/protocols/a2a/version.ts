@@ -3,8 +3,8 @@ import type { RequestHandler } from "express";
 const HEADER = "a2a-version";
 
 /**
- * Reads the requested version by A2A 1.0, section 3.6, where the SDK deviates: from the address if no header
- * names it, and without the patch number.
+ * Reads the requested version as A2A 1.0, section 3.6 says. The SDK deviates: it does not take the version from
+ * the query if no header has it, and does not ignore the patch number.
  */
 export const askedVersion: RequestHandler = (req, _res, next) => {
   const asked = req.headers[HEADER] ?? req.query["A2A-Version"];

@@ -3,16 +3,16 @@ import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { type Asker, type TaskAccess, type TaskView, viewOf } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** The part of a handler that reads tasks of any maker. */
+/** The parts of a handler that read tasks of any maker. */
 export type TaskReader = Pick<A2ARequestHandler, "getTask" | "listTasks">;
 
 /** Determines which tasks a request may see. */
 export interface Visibility {
-  /** Records the request as the maker of a task, unless it has one. */
+  /** Records the request as the maker of a task, unless the task has a maker. */
   note(id: string, context: ServerCallContext): void;
   /**
-   * @param ended - Whether the task has ended; its party may then read it with capabilities that cover it.
-   *   Absent if nothing is read.
+   * Returns whether a request may see a task. @param ended - Returns whether the task has ended; its party may
+   * then read it with capabilities that cover it. Omitted for calls that do not read.
    */
   sees(id: string, asker: Asker, ended?: () => Promise<boolean>): Promise<boolean>;
   /** Returns a page of the tasks that a request may see. */
@@ -23,12 +23,12 @@ export interface Visibility {
   ): Promise<ListTasksResponse>;
 }
 
-/** The part of `openTaskStore`'s store that decides who sees a task. */
+/** The part of a task store that decides who may see a task. */
 export type ShownTasks = Pick<TaskStore, "load">;
 
 /**
- * Visibility decided by the store, such as that of `openTaskStore`, which returns only tasks that the request
- * may see.
+ * Returns the visibility of a store that only returns tasks which the request may see, such as that of
+ * `openTaskStore`.
  */
 export function shownBy(store: ShownTasks): Visibility {
   const sees: Visibility["sees"] = async (id, asker, ended) => {
@@ -49,7 +49,7 @@ export function shownBy(store: ShownTasks): Visibility {
   };
 }
 
-/** Hides tasks that are only covered, since covering allows reading only. */
+/** Returns a view without coverage, since coverage only allows reading. */
 function withoutCoverage(asker: Asker): TaskView {
   const { access, tenant } = viewOf(asker);
   const { covers: _, ...others } = access;
@@ -57,17 +57,17 @@ function withoutCoverage(asker: Asker): TaskView {
 }
 
 /**
- * Returns whether a request may see a task made by another. With ambient authority: the same principal, through
- * the same agent. With capabilities: the same principal, with each token that it was made with, or one that
- * this was narrowed from. A token narrowed from such a token, or a sibling of it, does not show it; ambient
- * authority and capabilities do not show each other's.
+ * Returns whether a request may see a task that another request made. The principal must be the same. With
+ * ambient authority, the agent must be the same too. With capabilities, the request must present, for each of
+ * the maker's tokens, that token or one from which it was narrowed; a token narrowed from the maker's, or a
+ * sibling of it, is not enough. Neither kind of authority shows tasks made with the other.
  */
 export function maySee(present: TaskAccess, made: TaskAccess): boolean {
   if (present.principal !== made.principal) return false;
   if (present.paths.length === 0 || made.paths.length === 0) {
     return present.paths.length === made.paths.length && present.invoker === made.invoker;
   }
-  // The last id of a path distinguishes its token from those that it was narrowed from.
+  // The last id of a path distinguishes a token from those it was narrowed from.
   const lasts = new Set(present.paths.flatMap((path) => path.slice(-1)));
   return made.paths.every((path) => path.some((id) => lasts.has(id)));
 }

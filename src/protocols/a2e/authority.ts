@@ -19,7 +19,7 @@ import { ofArguments } from "./request.js";
 /** A token of a session, authenticated once, with its introspection at the last check. */
 interface Held {
   readonly presented: AuthenticatedCapability;
-  /** Empty for a token whose signatures are not valid. */
+  /** Empty if the token's signatures are invalid. */
   readonly grant: string;
   introspection: Introspection;
 }
@@ -41,7 +41,10 @@ interface PresentedTokens {
 
 /** The authority of a session: tokens that were authenticated at its handshake, or ambient authority. */
 export class SessionAuthority {
-  /** The party that presents them, as authenticated by the transport; for ambient authority, the host's own. */
+  /**
+   * Who presents the tokens, as authenticated by the transport; for ambient authority, the party configured in
+   * the host.
+   */
   readonly presenter: Presenter;
   readonly declared: boolean;
   readonly #agent: IssuingAgent;
@@ -63,8 +66,8 @@ export class SessionAuthority {
   /**
    * Verifies the tokens that a peer presents, each once.
    *
-   * @param ambient - The party that acts without tokens; `undefined` if none may.
-   * @returns Refused unless a token is valid for something now, or ambient authority is.
+   * @param ambient - The party for which peers without tokens act; `undefined` if tokens are required.
+   * @returns A refusal, unless a token currently allows something, or ambient authority does.
    * @throws StorageError if the ledger cannot be read.
    */
   static async open(
@@ -97,7 +100,7 @@ export class SessionAuthority {
       if (own.length > MAX_PRESENTED) return { ok: false, denials: [tooMany(grant)] };
     }
     if (active.length === 0) {
-      // The agent refuses it, so that the ledger records it.
+      // The agent refuses the peer, so that the refusal is in the ledger.
       const admission = await agent.admit(
         presenter,
         held.slice(0, MAX_PRESENTED).map(({ presented }) => presented),
@@ -108,7 +111,7 @@ export class SessionAuthority {
     return { ok: true, authority: new SessionAuthority(agent, presenter, false, held) };
   }
 
-  /** Checks again what each token allows, without verifying signatures again. */
+  /** Determines again what each token allows, without verifying signatures again. */
   async look(): Promise<void> {
     for (const held of this.#held ?? []) {
       // A token that has ended stays ended.
@@ -119,7 +122,10 @@ export class SessionAuthority {
     }
   }
 
-  /** Judges whether tokens allow any operation of a capability. @param operations - Those that plugins serve. */
+  /**
+   * Returns whether the tokens allow any operation of a capability. @param operations - The operations that
+   * plugins serve.
+   */
   verdict(name: CapabilityName, operations: readonly string[]): Verdict {
     if (this.#held === undefined) return { enabled: true };
     const grant = grantOf(name);
@@ -143,7 +149,7 @@ export class SessionAuthority {
     return { enabled: false, code: denial.code, reason: denial.message };
   }
 
-  /** The tokens that judge a message of a capability; empty for ambient authority. */
+  /** Returns the tokens by which messages of a capability are judged; empty for ambient authority. */
   presentedFor(name: CapabilityName): readonly AuthenticatedCapability[] {
     const grant = grantOf(name);
     const own = (this.#held ?? []).filter(
@@ -152,7 +158,7 @@ export class SessionAuthority {
     return own.map(({ presented }) => presented);
   }
 
-  /** Returns whether tokens allow any call of an operation; see {@link PluginCall.mayCall}. */
+  /** Returns whether the tokens allow any call of an operation; see {@link PluginCall.mayCall}. */
   mayCall(capability: CapabilityName, operation: string, named: CallTarget): boolean {
     return this.#held === undefined || this.#allowing(capability, operation, named).length > 0;
   }
@@ -192,7 +198,7 @@ export class SessionAuthority {
     });
   }
 
-  /** The principals on whose behalf it may act, without duplicates. */
+  /** The principals of the tokens, without duplicates. */
   get principals(): readonly string[] {
     const all =
       this.#held === undefined

@@ -26,12 +26,12 @@ export interface CallStepsContext {
   readonly connection: Pick<Connection, "ready">;
   /** Sends a message; returns the reason if it cannot be sent. */
   send(message: JsonObject): ReturnType<Connection["send"]>;
-  /** Counts one more call towards the rate of messages. */
+  /** Counts one more message. @returns Whether the session sends too many. */
   isOverRate(): boolean;
   onFailure(error: unknown, what: string): void;
 }
 
-/** A running call, until its plugin is done with it, answered or not. */
+/** A call until its plugin has finished, whether or not it was answered before. */
 export interface Running {
   readonly request: Request;
   readonly capability: CapabilityName;
@@ -42,14 +42,14 @@ export interface Running {
   steps: number;
   /** Number of parts sent ahead of the answer. */
   parts: number;
-  /** True once a step was refused by authority: a token may have ended. */
+  /** True if a step was refused by authority, which may mean that a token has ended. */
   suspects: boolean;
   answered: boolean;
-  /** The fault that ended it early. */
+  /** The fault with which the call was ended early. */
   ended?: SessionFault;
 }
 
-/** Judges each step of a session's calls, and runs it if it has permission. */
+/** Judges each step of a session's calls, and runs it if it is allowed. */
 export class CallSteps {
   readonly #context: CallStepsContext;
 
@@ -60,7 +60,7 @@ export class CallSteps {
   /** Judges and runs a step. @throws PluginError if it is refused or fails. */
   async ask(running: Running, step: Step): Promise<Json> {
     if (running.ended !== undefined) throw refusedBy(running.ended);
-    // The message itself has counted for its first step.
+    // The message itself was counted on arrival; that covers its first step.
     if (running.steps++ > 0 && this.#context.isOverRate()) {
       throw refusedBy(fault("rate_limited", "the session makes calls more often than it may"));
     }
@@ -78,7 +78,7 @@ export class CallSteps {
     const { operation, judged } = step;
     const { presenter, declared } = authority;
     const capabilities = authority.presentedFor(capability);
-    // An empty list would request ambient authority.
+    // An empty list would mean ambient authority.
     if (!authority.isAmbient && capabilities.length === 0) {
       throw refusedBy(fault("capability_missing", "no token stands for it any more"));
     }
@@ -95,7 +95,7 @@ export class CallSteps {
     }
     const ready = this.#readied(running, step);
     if (!("handler" in ready)) {
-      // The ledger must show a call that was cleared and did not run.
+      // Give up the clearance, so that the ledger shows a call that was cleared and did not run.
       agent.forgo(clearance, presenter, ready.code);
       throw refusedBy(ready);
     }
@@ -113,7 +113,7 @@ export class CallSteps {
     return result ?? null;
   }
 
-  /** Returns the handler of an allowed step, or the fault if none can run it. */
+  /** Returns the handler of an allowed step, or the fault if no plugin can run it. */
   #readied(
     { capability, ended }: Running,
     step: Step,
@@ -156,7 +156,7 @@ export class CallSteps {
     };
     const send = (chunk: Json): Promise<void> => {
       const sending = sent(chunk);
-      // A plugin may not await it, and an unhandled rejection would end the process.
+      // The plugin may not await this promise, and an unhandled rejection would end the process.
       sending.catch(() => {});
       return sending;
     };
@@ -175,7 +175,7 @@ export class CallSteps {
     });
   }
 
-  /** The fault in the answer to a failed call. Errors that its caller must not see go to `onFailure`. */
+  /** Returns the fault in the answer to a failed call. Errors that the caller must not see go to `onFailure`. */
   failureOf(error: unknown, { request, clearance, aborting }: Running): SessionFault {
     const own = pluginFault(error);
     if (own !== undefined) return own;
@@ -188,7 +188,7 @@ export class CallSteps {
   }
 }
 
-/** Wraps a fault as an error, so that a message of several steps can continue after a failure. */
+/** Converts a fault to an error, so that a message with several steps can continue after a failed one. */
 function refusedBy(of: SessionFault): PluginError {
   const { code, message, detail = {} } = of;
   return new PluginError(code, message, { detail, retryable: isRetryable(of) });

@@ -39,7 +39,7 @@ export class Calls {
       return fault("message_invalid", `"id" is that of a call under way`, { capability });
     }
     const unanswered = [...this.#running.values()].filter(({ answered }) => !answered).length;
-    // Calls whose plugins ignore an abort may take as many places again.
+    // Calls that were answered, but whose plugins ignore the abort, may take as many places again.
     if (unanswered >= limits.parallel || this.#running.size >= limits.parallel * 2) {
       const text = `${limits.parallel} calls are under way, the maximum`;
       return fault("too_many_parallel", text, { capability });
@@ -59,13 +59,13 @@ export class Calls {
     return undefined;
   }
 
-  /** Ends a running call that its caller no longer waits for. */
+  /** Aborts a running call that its caller has cancelled. */
   cancel(id: string): void {
     const running = this.#running.get(id);
     if (running !== undefined) this.#abort(running, fault("cancelled", "the call is cancelled"));
   }
 
-  /** Ends calls whose capability or token has ended. */
+  /** Ends the calls whose capability or token has ended. */
   look(ended: readonly CapabilityName[]): void {
     for (const running of this.#running.values()) {
       const denials = running.clearance?.lost?.();
@@ -82,7 +82,7 @@ export class Calls {
     for (const running of this.#running.values()) this.#abort(running, of);
   }
 
-  /** Fulfilled once none is running. */
+  /** Resolves once no call is running. */
   settled(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.add(resolve));
@@ -99,7 +99,7 @@ export class Calls {
     try {
       this.#answer(running, await request.answer((step) => this.#steps.ask(running, step)));
     } catch (error) {
-      // No other plugin is tried.
+      // No other plugin is tried after a failure.
       this.#fail(running, this.#steps.failureOf(error, running));
     } finally {
       off();
@@ -129,7 +129,8 @@ export class Calls {
     if (running.answered) return;
     running.answered = true;
     const { request, capability } = running;
-    // Denials can repeat arguments, and plugins' errors can contain anything.
+    // If the fault cannot be sent, send less of it: denials can repeat arguments, and plugins' errors can
+    // contain anything.
     for (const one of [of, { ...of, detail: {} }, fault("plugin_failed", FAILED)]) {
       const error = errorMessage(request.id, { capability, ...one });
       if (this.#context.send(error) === undefined) return;

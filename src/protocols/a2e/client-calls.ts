@@ -10,16 +10,19 @@ import { sdkMembers } from "./sdk/types.js";
 import type { Timers } from "./timers.js";
 
 export interface SessionCallOptions {
-  /** The name of the called tool or the like. */
+  /** The name of what is called, such as a tool's. */
   readonly name?: string;
-  /** The called MCP server; for mcp only. */
+  /** The MCP server to call; only for mcp. */
   readonly server?: string;
   readonly arguments?: JsonObject;
   /** Cancels the call, also at the host. */
   readonly signal?: AbortSignal;
-  /** Milliseconds, which the host may reduce. Unless given, the host decides, within the session's `callTimeout`. */
+  /**
+   * Time limit in milliseconds, which the host may reduce. Unless given, the host's own limit applies, and at
+   * most the session's `callTimeout`.
+   */
   readonly timeout?: number;
-  /** Asks for parts of the answer in advance, and receives them. */
+  /** Requests parts of the answer as they become available, and receives them. */
   readonly onChunk?: (chunk: Json) => void;
 }
 
@@ -32,16 +35,16 @@ interface Waiting {
 }
 
 const OPTIONS = ["name", "server", "arguments", "signal", "timeout", "onChunk"];
-/** Extra milliseconds for the host's answer to arrive. */
+/** Additional milliseconds for the host's answer to arrive. */
 const SLACK = 1000;
 
-/** Returns whether a message is a part of an answer; the SDK names parts by their namespace. */
+/** Returns whether a message is a part of an answer. The SDK names the type of parts by their namespace. */
 function isEvent(type: Json | undefined, operation: string, isSdk: boolean): boolean {
   if (type === `${operation}/event`) return true;
   return isSdk && typeof type === "string" && type.endsWith("/event");
 }
 
-/** The calls that a client waits for. */
+/** The pending calls of a client. */
 export class ClientCalls {
   readonly #outlet: Outlet;
   readonly #timers: Timers;
@@ -91,7 +94,7 @@ export class ClientCalls {
           },
         });
         const callOff = (error: unknown): void => {
-          // The SDK has no such message.
+          // The SDK has no message for cancelling.
           if (this.#dialect === "own") {
             this.#outlet.send({ type: "cancel", session_id: session, req_id: id });
           }
@@ -148,11 +151,11 @@ export class ClientCalls {
     };
     if (timeout === undefined || (isSdk && !hasTimeout(operation))) return sdk ?? own;
     const seconds = timeout / 1000;
-    // The SDK's host reads whole seconds only.
+    // The SDK's host only reads whole seconds.
     return { ...(sdk ?? own), timeout: isSdk ? Math.ceil(seconds) : seconds };
   }
 
-  /** Fulfilled once no call is waiting. */
+  /** Resolves once no call is pending. */
   settled(): Promise<void> {
     if (this.#waiting.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.add(resolve));
@@ -178,7 +181,7 @@ export class ClientCalls {
     }
   }
 
-  /** Ends all waiting calls. */
+  /** Rejects all pending calls. */
   end(error: SessionError): void {
     for (const { settle } of this.#waiting.values()) settle({ error });
   }

@@ -23,26 +23,26 @@ export interface SessionUpdate {
   readonly reason: string;
 }
 
-/** The agent's end of a session. */
+/** The agent's side of a session. */
 export interface Session {
   readonly id: string;
   /** The current outcome for each requested capability, by name. */
   readonly capabilities: ReadonlyMap<string, AcceptedEntry>;
   readonly maxParallel: number;
-  /** Fulfilled when the session is over, with the reason unless `close` ended it. */
+  /** Resolves when the session has ended: with the reason, or `undefined` if `close` ended it. */
   readonly over: Promise<SessionError | undefined>;
   /**
    * Calls an operation, such as `tool/call`.
    *
-   * @throws SessionError if it is refused, here or by the host, or fails.
-   * @throws The signal's reason.
+   * @throws SessionError if the call fails, or is refused here or by the host.
+   * @throws The signal's reason when it is aborted.
    */
   call(operation: string, options?: SessionCallOptions): Promise<Json>;
-  /** Fulfilled when the host answers. @throws SessionError if it does not; `timed_out` if it is too late. */
+  /** Resolves when the host answers. @throws SessionError if it does not; `timed_out` if the answer is late. */
   ping(): Promise<void>;
   /**
-   * Ends the session once running calls are answered or their time is over. A host that keeps its end of the
-   * stream open after that gets one more second.
+   * Ends the session once running calls are answered or time out. If the host then keeps its end of the stream
+   * open, it gets one more second.
    */
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export interface ClientParts {
   readonly asked: ReadonlySet<string>;
 }
 
-/** The agent's end of a session. */
+/** The agent's side of a session. */
 export class ClientSession implements Session {
   readonly over: Promise<SessionError | undefined>;
   readonly #connection: Connection;
@@ -118,7 +118,7 @@ export class ClientSession implements Session {
     throw greeting.error;
   }
 
-  /** Handles the answer before the next line is read, which may report ended capabilities. */
+  /** Reads the handshake answer at once, since the next line may already report ended capabilities. */
   #greet(message: JsonObject, id: string): Greeting {
     this.#greeted = undefined;
     if (message["type"] === "error") return { ok: false, error: readError(message) };
@@ -218,7 +218,7 @@ export class ClientSession implements Session {
   #take(message: JsonObject): void {
     const { type, req_id: answered } = message;
     if (this.#greeted !== undefined) {
-      // At this point, an error can only be about the handshake.
+      // Before the answer, an error can only be about the handshake.
       if (type === "handshake/resp" || type === "error") this.#greeted(message);
     } else if (type === "session/update") this.#update(message);
     else if (type === "pong" && typeof answered === "string") this.#pings.get(answered)?.();
@@ -230,7 +230,7 @@ export class ClientSession implements Session {
     const names = Array.isArray(ended) ? ended.filter((name) => typeof name === "string") : [];
     const { asked, onUpdate } = this.#parts;
     const now = readAccepted(entries, asked);
-    // Capabilities that the host omits have ended too.
+    // Capabilities that the host leaves out have ended too.
     const before = [...this.#capabilities].filter(([name]) => !now.has(name));
     const gone = before.map(([name, entry]) => [name, { ...entry, enabled: false }] as const);
     this.#capabilities = new Map([...gone, ...now]);
@@ -241,7 +241,7 @@ export class ClientSession implements Session {
     }
   }
 
-  /** Ends the session because of a failure at this end. */
+  /** Ends the session because of a failure on this side. */
   #fail(what: string, error: unknown): void {
     const text = error instanceof Error ? error.message : String(error);
     this.#why ??= new SessionError("session_ended", `${what}: ${text}`);

@@ -13,24 +13,24 @@ import { TIMERS, type Timers } from "./timers.js";
 export interface ConnectOptions {
   /** The host's address, or a stream of bytes to it. */
   readonly to: SessionAddress | Duplex;
-  /** This agent's name for itself, which the host does not trust. */
+  /** This agent's name for itself. The host does not rely on it. */
   readonly agentId: string;
   /** Names of the requested capabilities. */
   readonly capabilities: readonly string[];
-  /** Up to 16 tokens, each for a grant `a2e:NAME`, at most 8 for one grant; empty for ambient authority. */
+  /** Up to 16 tokens, each for a grant `a2e:NAME`, at most 8 of them for one grant; empty for ambient authority. */
   readonly tokens?: readonly string[];
-  /** Declares ambient authority, which some hosts require without tokens. */
+  /** Declares ambient authority, which some hosts require of peers without tokens. */
   readonly ambient?: boolean;
-  /** Milliseconds for connection and handshake together; 10,000 unless given. */
+  /** Milliseconds for connecting and the handshake together; 10,000 unless given. */
   readonly timeout?: number;
-  /** Milliseconds for a call without a `timeout`, and for a ping; 60,000 unless given. */
+  /** Milliseconds for a call without its own `timeout`, and for a ping; 60,000 unless given. */
   readonly callTimeout?: number;
   /** Milliseconds for the host to answer running calls after `close`; 15,000 unless given. */
   readonly closeTimeout?: number;
   readonly limits?: Partial<ConnectionLimits>;
-  /** Ends the attempt, not the session. */
+  /** Aborts connecting; does not end an open session. */
   readonly signal?: AbortSignal;
-  /** Called when capabilities have ended during the session; an error that it throws ends the session. */
+  /** Called when capabilities have ended during the session. If it throws, the session ends. */
   readonly onUpdate?: (update: SessionUpdate) => void;
   readonly timers?: Timers;
 }
@@ -52,16 +52,16 @@ const OPTIONS = [
 const TIMEOUT = 10_000;
 /** Longer than a host's default for a call. */
 const CALL_TIMEOUT = 60_000;
-/** Longer than a host's time for the calls of an ending session. */
+/** Longer than the time that a host gives the calls of an ending session. */
 const CLOSE_TIMEOUT = 15_000;
 
 /**
- * Connects to a host and begins a session.
+ * Connects to a host and starts a session.
  *
  * @throws TypeError naming the option that is wrong.
- * @throws SessionError if the host refuses (`auth_failed`, `version_mismatch`, `no_caps`, `server_error`),
- *   answers with an error, such as `too_many_sessions`, or its answer cannot be read.
- * @throws Error if nothing listens there.
+ * @throws SessionError if the host refuses the session (`auth_failed`, `version_mismatch`, `no_caps`,
+ *   `server_error`), answers with an error, such as `too_many_sessions`, or its answer cannot be read.
+ * @throws Error if nothing listens at the address.
  */
 export async function connectSession(options: ConnectOptions): Promise<Session> {
   assertMembers(options, OPTIONS, "options");

@@ -7,13 +7,13 @@ import { hasWholePairs, type LineLimits, readLine } from "./lines.js";
 import { errorMessage } from "./messages.js";
 import type { Timers } from "./timers.js";
 
-/** Limits on what one end of a stream can make the other hold or wait for. */
+/** Limits on what one end of a stream can make the other store or wait for. */
 export interface ConnectionLimits extends LineLimits {
-  /** Bytes that may wait to be read by the peer before it is disconnected. */
+  /** Most bytes that wait until the peer reads them; with more, it is disconnected. */
   readonly queue: number;
   /** Milliseconds from the first byte of a line to its last. */
   readonly lineTime: number;
-  /** Milliseconds for a peer to read its waiting bytes. */
+  /** Most milliseconds in which a peer must read its waiting bytes. */
   readonly stall: number;
 }
 
@@ -22,20 +22,20 @@ export type LineProblem = "line_malformed" | "line_too_large" | "line_timeout";
 
 /** Receives messages and faults. */
 interface Receiver {
-  /** True if numbers that a double does not hold as they are written are faults: where arguments are judged. */
+  /** True to report numbers that a double cannot hold exactly as a problem, where arguments are judged. */
   readonly exact: boolean;
   message(message: JsonObject): void;
-  /** Nothing is read after `line_too_large` and `line_timeout`. */
+  /** After `line_too_large` and `line_timeout`, nothing more is read. */
   problem(code: LineProblem, text: string): void;
 }
 
-/** Milliseconds for the peer to close its end after this end is closed. */
+/** Milliseconds for the peer to close its end after this end was closed. */
 const LINGER = 1000;
 
-/** The reason why a message cannot be sent: the peer would refuse the line. */
+/** Why a message cannot be sent: the peer would refuse the line. */
 type Unsendable = "too_large" | "malformed";
 
-/** Messages over a stream, one a line, with limits on what a peer can make either end hold or wait for. */
+/** Messages over a stream, one per line, with limits on what a peer can make this end store or wait for. */
 export class Connection {
   readonly #stream: Duplex;
   readonly #limits: ConnectionLimits;
@@ -48,7 +48,7 @@ export class Connection {
     this.#stream = stream;
     this.#limits = limits;
     this.#timers = timers;
-    // A broken stream ends the reading; an "error" event without a listener would end the process.
+    // A broken stream ends the reading. Without a listener, its "error" event would end the process.
     stream.on("error", () => {});
     stream.on("drain", () => this.#drained());
     stream.on("close", () => {
@@ -57,12 +57,12 @@ export class Connection {
     });
   }
 
-  /** True once nothing can be sent any more. */
+  /** True once nothing more can be sent. */
   get isOver(): boolean {
     return this.#stream.destroyed || this.#stream.writableEnded;
   }
 
-  /** Delivers all received messages. Fulfilled when the peer sends no more, or the stream is closed. */
+  /** Delivers received messages. Resolves when the peer has finished sending, or the stream is closed. */
   async read(receiver: Receiver): Promise<void> {
     const splitter = new LineSplitter(this.#limits.line);
     let lineOff: (() => void) | undefined;
@@ -85,11 +85,11 @@ export class Connection {
       for await (const chunk of this.#chunks()) {
         if (!(chunk instanceof Uint8Array))
           throw new TypeError("a stream of bytes has no encoding");
-        // Reads and drops later bytes: closing a stream with unread bytes could lose its last lines.
+        // Later bytes are read and dropped: closing a stream with unread bytes could lose the last lines sent.
         if (this.#stopped) continue;
         for (const line of splitter.split(chunk)) {
           lineDone();
-          // Reads no more from a peer that does not read its answers.
+          // Stop reading from a peer that does not read its answers.
           await this.ready();
           if (line.kind === "too_large") tooLarge();
           if (this.#stopped) break;
@@ -121,9 +121,10 @@ export class Connection {
   }
 
   /**
-   * Sends a message unless the stream is closed. Disconnects a peer that lets too much wait.
+   * Sends a message, unless the stream is closed. Disconnects a peer that leaves too many bytes unread.
    *
-   * @returns The reason if it was not sent: the peer has the same limits, and would refuse it.
+   * @returns The reason if the peer would refuse the message, since it has the same limits; it is then not
+   *   sent.
    */
   send(message: object): Unsendable | undefined {
     if (this.isOver) return undefined;
@@ -136,13 +137,13 @@ export class Connection {
     return undefined;
   }
 
-  /** Fulfilled once the peer has caught up, or the stream is closed. */
+  /** Resolves once the peer has read enough, or the stream is closed. */
   ready(): Promise<void> {
     if (this.isOver || !this.#stream.writableNeedDrain) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.add(resolve));
   }
 
-  /** Stops reading, and closes the stream once everything is sent. */
+  /** Stops reading, and closes the stream once everything has been sent. */
   async end(): Promise<void> {
     this.#stopped = true;
     if (this.#stream.destroyed) return;
@@ -178,12 +179,12 @@ export class Connection {
   }
 }
 
-/** Returns whether an error is the stream's own: the peer has disconnected, or the stream was closed here. */
+/** Returns whether an error comes from the stream: the peer has disconnected, or the stream was closed here. */
 function isOfStream(error: unknown): boolean {
   return error instanceof Error && "code" in error;
 }
 
-/** Formats a message as a line that is within the limits of both ends. */
+/** Formats a message as a line, or returns why it exceeds the limits of a line. */
 function lineOf(message: object, { line, depth }: LineLimits): Buffer | Unsendable {
   let text: string;
   try {
@@ -198,7 +199,7 @@ function lineOf(message: object, { line, depth }: LineLimits): Buffer | Unsendab
   return bytes;
 }
 
-/** Sends messages, each with version, id and time. */
+/** Sends messages, adding version, id and time. */
 export class Outlet {
   readonly #connection: Pick<Connection, "send">;
   readonly #clock: () => number;
@@ -206,14 +207,14 @@ export class Outlet {
   #dialect: Dialect = "own";
   #sent = 0;
 
-  /** @param prefix - The beginning of the ids, which differs between host and client. */
+  /** @param prefix - The beginning of all ids; different for host and client. */
   constructor(connection: Pick<Connection, "send">, clock: () => number, prefix: string) {
     this.#connection = connection;
     this.#clock = clock;
     this.#prefix = prefix;
   }
 
-  /** Writes the version in a dialect from now on. */
+  /** Selects the dialect in which the version is written. */
   speak(dialect: Dialect): void {
     this.#dialect = dialect;
   }

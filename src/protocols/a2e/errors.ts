@@ -7,7 +7,7 @@ import {
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { isPluginError } from "./plugin.js";
 
-/** The code of an error of the protocol itself. Stable; docs/a2e.md says what each means. */
+/** The code of an error of the protocol itself; stable. docs/a2e.md explains each. */
 export type SessionErrorCode =
   | "not_handshaken"
   | "handshake_repeated"
@@ -39,7 +39,7 @@ export type SessionErrorCode =
 interface ErrorKind {
   /** True if the same message may succeed later. */
   readonly retryable: boolean;
-  /** Set for faults that a correct peer never causes; a session tolerates few of these. */
+  /** Set for faults that a correct peer never causes. A session ends after a few of them. */
   readonly counts?: true;
 }
 
@@ -88,7 +88,7 @@ export interface SessionFault {
   readonly capability?: string;
 }
 
-/** Makes a fault of the protocol. */
+/** Returns a fault of the protocol. */
 export function fault(
   code: SessionErrorCode,
   message: string,
@@ -112,12 +112,12 @@ function isSessionErrorCode(code: string): code is SessionErrorCode {
   return Object.hasOwn(SESSION_ERRORS, code);
 }
 
-/** Returns denials in the form in which they are sent; only the first ones of many. */
+/** Returns denials in the form in which they are sent; of many, only the first ones. */
 export function writtenDenials(denials: readonly AgentDenial[]): Json {
   return JSON.parse(JSON.stringify(denials.slice(0, MOST_DENIALS)));
 }
 
-/** Makes the fault of a message that authority does not allow; `detail.denials` has every reason. */
+/** Returns the fault of a message that the peer's authority does not allow; `detail.denials` has every reason. */
 export function denied(denials: AgentDenials, capability: string): SessionFault {
   const [{ code, message }] = denials;
   const retryable = isPassing(denials);
@@ -127,14 +127,14 @@ export function denied(denials: AgentDenials, capability: string): SessionFault 
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Returns the fault for a plugin's error; `undefined` for an error that its caller must not see. */
+/** Returns the fault for a plugin's error; `undefined` if the caller must not see the error. */
 export function pluginFault(error: unknown): SessionFault | undefined {
   if (!isPluginError(error) || typeof error.code !== "string") return undefined;
   const { code, message, detail, retryable } = error;
   return CODE.test(code) ? { code, message, detail, retryable } : undefined;
 }
 
-/** Returns the reason why an answer cannot be sent, in words. */
+/** Explains why an answer cannot be sent. */
 export function unsendable(why: "too_large" | "malformed"): string {
   return why === "too_large"
     ? "the answer is longer than a line may be"

@@ -14,23 +14,29 @@ import { type Listening, listenAt, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
 
 export interface SessionHostOptions {
-  /** Judges every message. Its grants `a2e:NAME` are those of `pluginGrants` and `pluginOperations`. */
+  /**
+   * Judges every message. It must have the grants `a2e:NAME` of `pluginGrants`, and the operations of
+   * `pluginOperations`.
+   */
   readonly agent: IssuingAgent;
   readonly plugins: readonly SessionPlugin[];
   /**
-   * The party that peers without a token act for, within the policy; marked as ambient in the ledger. Without
-   * it, such peers are refused.
+   * The party for which peers without a token act, as the policy allows it; the ledger marks such calls as
+   * ambient. Unless given, peers without a token are refused.
    */
   readonly ambient?: Caller;
   /**
-   * Identifies the other end by the transport; without it, tokens that name invokers are refused. Cannot be
+   * Identifies the peer by the transport. Unless given, tokens that name invokers are refused. Cannot be
    * combined with `ambient`.
    */
   readonly caller?: (stream: Duplex) => Presenter | undefined | Promise<Presenter | undefined>;
-  /** Omits capabilities that are not enabled from `accepted_caps`, instead of giving the reason. */
+  /** Leaves capabilities that are not enabled out of `accepted_caps`, instead of giving a reason. */
   readonly omitUnavailable?: boolean;
   readonly limits?: Partial<SessionLimits>;
-  /** The rate at which one session may send messages; unless given, as fast as it reads the answers. */
+  /**
+   * The rate at which one session may send messages; unlimited unless given, except that the peer must read its
+   * answers.
+   */
   readonly rate?: MessageRate;
   /** Milliseconds since 1970, by the agent's clock; `Date.now` unless given. */
   readonly clock?: () => number;
@@ -41,11 +47,11 @@ export interface SessionHostOptions {
 
 /** Serves A2E sessions. */
 export interface SessionHost {
-  /** Number of sessions, including those in their handshake and those whose calls still run. */
+  /** Number of sessions, including those in their handshake, and those that have ended while calls still run. */
   readonly sessions: number;
-  /** Serves a stream of bytes until the session is over, and closes it. Never rejects. */
+  /** Serves a session over a stream of bytes, and closes the stream at its end. Never rejects. */
   accept(stream: Duplex): Promise<void>;
-  /** @returns The address: `127.0.0.1:4711`, or the path. @throws Error if it is taken. */
+  /** @returns The address: `127.0.0.1:4711`, or the path. @throws Error if it is in use. */
   listen(address: SessionAddress): Promise<string>;
   /** Accepts no more sessions, waits for running calls, and closes plugins. */
   close(): Promise<void>;
@@ -65,8 +71,8 @@ const OPTIONS = [
 ];
 
 /**
- * Serves sessions of A2E 1.0. A capability is enabled if a plugin serves it, the peer asks for it and its tokens
- * allow it; every message is judged before a plugin sees it.
+ * Creates a host for sessions of A2E 1.0. A capability is enabled if the peer requests it, a plugin serves it,
+ * and the peer's tokens allow it. Every message is judged before a plugin sees it.
  *
  * @throws TypeError naming the option that is wrong, such as `plugins[1].type`.
  *
@@ -169,7 +175,7 @@ class Host implements SessionHost {
     this.#sessions.add(session);
     this.#watch();
     await session.serve();
-    // Otherwise a peer could have as many running calls as it makes sessions.
+    // Otherwise a peer could start new sessions to have more calls running than one session may.
     void session.settled().then(() => {
       this.#sessions.delete(session);
       slots.free(session);
@@ -213,7 +219,7 @@ class Host implements SessionHost {
     });
   }
 
-  /** Tells a peer that it is not served, without storing anything for it. */
+  /** Tells a peer that it is not served, without keeping any state for it. */
   async #turnAway(stream: Duplex, text: string): Promise<void> {
     const { limits, timers, clock } = this.#context;
     const connection = new Connection(stream, limits, timers);

@@ -2,15 +2,15 @@ import { assertMembers } from "../../checks/members.js";
 import type { ConnectionLimits } from "./connection.js";
 import { LINE_LIMITS } from "./lines.js";
 
-/** Limits on what peers can make a host hold or wait for. Milliseconds unless stated otherwise. */
+/** Limits on what peers can make a host store or wait for. Times are milliseconds unless stated otherwise. */
 export interface SessionLimits extends ConnectionLimits {
-  /** Sessions at once, including those that are over while their calls still run; 256 unless given. */
+  /** Most sessions at once, including ended ones whose calls still run; 256 unless given. */
   readonly sessions: number;
-  /** Sessions at once with a token of the same principal; 128 unless given. */
+  /** Most sessions at once with a token of the same principal; 128 unless given. */
   readonly perPrincipal: number;
-  /** Peers at once in their handshake; 64 unless given. */
+  /** Most peers at once in their handshake; 64 unless given. */
   readonly handshakes: number;
-  /** Calls of one session that run at once, sent to the peer as `max_parallel`; 4 unless given. */
+  /** Most calls of one session at once, sent to the peer as `max_parallel`; 4 unless given. */
   readonly parallel: number;
   /** Faulty messages after which a session ends; 64 unless given. */
   readonly faults: number;
@@ -22,9 +22,9 @@ export interface SessionLimits extends ConnectionLimits {
   readonly call: number;
   /** Longest time for a call; 600,000 unless given. */
   readonly longestCall: number;
-  /** Time for calls to end when their session does, and the same again for plugins; 10,000 unless given. */
+  /** Time for calls to finish when their session ends, and then as much again for plugins; 10,000 unless given. */
   readonly drain: number;
-  /** Time between two checks whether tokens are still valid; 1,000 unless given, which is also the maximum. */
+  /** Time between two checks whether tokens are still valid, at most 1,000; 1,000 unless given. */
   readonly look: number;
 }
 
@@ -87,7 +87,7 @@ export interface MessageRate {
   readonly seconds: number;
 }
 
-/** Counts the messages of one session, in windows of time. */
+/** Counts the messages of a session in time windows. */
 export class RateWindow {
   readonly #rate: MessageRate;
   readonly #clock: () => number;
@@ -99,7 +99,7 @@ export class RateWindow {
     this.#clock = clock;
   }
 
-  /** Counts one more message. @returns True if that is too many. */
+  /** Counts one more message. @returns Whether there are too many. */
   isOver(): boolean {
     const now = this.#clock();
     if (now >= this.#until) {

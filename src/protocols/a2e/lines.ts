@@ -9,26 +9,26 @@ import {
 } from "../../bytes/json.js";
 import { decodeUtf8, isWellFormed } from "../../bytes/utf8.js";
 
-/** Limits of a line, the same at both ends. */
+/** Limits of a line, the same for both ends. */
 export interface LineLimits {
-  /** Bytes without the line feed; 262,144 unless given. */
+  /** Most bytes without the line feed; 262,144 unless given. */
   readonly line: number;
-  /** Nesting of arrays and objects; 32 unless given. */
+  /** Maximum nesting depth of arrays and objects; 32 unless given. */
   readonly depth: number;
 }
 
 export const LINE_LIMITS: LineLimits = { line: 256 * 1024, depth: 32 };
 
-/** Parses a line as a message, or returns its fault. */
+/** A parsed message, or what is wrong with its line. */
 export type LineReading =
   | { readonly ok: true; readonly message: JsonObject }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Parses one JSON object in UTF-8 without duplicate names, lone surrogates or numbers out of range, which
- * readers treat differently.
+ * Parses one JSON object in UTF-8. Refuses duplicate names, lone surrogates and numbers out of range, which
+ * parsers treat differently.
  *
- * @param exact - `true` refuses every number that a double does not hold as it is written.
+ * @param exact - True to refuse every number that a double cannot hold exactly.
  */
 export function readLine(bytes: Uint8Array, depth: number, exact = false): LineReading {
   const text = decodeUtf8(bytes);
@@ -48,14 +48,14 @@ export function readLine(bytes: Uint8Array, depth: number, exact = false): LineR
     return problem("a number in the line is too large");
   const inexact = exact ? inexactPart(text) : undefined;
   if (inexact !== undefined) return problem(inexact);
-  // Only an escape can write half of a pair, since the bytes are UTF-8.
+  // The bytes are valid UTF-8, so only an escape can be a lone surrogate.
   if (text.includes("\\u") && !hasWholePairs(message)) {
     return problem("a text in the line has half of a surrogate pair");
   }
   return { ok: true, message };
 }
 
-/** A number with fewer digits, before and in its exponent, is finite. */
+/** A number with fewer digits, before the point and in its exponent, is finite. */
 const HUGE = /\d{100}|[eE]\+?\d{3}/;
 
 function hasFiniteNumbers(message: Json): boolean {
@@ -65,7 +65,7 @@ function hasFiniteNumbers(message: Json): boolean {
   return true;
 }
 
-/** Checks that no text in a value has half of a surrogate pair. */
+/** Returns whether no string in a value has a lone surrogate. */
 export function hasWholePairs(message: Json): boolean {
   for (const value of valuesIn(message)) {
     if (typeof value === "string" && !isWellFormed(value)) return false;
@@ -73,7 +73,7 @@ export function hasWholePairs(message: Json): boolean {
   return true;
 }
 
-/** All values within one, the names of members included. */
+/** Yields all values within a value, including property names. */
 function* valuesIn(message: Json): Generator<Json, void, void> {
   const open: Json[] = [message];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

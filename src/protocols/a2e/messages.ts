@@ -22,9 +22,9 @@ export interface Wrong {
   readonly fault: SessionFault;
 }
 
-/** Most tokens in one handshake; for one grant, the limit for one call applies. */
+/** Most tokens in one handshake. For one grant, there may be as many as for one call. */
 export const MAX_SESSION_TOKENS = 16;
-/** Longest id or name in characters. */
+/** Most characters of an id or a name. */
 export const MAX_ID = 128;
 const MAX_CAPABILITIES = 32;
 /** The properties of every message. */
@@ -32,7 +32,7 @@ export const ENVELOPE: readonly string[] = ["a2e", "type", "id", "ts"];
 const HANDSHAKE = [...ENVELOPE, "agent_id", "agent_caps", "auth_token", "authority"];
 export type ControlType = "ping" | "cancel" | "shutdown";
 
-/** The properties of each type. */
+/** The properties of each type of message. */
 const CONTROL: { readonly [Type in ControlType]: readonly string[] } = {
   ping: [...ENVELOPE, "session_id"],
   cancel: [...ENVELOPE, "session_id", "req_id"],
@@ -44,7 +44,7 @@ export function idOf({ id }: JsonObject): string {
   return isText(id) ? id : "";
 }
 
-/** The fault of a message without a valid id. */
+/** Returns the fault of a message without a valid id. */
 export function idWrong(): Wrong {
   return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
 }
@@ -84,7 +84,7 @@ export function isControl(type: string): type is ControlType {
   return Object.hasOwn(CONTROL, type);
 }
 
-/** Returns the fault of a message of the session itself, if it has one. */
+/** Returns the fault of a control message, if it has one. */
 export function controlFault(
   message: JsonObject,
   type: ControlType,
@@ -94,11 +94,11 @@ export function controlFault(
   const known = [...CONTROL[type], ...versionMembers(dialect), ...more];
   const misspelt = unknownMember(message, known);
   if (misspelt !== undefined) return misspelt.fault;
-  // Only a ping is answered, with its id.
+  // Only a ping is answered, so only a ping needs an id.
   return type === "ping" && idOf(message) === "" ? idWrong().fault : undefined;
 }
 
-/** An error in the form in which it is sent. */
+/** Returns an error in the form in which it is sent. */
 export function errorMessage(reqId: string, of: SessionFault): JsonObject {
   const { code, message, detail = {}, capability = "" } = of;
   const about = { detail, retryable: isRetryable(of), capability_name: capability };
@@ -110,14 +110,14 @@ export function isText(value: Json | undefined): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_ID;
 }
 
-/** Refuses an unknown property, which would otherwise seem to have an effect. */
+/** Refuses an unknown property, which its sender would expect to have an effect. */
 export function unknownMember(message: JsonObject, known: readonly string[]): Wrong | undefined {
   const unknown = Object.keys(message).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
   return wrong(`there is no member ${quotedName(unknown)} here${meant(unknown, known)}`);
 }
 
-/** Makes the fault of a malformed message, which counts against its sender. */
+/** Returns the fault of a malformed message, which counts against its sender. */
 export function wrong(message: string): Wrong {
   return { ok: false, fault: fault("message_invalid", message) };
 }

@@ -15,13 +15,13 @@ export interface AcceptedCapability {
   /** The requested name. */
   readonly capability: string;
   readonly enabled: boolean;
-  /** The metadata of its first plugin if it is enabled, else a stable code and the reason. */
+  /** The metadata of the capability's first plugin if it is enabled; otherwise a stable code and the reason. */
   readonly metadata: PluginMetadata | { readonly code: string; readonly reason: string };
 }
 
 const MAX_SHOWN = 64;
 
-/** The outcome for each requested capability, in the peer's order. */
+/** Returns the result for each requested capability, in the order of the request. */
 export function negotiate(
   asked: readonly string[],
   registry: Registry,
@@ -42,7 +42,7 @@ export function negotiate(
   });
 }
 
-/** The names of the enabled ones. */
+/** Returns the names of the enabled capabilities. */
 export function enabledIn(accepted: readonly AcceptedCapability[]): ReadonlySet<CapabilityName> {
   return new Set(
     accepted.flatMap(({ capability, enabled }) =>
@@ -52,10 +52,10 @@ export function enabledIn(accepted: readonly AcceptedCapability[]): ReadonlySet<
 }
 
 /**
- * Entries in the form in which they are sent.
+ * Returns entries in the form in which they are sent.
  *
- * @param omit - Omits those that are not enabled.
- * @param dialect - The SDK's client rejects an answer with an unknown name.
+ * @param omit - True to leave out capabilities that are not enabled.
+ * @param dialect - For the SDK, unknown names are left out, since its client rejects an answer with one.
  */
 export function writtenCapabilities(
   accepted: readonly AcceptedCapability[],

@@ -20,12 +20,12 @@ import { type Request, readRequest } from "./request.js";
 import { readSdkRequest } from "./sdk/request.js";
 import type { SessionContext } from "./session-context.js";
 
-/** The stream of an open session, and the ways to end the session. */
+/** The stream of an open session, and ways to end the session. */
 export interface SessionLine {
   readonly connection: Connection;
   readonly outlet: Outlet;
   readonly dialect: Dialect;
-  /** Counts one more call towards the rate of messages. */
+  /** Counts one more message. @returns Whether the session sends too many. */
   isOverRate(): boolean;
   /** Ends the session once its calls are answered. */
   shutdown(): void;
@@ -33,7 +33,7 @@ export interface SessionLine {
   end(of?: SessionFault): void;
 }
 
-/** A session after its handshake: its current capabilities, and its calls. */
+/** A session after its handshake: its enabled capabilities, and its calls. */
 export class OpenSession {
   readonly scope: SessionScope;
   /** The outcome of the handshake. */
@@ -95,7 +95,7 @@ export class OpenSession {
   take(type: string, message: JsonObject): SessionFault | undefined {
     const { session_id: session } = message;
     const { dialect } = this.#line;
-    // A stream has one session, and the SDK does not name it in every message.
+    // A stream has only one session, and the SDK does not name it in every message.
     const omits =
       dialect === "sdk"
         ? session === undefined || session === ""
@@ -146,7 +146,7 @@ export class OpenSession {
     return undefined;
   }
 
-  /** Checks that its tokens are still valid, and ends capabilities and calls without a valid one. */
+  /** Checks that the tokens are still valid, and ends capabilities and calls without a valid one. */
   look(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#looking ??= this.#look().finally(() => {
@@ -155,17 +155,17 @@ export class OpenSession {
     return this.#looking;
   }
 
-  /** Fulfilled once no call is running, or their time is over. */
+  /** Resolves once no call is running, or the time for that is over. */
   async drained(): Promise<void> {
     await this.#inTime(this.#calls.settled());
   }
 
-  /** Fulfilled once no call runs, answered or not. */
+  /** Resolves once no call is running, even an answered one. */
   settled(): Promise<void> {
     return this.#calls.settled();
   }
 
-  /** Ends its calls, and has plugins clean up for it. Waits for them for at most `limits.drain`. */
+  /** Ends all calls, and lets plugins clean up for the session. Waits at most `limits.drain` for them. */
   async end(of: SessionFault): Promise<void> {
     this.#isOver = true;
     this.#expiryOff();
@@ -194,7 +194,7 @@ export class OpenSession {
     try {
       await this.#authority.look();
     } catch (error) {
-      // Each message is judged anyway, and the next check may succeed.
+      // Every message is judged anyway, and the next check may succeed.
       onFailure(error, "look");
     }
     if (this.#isOver) return;
@@ -242,7 +242,7 @@ export class OpenSession {
   }
 }
 
-/** Returns the reason why capabilities have ended: the code of the first. */
+/** Returns why capabilities have ended: the code of the first one. */
 function reasonOf(
   accepted: readonly AcceptedCapability[],
   ended: readonly CapabilityName[],

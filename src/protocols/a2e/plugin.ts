@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
 
-/** Every capability of A2E 1.0, including `planning` and `test` of its SDK's code. */
+/** All capabilities of A2E 1.0, including `planning` and `test` from the code of its SDK. */
 export const CAPABILITY_NAMES = [
   "skill",
   "tools",
@@ -16,14 +16,14 @@ export const CAPABILITY_NAMES = [
   "test",
 ] as const;
 
-/** A name of the protocol's enum. */
+/** A name in the protocol's enum. */
 export type CapabilityName = (typeof CAPABILITY_NAMES)[number];
 
 export function isCapabilityName(name: unknown): name is CapabilityName {
   return CAPABILITY_NAMES.some((known) => known === name);
 }
 
-/** Capabilities that plugins may not serve, with the reason. */
+/** Capabilities that plugins may not serve, each with the reason. */
 const RESERVED: ReadonlyMap<CapabilityName, string> = new Map([
   ["multi_agent", "multi_agent is reserved for agents that work together, and has no messages yet"],
   ["planning", "planning is reserved: its messages are in the SDK's code, and not yet here"],
@@ -38,17 +38,17 @@ export function reservedReason(name: CapabilityName): string | undefined {
 /** A plugin that serves messages of one capability in a session host. */
 export interface SessionPlugin {
   /**
-   * Its name in the capability's metadata, which peers can read. Among plugins with the same priority, the
-   * first by name serves.
+   * The name in the capability's metadata, which peers can read. Among plugins with equal priority, the first
+   * by name serves.
    */
   readonly name: string;
   /** The served capability. */
   readonly type: CapabilityName;
-  /** The highest serves; 0 unless given. */
+  /** The plugin with the highest priority serves; 0 unless given. */
   readonly priority?: number;
-  /** True if it alone handles its operations, whatever the priority of others. */
+  /** True if no other plugin may serve its operations, whatever the priorities. */
   readonly exclusive?: boolean;
-  /** The operations, which a token must allow: message types without their `/req`, such as `tool/call`. */
+  /** The operations, which a token must allow: message types without `/req`, such as `tool/call`. */
   readonly operations: { readonly [operation: string]: PluginOperation };
   /**
    * Answers messages of A2E's SDK that are not operations of this plugin, such as `memory/store`; by type
@@ -57,43 +57,49 @@ export interface SessionPlugin {
   readonly sdk?: { readonly [type: string]: SdkHandler };
   /** Cleans up for a session whose calls have been aborted, or whose capability has ended. */
   endSession?(session: SessionScope): Promise<void>;
-  /** Cleans up everything. */
+  /** Cleans up when the host closes. */
   close?(): Promise<void>;
 }
 
 /** One operation of a plugin. */
 export interface PluginOperation {
-  /** Returns whether it handles a message; all messages unless given. @param name - That of {@link PluginCall.name}. */
+  /**
+   * Returns whether the plugin handles a message; all messages unless given. @param name - As {@link
+   * PluginCall.name}.
+   */
   handles?(name: string | undefined): boolean;
-  /** JSON Schema (2020-12) of `arguments`, an object; any unless given. */
+  /** JSON Schema (2020-12) of `arguments`, an object; any arguments unless given. */
   readonly input?: JsonObject;
   /**
-   * True for a list that shows only what {@link PluginCall.mayCall} allows. Constraints on arguments that the
-   * list does not have then do not refuse it.
+   * True for an operation that lists what {@link PluginCall.mayCall} allows. Constraints on arguments that the
+   * call does not have then do not refuse it.
    */
   readonly listing?: boolean;
   /**
-   * Runs the operation. The peer gets the result, or a {@link PluginError}'s code and message; `onFailure` gets
-   * other errors.
+   * Runs the operation. The peer gets the result, or the code and message of a {@link PluginError}. Other
+   * errors go to `onFailure`.
    */
   run(call: PluginCall): Promise<Json>;
 }
 
 /**
- * Answers a message of A2E's SDK by calling the plugin's operations, each judged as if the peer had called it.
+ * Answers a message of A2E's SDK by calling operations of the plugin, each judged as if the peer had called it.
  * Returns the properties of the answer.
  */
 export type SdkHandler = (message: SdkMessage) => Promise<JsonObject>;
 
-/** A message of A2E's SDK that has not been judged. */
+/** A message of A2E's SDK. It has not been judged; the calls that it makes will be. */
 export interface SdkMessage {
-  /** Its own properties. The SDK writes all of them: an empty string, array or object, or null, counts as absent. */
+  /**
+   * The message's own properties. The SDK always writes all of them, so an empty string, array or object, or
+   * null, counts as absent.
+   */
   readonly members: JsonObject;
   readonly session: SessionScope;
   /**
    * Calls an operation of the same capability.
    *
-   * @throws PluginError if it is refused or fails; its code may be one of the protocol's own.
+   * @throws PluginError if the call is refused or fails; the code may be one of the protocol's own.
    */
   call(
     operation: string,
@@ -105,14 +111,17 @@ export interface SdkMessage {
   ): Promise<Json>;
 }
 
-/** A message that has passed every check. */
+/** A call that has passed every check. */
 export interface PluginCall {
   /** The message's `tool_name` for tools, toolkits and mcp; its `name` for all others. */
   readonly name?: string;
-  /** The message's `server`, which only messages of mcp have. */
+  /** The message's `server`; only messages of mcp have one. */
   readonly server?: string;
   readonly arguments: JsonObject;
-  /** The principal on whose behalf it runs: the capability's, or for ambient authority the host's. */
+  /**
+   * The principal on whose behalf the call runs: the capability's; for ambient authority, the one configured in
+   * the host.
+   */
   readonly principal: string;
   /** The calling agent, if the transport authenticates it. */
   readonly invoker?: string;
@@ -120,8 +129,8 @@ export interface PluginCall {
   /** Aborted when the call is cancelled or times out, or when its capability or session ends. */
   readonly signal: AbortSignal;
   /**
-   * Returns whether the session's tokens allow any call of an operation. Used for lists; a call itself is
-   * judged with its arguments.
+   * Returns whether the session's tokens allow any call of an operation. For lists only, since calls are judged
+   * with their arguments.
    */
   mayCall(operation: string, named?: CallTarget): boolean;
   /**
@@ -131,8 +140,8 @@ export interface PluginCall {
    */
   narrowed(operation: string, named: CallTarget, input: JsonObject): JsonObject;
   /**
-   * Sends a part in advance, if the caller asked for parts. Await it before sending the next, so that the peer
-   * can keep up.
+   * Sends a part of the answer early, if the caller requested parts. Await it before sending the next one, so
+   * that the peer can keep up.
    */
   send(chunk: Json): Promise<void>;
 }
@@ -143,18 +152,18 @@ export interface CallTarget {
   readonly server?: string;
 }
 
-/** The session of a message. */
+/** The session of a call. */
 export interface SessionScope {
   /** Unique to this session; never used again. */
   readonly id: string;
-  /** The peer's name for itself; do not base any decision on it. */
+  /** The peer's name for itself. It is not authenticated, so base no decision on it. */
   readonly agentId: string;
 }
 
-/** Thrown by a plugin to fail a call: the caller gets code, message and detail. */
+/** Thrown by a plugin to fail a call. The caller gets code, message and detail. */
 export class PluginError extends Error {
   override readonly name = "PluginError";
-  /** Stable, in snake_case, such as `tool_unknown`. */
+  /** A stable code in snake case, such as `tool_unknown`. */
   readonly code: string;
   /** True if the same message may succeed later. */
   readonly retryable: boolean;
@@ -172,18 +181,18 @@ export class PluginError extends Error {
   }
 }
 
-/** Compares names, since a plugin may use another copy of this package. */
+/** Tests the name rather than the class, since a plugin may load another copy of this package. */
 export function isPluginError(error: unknown): error is PluginError {
   return error instanceof Error && error.name === "PluginError";
 }
 
-/** The form of one capability's messages. */
+/** The properties of a capability's messages. */
 interface Naming {
-  /** The first segment of their types. */
+  /** The first segment of the message types. */
   readonly namespace: string;
-  /** The property with the name of what they call; its other spelling is refused. */
+  /** The property with the name of what is called. The other spelling is refused. */
   readonly called: "tool_name" | "name";
-  /** True if they may have a `server`. */
+  /** True if messages may have a `server`. */
   readonly server: boolean;
 }
 
@@ -206,10 +215,10 @@ const BY_NAMESPACE: ReadonlyMap<string, CapabilityName> = new Map(
   CAPABILITY_NAMES.map((name) => [NAMING[name].namespace, name]),
 );
 
-/** An operation: its namespace, then one or more parts. */
+/** The form of an operation: its namespace and one to three more parts. */
 const OPERATION = /^[a-z][a-z0-9_]{0,31}(?:\/[a-z][a-z0-9_]{0,31}){1,3}$/;
 
-/** The form of an operation, to follow "must be" in messages. */
+/** The form of an operation, for messages after "must be". */
 export const OPERATION_FORM = 'two to four names in small letters with "/" between, as "tool/call"';
 
 /** Returns the grant of tokens for a capability. */

@@ -1,4 +1,4 @@
-// Reads the messages of a host, which a client trusts no more than a host trusts its peers.
+// Reads messages from a host. A client trusts them no more than a host trusts its peers.
 
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { objectIn } from "../../client/received.js";
@@ -8,11 +8,11 @@ export interface AcceptedEntry {
   readonly enabled: boolean;
   /** If enabled, the plugin's name, type, priority and exclusive; otherwise a code and the reason. */
   readonly metadata: JsonObject;
-  /** The reason why it is not enabled, if given by the host. */
+  /** The host's reason for not enabling it, if given. */
   readonly reason?: string;
 }
 
-/** The answer to a handshake. */
+/** The host's answer to a handshake. */
 export type Greeting =
   | {
       readonly ok: true;
@@ -52,7 +52,10 @@ export function readGreeting(
   return { ok: true, id, maxParallel: most, capabilities };
 }
 
-/** Reads the entries of `accepted_caps` for the requested names; an unreadable entry is not enabled. */
+/**
+ * Reads the entries of `accepted_caps` for the requested names. A capability whose entry cannot be read is not
+ * enabled.
+ */
 export function readAccepted(
   entries: Json | undefined,
   names: ReadonlySet<string>,
@@ -62,7 +65,7 @@ export function readAccepted(
   for (const entry of entries.slice(0, MAX_CAPABILITIES)) {
     if (!isJsonObject(entry)) continue;
     const { capability, enabled, metadata: given } = entry;
-    // Drops other names, since a host could make up any number of them.
+    // Drop other names, since a host could invent any number of them.
     if (typeof capability !== "string" || !names.has(capability)) continue;
     const metadata = objectIn(given);
     const reason = textOf(metadata["reason"]);
@@ -106,9 +109,9 @@ export class SessionError extends Error {
   readonly code: string;
   /** True if the same request may succeed later. */
   readonly retryable: boolean;
-  /** Details. `denials` has every reason of a refusal by authority. */
+  /** Details. If authority refused the message, `denials` has every reason. */
   readonly detail: JsonObject;
-  /** The capability, or an empty string. */
+  /** The capability concerned, or an empty string. */
   readonly capability: string;
 
   constructor(

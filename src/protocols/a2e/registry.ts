@@ -95,19 +95,19 @@ export class Registry {
     return [...(this.#served.get(name)?.handlers.keys() ?? [])];
   }
 
-  /** Returns true if every plugin with an operation declares it as `listing`. */
+  /** Returns true if every plugin that has an operation declares it as `listing`. */
   isListing(capability: CapabilityName, operation: string): boolean {
     const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
     return handlers.length > 0 && handlers.every(({ operation: { listing } }) => listing === true);
   }
 
-  /** Finds the first plugin's handler of an SDK message that is not an operation. */
+  /** Returns the handler of the first plugin that answers an SDK message which is not an operation. */
   sdkHandler(capability: CapabilityName, type: string): SdkHandler | undefined {
     const all = this.pluginsOf(capability).map(({ sdk = {} }) => sdk);
     return all.find((sdk) => Object.hasOwn(sdk, type))?.[type];
   }
 
-  /** Finds the first plugin's handler of an operation and a name. */
+  /** Returns the handler of the first plugin that serves an operation with a name. */
   find(capability: CapabilityName, operation: string, name?: string): Handler | undefined {
     const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
     return handlers.find(({ operation: { handles } }) => handles === undefined || handles(name));
@@ -117,7 +117,7 @@ export class Registry {
 /**
  * Returns the operations of plugins, for `createIssuingAgent`.
  *
- * @throws TypeError naming the problem of a plugin.
+ * @throws TypeError naming what is wrong with a plugin.
  */
 export function pluginOperations(plugins: readonly SessionPlugin[]): readonly Operation[] {
   checkPlugins(plugins);
@@ -128,7 +128,7 @@ export function pluginOperations(plugins: readonly SessionPlugin[]): readonly Op
 /**
  * Returns a grant for each capability of the plugins, with all its operations, for `createIssuer`.
  *
- * @throws TypeError naming the problem of a plugin.
+ * @throws TypeError naming what is wrong with a plugin.
  */
 export function pluginGrants(plugins: readonly SessionPlugin[]): readonly Grant[] {
   const all = pluginOperations(plugins).map(({ operation }) => operation);
@@ -221,7 +221,7 @@ function checkOperation(
   }
 }
 
-/** Orders exclusive plugins first, then by falling priority, then by name. */
+/** Orders plugins: exclusive ones first, then by descending priority, then by name. */
 function byOrder(a: SessionPlugin, b: SessionPlugin): number {
   const alone = Number(b.exclusive ?? false) - Number(a.exclusive ?? false);
   if (alone !== 0) return alone;
@@ -239,7 +239,7 @@ function metadataOf({
   return { name, type, priority, exclusive };
 }
 
-/** Builds the handlers by operation. No other plugin handles the operations of an exclusive one. */
+/** Returns the handlers by operation. If a plugin is exclusive, no other handles its operations. */
 async function handlersOf(
   own: readonly SessionPlugin[],
   all: readonly SessionPlugin[],

@@ -13,23 +13,23 @@ import {
 } from "./messages.js";
 import { type CapabilityName, namingOf } from "./plugin.js";
 
-/** One call of an operation, as judged and as passed to a plugin. */
+/** One call of an operation: what is judged, and what a plugin gets. */
 export interface Step {
   readonly operation: string;
   readonly name?: string;
   readonly server?: string;
   readonly arguments: JsonObject;
-  /** The arguments for constraints, including the called name and server. */
+  /** The arguments for checking constraints, including the called name and server. */
   readonly judged: JsonObject;
 }
 
-/** Judges and runs a step. @throws PluginError if it is refused or fails; its code may be the protocol's own. */
+/** Judges and runs a step. @throws PluginError if it is refused or fails; the code may be one of the protocol's own. */
 export type Ask = (step: Step) => Promise<Json>;
 
-/** A request to a capability. It is answered once, after its steps, each of which is judged separately. */
+/** A request to a capability, with one or more steps. Each step is judged separately; the request is answered once. */
 export interface Request {
   readonly id: string;
-  /** The type of the message without `/req`, which the answer repeats. */
+  /** The message's type without `/req`, which the answer repeats. */
   readonly type: string;
   readonly streaming: boolean;
   /** Milliseconds. */
@@ -37,7 +37,7 @@ export interface Request {
   readonly correlationId?: string;
   /** Runs the steps. @returns The answer's own properties. */
   answer(ask: Ask): Promise<JsonObject>;
-  /** The type and own properties of a part that a plugin sends in advance. */
+  /** Returns the type and own properties of a message with a part of the answer. */
   part(chunk: Json): JsonObject;
 }
 
@@ -50,7 +50,7 @@ export interface Terms {
   readonly correlationId?: string;
 }
 
-/** The parts of a step. */
+/** What a step is made from. */
 export interface StepParts {
   readonly name?: string | undefined;
   readonly server?: string | undefined;
@@ -61,7 +61,7 @@ export interface StepParts {
 export const TERMS: readonly string[] = ["session_id", "correlation_id", "streaming", "timeout"];
 const CALL = [...ENVELOPE, ...TERMS, "arguments", "tool_name", "name", "server"];
 
-/** Reads a message of a capability, whose session has been checked. */
+/** Reads a capability's message, whose session id has been checked. */
 export function readRequest(
   message: JsonObject,
   operation: string,
@@ -75,7 +75,7 @@ export function readRequest(
   if (!isJsonObject(given)) return wrong('"arguments" must be an object');
   const { called } = namingOf(capability);
   const other = called === "name" ? "tool_name" : "name";
-  // With both spellings, a token could limit one and a plugin read the other.
+  // If both spellings were allowed, a token could limit one while a plugin reads the other.
   if (message[other] !== undefined) {
     return wrong(`messages of ${capability} say "${called}", and not "${other}"`);
   }
@@ -122,7 +122,7 @@ export function readTerms(message: JsonObject): Read<Terms> {
   };
 }
 
-/** Makes a step, unless the judged call could differ from the executed one. */
+/** Makes a step. Refuses a message if the judged call could differ from the executed one. */
 export function stepOf(
   operation: string,
   capability: CapabilityName,
@@ -137,7 +137,8 @@ export function stepOf(
     ...(server === undefined ? {} : { server }),
   };
   const hidden: { [member: string]: Json } = {};
-  // Constraints on these properties judge the call itself, so an argument must not stand in for them.
+  // Constraints with these names apply to the message's own properties, so an argument must not have the same
+  // name.
   for (const member of hasServer ? [called, "server"] : [called]) {
     const apart = `arguments.${member}`;
     if (hasServer && Object.hasOwn(given, apart)) {
@@ -145,7 +146,7 @@ export function stepOf(
     }
     const argument = Object.hasOwn(given, member) ? given[member] : undefined;
     if (argument === undefined) continue;
-    // Tools of MCP servers have arguments of any name, which are judged separately from the called tool.
+    // Tools of MCP servers may have arguments with any name. These are judged separately from the tool's name.
     if (!hasServer || own[member] === undefined) {
       return wrong(`"${member}" is a member of the message itself; "arguments" cannot have one`);
     }

@@ -1,18 +1,21 @@
 import { fault, type SessionFault } from "./errors.js";
 import type { SessionLimits } from "./limits.js";
 
-/** A peer, as far as its slot is concerned. */
+/** A peer that takes a slot. */
 export interface Guest {
-  /** True until its handshake has arrived. */
+  /** True until the peer's handshake has arrived. */
   readonly isSilent: boolean;
   end(of: SessionFault): Promise<void>;
 }
 
-/** A host's slots. Peers in their handshake have separate ones; a silent peer gives way. */
+/**
+ * A host's slots. Peers in their handshake have separate slots; if these are full, a silent peer is
+ * disconnected for a new one.
+ */
 export class SessionSlots {
   readonly #limits: Pick<SessionLimits, "sessions" | "handshakes" | "perPrincipal">;
   readonly #greeting = new Set<Guest>();
-  /** The principals that each session counts for. */
+  /** By session, the principals whose limit it counts against. */
   readonly #sessions = new Map<Guest, readonly string[]>();
   readonly #byPrincipal = new Map<string, number>();
 
@@ -35,16 +38,16 @@ export class SessionSlots {
     return `${handshakes} handshakes are under way, the maximum`;
   }
 
-  /** Gives a peer a handshake slot. */
+  /** Gives a peer a slot for its handshake. */
   greet(guest: Guest): void {
     this.#greeting.add(guest);
   }
 
   /**
-   * Moves a peer to a session slot.
+   * Moves a peer from a handshake slot to a session slot.
    *
    * @param principals - The principals of its tokens, without duplicates.
-   * @returns The reason if there is none.
+   * @returns The reason if no slot is free.
    */
   open(guest: Guest, principals: readonly string[]): string | undefined {
     const { sessions, perPrincipal } = this.#limits;

@@ -18,7 +18,7 @@ import { OpenSession } from "./open-session.js";
 import type { SessionContext } from "./session-context.js";
 import type { Guest } from "./session-slots.js";
 
-/** One peer of a host, from its first byte to its last. */
+/** The connection of one peer to a host, from its first byte to its last. */
 export class HostSession implements Guest {
   readonly #context: SessionContext;
   readonly #connection: Connection;
@@ -29,13 +29,13 @@ export class HostSession implements Guest {
   #open: OpenSession | undefined;
   /** The dialect of the handshake. */
   #dialect: Dialect = "own";
-  /** The id of an unanswered handshake; else empty. */
+  /** The id of a handshake that has not been answered; otherwise empty. */
   #greeting = "";
   #faults = 0;
   #deadlineOff: () => void;
   #ending: Promise<void> | undefined;
 
-  /** @param presenter - Identifies the other end; `undefined` refuses the handshake. */
+  /** @param presenter - Identifies the peer; `undefined` refuses the handshake. */
   constructor(
     stream: Duplex,
     context: SessionContext,
@@ -58,7 +58,7 @@ export class HostSession implements Guest {
     return this.#state === "waiting";
   }
 
-  /** Serves the peer. Fulfilled once the session is over; never rejects. */
+  /** Serves the peer. Resolves once the session has ended; never rejects. */
   async serve(): Promise<void> {
     try {
       await this.#connection.read({
@@ -70,12 +70,12 @@ export class HostSession implements Guest {
       this.#context.onFailure(error, "session");
       this.#connection.cut();
     }
-    // A peer that has only closed its own end waits for its answers.
+    // If the peer has only closed its sending end, it waits for its answers.
     if (!this.#connection.isOver) await this.#drained();
     await this.end();
   }
 
-  /** Accepts no more calls, waits for running ones, and then ends the session. */
+  /** Accepts no more calls, waits for running ones, then ends the session. */
   async drain(): Promise<void> {
     await this.#drained();
     await this.end(fault("session_ended", "the host is shutting down"));
@@ -87,12 +87,15 @@ export class HostSession implements Guest {
     return this.#ending;
   }
 
-  /** Checks that its tokens are still valid, and ends capabilities and calls without a valid one. */
+  /** Checks that the tokens are still valid, and ends capabilities and calls without a valid one. */
   look(): Promise<void> {
     return this.#open?.look() ?? Promise.resolve();
   }
 
-  /** Fulfilled once none of its calls runs; a plugin that ignores an abort outlasts the session. */
+  /**
+   * Resolves once none of the session's calls is running. A plugin that ignores an abort may run longer than
+   * the session.
+   */
   settled(): Promise<void> {
     return this.#open?.settled() ?? Promise.resolve();
   }
@@ -115,7 +118,7 @@ export class HostSession implements Guest {
   #take(message: JsonObject): void {
     if (this.#state === "over") return;
     const { type } = message;
-    // An error is never answered with an error, or two ends could do so for ever.
+    // Never answer an error with an error: two ends could go on doing so forever.
     if (type === "error" || type === "pong") this.#count();
     else this.#answer(idOf(message), this.#taken(type, message));
   }
@@ -236,7 +239,7 @@ export class HostSession implements Guest {
     this.#deadlineOff();
     this.#deadlineOff = timers.after(limits.idle, () => {
       if (this.#state !== "open") return;
-      // A session that waits for a call is not idle.
+      // A session is not idle while a call is running.
       if (this.#open?.isIdle === false) this.#watchIdle();
       else {
         const text = `no message has come for ${limits.idle / 1000} seconds`;

@@ -3,7 +3,7 @@ import { lstat, mkdtemp, rename, rm, unlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 
-/** The address of a host: TCP, or a socket in the file system. */
+/** The address of a host: TCP, or a Unix socket. */
 export type SessionAddress =
   | {
       /** `127.0.0.1` unless given. */
@@ -21,22 +21,22 @@ export interface Listening {
 }
 
 /**
- * Listens. A socket in the file system is accessible to this user only, from the start, and replaces that of a
- * dead process.
+ * Starts listening. A Unix socket is accessible to this user only, from the beginning, and replaces the socket
+ * of a dead process.
  *
- * @throws Error if the address is taken, or something other than a socket is at the path.
+ * @throws Error if the address is in use, or the path is something other than a socket.
  */
 export async function listenAt(
   address: SessionAddress,
   accept: (socket: Socket) => void,
   onFailure: (error: unknown, what: string) => void,
 ): Promise<Listening> {
-  // A peer that closes its own end may still wait for answers.
+  // A peer that closes its sending end may still wait for answers.
   const server = createServer({ allowHalfOpen: true }, accept);
   const listening = await ("path" in address
     ? listenInFiles(server, address.path)
     : listenAtPort(server, address));
-  // If file descriptors run out, for example, a later connection may still be accepted.
+  // For example if no file descriptors are left; later connections may still be accepted.
   server.on("error", (error) => onFailure(error, "listening"));
   return listening;
 }
@@ -84,7 +84,7 @@ export async function connectTo(address: SessionAddress, signal?: AbortSignal): 
 
 async function listenInFiles(server: Server, path: string): Promise<Listening> {
   await assertFree(path);
-  // Made where only this user has access, and moved once its permissions are set.
+  // Create it where only this user has access, and move it once its permissions are set.
   const folder = await mkdtemp(join(dirname(path), ".a2e-"));
   const made = join(folder, "s");
   try {
@@ -102,7 +102,7 @@ async function listenInFiles(server: Server, path: string): Promise<Listening> {
     server.close();
     try {
       const { ino, dev } = await lstat(path);
-      // Another host may have replaced it.
+      // Another host may have replaced it; then leave it.
       if (ino === own.ino && dev === own.dev) await unlink(path);
     } catch {
       // It is gone already.
@@ -111,7 +111,7 @@ async function listenInFiles(server: Server, path: string): Promise<Listening> {
   return { address: path, close };
 }
 
-/** @throws Error unless there is nothing, or the socket of a dead process. */
+/** @throws Error unless the path is free, or has the socket of a dead process. */
 async function assertFree(path: string): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
@@ -121,7 +121,7 @@ async function assertFree(path: string): Promise<void> {
   if (!found.isSocket()) throw new Error(`${path}: there is a file there that is no socket`);
   const socket = await connectTo({ path }).catch((error: unknown) => {
     const code = codeOf(error);
-    // A living process can cause any other error, such as one that is too busy to accept.
+    // Any other error may come from a live process, for example one that is too busy to accept.
     if (code === "ECONNREFUSED" || code === "ENOENT") return undefined;
     throw new Error(`${path}: another process may listen there: ${code}`, { cause: error });
   });

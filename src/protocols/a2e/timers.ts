@@ -1,10 +1,10 @@
-/** Runs functions later: with real timers, unless a test passes its own. */
+/** Runs functions later. Real timers, except in tests. */
 export interface Timers {
   /** Runs a function once, after at least this many milliseconds. @returns A function that cancels it. */
   after(milliseconds: number, run: () => void): () => void;
 }
 
-/** Longest delay of a Node timer in milliseconds; a longer one would overflow and run at once. */
+/** Longest delay of a Node timer in milliseconds; with a longer one, the function would run at once. */
 const LONGEST = 2 ** 31 - 1;
 
 /** The process's timers, which do not keep it running. */

@@ -8,19 +8,19 @@ export interface AnswerContext {
   readonly agent: IssuingAgent;
   readonly terms: ReadonlyMap<string, CapabilityTerm>;
   readonly clock: () => number;
-  /** The address where the user enters a code. */
+  /** The URL where the user enters a user code. */
   readonly verificationUrl: string;
 }
 
 /** Seconds between two requests for an agent's status. */
 const INTERVAL = 5;
 
-/** Formats a time for an answer; absent if unknown, since the specification allows null for no time. */
+/** Formats a time for an answer; an empty object if it is unknown, since the specification does not allow null here. */
 export function momentIn(name: string, milliseconds: number | undefined): JsonObject {
   return milliseconds === undefined ? {} : { [name]: new Date(milliseconds).toISOString() };
 }
 
-/** The short form of an agent, for answers to a registration. */
+/** Returns the short form of an agent, for answers to a registration. */
 export function agentShortly(agent: AgentRecord, host: HostRecord): JsonObject {
   return {
     agent_id: agent.id,
@@ -31,7 +31,7 @@ export function agentShortly(agent: AgentRecord, host: HostRecord): JsonObject {
   };
 }
 
-/** The form of an agent in answers about its status. */
+/** Returns the full form of an agent, for answers about its status. */
 export function agentWhole(agent: AgentRecord, host: HostRecord): JsonObject {
   return {
     ...agentShortly(agent, host),
@@ -43,17 +43,16 @@ export function agentWhole(agent: AgentRecord, host: HostRecord): JsonObject {
   };
 }
 
-/** The user that an agent acts for, or will act for: that of its host, if it has one (section 3.2). */
+/** Returns the user that an agent acts for, or will act for: the user of its host, if there is one (section 3.2). */
 export function userOf({ principal, mode }: AgentRecord, host: HostRecord): JsonObject {
   const user = principal ?? (mode === "delegated" ? host.principal : undefined);
   return user === undefined ? {} : { user_id: user };
 }
 
 /**
- * Returns an agent's grants: all active and pending ones, and the newest other one of each name that has
- * neither.
+ * Returns an agent's grants: for each capability name all active and pending ones, or else the newest.
  *
- * @param withTokens - The capabilities for which the party gets tokens; none unless the party is the agent.
+ * @param withTokens - Returns whether to include the token of a capability; only the agent itself gets tokens.
  */
 export async function grantsAnswer(
   grants: readonly AgentGrant[],
@@ -80,7 +79,7 @@ async function grantAnswer(
   const { capability, status, grantedBy, expires, reason } = grant;
   const short = { capability, status };
   if (status === "pending") return short;
-  // The specification has no word for a revoked grant: it is denied, for that reason.
+  // The specification has no status for a revoked grant, so it is shown as denied, with the reason.
   if (status !== "active") {
     return { capability, status: "denied", ...(reason === undefined ? {} : { reason }) };
   }
@@ -96,14 +95,14 @@ async function grantAnswer(
   };
 }
 
-/** Combines all parties' limits on the arguments; empty if there are none. */
+/** Returns the combined limits of all parties on the arguments; empty if there are none. */
 export function limitsOf({ hops, operation }: Pick<AgentGrant, "hops" | "operation">): JsonObject {
   const all = hops.map(({ hop }) => hop);
   const constraints = exactConstraints(all, operation);
   return constraints === undefined ? {} : { constraints: constraints as JsonObject };
 }
 
-/** Describes a capability: what it does, where, its arguments and its result. */
+/** Describes a capability: its effect, its location, its arguments and its result. */
 export function describing({ description, location, input, output }: CapabilityTerm): JsonObject {
   return {
     description,
@@ -113,7 +112,7 @@ export function describing({ description, location, input, output }: CapabilityT
   };
 }
 
-/** Describes how the user approves. @param userCode - Known only when the approval has just been opened. */
+/** Describes how the user approves. @param userCode - Only known when the approval has just been opened. */
 export function approvalAnswer(
   approval: Approval,
   userCode: string | undefined,

@@ -34,35 +34,32 @@ import {
 /** Dependencies of authentication. */
 export interface PartyContext {
   readonly parties: Parties;
-  /** The locations of capabilities by name; JWTs for these are introspected here. */
+  /** The locations of capabilities by name. Agents' JWTs for these are introspected at this server. */
   readonly locations: ReadonlyMap<string, string>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** The address for callers, without a slash at its end. */
+  /** The server's URL as callers know it, without a trailing slash. */
   readonly url: string;
-  /** The rate limit of a party, from which the number of remembered JWTs follows. */
+  /** The rate limit of a party. It determines how many of the party's JWTs are remembered. */
   readonly rate: RateLimit;
 }
 
-/** The parts of a request that identify the party. */
+/** The parts of a request by which its party is authenticated. */
 type Addressed = Pick<Request, "method" | "path" | "headers">;
 
 const ADVICE = "send a host JWT or an agent JWT";
 /** Milliseconds for which a used `jti` is kept after its JWT has expired. */
 const KEPT = 60_000;
-/**
- * Longest time in seconds that a `jti` is remembered: a JWT is valid for 60, and clocks may differ by 30 in
- * either direction.
- */
+/** Most seconds that a `jti` is remembered: a JWT is valid for 60, and clocks may differ by 30 in either direction. */
 const REMEMBERED = 180;
-/** Processes of one issuer, in each of which a party may use its full rate. */
+/** Number of processes of one issuer for which a party may use its full rate in each. */
 const PROCESSES = 4;
 
 /**
- * Authenticates parties: verifies the signature first, then the rest. Each JWT is accepted once. A party that
- * may not call leaves nothing behind.
+ * Authenticates the party of a request: verifies the signature first, then everything else. Each JWT is
+ * accepted once. A party that may not call leaves no stored data behind.
  *
- * @param limited - Returns why a party with a verified signature may not call now.
+ * @param limited - Returns the fault if a party with a verified signature may not call at present.
  * @throws StorageError
  */
 export async function partyOf(
@@ -100,14 +97,14 @@ export async function partyOf(
   const used = await usedBefore({ thumbprint, stranger }, jwt, context);
   if (used !== undefined) return used;
   const introspected = allowed === "introspected";
-  // An introspected JWT was meant for a request to another server.
+  // An introspected JWT was bound to a request to another server.
   const unbound = introspected ? undefined : bindingFault(req, jwt, context);
   if (unbound !== undefined) return unbound;
   if (party.kind === "agent" && !introspected) await noteAgent(party, context);
   return party;
 }
 
-/** True if a user's host was given the key at enrolment or rotation, and has not proven it yet. */
+/** True if a linked host was given the key at enrolment or rotation, and has not proven it yet. */
 async function isUsersKey(
   thumbprint: string,
   { parties }: Pick<PartyContext, "parties">,
@@ -115,15 +112,15 @@ async function isUsersKey(
   return (await parties.hostsGiven(thumbprint)).some(isUsersHost);
 }
 
-/** The party of the JWT. */
+/** The party that signed the JWT. */
 export interface Signer {
   /** The thumbprint of the signing key. */
   readonly thumbprint: string;
-  /** True if anyone can make such a party; its JWTs have a separate room. */
+  /** True if anyone can become such a party; its JWTs are counted separately. */
   readonly stranger: boolean;
 }
 
-/** Uses a JWT up, or returns why it may not be used. */
+/** Marks a JWT as used. @returns The fault if it may not be used. */
 export async function usedBefore(
   { thumbprint, stranger }: Signer,
   { jti, over }: VerifiedJwt,
@@ -152,7 +149,10 @@ async function noteAgent({ agent }: AgentParty, { parties }: PartyContext): Prom
   await parties.used(agent.id);
 }
 
-/** Returns the accepted audiences: the issuer, and for executions also their address or a location elsewhere. */
+/**
+ * Returns the rule for accepted audiences: the issuer; for executions also their URL, or the URL of a
+ * capability's location.
+ */
 function audienceRule(
   allowed: Allowed,
   { url, locations }: Pick<PartyContext, "url" | "locations">,
@@ -174,7 +174,7 @@ function thumbprintOf(party: Known): string {
 
 type Found<Of> = Promise<Of | Fault>;
 
-/** Finds a host by the key in its JWT, whose thumbprint must be the `iss`. */
+/** Finds the host of a JWT by its key, whose thumbprint must be the `iss`. */
 async function hostOf(
   unverified: UnverifiedJwt,
   allowed: Allowed,
@@ -229,14 +229,14 @@ async function agentOf(
 }
 
 /**
- * Returns whether an Agent JWT's `iss` is the host's thumbprint, its id, or absent, since the published SDK
- * sends none.
+ * Returns whether an agent JWT's `iss` names the host: by its thumbprint, or by its id, or not at all, since
+ * the published SDK sends none.
  */
 function isHostsName(iss: string | undefined, { id, thumbprint, unproven }: HostRecord): boolean {
   return iss === undefined || [id, thumbprint, unproven?.thumbprint].includes(iss);
 }
 
-/** Returns why a JWT bound to a request does not fit this one; its body is checked later. */
+/** Returns the fault of a JWT that is bound to another request. The body is checked later. */
 function bindingFault(
   { method, path }: Addressed,
   { bound: { htm, htu } }: VerifiedJwt,

@@ -2,9 +2,9 @@ import type { AgentMode } from "../../agent/parties/records.js";
 import { isObject, isTexts, type JsonObject } from "../../bytes/json.js";
 import { type Fault, fault } from "./errors.js";
 
-// Parses the form of requests. Unknown properties are ignored, as the protocol demands; agent/ judges the
-// meaning of strings and constraints. An optional property may be absent, but not null: the specification says
-// which properties may be null (section 1.4.1), and lists none of a request.
+// Parses the form of requests. Unknown properties are ignored, as the protocol demands; src/agent checks the
+// meaning of strings and constraints. An optional property may be absent, but not null: the specification lists
+// the properties that may be null (section 1.4.1), and none of a request is among them.
 
 export type Reading<Of> = { readonly ok: true; readonly value: Of } | Fault;
 
@@ -13,7 +13,7 @@ export interface AskedCapability {
   readonly constraints?: JsonObject;
 }
 
-/** The common part of a registration and a request for capabilities. */
+/** What a registration and a request for capabilities have in common. */
 export interface Asking {
   readonly purpose?: string;
   readonly bindingMessage?: string;
@@ -29,9 +29,9 @@ export interface Registering extends Asking {
   readonly capabilities?: readonly AskedCapability[];
 }
 
-/** Most names of capabilities in one request. */
+/** Most capability names in one request. */
 const MAX_CAPABILITIES = 64;
-/** Longest string in characters. */
+/** Most characters of each string. */
 const LONGEST = { name: 200, reason: 1000, message: 500, hint: 320, id: 128 } as const;
 const CAPABILITY = /^[a-z0-9_]{1,64}$/;
 // A reason may contain line feeds and tabs, but no other control characters.
@@ -55,7 +55,7 @@ export function textIn(
   return { ok: true, value };
 }
 
-/** Reads a string for people, without markup (section 8.10); `undefined` if it is absent or empty afterwards. */
+/** Reads a string for people and removes markup (section 8.10); `undefined` if it is absent, or nothing is left. */
 function wordsIn(
   body: { readonly [name: string]: unknown },
   member: string,
@@ -72,10 +72,10 @@ function wordsIn(
   return { ok: true, value: plain === "" ? undefined : plain };
 }
 
-/** Matches HTML's tags, comments and declarations, as its tokenizer does. */
+/** Matches tags, comments and declarations as HTML's tokenizer does. */
 const MARKUP = /<[a-z/!?][^>]*>/gi;
 
-/** Removes markup until none is left, since removing markup can form new markup. */
+/** Removes markup repeatedly until none is left, since removing some can form new markup. */
 function withoutMarkup(text: string): string {
   let plain = text;
   for (;;) {
@@ -135,7 +135,7 @@ export function readAsking(body: JsonObject): Reading<Asking> {
       purpose: purpose.value,
       bindingMessage: message.value,
       loginHint: hint.value,
-      // The protocol leaves other preferences of clients to the server.
+      // If a client prefers another method, the protocol lets the server choose.
       ...(method.value === undefined
         ? {}
         : { method: method.value === "ciba" ? "backchannel" : "user_code" }),
@@ -143,7 +143,7 @@ export function readAsking(body: JsonObject): Reading<Asking> {
   };
 }
 
-/** Reads the requested capabilities. @param least - The smallest allowed number. */
+/** Reads the requested capabilities. @param least - The fewest that are allowed. */
 export function readAsked(value: unknown, least: number): Reading<readonly AskedCapability[]> {
   if (!Array.isArray(value) || value.length < least || value.length > MAX_CAPABILITIES) {
     return wrong("capabilities", `must be an array of ${least} to ${MAX_CAPABILITIES}`);

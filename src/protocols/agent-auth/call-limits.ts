@@ -6,14 +6,14 @@ import { addressKey } from "../../http/trusted-proxies.js";
 import { type Fault, fault } from "./errors.js";
 import { hostIn, type Party } from "./party.js";
 
-/** Refusals of strangers at one address that the ledger keeps in a minute; the log has all of them. */
+/** Refusals of strangers from one IP address that the ledger records in a minute. All are in the log. */
 const RECORDED = { points: 60, duration: 60 };
-/** Executions of strangers at one address that may be refused in a minute, since the ledger records each. */
+/** Executions of strangers from one IP address that may be refused in a minute, since the ledger records each. */
 const REFUSED = { points: 60, duration: 60 };
 
 /**
- * Limits calls: every address before its credentials are checked, then active parties of users' hosts each by
- * itself. All other parties count under their address, since anyone can make them.
+ * Limits the rate of calls: first each IP address, before credentials are checked; then each active party of a
+ * linked host. All other parties are counted by IP address, since anyone can create them.
  */
 export class CallLimits {
   readonly #limit: RateLimit;
@@ -34,7 +34,7 @@ export class CallLimits {
     return taken(this.#addresses, addressKey(req), this.#limit);
   }
 
-  /** Counts a request of a party with a verified signature, before anything is written about it. */
+  /** Counts a request of a party with a verified signature, before anything is stored about it. */
   async party(req: Request, party: Party): Promise<Fault | undefined> {
     const key = keyOf(party);
     if (key === undefined) return undefined;
@@ -42,12 +42,15 @@ export class CallLimits {
     return taken(this.#parties, key, this.#limit);
   }
 
-  /** Returns whether the ledger accepts one more refusal of a stranger at this address. */
+  /** Returns whether the ledger records one more refusal of a stranger from this IP address. */
   async records(req: Request): Promise<boolean> {
     return (await waitFor(this.#recorded, addressKey(req))) === undefined;
   }
 
-  /** Returns why strangers at this address may execute nothing now: too many of their executions were refused. */
+  /**
+   * Returns the fault if strangers from this IP address may execute nothing at present, because too many of
+   * their executions were refused.
+   */
   async executing(req: Request): Promise<Fault | undefined> {
     const known = await this.#refused.get(addressKey(req));
     if (known === null || known.consumedPoints < REFUSED.points) return undefined;
@@ -62,7 +65,7 @@ export class CallLimits {
   }
 }
 
-/** Limits how often each address calls one endpoint. */
+/** Limits how often each IP address calls one endpoint. */
 export function addressLimit(limit: RateLimit): (req: Request) => Promise<Fault | undefined> {
   const limiter = new RateLimiterMemory({ points: limit.requests, duration: limit.seconds });
   return (req) => taken(limiter, addressKey(req), limit);
@@ -78,7 +81,7 @@ async function taken(
   return fault("rate_limited", overLimit(limit, retryAfter), { retryAfter });
 }
 
-/** Returns whether a party counts by itself instead of under its address. */
+/** Returns whether a party is counted separately instead of by IP address. */
 export function isCounted(party: Party): boolean {
   return keyOf(party) !== undefined;
 }

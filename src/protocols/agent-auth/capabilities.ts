@@ -18,7 +18,7 @@ export interface Catalogue {
   readonly parties: Parties;
   readonly policy: Policy;
   readonly issuer: Issuer;
-  /** The names shown without credentials. */
+  /** Names of the capabilities that are shown without credentials. */
   readonly shown: ReadonlySet<string>;
 }
 
@@ -34,7 +34,7 @@ type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 const PAGE = 100;
 const MAX_PAGE = 1000;
 
-/** The capabilities that a party may see; for an agent, with whether each is granted to it. */
+/** The capabilities that a party may see. For an agent, each says whether it is granted. */
 type Visible = readonly (CapabilityTerm & { readonly granted?: boolean })[];
 
 /** Lists the capabilities that a party may see. */
@@ -95,7 +95,7 @@ function hidden(): Fault {
   return fault("authentication_required", message);
 }
 
-/** The party that cursors belong to. */
+/** Returns the name of the party that a cursor belongs to. */
 function partyName(party: Party): string {
   if (party.kind === "host") return `host ${party.host.id}`;
   return party.kind === "agent" ? `agent ${party.agent.id}` : "";
@@ -133,7 +133,7 @@ async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | 
   return shown.size === 0 ? undefined : all.filter(({ name }) => shown.has(name));
 }
 
-/** Returns what the policy allows a user, through one agent or any. */
+/** Returns the capabilities that the policy allows a user, through one agent or through any. */
 async function allowedTo(
   principal: string | undefined,
   all: readonly CapabilityTerm[],
@@ -173,7 +173,7 @@ function statusOf({ granted }: Visible[number]): JsonObject {
   return { grant_status: granted ? "granted" : "not_granted" };
 }
 
-/** Returns the names of the arguments, so that a list is enough to choose from. */
+/** Returns the names of the arguments, so that callers can choose from the list alone. */
 function fieldsOf(input: JsonObject | undefined): readonly Json[] | undefined {
   const properties = input?.["properties"];
   if (!isObject(properties)) return undefined;

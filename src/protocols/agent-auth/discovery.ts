@@ -1,13 +1,13 @@
 import type { AgentMode } from "../../agent/parties/records.js";
 import type { JsonObject } from "../../bytes/json.js";
 
-/** The provider's description of itself. */
+/** How the provider describes itself. */
 export interface Provider {
   readonly name: string;
   readonly description: string;
 }
 
-/** Paths of the discovery document; clients try the second if there is nothing at the first. */
+/** Paths of the discovery document. Clients try the second if they find nothing at the first. */
 export const DISCOVERY_PATHS: readonly string[] = [
   "/.well-known/agent-configuration",
   "/api/auth/agent/agent-configuration",
@@ -15,7 +15,7 @@ export const DISCOVERY_PATHS: readonly string[] = [
 /** The path of the search for providers. */
 export const SEARCH_PATH = "/api/search";
 
-/** The paths of the endpoints below the issuer, by their names in the discovery document. */
+/** The paths of the endpoints relative to the issuer, by their names in the discovery document. */
 export const ENDPOINTS = {
   register: "/agent/register",
   capabilities: "/capability/list",
@@ -31,7 +31,7 @@ export const ENDPOINTS = {
   introspect: "/agent/introspect",
 } as const;
 
-/** Makes the discovery document of a server at an address. */
+/** Returns the discovery document of a server at a URL. */
 export function discoveryDocument(
   url: string,
   { name, description }: Provider,

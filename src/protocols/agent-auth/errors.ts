@@ -1,12 +1,12 @@
-// src/protocols/agent-auth: an issuing agent over Agent-Auth 1.0-draft, with HTTP and JSON shapes on one side
-// and calls of agent/ on the other; agent-auth/client is the agent's side. This file has the error codes.
+// Error codes of Agent-Auth 1.0-draft. This folder converts its HTTP requests and JSON to calls of src/agent;
+// client/ has the agent's side.
 
 import type { PartyRefusal, PartyRefusalCode } from "../../agent/parties/refusals.js";
 import { type AgentDenial, type AgentDenials, codesOf, MOST_DENIALS } from "../../agent/refusal.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 
-/** The HTTP status of each error code. Stable. */
+/** The HTTP status of each error code; stable. */
 export const STATUS = {
   invalid_request: 400,
   unknown_constraint_operator: 400,
@@ -49,10 +49,10 @@ export const STATUS = {
   unavailable: 503,
 } as const;
 
-/** The value of `error` in an answer. Stable. */
+/** The value of `error` in an answer; stable. */
 export type AgentAuthCode = keyof typeof STATUS;
 
-/** The reason for a refusal, in the protocol's words. */
+/** The reason for a refusal, as this protocol reports it. */
 export interface Fault {
   readonly ok: false;
   readonly code: AgentAuthCode;
@@ -60,13 +60,13 @@ export interface Fault {
   readonly message: string;
   /** The HTTP status, if it differs from the code's own. */
   readonly status?: number;
-  /** Further properties of the answer beside `error` and `message`. */
+  /** Further properties of the answer. */
   readonly more?: JsonObject;
   /** Seconds, for the header `Retry-After`. */
   readonly retryAfter?: number;
   /** Codes of a capability's denials, for the header `Proviso-Denial`. */
   readonly codes?: readonly string[];
-  /** True if there is nothing to record: it is recorded already, or nothing was revealed. */
+  /** True if nothing needs to be recorded: it has been recorded already, or nothing was revealed. */
   readonly unrecorded?: boolean;
 }
 
@@ -78,7 +78,7 @@ export function fault(
   return { ok: false, code, message, ...more };
 }
 
-/** Maps faults that HTTP found before the protocol read the request. */
+/** Converts a fault found before the request was read. */
 export function fromHttp({ status, message, retryAfter }: HttpFault): Fault {
   return fault(CODE_OF_STATUS[status], message, retryAfter === undefined ? {} : { retryAfter });
 }
@@ -93,7 +93,7 @@ const CODE_OF_STATUS: { readonly [Status in HttpFault["status"]]: AgentAuthCode 
   503: "unavailable",
 };
 
-/** Codes that differ between the parties and this protocol, which has fewer of them and another spelling. */
+/** Refusal codes that have another name in this protocol, which has fewer codes. */
 const OTHERWISE = {
   hosts_not_allowed: "dynamic_host_registration_disabled",
   enrolment_token_invalid: "enrollment_token_invalid",
@@ -102,7 +102,7 @@ const OTHERWISE = {
   grant_not_found: "capability_not_granted",
 } as const satisfies { readonly [Code in PartyRefusalCode]?: AgentAuthCode };
 
-/** Maps a refusal of the parties to this protocol. */
+/** Converts a refusal of the parties to this protocol. */
 export function refusalFault({ code, ...refusal }: PartyRefusal): Fault {
   const { message, path, capabilities, operators, retryAfter } = refusal;
   const named = capabilities === undefined || code !== "invalid_capabilities";
@@ -121,8 +121,8 @@ function isOtherwise(code: PartyRefusalCode): code is keyof typeof OTHERWISE {
 }
 
 /**
- * Maps a refused execution to this protocol. Among the codes of its denials, the first in the order of {@link
- * KINDS} counts; the answer lists all denials.
+ * Converts a refused execution to this protocol. If its denials have several codes, the first in the order of
+ * {@link KINDS} determines the error; the answer lists all denials.
  */
 export function invocationFault(denials: AgentDenials): Fault {
   const [code, sentence] = kindOf(denials);
@@ -165,8 +165,8 @@ function kindOf(denials: AgentDenials): Kind {
 const RULE_NAME = /\.([\w*-]+)|\[("(?:[^"\\]|\\.)*")\]/g;
 
 /**
- * A violated limit on an argument: `{"field","constraint":{"max":1000},"actual"}`. A closed list is one of the field `*`,
- * as where limits are shown.
+ * Returns a violated limit on an argument: `{"field","constraint":{"max":1000},"actual"}`. A closed list has
+ * the field `*`, as in answers with limits.
  */
 function violationOf({ rule = "", expected, actual }: AgentDenial): Json {
   const limit = expected ?? null;
@@ -184,7 +184,7 @@ function violationOf({ rule = "", expected, actual }: AgentDenial): Json {
   };
 }
 
-/** Returns a denial without the repeated value of an argument that is not a scalar. */
+/** Returns a denial without `actual`, which may repeat an argument. */
 function shown({ code, rule, expected, message }: AgentDenial): JsonObject {
   return {
     code,

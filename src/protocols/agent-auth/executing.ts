@@ -29,7 +29,7 @@ export interface ExecutionContext {
 interface Execution {
   readonly capability: string;
   readonly arguments: JsonObject;
-  /** The presented token; without one, the stored grant is judged. */
+  /** The presented token; without one, the agent's stored grants are used. */
   readonly token?: string | undefined;
 }
 
@@ -37,10 +37,10 @@ type Executed = { readonly ok: true; readonly data: Json } | Fault;
 type Answer = { readonly ok: true; readonly body: JsonObject; readonly failed?: number } | Fault;
 
 const MOST_IN_BATCH = 50;
-/** Executions of one batch that run at once. */
+/** Most executions of one batch at once. */
 const AT_ONCE = 8;
 
-/** @param gone - Aborted when the caller has disconnected. @throws StorageError */
+/** Executes a capability. @param gone - Aborted when the caller has disconnected. @throws StorageError */
 export async function execute(
   body: JsonObject,
   token: string | undefined,
@@ -184,7 +184,7 @@ async function wasRevoked(
   return grants.some((grant) => grant.capability === capability && grant.status === "revoked");
 }
 
-/** Finds a capability that exists now or existed when it was granted. */
+/** Returns the fault if a capability neither exists now nor existed when it was granted. */
 async function unknownCapability(
   capability: string,
   { id }: AgentRecord,
@@ -199,11 +199,11 @@ async function unknownCapability(
   return fault("capability_not_found", `there is no capability of this name${hint}`);
 }
 
-/** Validates a result by its capability's output schema; returns the problem, if any. */
+/** Checks a result against its capability's output schema. @returns The problem, if any. */
 type OutputCheck = (result: Json) => string | undefined;
 
 /**
- * Compiles the output schemas of capabilities; the gate checks the input schemas.
+ * Compiles the output schemas of capabilities. Input schemas are compiled with the skills.
  *
  * @throws TypeError naming the capability whose schema is wrong.
  * @throws Error if `ajv` is not installed.
@@ -227,7 +227,7 @@ export async function outputChecks(
     let validate: ValidateFunction;
     try {
       validate = ajv.compile(output);
-      // Its answer would be a promise, which counts as true.
+      // An asynchronous check returns a promise, which would count as valid.
       if ("$async" in validate) throw new TypeError("it is asynchronous");
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);

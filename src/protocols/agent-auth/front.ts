@@ -33,9 +33,9 @@ export type Answer =
       readonly body: JsonObject;
       /** `no-store` unless given. */
       readonly cacheControl?: string;
-      /** Codes of refusals within the answer that are not recorded yet. */
+      /** Codes of refusals within the answer that are still to be recorded. */
       readonly refused?: readonly string[];
-      /** Number of refusals in a batch, which the ledger has already. */
+      /** Number of refusals in a batch, which the ledger has recorded already. */
       readonly failed?: number;
     }
   | Fault;
@@ -44,7 +44,7 @@ interface Call<By extends Party> {
   readonly party: By;
   readonly from: Origin;
   readonly body: JsonObject;
-  /** The query's parameters, each allowed once. */
+  /** The query parameters, each of which may occur once. */
   readonly query: { readonly [name: string]: string };
   readonly idempotencyKey: string | undefined;
   /** The token presented with an execution. */
@@ -56,18 +56,18 @@ interface Call<By extends Party> {
 /** An endpoint. */
 export interface Endpoint<By extends Allowed> {
   readonly allowed: By;
-  /** The kind of its refusals in the ledger; `registration` unless given. */
+  /** The kind of the endpoint's refusals in the ledger; `registration` unless given. */
   readonly kind?: LedgerEventKind;
-  /** True if it accepts a capability's token. */
+  /** True if the endpoint accepts a capability's token. */
   readonly takesToken?: boolean;
-  /** True if it manages the agent, which a JWT narrowed by `capabilities` may not do (4.3). */
+  /** True if the endpoint manages the agent, which a JWT restricted by `capabilities` may not do (section 4.3). */
   readonly manages?: boolean;
-  /** Rate limit of one address for this endpoint, in addition to the limit for all endpoints. */
+  /** Rate limit of one IP address for this endpoint, in addition to the limit for all endpoints. */
   readonly rate?: RateLimit;
   answer(call: Call<AllowedParties[By]>): Promise<Answer>;
 }
 
-/** The handlers in front of all endpoints. */
+/** What the handlers in front of all endpoints need. */
 export interface FrontContext extends PartyContext {
   readonly ledger: Ledger;
   readonly log: AgentLog;
@@ -78,7 +78,10 @@ export interface FrontContext extends PartyContext {
 
 const TYPES = ["application/json"];
 
-/** Makes handlers that authenticate before a body is read, so that a party that may not call costs no more. */
+/**
+ * Returns the handlers in front of endpoints. They authenticate the party before the body is read, so that a
+ * refused request costs little.
+ */
 export function fronts(
   context: FrontContext,
   isDraining: () => boolean,
@@ -87,7 +90,7 @@ export function fronts(
 ) => readonly (RequestHandler | ErrorRequestHandler)[] {
   const { ledger, log, metrics, clock, url } = context;
   const found = new WeakMap<IncomingMessage, Party | Fault>();
-  // SHA-256 of the body, if a JWT is bound to one.
+  // The SHA-256 of the body, by request, if the JWT is bound to it.
   const hashes = new WeakMap<IncomingMessage, string>();
   const limits = new CallLimits(context.rate);
   return ({
@@ -150,7 +153,7 @@ export function fronts(
       if (party === undefined || !("ok" in party)) return next();
       return refuseOutcome(req, res, party);
     };
-    // Otherwise a flood of requests with invalid credentials would become a flood of events.
+    // Otherwise a flood of requests with invalid credentials would become a flood of ledger events.
     const refuseOutcome = async (req: Request, res: Response, fault: Fault): Promise<void> => {
       const party = found.get(req);
       const known = party !== undefined && !("ok" in party) && isCounted(party);
@@ -182,7 +185,7 @@ function isNarrowed(party: Party): boolean {
   return party.kind === "agent" && party.jwt.capabilities !== undefined;
 }
 
-/** An error of authentication itself is not the caller's fault. */
+/** Authenticates the party. If authentication itself fails, that is reported as an error of the server. */
 async function foundParty(
   req: Request,
   allowed: Allowed,
@@ -227,7 +230,7 @@ function callOf(req: Request, takesToken: boolean): Read {
   return { ok: true, call: { query, body, token, idempotencyKey: req.get("Idempotency-Key") } };
 }
 
-/** Returns the `ath` that a party's JWT is bound to, if any. */
+/** Returns the `ath` to which a party's JWT is bound, if any. */
 function boundBody(party: Party | Fault | undefined): string | undefined {
   if (party === undefined || "ok" in party || party.kind === "anonymous") return undefined;
   return party.jwt.bound.ath;
@@ -239,7 +242,7 @@ function hashOf(bytes: Uint8Array): string {
 
 const NO_BODY = hashOf(new Uint8Array());
 
-/** Returns why a JWT bound to a body does not fit the body with this hash. */
+/** Returns the fault if a JWT is bound to another body than the one with this hash. */
 function bodyFault(party: Party, hash: string): Fault | undefined {
   const ath = boundBody(party);
   if (ath === undefined || ath === hash) return undefined;

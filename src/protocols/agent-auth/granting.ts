@@ -22,7 +22,7 @@ import { readKey } from "./keys.js";
 import { namedAgent } from "./named-agent.js";
 import type { AgentParty, HostParty, NewHost, SigningHost } from "./party.js";
 
-// How agents are made and get capabilities: registration, requests, status and reactivation.
+// Registration, requests for capabilities, status and reactivation of agents.
 
 export interface GrantingContext extends AnswerContext {
   readonly parties: Parties;
@@ -76,7 +76,7 @@ export async function register(
   return { ok: true, body: await askedBody(outcome, context), ...refusedIn(outcome) };
 }
 
-/** Denials of strangers that parties do not record themselves. */
+/** Returns the denials of strangers that `Parties` does not record itself. */
 function refusedIn({ host, grants }: AskedAnswer): { readonly refused?: readonly string[] } {
   const denied = grants.some(({ status }) => status === "denied");
   return denied && !isUsersHost(host) ? { refused: ["grant_denied"] } : {};
@@ -151,15 +151,15 @@ export async function reactivate(
 }
 
 /**
- * Claims an autonomous agent; only for the agent and its host, since the deciding user gets the host. @throws
- * StorageError
+ * Asks a user to claim an autonomous agent. Only the agent and its host may ask, since the user who approves
+ * also gets the host. @throws StorageError
  */
 export async function claim(
   body: JsonObject,
   asker: SigningHost | AgentParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  // People are given ids of agents to claim, so such a request does not prove the key.
+  // Other people may know the id of an agent to be claimed, so such a request does not prove the host's key.
   const found = await namedAgent(body["agent_id"], asker, context.parties, { proves: false });
   if (!found.ok) return found;
   const asking = readAsking(body);
@@ -170,7 +170,7 @@ export async function claim(
   return { ok: true, body: await askedBody(outcome, context) };
 }
 
-/** Returns the requested grants with the approval that they wait for. */
+/** Returns the requested grants, and the approval that they wait for. */
 async function askedBody(
   { agent, host, grants, approval, userCode }: AskedAnswer,
   context: GrantingContext,
@@ -196,12 +196,12 @@ async function wholeAnswer(
 
 const noTokens = (): boolean => false;
 
-/** A narrowed JWT gets tokens only for the capabilities that it names. */
+/** Returns whether to include a capability's token. A JWT restricted by `capabilities` only gets tokens for these. */
 function tokensFor({ capabilities }: AgentParty["jwt"]): (capability: string) => boolean {
   return (capability) => capabilities?.includes(capability) ?? true;
 }
 
-/** The acting party, as an actor. */
+/** Returns the party as an actor. */
 export function by(
   party: AgentParty | HostParty,
 ): { readonly agent: string } | { readonly host: string } {

@@ -1,6 +1,6 @@
 /**
- * An issuing agent over Agent-Auth 1.0-draft: hosts and agents that register themselves, grants that users
- * approve, and executions with them.
+ * Serves an issuing agent over Agent-Auth 1.0-draft: hosts and agents register themselves, users approve
+ * grants, and agents execute capabilities.
  *
  * @module proviso/agent-auth
  */

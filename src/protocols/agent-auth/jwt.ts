@@ -6,54 +6,54 @@ import type { PublicKey } from "./keys.js";
 
 type JwtType = "host+jwt" | "agent+jwt";
 
-/** An unverified JWT: used only to find the key that it must be signed with. */
+/** An unverified JWT. It is used only to find the key with which it must be signed. */
 export interface UnverifiedJwt {
   readonly ok: true;
   readonly text: string;
   readonly type: JwtType;
   readonly iss?: string;
   readonly sub?: string;
-  /** The key in a host's JWT at its first contact. */
+  /** The key in a host's JWT when the host is still unknown. */
   readonly hostKey?: unknown;
   readonly header: { readonly [name: string]: unknown };
   readonly claims: { readonly [name: string]: unknown };
 }
 
-/** The claims of a JWT that is verified, for this server, and valid now. */
+/** The claims of a JWT that was verified, is for this server, and is valid now. */
 export interface VerifiedJwt {
   readonly ok: true;
   readonly type: JwtType;
   readonly iss?: string;
   readonly jti: string;
   readonly aud: string;
-  /** Time after which it is refused in any case, in milliseconds since 1970. */
+  /** When the JWT can no longer be accepted, in milliseconds since 1970. */
   readonly over: number;
-  /** The names that it is narrowed to; absent if it is not narrowed. */
+  /** The capability names to which the JWT is restricted; absent if it is not. */
   readonly capabilities?: readonly string[];
-  /** The request that it is bound to, by the claims it has: method, URL, SHA-256 of the body. */
+  /** The request to which the JWT is bound: method, URL, SHA-256 of the body; each only if claimed. */
   readonly bound: { readonly htm?: string; readonly htu?: string; readonly ath?: string };
   readonly agentKey?: unknown;
   readonly hostKey?: unknown;
   readonly hostName?: string;
 }
 
-/** Returns whether a JWT for an audience is accepted here. */
+/** Returns whether a JWT with an audience is accepted. */
 export type AudienceRule = (aud: string) => boolean;
 
 /** Seconds for which a JWT is valid after its `iat`, by the sender's clock. */
 const MAX_AGE = 60;
 /** Seconds by which the sender's clock may differ (section 8.2). */
 const SKEW = 30;
-/** RFC 9864 uses the name of the curve for RFC 8037's EdDSA. */
+/** RFC 9864 names the curve in place of RFC 8037's EdDSA. */
 const ALGORITHMS = ["EdDSA", "Ed25519"];
-/** Longest JWT in characters. */
+/** Most characters of a JWT's header. */
 const MAX_HEADER = 1024;
 const MAX_CLAIMS = 6144;
 const MAX_DEPTH = 4;
 const MAX_CAPABILITIES = 256;
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/;
 
-/** Parses a JWT within limits. Reads only what identifies the key. */
+/** Parses a JWT within limits. Reads only what identifies its key. */
 export function readJwt(text: string): UnverifiedJwt | Fault {
   const [, head = "", body = ""] = COMPACT.exec(text) ?? [];
   if (head === "") return invalid("is not three parts of base64url");
@@ -64,7 +64,7 @@ export function readJwt(text: string): UnverifiedJwt | Fault {
   if (typeof header["alg"] !== "string" || !ALGORITHMS.includes(header["alg"])) {
     return invalid('must be signed with EdDSA ("alg")');
   }
-  // Critical extensions and an unencoded payload are not supported.
+  // Critical extensions and unencoded payloads are not supported.
   if (header["crit"] !== undefined || header["b64"] !== undefined) {
     return invalid('must not have the header members "crit" and "b64"');
   }
@@ -97,9 +97,9 @@ function partOf(part: string): { readonly [name: string]: unknown } | undefined 
 }
 
 /**
- * Verifies a JWT: its signature first, then its claims.
+ * Verifies a JWT: first its signature, then its claims.
  *
- * @param audiences - The accepted audiences.
+ * @param audiences - The rule for accepted audiences.
  * @param now - Milliseconds since 1970.
  */
 export async function verifyJwt(
@@ -133,7 +133,8 @@ export async function verifyJwt(
     return invalid('has "capabilities" that are not an array of names');
   }
   const narrowed = isNames(capabilities) ? capabilities : undefined;
-  // RFC 7519 allows an array of one instead of a string. The first of several servers could send the JWT on.
+  // RFC 7519 also allows an array. Only one audience is accepted, since with several, the first server could
+  // forward the JWT.
   const [audience, another]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (typeof audience !== "string" || another !== undefined || !audiences(audience)) {
     return invalid('is not for this address ("aud")');

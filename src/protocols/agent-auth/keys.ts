@@ -19,11 +19,12 @@ export interface ReadKey {
   readonly thumbprint: string;
 }
 
-/** 32 bytes: the last character holds four bits of them. */
+/** 32 bytes: the last character holds only four bits. */
 const X = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /**
- * Reads a public key sent by another party. Refuses a point of small order, under which anyone can sign.
+ * Reads a public key sent by another party. Refuses a point of small order, for which anyone can make
+ * signatures.
  *
  * @param what - The name of the key in errors, such as `public_key`.
  */
@@ -43,7 +44,7 @@ export async function readKey(value: unknown, what: string): Promise<ReadKey | F
   return { ok: true, key, thumbprint: await calculateJwkThumbprint(key) };
 }
 
-/** Reads the form of a public key in a JWK. */
+/** Reads a public key in a JWK, without checking the point. */
 export function keyIn(value: unknown, what: string): Reading<PublicKey> {
   if (!isObject(value)) return malformed(what, "must be a public key as a JWK");
   const { kty, crv, x, d } = value;

@@ -13,11 +13,11 @@ import { namedAgent, signingHost } from "./named-agent.js";
 import { type AgentParty, isStranger, type SigningHost } from "./party.js";
 import { readNewKey } from "./possession.js";
 
-// How agents and hosts end and change their keys; enrolment; and introspection by resource servers.
+// Revocation and key rotation of agents and hosts, enrolment, and introspection for resource servers.
 
 type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 
-/** Revokes an agent with all its grants; may be repeated. @throws StorageError */
+/** Revokes an agent with all its grants; can be repeated. @throws StorageError */
 export async function revokeAgent(
   body: JsonObject,
   asker: SigningHost | AgentParty,
@@ -30,7 +30,7 @@ export async function revokeAgent(
   return { ok: true, body: { agent_id: found.agent.id, status: "revoked" } };
 }
 
-/** Revokes grants by the names of their capabilities. @throws StorageError */
+/** Revokes grants by capability name. @throws StorageError */
 export async function revokeCapabilities(
   body: JsonObject,
   asker: SigningHost | AgentParty,
@@ -48,7 +48,7 @@ export async function revokeCapabilities(
   return { ok: true, body: { agent_id: found.agent.id, revoked, grant_ids: grantIds } };
 }
 
-/** Revokes the asking host, with all its agents. @throws StorageError */
+/** Revokes the asking host with all its agents. @throws StorageError */
 export async function revokeHost(
   body: JsonObject,
   asker: SigningHost,
@@ -67,7 +67,7 @@ export async function revokeHost(
   return { ok: true, body: { host_id: host.id, status: "revoked", agents_revoked: agentsRevoked } };
 }
 
-/** Gives an agent another key; the previous one becomes invalid at once. @throws StorageError */
+/** Replaces an agent's key; the old key becomes invalid at once. @throws StorageError */
 export async function rotateAgentKey(
   body: JsonObject,
   asker: SigningHost | AgentParty,
@@ -86,7 +86,7 @@ export async function rotateAgentKey(
   return { ok: true, body: { agent_id: id, status: outcome.agent.status } };
 }
 
-/** Gives the asking host another key. @throws StorageError */
+/** Replaces the asking host's key. @throws StorageError */
 export async function rotateHostKey(
   body: JsonObject,
   asker: SigningHost,
@@ -102,7 +102,7 @@ export async function rotateHostKey(
   return { ok: true, body: { host_id: outcome.host.id, status: outcome.host.status } };
 }
 
-/** Gives a host made by a user its key, by the token that the user received for it. @throws StorageError */
+/** Sets the key of a host that a user created; the enrolment token proves the host. @throws StorageError */
 export async function enrollHost(body: JsonObject, context: PartyContext): Promise<Answer> {
   const token = textIn(body, "token");
   if (!token.ok) return token;
@@ -126,7 +126,7 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
 }
 
 /**
- * Introspects an agent's JWT, and uses it up. Gives the same answer for every invalid JWT.
+ * Introspects an agent's JWT, and marks it as used. The answer is the same for every invalid JWT.
  *
  * @throws StorageError
  */
@@ -146,7 +146,7 @@ export async function introspect(
     ({ status, capability }) =>
       status === "active" &&
       (jwt.capabilities?.includes(capability) ?? true) &&
-      // A JWT for a location covers the capabilities executed there.
+      // A JWT for a location only covers the capabilities executed there.
       (!elsewhere || locations.get(capability) === jwt.aud),
   );
   const asked = grants.map(({ id, grant, operation }) => ({ name: id, grant, operation }));

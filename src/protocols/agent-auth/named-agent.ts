@@ -3,11 +3,11 @@ import type { AgentRecord, HostRecord } from "../../agent/parties/records.js";
 import { type Fault, fault } from "./errors.js";
 import { type AgentParty, type HostParty, hostFault, type SigningHost } from "./party.js";
 
-// Finds the host that signed, and the agent that a request is about. Several hosts may have been given the same
-// unproven key at rotation or enrolment; a request under it that names an agent identifies the host, and proves
-// the key.
+// Finds the host that signed a request, and the agent that the request is about. Several hosts may have been
+// given the same key, still unproven, at rotation or enrolment. A request signed with it that names an agent
+// identifies one host, and proves its key.
 
-/** A request about an agent, by a party that may make it. */
+/** An agent, and the party that makes a permitted request about it. */
 interface NamedAgent {
   readonly ok: true;
   readonly agent: AgentRecord;
@@ -15,11 +15,11 @@ interface NamedAgent {
 }
 
 /**
- * Returns the agent that a request is about: the asking agent, or one of the asking host's.
+ * Returns the agent that a request is about: the asking agent, or an agent of the asking host.
  *
- * @param id - `agent_id`; optional for an asking agent.
- * @param how - Whether a host may ask that waits for its first approval, and whether asking proves its key; it
- *   does, unless the request may be about a stranger's agent.
+ * @param id - The request's `agent_id`; optional if an agent asks.
+ * @param how - Whether a host that waits for its first approval may ask, and whether the request proves the
+ *   host's key. It does unless the request may be about a stranger's agent.
  * @throws StorageError
  */
 export async function namedAgent(
@@ -35,7 +35,7 @@ export async function namedAgent(
   if (typeof named !== "string" || named === "" || named.length > 128) {
     return fault("invalid_request", "agent_id: must be the id of an agent");
   }
-  // The current record: this call has been recorded as its last.
+  // Read the record again: this call has been recorded as its latest use.
   const agent = await parties.agent(named);
   if (agent === undefined) return fault("agent_not_found", "there is no agent of this id");
   const foreign = fault("unauthorized", "the agent is another party's");

@@ -4,10 +4,10 @@ import { type Fault, fault } from "./errors.js";
 import type { VerifiedJwt } from "./jwt.js";
 import type { ReadKey } from "./keys.js";
 
-/** The party of a request, as shown by its JWT. */
+/** The party that makes a request, according to its JWT. */
 export type Party = Anonymous | HostParty | SigningHost | AgentParty | NewHost;
 
-/** A host that may make the request. */
+/** A known host. */
 export interface HostParty {
   readonly kind: "host";
   readonly host: HostRecord;
@@ -15,13 +15,13 @@ export interface HostParty {
 }
 
 /**
- * A host that has signed with a key that several hosts may have been given unproven. The agent named in the
- * request identifies the host.
+ * A host identified only by its key. Several hosts may have been given this key unproven; the agent named in
+ * the request then identifies the host.
  */
 export interface SigningHost {
   readonly kind: "signer";
   readonly thumbprint: string;
-  /** The host that has proven the key, in any state. */
+  /** The host that has proven the key, whatever its status. */
   readonly holder?: HostRecord;
   readonly jwt: VerifiedJwt;
 }
@@ -34,7 +34,7 @@ export interface AgentParty {
   readonly jwt: VerifiedJwt;
 }
 
-/** An unknown host, which has proven possession of the key in its JWT. */
+/** An unknown host that has proven possession of the key in its JWT. */
 export interface NewHost {
   readonly kind: "newcomer";
   readonly ready: ReadKey;
@@ -48,9 +48,9 @@ export interface Anonymous {
 
 /** Which parties may call an endpoint. */
 export interface AllowedParties {
-  /** Any caller; credentials are not read. */
+  /** Any caller. Credentials are not read. */
   readonly any: Anonymous;
-  /** Any caller; its credentials decide what it may see. */
+  /** Any caller. Credentials determine what it may see. */
   readonly optional: Anonymous | HostParty | AgentParty;
   /** Hosts, including unknown ones and those that wait for their first approval. */
   readonly "new-host": HostParty | NewHost;
@@ -61,9 +61,9 @@ export interface AllowedParties {
   readonly "host-itself": SigningHost;
   /** A host, about one of its agents. */
   readonly "host-of-agent": SigningHost;
-  /** A host about one of its agents, or the agent about itself. */
+  /** A host, about one of its agents; or an agent, about itself. */
   readonly "host-or-agent": SigningHost | AgentParty;
-  /** Active agents, by a JWT in the body of the request, made for this server or for a location. */
+  /** An active agent whose JWT is in the body of the request, made for this server or for a capability's location. */
   readonly introspected: AgentParty;
 }
 
@@ -86,13 +86,13 @@ export function isAllowed<By extends Allowed>(party: Party, by: By): party is Al
   return KINDS[by].includes(party.kind);
 }
 
-/** Returns the host of a party, as far as its credentials alone identify it. */
+/** Returns the host of a party, if its credentials alone identify one. */
 export function hostIn(party: Party): HostRecord | undefined {
   if (party.kind === "signer") return party.holder;
   return party.kind === "host" || party.kind === "agent" ? party.host : undefined;
 }
 
-/** Returns true if anyone can make such a party: its key identifies no host that a user has taken on. */
+/** Returns true if anyone can become such a party: its key identifies no linked host. */
 export function isStranger(party: Party): boolean {
   const host = hostIn(party);
   return host === undefined || !isUsersHost(host);
@@ -105,15 +105,15 @@ export function isTaken(type: VerifiedJwt["type"], by: Allowed): boolean {
   );
 }
 
-/** Returns why a known party may not make this request. */
+/** Returns the fault if a known party may not make this request. */
 export function statusFault(party: Exclude<Party, Anonymous>, allowed: Allowed): Fault | undefined {
   if (party.kind === "agent") return hostFault(party.host, true) ?? agentFault(party.agent);
   return party.kind === "host" ? hostFault(party.host, allowed === "new-host") : undefined;
 }
 
 /**
- * Returns why a host may do nothing now. @param waiting - Whether it may call while it waits for its first
- * approval.
+ * Returns the fault if a host may not act at present. @param waiting - Whether it may call while it waits for
+ * its first approval.
  */
 export function hostFault({ status }: HostRecord, waiting: boolean): Fault | undefined {
   if (status === "revoked") return fault("host_revoked", "the host was revoked");
@@ -121,7 +121,7 @@ export function hostFault({ status }: HostRecord, waiting: boolean): Fault | und
   return fault("host_pending", "the host waits for its first approval");
 }
 
-/** Returns why an agent may do nothing now. */
+/** Returns the fault if an agent may not act at present. */
 function agentFault({ status, denial }: AgentRecord): Fault | undefined {
   switch (status) {
     case "active":

@@ -7,27 +7,27 @@ import { type Fault, fault } from "./errors.js";
 import { readJwt, verifyJwt } from "./jwt.js";
 import { type ReadKey, readKey } from "./keys.js";
 
-/** The owner of the new key, and the endpoint. */
+/** Who gets the new key, and at which endpoint. */
 export interface Giving {
   /** The agent's id; absent for a host. */
   readonly agent?: string;
   /** The path of the endpoint. */
   readonly path: string;
-  /** True if anyone can make such a party. */
+  /** True if anyone can become such a party. */
   readonly stranger: boolean;
   /**
-   * True if the key comes with something that works only once, so that the proof cannot be replayed. Then
-   * nothing is stored of the proof, which anyone could send.
+   * True if the key comes with a one-time value, so that the proof cannot be replayed. Then nothing about the
+   * proof is stored, since anyone could send one.
    */
   readonly once?: true;
 }
 
-/** Longest string in characters. */
+/** Most characters of a proof. */
 const LONGEST = 8192;
 
 /**
- * Reads `public_key` and the optional `proof`: a JWT under that key for this endpoint (`htu`), with the
- * thumbprint as `iss` for a host, with the agent's id as `sub` for an agent.
+ * Reads `public_key` and the optional `proof`: a JWT signed with that key for this endpoint (`htu`). For a
+ * host, its `iss` must be the key's thumbprint; for an agent, its `sub` must be the agent's id.
  *
  * @throws StorageError
  */

@@ -34,9 +34,9 @@ export interface RoutesContext
     ExecutionContext,
     Omit<GrantingContext, "parties"> {
   readonly document: JsonObject;
-  /** Rate limit of one address for introspection. */
+  /** Rate limit of one IP address for introspection. */
   readonly introspection: RateLimit;
-  /** The entry of this server in its own directory. */
+  /** This server's entry in its own directory. */
   readonly listed: Listed;
 }
 

@@ -3,18 +3,18 @@ import type { Issuer } from "../../issuer/issuer.js";
 import { wrong } from "./bodies.js";
 import type { Answer } from "./front.js";
 
-/** A searched capability, as lists show it. */
+/** The properties of a capability that are searched. */
 interface Searched {
   readonly name: string;
   readonly description: string;
 }
 
-/** Longest query in characters. */
+/** Most characters of a query. */
 export const MAX_QUERY = 256;
 
 /**
- * Returns the capabilities whose name or description contains any word of a query, ignoring case; all for an
- * empty one.
+ * Returns the capabilities whose name or description contains any word of a query, ignoring case; all of them
+ * for an empty query.
  */
 export function search<Of extends Searched>(all: readonly Of[], query: string): readonly Of[] {
   if (query.trim() === "") return all;
@@ -25,9 +25,9 @@ export function search<Of extends Searched>(all: readonly Of[], query: string): 
   });
 }
 
-/** The start of a page of a list. */
+/** Where a page of a list begins. */
 interface Position {
-  /** The listing party; a cursor is valid for this party only. */
+  /** The party that lists; a cursor is valid for this party only. */
   readonly party: string;
   readonly query: string;
   /** The name of the last capability on the previous page. */
@@ -35,15 +35,15 @@ interface Position {
 }
 
 const PURPOSE = "agent-auth-cursor";
-/** Milliseconds for which a list can be continued. */
+/** Time for which a list can be continued. */
 const LIFETIME = "1h";
 
-/** Makes a cursor: opaque, and authenticated by being sealed. */
+/** Returns a cursor. It is sealed, so that callers can neither read nor change it. */
 export function cursorOf(issuer: Issuer, { party, query, after }: Position): string {
   return issuer.seal(PURPOSE, JSON.stringify([party, query, after]), LIFETIME);
 }
 
-/** Returns where a list continues; `undefined` for a cursor of another server, party or query. */
+/** Returns where a list continues; `undefined` if the cursor is for another server, party or query. */
 export function positionOf(
   issuer: Issuer,
   cursor: string,
@@ -56,18 +56,18 @@ export function positionOf(
   return after;
 }
 
-/** The searchable description of a provider. */
+/** The description of a provider that is searched. */
 export interface Listed {
-  /** Its discovery document. */
+  /** The provider's discovery document. */
   readonly document: JsonObject;
-  /** Its name, its host, its description and the capabilities that it shows to every caller. */
+  /** The provider's name. */
   readonly name: string;
   readonly description: string;
 }
 
 const MOST = 50;
 
-/** Searches the known providers: this server itself. */
+/** Searches the known providers, of which there is one: this server. */
 export function directoryAnswer(
   { intent, limit = "10" }: { readonly [name: string]: string },
   { document, name, description }: Listed,

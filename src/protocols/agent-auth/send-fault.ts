@@ -6,10 +6,10 @@ import { DENIAL_HEADER } from "../../http/headers.js";
 import { DISCOVERY_PATHS } from "./discovery.js";
 import { type Fault, fromHttp, STATUS } from "./errors.js";
 
-/** Answers with a fault in this protocol's form. */
+/** Answers with a fault in the form of this protocol. */
 export type AnswerFault = (res: Response, fault: Fault) => void;
 
-/** Faults of the server and of its limits, which reveal nothing about permissions. */
+/** Statuses of faults that reveal nothing about permissions. */
 const UNRECORDED: readonly number[] = [404, 405, 429, 500, 503];
 
 /** Sends a fault without recording it. @param url - The server's address, for the challenge of a 401. */
@@ -46,7 +46,7 @@ export function refusalNotes(
   };
 }
 
-/** Sends faults, and records those that refuse a party something. */
+/** Returns a function that sends faults, and records those that refuse a party something. */
 export function recordedFaults(note: RefusalNote, url: string): AnswerFault {
   return (res, fault) => {
     const { code, codes = [code], unrecorded } = fault;
@@ -57,7 +57,7 @@ export function recordedFaults(note: RefusalNote, url: string): AnswerFault {
   };
 }
 
-/** Answers faults found by HTTP, in this protocol's form. */
+/** Returns a writer that answers faults found before the request was read, in the form of this protocol. */
 export function faultWriter(answer: AnswerFault = sendFault): FaultWriter {
   return (res, fault) => answer(res, fromHttp(fault));
 }

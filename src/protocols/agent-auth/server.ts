@@ -27,28 +27,28 @@ import { faultWriter } from "./send-fault.js";
 
 /** Options for serving an issuing agent and its parties over Agent-Auth. */
 export interface AgentAuthOptions {
-  /** Made with the parties: `createIssuingAgent({ parties, … })`. */
+  /** The agent, created with the parties: `createIssuingAgent({ parties, … })`. */
   readonly agent: IssuingAgent;
-  /** Made with `terms`: `capabilityTerms(agent.grants, agent.skills)`. */
+  /** The parties, created with `terms`: `capabilityTerms(agent.grants, agent.skills)`. */
   readonly parties: Parties;
-  /** The agent's own. */
+  /** The agent's policy. */
   readonly policy: Policy;
   /** The agent's ledger, which also records refused requests. */
   readonly ledger: Ledger;
-  /** The provider's entry in the discovery document. */
+  /** How the provider describes itself in the discovery document. */
   readonly provider: Provider;
-  /** The capabilities shown without credentials; `*` for all, none unless given. */
+  /** Names of the capabilities shown without credentials, or `*` for all; none unless given. */
   readonly public?: readonly string[] | "*";
-  /** The address where the user enters a code; `/approvals/device` on this server unless given. */
+  /** The URL where the user enters a user code; `/approvals/device` on this server unless given. */
   readonly verificationUrl?: string;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
   readonly body?: Partial<BodyLimits>;
-  /** Rate limit of each active party of a user's host, and of all others of one address together. */
+  /** Rate limit of each active party of a linked host, and of all other parties of one IP address together. */
   readonly rate?: RateLimit;
   /**
-   * Rate limit of one address for introspection, which requires no credentials of the caller (5.12); 30 times
-   * in 60 seconds unless given. A service that introspects each call needs more.
+   * Rate limit of one IP address for introspection, which needs no credentials (section 5.12); 30 times in 60
+   * seconds unless given. A service that introspects each call needs more.
    */
   readonly introspection?: RateLimit;
   /** Milliseconds that a skill may take; 30,000 unless given. */
@@ -59,14 +59,14 @@ export interface AgentAuthOptions {
   readonly clock?: () => number;
 }
 
-/** Options of a separate server. */
+/** Options of a server that only serves this agent. */
 export interface AgentAuthServerOptions
   extends AgentAuthOptions,
     Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
 
 /** A mounted issuing agent. */
 export interface MountedAgentAuth extends Mounted {
-  /** The discovery document. */
+  /** The URL of the discovery document. */
   readonly discoveryUrl: string;
 }
 
@@ -100,7 +100,7 @@ const OPTIONAL = [
  * Serves an issuing agent over Agent-Auth 1.0-draft, with `/healthz` and `/readyz`.
  *
  * @throws TypeError if an option is wrong.
- * @throws Error if the port is taken, or a needed package is not installed.
+ * @throws Error if the port is in use, or a needed package is not installed.
  */
 export async function serveAgentAuth(
   options: AgentAuthServerOptions,
@@ -127,8 +127,8 @@ export async function serveAgentAuth(
 /**
  * Checks the options, and loads the needed packages.
  *
- * @returns A function that mounts the protocol on an app with others.
- * @throws TypeError naming the option that is wrong, or the capability with a wrong output schema.
+ * @returns A function that mounts the protocol on an app, which may serve other protocols too.
+ * @throws TypeError naming the option that is wrong, or the capability whose output schema is wrong.
  * @throws Error if `ajv`, `jose` or `@noble/curves` is not installed.
  */
 export async function prepareAgentAuth(
@@ -144,7 +144,7 @@ export async function prepareAgentAuth(
   );
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
-  // Each execution adds a listener for as long as it takes.
+  // Each execution adds a listener until it ends.
   setMaxListeners(0, stopping.signal);
   return (place) => {
     const { url } = place;
@@ -190,7 +190,7 @@ export async function prepareAgentAuth(
   };
 }
 
-/** The entry by which the directory finds this server. */
+/** Returns the entry for this server in the directory. */
 function listedBy(
   provider: Provider,
   terms: CapabilityTerms,

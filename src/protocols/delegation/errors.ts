@@ -8,7 +8,7 @@ import type {
 import { type FaultWriter, type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 import { DENIAL_HEADER } from "../../http/headers.js";
 
-/** Error codes. Stable. */
+/** Error codes; stable. */
 export type DelegationErrorCode =
   | "VALIDATION_ERROR"
   | "UNAUTHORIZED"
@@ -25,7 +25,7 @@ export type DelegationErrorCode =
 
 /** One problem of a request. */
 export interface ErrorDetail {
-  /** The property of the body, the header or the part of the address that is wrong. */
+  /** The property of the body, the header, or the part of the path that is wrong. */
   readonly field?: string;
   /** The stable reason. */
   readonly reason: string;
@@ -41,7 +41,7 @@ export interface DelegationErrorBody {
   };
 }
 
-/** The places in a request of values that the agent calls by its own names. */
+/** Where a request has the values that src/agent refers to by these names. */
 const FIELDS: { readonly [Field in DelegationField]: string } = {
   delegatee: "delegateeAgentId",
   scopes: "scopes",
@@ -98,7 +98,7 @@ export const answerFault: FaultWriter = (res, { status, reason, message, retryAf
   answerError(res, status, { code: FAULTS[status], message, details: { reason } });
 };
 
-/** Answers a refusal, with every reason. @param capability - The place of the capability in the request. */
+/** Answers a refusal with every reason. @param capability - Where the request has the capability. */
 export function answerRefusal(
   res: Response,
   { problems }: DelegationRefusal,
@@ -123,7 +123,7 @@ export function answerInvalid(res: Response, field: string, message: string): vo
   answerError(res, 400, { code: "VALIDATION_ERROR", message, details });
 }
 
-/** Answers that the named thing does not exist. */
+/** Answers that something named in the request does not exist. */
 export function answerNotFound(res: Response, reason: string, message: string): void {
   answerError(res, 404, { code: "NOT_FOUND", message, details: { reason } });
 }

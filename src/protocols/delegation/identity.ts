@@ -13,16 +13,19 @@ import { CAPABILITY_HEADER } from "../../http/headers.js";
 
 type Presented = Extract<CapabilityIdentity, { ok: true }>;
 
-// Keyed by the caller object of one request; each presented capability has its own.
+// By the caller object, which is a new one for each request that presents a capability.
 const presented = new WeakMap<Caller, Presented>();
 
-/** Longest capability in characters; a server limits all headers together before that. */
+/** Most characters of a capability. Servers limit all headers together to less. */
 const LONGEST_HEADER = 48 * 1024;
 const ADVICE = "send an access token, or a capability";
 const ID = /^cap_[A-Za-z0-9_-]{1,64}$/;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** Authenticates callers by a capability instead of an access token, or else by another authenticator. */
+/**
+ * Returns an authenticator that accepts a capability in place of an access token, and leaves other credentials
+ * to `others`.
+ */
 export function bearerIdentity(delegations: Delegations, others: Authenticator): Authenticator {
   return {
     issuer: others.issuer,
@@ -48,14 +51,14 @@ function refused(why: string): CallerAuthentication {
   return { ok: false, denial };
 }
 
-/** The caller and its credential, or the problem with the credential. */
+/** The caller with its credentials, or what is wrong with them. */
 export type CallerReading =
   | {
       readonly ok: true;
       readonly by: DelegationCaller;
-      /** True if the presented capability is bound to an agent, so that it does not identify the caller. */
+      /** True if the presented capability is bound to an agent and therefore does not identify the caller. */
       readonly bound: boolean;
-      /** The header of the capability. */
+      /** The header that has the capability. */
       readonly header: string;
     }
   | { readonly ok: false; readonly message: string };

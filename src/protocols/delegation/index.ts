@@ -1,6 +1,6 @@
 /**
- * Delegation over HTTP, compatible with SentryAgent's: delegate, verify, revoke, introspect. A delegation is an
- * appended hop, the same as one made offline.
+ * Delegation over HTTP, compatible with SentryAgent's: delegate, verify, revoke, introspect. Delegating appends
+ * a hop, exactly as it can be done offline.
  *
  * @module proviso/delegation
  */

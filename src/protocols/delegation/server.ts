@@ -27,22 +27,22 @@ export interface DelegationServerOptions extends DelegationOptions {
   readonly authenticator: Authenticator;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
-  /** Path prefix of all addresses; `/api/v1` unless given. Empty, or with a slash before each part. */
+  /** Prefix of all paths: empty, or with a slash before each segment; `/api/v1` unless given. */
   readonly prefix?: string;
-  /** Enables delegation; if false, every address answers 404. True unless given. */
+  /** False to answer every request with 404; true unless given. */
   readonly enabled?: boolean;
   readonly body?: Partial<BodyLimits>;
   readonly rate?: RateLimit;
 }
 
-/** Options of a separate server. */
+/** Options of a server that only serves delegation. */
 export interface OwnDelegationServerOptions
   extends DelegationServerOptions,
     Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
 
 /** A running delegation server. */
 export interface DelegationServer {
-  /** With the prefix: `http://127.0.0.1:PORT/api/v1`. */
+  /** The URL with the prefix: `http://127.0.0.1:PORT/api/v1`. */
   readonly url: string;
   /** Accepts no more requests, finishes pending ones, and releases the port. */
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export interface DelegationServer {
 
 /** Mounted delegation routes. */
 export interface MountedDelegation extends Mounted {
-  /** With the prefix. */
+  /** The URL with the prefix. */
   readonly delegationUrl: string;
 }
 
@@ -63,7 +63,7 @@ const [TOKENS, INTROSPECTION] = ["/oauth2/token", "/token/introspect"];
  * Serves delegation, with `/healthz` and `/readyz`.
  *
  * @throws TypeError naming the option that is wrong.
- * @throws Error if the port is taken.
+ * @throws Error if the port is in use.
  *
  * @example
  * ```ts
@@ -130,7 +130,10 @@ export async function serveDelegation(
   return { url: mounted.delegationUrl, close };
 }
 
-/** Mounts delegation on an app with other protocols. @throws TypeError naming the option that is wrong. */
+/**
+ * Mounts delegation on an app that may serve other protocols too. @throws TypeError naming the option that is
+ * wrong.
+ */
 export function mountDelegation(
   options: DelegationServerOptions,
   { app, url, isDraining }: MountPoint,
@@ -195,13 +198,13 @@ const addressUnknown: RequestHandler = (_req, res) => {
   answerNotFound(res, "address_unknown", "there is nothing at this address");
 };
 
-/** Answers contain tokens. */
+/** Forbids caching, since answers contain tokens. */
 const noStore: RequestHandler = (_req, res, next) => {
   res.setHeader("Cache-Control", "no-store");
   next();
 };
 
-/** Returns the called route for the log, without a chain's id or anything that the caller chose. */
+/** Returns the called route for the log, without the delegation's id or anything else that the caller chose. */
 function routeOf({ originalUrl }: Request): string {
   const path = originalUrl.split("?")[0] ?? "";
   const known = ["/delegate", "/verify-delegation", INTROSPECTION].find((one) =>

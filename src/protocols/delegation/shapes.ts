@@ -26,7 +26,7 @@ export function readDelegation(body: unknown): BodyReading<DelegationRequest> {
   return { ok: true, read: { delegatee, scopes, ttl } };
 }
 
-/** Reads the body of a request to verify a delegation; the token may be any string. */
+/** Reads the body of a verification. Its token may be any string. */
 export function readVerification(body: unknown): BodyReading<string> {
   const members = membersOf(body, ["delegationToken"]);
   if (!members.ok) return members;
@@ -56,7 +56,7 @@ function wrong(field: string, what: string): Extract<BodyReading<never>, { ok: f
   return { ok: false, field, message: `${field}: ${what}` };
 }
 
-/** The answer to a delegation. */
+/** Returns the answer to a delegation. */
 export function delegationAnswer({ token, record }: Delegation): object {
   return {
     delegationToken: token,
@@ -68,7 +68,7 @@ export function delegationAnswer({ token, record }: Delegation): object {
   };
 }
 
-/** The answer to a verification; only the reason if the token is not a delegation of this issuer. */
+/** Returns the answer to a verification; only the reason if the token is not a delegation of this issuer. */
 export function verdictAnswer(verdict: DelegationVerdict): object {
   const reason = verdict.valid ? {} : { reason: verdict.reason };
   const chain = verdict.chain === undefined ? {} : chainAnswer(verdict.chain);
@@ -90,7 +90,7 @@ function chainAnswer(chain: ChainState): object {
   };
 }
 
-/** The answer to an introspection: the caller's capabilities, together and one by one. */
+/** Returns the answer to an introspection: the scopes of all the caller's capabilities, and those of each. */
 export function scopesAnswer(held: readonly HeldScopes[], agent: string | undefined): object {
   const scopes = [...new Set(held.flatMap((one) => one.scopes))].sort();
   const first = Math.min(...held.map(({ expires }) => expires));
@@ -108,7 +108,7 @@ export function scopesAnswer(held: readonly HeldScopes[], agent: string | undefi
   };
 }
 
-/** The property that says that scopes are not the whole of it; SentryAgent's answers do not have it. */
+/** Returns a property that says that arguments are limited too. SentryAgent's answers do not have it. */
 function limitedMark({ argumentsLimited }: Pick<ChainState, "argumentsLimited">): object {
   return argumentsLimited ? { argumentsLimited } : {};
 }

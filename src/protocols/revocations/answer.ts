@@ -14,21 +14,21 @@ import {
   TRUST_HEADER,
 } from "./statement.js";
 
-/** A service's question, independent of the server. */
+/** A service's request for the list, independent of the HTTP server. */
 export interface FeedQuestion {
   /** The header `If-None-Match`. */
   readonly known?: string | undefined;
   /** The header `Proviso-Feed-Nonce`: up to 64 characters of base64url. */
   readonly nonce?: string | undefined;
-  /** The query's `page`: the name of one page, taken from an index. */
+  /** The query parameter `page`: the name of one page in an index. */
   readonly page?: string | undefined;
 }
 
-/** The answer to a service, independent of the server. */
+/** The answer to a service, independent of the HTTP server. */
 export interface FeedAnswer {
   readonly status: 200 | 304 | 400 | 404 | 503;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON; empty with 304. */
+  /** JSON; empty if the status is 304. */
   readonly body: string;
 }
 
@@ -53,7 +53,7 @@ export const UNAVAILABLE: FeedAnswer = failed(
   { "Retry-After": "5" },
 );
 
-/** Writes an error in the form that clients of an agent read. */
+/** Returns an error in the form that an agent's clients read. */
 export function faultBody(code: number, reason: string, message: string): string {
   return JSON.stringify({ error: { code, status: reason.toUpperCase(), message } });
 }
@@ -68,27 +68,27 @@ function failed(
   return { status, headers, body: faultBody(status, reason, message) };
 }
 
-/** An answer of the feed that the issuer made for this service. */
+/** An answer of the feed whose MAC was verified: the issuer made it for this service. */
 export interface FeedReading {
   /** The names of the list's pages; absent if the list has not changed. */
   readonly pages?: readonly string[];
   readonly statement: Statement;
-  /** From the statement, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly trustedUntil: number;
 }
 
-/** The context in which an answer is read. */
+/** What is needed to read an answer. */
 interface ReadingContext {
   readonly key: FeedKey;
-  /** The ETag of the present list, which made the request conditional. */
+  /** The version and digest of the service's list, if the request was conditional. */
   readonly known: Pick<Statement, "version" | "digest"> | undefined;
-  /** The nonce of the question. */
+  /** The nonce of the request. */
   readonly nonce: string;
   readonly origin: string;
 }
 
 /**
- * Reads an answer; uses nothing in it before its MAC is verified.
+ * Reads an answer. Uses nothing in it before its MAC is verified.
  *
  * @throws ClientError `answer_malformed`
  */

@@ -30,7 +30,7 @@ export interface RevocationFeedOptions {
   /** The issuer's root keys: a keyring, or a function that returns the current one. */
   readonly keys: Keyring | (() => Keyring);
   readonly revocations: PublishedRevocations;
-  /** Seconds for which services may rely on an answer, at most 86,400; 300 unless given. */
+  /** Seconds for which services may trust an answer, at most 86,400; 300 unless given. */
   readonly maxAge?: number | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
@@ -66,8 +66,8 @@ export class RevocationFeed {
   }
 
   /**
-   * Identifies the asking service: `principal` is the service, `invoker` its key's id. Refuses a key that is
-   * revoked, itself or with its root key.
+   * Authenticates services: `principal` is the service, `invoker` the id of its key. Refuses a key that was
+   * revoked, or whose root key was.
    */
   get authenticator(): Authenticator {
     return {
@@ -80,10 +80,10 @@ export class RevocationFeed {
   }
 
   /**
-   * Returns the list's index, or one page, for an identified service.
+   * Returns the index of the list, or one page, for an authenticated service.
    *
-   * @param kid - The id of its key, as returned by {@link RevocationFeed.authenticator}.
-   * @throws Error as the list's `snapshot` does, such as a StorageError.
+   * @param kid - The id of the service's key, from {@link RevocationFeed.authenticator}.
+   * @throws Error as the list's `snapshot` does, for example a StorageError.
    */
   async answer(kid: string, { known, nonce = "", page }: FeedQuestion = {}): Promise<FeedAnswer> {
     if (page !== undefined) return this.#page(page);
@@ -112,8 +112,8 @@ export class RevocationFeed {
   }
 
   async #page(name: string): Promise<FeedAnswer> {
-    // The index with this page may come from another process of this issuer, with changes that this one has not
-    // written yet.
+    // Another process of this issuer may have published an index with this page, with changes that this process
+    // has not published yet.
     if (this.#publication.page(name) === undefined) {
       await this.#publication.list(formatTime(this.#clock()));
     }
@@ -123,7 +123,7 @@ export class RevocationFeed {
   }
 
   /**
-   * Answers a Fetch request, for your own server: `GET` of any path. Does not limit requests or read bodies.
+   * Answers a Fetch request in your own server: `GET` at any path. It has no rate limit, and reads no bodies.
    *
    * @throws Error as {@link RevocationFeed.answer} does.
    */
@@ -161,8 +161,8 @@ export class RevocationFeed {
 }
 
 /**
- * Makes the feed by which an issuer publishes its revocation list to the services that have keys from it.
- * `proviso serve` mounts it; your own server answers with {@link RevocationFeed.fetch}.
+ * Creates the feed by which an issuer publishes its revocation list to services that have keys from it.
+ * `proviso serve` mounts it; your own server can answer with {@link RevocationFeed.fetch}.
  *
  * @throws TypeError if an option is wrong.
  *

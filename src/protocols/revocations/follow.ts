@@ -5,11 +5,11 @@ import { RevocationFollower } from "./follower.js";
 import { assertMaxAge, DEFAULT_MAX_AGE } from "./statement.js";
 
 export interface FollowRevocationsOptions {
-  /** The feed's address, such as `https://agent.example/revocations`. */
+  /** The feed's URL, such as `https://agent.example/revocations`. */
   readonly url: string;
   /** The service's own keys: a keyring, or a function that returns the current one. */
   readonly keys: Keyring | (() => Keyring);
-  /** Seconds after an answer for which the list is relied on, if the issuer allows as much; 300 unless given. */
+  /** Seconds for which an answer is trusted, if the issuer allows that much; 300 unless given. */
   readonly maxAge?: number | undefined;
   /** Seconds between two requests; 30 unless given, at most a third of `maxAge`. */
   readonly interval?: number | undefined;
@@ -17,7 +17,7 @@ export interface FollowRevocationsOptions {
   readonly insecure?: boolean | undefined;
   /** The global `fetch` unless given. */
   readonly fetch?: typeof fetch | undefined;
-  /** Milliseconds since 1970; the checker's clock, `Date.now` unless given. */
+  /** The checker's clock: returns milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 
@@ -25,12 +25,12 @@ const OPTIONS = ["url", "keys", "maxAge", "interval", "insecure", "fetch", "cloc
 const INTERVAL = 30;
 
 /**
- * Follows an issuer's revocation list, for a service with keys of its own only. Asks at once, then every
- * `interval` seconds, and accepts only answers that its issuer made for this service. Before the first answer,
- * and whenever the last one is too old, every check is refused as `revocation_stale`.
+ * Follows an issuer's revocation list, for a service that only has its own keys. Requests the list at once,
+ * then every `interval` seconds. Accepts only answers that the issuer made for this service. Before the first
+ * answer, and whenever the last one is too old, every check is refused as `revocation_stale`.
  *
  * @throws TypeError if an option is wrong, or the keys are not those of a service.
- * @throws ClientError `address_invalid` or `address_insecure` if the address cannot be used.
+ * @throws ClientError `address_invalid` or `address_insecure` if the URL cannot be used.
  *
  * @example
  * ```ts

@@ -28,29 +28,29 @@ interface FollowerParts {
   readonly clock: () => number;
 }
 
-/** Timeout of one request in milliseconds. */
+/** Milliseconds for one request. */
 const PATIENCE = 10_000;
 /** Milliseconds that a check waits for an answer. */
 const CHECK_PATIENCE = 2000;
-/** Number of intervals after which a check that can wait waits for another answer. */
+/** Number of intervals after which `catchUp` waits for another answer. */
 const FEW = 3;
-/** Seconds before it asks again after a failure. */
+/** Seconds until the next request after a failed one. */
 const AGAIN = 5;
 const ATTEMPTS = 3;
 
 /**
- * A service's copy of its issuer's revocation list. Look-ups do no I/O and never throw; known revocations stay
- * in force while the issuer cannot be reached. Made by `followRevocations`.
+ * A service's copy of its issuer's revocation list. Look-ups need no I/O and never throw. Known revocations
+ * stay in force while the issuer cannot be reached. Made by `followRevocations`.
  */
 export class RevocationFollower implements RevocationSource {
   readonly #parts: FollowerParts;
   #table: RevocationTable = new RevocationTable();
   readonly #pages: ReadPages = new ReadPages();
   #version = 0;
-  /** The tag of the current list; absent before the first answer. */
+  /** The version and digest of the current list; absent before the first answer. */
   #known: Pick<Statement, "version" | "digest"> | undefined;
   #trustedUntil = Number.NEGATIVE_INFINITY;
-  /** The time when the request of the last good answer began, in milliseconds of `performance`. */
+  /** When the request of the last good answer started, in milliseconds of `performance`. */
   #readAt = Number.NEGATIVE_INFINITY;
   #problem: Error | undefined;
   #asking: Promise<void> | undefined;
@@ -67,24 +67,24 @@ export class RevocationFollower implements RevocationSource {
   }
 
   isCurrent(now: number): boolean {
-    // Also by a monotonic clock: setting the clock back must not make the list younger.
+    // The age is by a monotonic clock: setting the clock back must not make the list newer.
     return now < this.#trustedUntil && this.age < this.#parts.maxAge;
   }
 
   /**
-   * Asks the issuer if the last answer is older than a few intervals, as after this process was stopped. While
-   * requests fail, only the timer asks. @see RevocationSource.catchUp
+   * Requests the list if the last answer is older than a few intervals, for example after this process was
+   * suspended. While requests fail, only the timer sends them. @see RevocationSource.catchUp
    */
   async catchUp(): Promise<void> {
     const isBehind = (): boolean => this.age > FEW * this.#parts.interval;
     if (!isBehind() || this.#closed || this.#problem !== undefined) return;
-    // A pending request may have begun before; then ask once more.
+    // A pending request may have started earlier; then send one more.
     for (let asked = 0; asked < 2 && isBehind(); asked++) {
       if (!(await this.#answered())) return;
     }
   }
 
-  /** Returns whether there is an answer within the time that a check waits. */
+  /** Waits for an answer, as long as a check may wait. @returns Whether there was one. */
   #answered(): Promise<boolean> {
     return new Promise((resolve) => {
       const late = setTimeout(() => resolve(false), CHECK_PATIENCE);
@@ -112,13 +112,13 @@ export class RevocationFollower implements RevocationSource {
     return (performance.now() - this.#readAt) / 1000;
   }
 
-  /** The reason why the last request failed: a ClientError, or the error in the answer; absent if it succeeded. */
+  /** Why the last request failed: a ClientError, or the error in the answer; absent if it succeeded. */
   get problem(): Error | undefined {
     return this.#problem;
   }
 
   /**
-   * Asks now, or waits for a pending request.
+   * Sends a request, or waits for the pending one.
    *
    * @throws ClientError if there is no answer, or it was not made by the issuer for this service.
    * @throws AgentFault if the answer is an error, such as 401 because the service's key was removed or revoked.
@@ -134,7 +134,7 @@ export class RevocationFollower implements RevocationSource {
     return this.#asking;
   }
 
-  /** Stops asking. The list then becomes too old. */
+  /** Stops sending requests. The list then becomes too old. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -142,7 +142,7 @@ export class RevocationFollower implements RevocationSource {
 
   /** @internal */
   start(): void {
-    // Failures are kept as the problem.
+    // The failure is available as `problem`.
     this.refresh().catch(() => {});
   }
 
@@ -162,11 +162,11 @@ export class RevocationFollower implements RevocationSource {
     const seconds = this.#problem === undefined ? interval : Math.min(interval, AGAIN);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.start(), seconds * 1000);
-    // In Node, the timer does not keep the process alive.
+    // In Node, do not keep the process alive.
     if (typeof this.#timer === "object") this.#timer.unref();
   }
 
-  /** @param attempts - Most requests if the list changes while it is read. */
+  /** Reads the list. @param attempts - Most requests if the list changes while it is read. */
   async #ask(attempts: number): Promise<void> {
     const { url, keys, ask, clock, maxAge } = this.#parts;
     const present = keys();
@@ -193,13 +193,13 @@ export class RevocationFollower implements RevocationSource {
       throw this.#malformed("it changes faster than it can be read");
     }
     this.#known = reading.statement;
-    // The clock may have been slow at the last answer; a longer promise is not shortened.
+    // The service's clock may have been slow at the last answer, so a longer promise is not shortened.
     const trustedUntil = Math.min(reading.trustedUntil, now + maxAge * 1000);
     this.#trustedUntil = Math.max(this.#trustedUntil, trustedUntil);
     this.#readAt = began;
   }
 
-  /** @returns Whether the issuer still had every page. */
+  /** Reads the pages of an index. @returns Whether the issuer still had every page. */
   async #takeList(
     { statement: { version } }: FeedReading,
     pages: readonly string[],

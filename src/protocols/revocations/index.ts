@@ -1,5 +1,6 @@
 /**
- * Publishes an issuer's revocation list, and follows it in services without a root key. Runs everywhere.
+ * Publishes an issuer's revocation list, and follows it in services that have no root key. Runs in every
+ * JavaScript runtime.
  *
  * @module proviso/revocations
  */

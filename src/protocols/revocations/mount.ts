@@ -22,10 +22,13 @@ export interface MountedRevocations extends Mounted {
   readonly feedUrl: string;
 }
 
-/** Limit of each service key; a service asks twice a minute, and once for each page that it does not have. */
+/**
+ * Rate limit of each service key. A service sends two requests a minute, and one for each page that it does not
+ * have.
+ */
 const RATE = { requests: 600, seconds: 60 };
 
-/** Mounts a revocation feed on an app that serves other protocols too. */
+/** Mounts a revocation feed on an app that may serve other protocols too. */
 export function mountRevocations(
   { feed, log, metrics }: MountRevocationsOptions,
   { app, url, isDraining }: MountPoint,

@@ -5,10 +5,13 @@ import { Pace } from "../../revocation/pace.js";
 import { RevocationTable } from "../../revocation/table.js";
 import { digestOf } from "./statement.js";
 
-/** A list in the form in which it is sent. A page is named by the digest of its text, so an unchanged page is known. */
+/**
+ * A list in the form in which it is sent. A page's name is the digest of its text, so services recognize
+ * unchanged pages.
+ */
 export interface WrittenList {
   readonly version: number;
-  /** The pages' names in the order of the list, in canonical JSON. */
+  /** Canonical JSON of the pages' names, in the order of the list. */
   readonly index: string;
   /** The digest of the index. */
   readonly digest: string;
@@ -17,20 +20,20 @@ export interface WrittenList {
 }
 
 /**
- * Size of a page in characters; in UTF-8 at most three times as many bytes, and a service reads answers of up
- * to 16 MiB.
+ * Characters of a full page; in UTF-8 up to three times as many bytes, while a service reads answers of up to
+ * 16 MiB.
  */
 const PAGE = 4 * 1024 * 1024;
-/** A page of this length ends at the next entry that may end a page; one entry in so many may. */
+/** After this many characters, a page ends at the next entry that may end a page. */
 const SHORTEST: number = PAGE / 2;
 const ENDS = 8192;
 
 /**
- * Writes a list as pages. The oldest entries come first, and each entry alone determines whether it ends a
- * page: added entries change the last page, removed ones change their own page and a few after it. Other work
- * runs meanwhile.
+ * Writes a list as pages, oldest entries first. Each entry alone determines whether it may end a page. So added
+ * entries change the last page, and removed entries change only their own page and a few after it. Lets other
+ * work run meanwhile.
  *
- * @param before - The list as written before; unchanged pages share its memory.
+ * @param before - The previous result; unchanged pages share its memory.
  */
 export async function writtenList(
   { version, entries }: RevocationSnapshot,
@@ -61,7 +64,7 @@ export async function writtenList(
   return { version, index, digest: digestOf(index), pages };
 }
 
-/** A lone surrogate has no canonical form, and names in tokens have none. */
+/** Returns the canonical JSON of an entry. A lone surrogate has none, and does not occur in tokens. */
 function textOf(entry: RevocationEntry): string {
   const { id, reason } = entry;
   return canonicalJson({
@@ -71,7 +74,10 @@ function textOf(entry: RevocationEntry): string {
   });
 }
 
-/** By the end of the id: most ids are random, and choosing one gains nothing. */
+/**
+ * Returns whether an entry may end a page, by the end of its id. Most ids are random, and choosing one brings
+ * no advantage.
+ */
 function mayEnd(id: string): boolean {
   let hash = 0x811c9dc5;
   for (let at = Math.max(0, id.length - 16); at < id.length; at++) {
@@ -80,15 +86,15 @@ function mayEnd(id: string): boolean {
   return (Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0) % ENDS === 0;
 }
 
-/** The pages that a service has read, as strings; after a change it asks only for new pages. */
+/** The pages that a service has read, as strings. After a change, it requests only new pages. */
 export class ReadPages {
   readonly #texts: Map<string, string> = new Map();
 
   /**
-   * Reads the missing pages one after the other. If one fails, the others are kept for the next call. Other
-   * work runs meanwhile.
+   * Reads the missing pages one after another. If one fails, the others are kept for the next call. Lets other
+   * work run meanwhile.
    *
-   * @param names - From an index made by the issuer.
+   * @param names - The names in an index made by the issuer.
    * @returns The entries of all pages.
    * @throws TypeError if a page does not match its name, or an entry is not well formed.
    */

@@ -4,20 +4,20 @@ import { type WrittenList, writtenList } from "./pages.js";
 
 /** A revocation list that can be published: a `RevocationList`, or a store. */
 export interface PublishedRevocations extends RevocationSource {
-  /** Grows with every change and never shrinks, also after the issuer restarts. */
+  /** Grows with every change and never shrinks, even when the issuer restarts. */
   readonly version: number;
-  /** Milliseconds since 1970 until which it may itself be relied on; absent or `Infinity` for ever. */
+  /** Until when the list itself may be trusted, in milliseconds since 1970; absent or `Infinity` for no limit. */
   readonly trustedUntil?: number;
   snapshot(trustedUntil: string): RevocationSnapshot | Promise<RevocationSnapshot>;
 }
 
 interface Writing {
-  /** The time that the list is at least as new as. */
+  /** The list is at least as new as this version. */
   version: number;
   readonly done: Promise<WrittenList>;
 }
 
-/** Writes each version of a list once. */
+/** Converts each version of a list to pages once. */
 export class Publication {
   readonly #revocations: PublishedRevocations;
   #finished: WrittenList | undefined;
@@ -30,7 +30,7 @@ export class Publication {
   }
 
   /**
-   * Returns the newest list. Calls during a write share the next one.
+   * Returns the newest list. Calls made while one is being converted share the next conversion.
    *
    * @throws Error as `snapshot` does.
    */
@@ -57,7 +57,7 @@ export class Publication {
       this.#finished = await writtenList(snapshot, this.#before);
       return this.#finished;
     };
-    // Until it begins, the next write serves every new call, so that at most one write waits for another.
+    // Until it starts, the next conversion serves every new call, so at most one is waiting.
     const writing = { version: Number.POSITIVE_INFINITY };
     const done = write().finally(() => {
       // After a failure, the next call tries again.

@@ -9,11 +9,11 @@ import type { Keyring } from "../../issuer/keyring.js";
 import type { RevocationSource } from "../../revocation/source.js";
 
 const ADVICE = "a service reads the revocations by a credential derived from its key";
-/** Longest key id in characters. */
+/** Most characters of a service's credential. */
 const LONGEST_CREDENTIAL = 2048;
 const NOT_KNOWN = `the credential is not of a service of this issuer; ${ADVICE}`;
 
-/** Identifies the asking service by its credential. Refuses a key that is revoked, itself or with its root key. */
+/** Authenticates a service by its credential. Refuses a key that was revoked, or whose root key was. */
 export function authenticateService(
   request: CallerRequest,
   keys: Keyring,

@@ -19,10 +19,10 @@ const MAX_INTERVAL = 60_000;
 const MAX_RETENTION = 36_500;
 
 /**
- * A ledger in a database, which several processes may write and others read meanwhile.
+ * A ledger in a database. Several processes may write to it and read it at once.
  *
- * Events written by `commit` survive any crash. Events passed to `note` are written within `interval`
- * milliseconds or after 512 events, and survive any crash from then on.
+ * Events passed to `commit` are durable once its promise resolves. Events passed to `note` are durable within
+ * `interval` milliseconds or after 512 further events.
  */
 export class LedgerStore implements Ledger {
   readonly #database: TableDatabase;
@@ -33,7 +33,7 @@ export class LedgerStore implements Ledger {
   #closed: Promise<void> | undefined;
 
   /**
-   * @param database - Stays open when the ledger is closed.
+   * @param database - Not closed with the ledger.
    * @throws TypeError if an option is wrong.
    */
   constructor(database: StoreDatabase, options: LedgerOptions = {}) {
@@ -63,8 +63,7 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Notes an event, to be written soon. Costs next to nothing: the event is not copied, so do not change it
-   * afterwards.
+   * Records an event, to be written soon. The event is not copied, so do not change it afterwards.
    *
    * @throws TypeError if the ledger is closed.
    */
@@ -74,10 +73,10 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Writes an event, with the capabilities that it issued. Fulfilled once they are committed.
+   * Writes an event and the capabilities that it issued. Resolves once they are committed.
    *
    * @param options.urgent - Writes the event even if the disk is nearly full; for revocations only.
-   * @throws TypeError if the event or a capability is invalid, or a capability with this id exists.
+   * @throws TypeError if the event or a capability is invalid, or a capability's id is already in use.
    * @throws StorageError if the event could not be written; the recorded action must then not happen.
    */
   async commit(
@@ -111,8 +110,8 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Returns events, oldest first, including those that this process noted before. Adds the contents of the hops
-   * of a path wherever an event has carried them.
+   * Returns events, oldest first, including those that this process noted before. Each hop of a path has its
+   * contents if any event ever had them.
    *
    * @throws TypeError if the query is invalid.
    * @throws StorageError if noted events cannot be written, or the database cannot be read.
@@ -125,8 +124,8 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Returns the periods in which events were lost because they could not be written, with their number, oldest
-   * first.
+   * Returns the periods in which events could not be written and were lost, oldest first, each with the number
+   * lost.
    *
    * @throws StorageError if the database cannot be read.
    */
@@ -136,8 +135,8 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Removes events older than `retention`, and issued capabilities that have expired, in small steps. Keeps the
-   * issuance of a capability that has not expired, with its query.
+   * Removes events older than `retention` and expired issued capabilities, in small transactions. Keeps the
+   * issuance of a live capability, with its query.
    *
    * @returns The number of rows removed.
    * @throws StorageError
@@ -151,7 +150,7 @@ export class LedgerStore implements Ledger {
   /**
    * Writes all events noted so far.
    *
-   * @throws StorageError if that fails; the events are kept for another attempt.
+   * @throws StorageError if that fails; the events are kept and tried again.
    */
   async flush(): Promise<void> {
     this.#assertOpen();

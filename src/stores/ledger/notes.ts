@@ -3,7 +3,7 @@ import { formatTime } from "../../caveats/time.js";
 import { errorCode } from "../../system/error-code.js";
 import { type EventRow, eventRow } from "./row.js";
 
-/** A period for which the ledger is incomplete. */
+/** A period in which the ledger is incomplete. */
 export interface LedgerGap {
   /** The times of the first and the last lost event: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly from: string;
@@ -12,39 +12,39 @@ export interface LedgerGap {
   readonly lost: number;
 }
 
-/** The reason why noted events are not in the database yet, or never will be. */
+/** The reason why noted events are not written at present, or were lost. */
 export interface LedgerProblem {
   /** A StorageError, or a TypeError for an invalid event. */
   readonly error: Error;
   /** Number of events waiting to be written. */
   readonly waiting: number;
-  /** Number of events lost since the last batch that was written. */
+  /** Number of events lost since the last successful batch. */
   readonly lost: number;
 }
 
 /** Options for writing noted events. */
 export interface NotesOptions {
   /**
-   * Milliseconds that an event may wait to be written; a crash loses at most the events of this time. 100
-   * unless given.
+   * Most milliseconds that an event waits before it is written; a crash loses at most the events of this time.
+   * 100 unless given.
    */
   readonly interval?: number;
-  /** Number of events that may wait while they cannot be written; 100,000 unless given. Further ones are lost. */
+  /** Most events that wait while the database cannot be written; 100,000 unless given. Further events are lost. */
   readonly capacity?: number;
-  /** Called when noting begins to fail, and when the error changes. Must not throw. */
+  /** Called when writing begins to fail, and when the error changes. Must not throw. */
   readonly onProblem?: (problem: LedgerProblem) => void;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
 }
 
-/** One batch: events as rows and as they were noted, and the number lost before. */
+/** One batch: the events as rows and as given, and the number lost before them. */
 export interface Batch {
   readonly rows: readonly EventRow[];
   readonly events: readonly LedgerEvent[];
   readonly lost: LedgerGap | undefined;
 }
 
-/** Events in one batch; the agent does nothing else while a batch is written. */
+/** Most events in one batch; the process does nothing else while a batch is prepared. */
 const MAX_BATCH = 512;
 /** Milliseconds before a failed batch is retried. */
 const RETRY = 1000;
@@ -57,12 +57,12 @@ export class Notes {
   /** Number of events that have left the queue. */
   #settled = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** The batch being written. */
+  /** Pending while a batch is being written. */
   #writing: Promise<void> | undefined;
   #problem: Error | undefined;
   #lost: LedgerGap | undefined;
 
-  /** @param write - Fulfilled once the batch is committed. */
+  /** @param write - Resolves once the batch is committed. */
   constructor(options: Required<NotesOptions>, write: (batch: Batch) => Promise<void>) {
     this.#options = options;
     this.#write = write;
@@ -84,9 +84,9 @@ export class Notes {
   }
 
   /**
-   * Writes all events that wait now.
+   * Writes all events that are waiting now.
    *
-   * @throws StorageError if that fails; the unwritten events still wait.
+   * @throws StorageError if that fails; unwritten events keep waiting.
    */
   async drain(): Promise<void> {
     const until = this.#settled + this.#queue.length;
@@ -95,7 +95,7 @@ export class Notes {
     }
   }
 
-  /** Stops writing on its own. */
+  /** Stops the timer that writes batches. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#queue.length = 0;
@@ -106,7 +106,7 @@ export class Notes {
     this.#timer = setTimeout(() => void this.#writeSome(), after).unref();
   }
 
-  /** Writes a batch, and more while there are full ones; reports failures. */
+  /** Writes one batch, and further ones while they are full; reports failures. */
   async #writeSome(): Promise<void> {
     try {
       if (this.#queue.length > 0) await this.#writeBatch();
@@ -126,7 +126,7 @@ export class Notes {
     return this.#writing;
   }
 
-  /** Writes up to one batch; unwritten events still wait. */
+  /** Writes at most one batch; unwritten events keep waiting. */
   async #writeNext(): Promise<void> {
     const batch = this.#nextBatch();
     this.#lost = undefined;
@@ -141,7 +141,7 @@ export class Notes {
     this.#problem = undefined;
   }
 
-  /** Returns the first waiting events without the invalid ones, which are lost. */
+  /** Returns the next batch. Invalid events are left out and lost. */
   #nextBatch(): Batch {
     const taken = this.#queue.slice(0, MAX_BATCH);
     const events: LedgerEvent[] = [];

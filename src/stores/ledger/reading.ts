@@ -11,7 +11,7 @@ import { eventOf, hopOfText, issuedOf, KINDS, textKey, whatOf } from "./row.js";
 
 const QUERY_KEYS = ["principal", "invoker", "capability", "since", "decision", "kind", "limit"];
 const DECISIONS = ["allowed", "refused"] as const;
-/** Hops looked up in one query. */
+/** Most hops looked up by one query. */
 const MAX_HOPS = 500;
 
 /** @throws TypeError if the query is invalid. */
@@ -32,7 +32,7 @@ export function assertQuery(query: LedgerQuery): void {
   }
 }
 
-/** Returns events, oldest first, with the known contents of the hops of their paths. */
+/** Returns events, oldest first, with the known contents of their paths' hops. */
 export async function readEvents(
   database: TableDatabase,
   { principal, invoker, capability, since, decision, kind, limit }: LedgerQuery,
@@ -64,7 +64,10 @@ export async function readEvents(
   });
 }
 
-/** Selects the events of an agent among those of a principal; quotes in the strings of a body are always escaped. */
+/**
+ * Returns a condition for the events of an agent. Quotes within strings are escaped in a body, so that the
+ * search text matches only the property.
+ */
 function hasInvoker(invoker: string): RawBuilder<SqlBool> {
   const member = `"invoker":${JSON.stringify(invoker)}`;
   return sql<SqlBool>`replace(body, ${member}, '') <> body`;

@@ -17,21 +17,21 @@ import { isRevocationId } from "../../revocation/id.js";
 import type { StoreTables } from "../database.js";
 import { textOf, whole } from "../stored-values.js";
 
-/** Longest string in characters; a longer one is cut and ends with an ellipsis. */
+/** Most characters of a string; a longer one is cut and ends with an ellipsis. */
 const LONGEST_TEXT = 1024;
-/** Limits: bytes of a hop, items of a list, links of a token. */
+/** Limits: bytes of a hop, members of a set, links of a token. */
 const {
   caveatBytes: LONGEST_HOP,
   setMembers: MOST_MEMBERS,
   caveats: MOST_HOPS,
 } = CAPABILITY_LIMITS;
-/** Longest total of the items of a list, in characters. */
+/** Most characters of all members of a list together. */
 const LONGEST_LIST = 16_384;
 
 /** An event as it is written. */
 export type EventRow = Omit<StoreTables["event"], "seq">;
 
-/** Every kind, in the order of its number in the database; append new ones. */
+/** All kinds, at the index by which the database stores them; append new ones at the end. */
 export const KINDS: readonly LedgerEventKind[] = [
   "issuance",
   "invocation",
@@ -43,8 +43,8 @@ export const KINDS: readonly LedgerEventKind[] = [
 const AUTHORITIES: readonly AuthorityKind[] = ["capability", "legacy", "ambient"];
 
 /**
- * Converts an event to a row. Copies only the fields of an event, so that no other property of the object gets
- * into the database.
+ * Converts an event to a row. Copies only the known properties of an event, so that nothing else gets into the
+ * database.
  *
  * @throws TypeError if the kind, the decision or the time is invalid.
  */
@@ -84,7 +84,7 @@ export function eventRow(event: LedgerEvent): EventRow {
   };
 }
 
-/** String properties of an event that are read from its JSON body as they are. */
+/** String properties that are stored in an event's JSON body unchanged. */
 const TEXTS = ["invoker", "purpose", "grant", "skill", "operation", "change", "record"] as const;
 
 /** Encodes kind and decision as one number. */
@@ -92,7 +92,7 @@ export function whatOf(kind: LedgerEventKind, decision: LedgerEvent["decision"])
   return KINDS.indexOf(kind) * 2 + (decision === "refused" ? 1 : 0);
 }
 
-/** Returns the canonical text of a hop; `undefined` if it is unknown, or not a token's hop. */
+/** Returns the canonical JSON of a hop; `undefined` if it is unknown, or not valid. */
 export function hopText({ revocationId, hop }: LedgerHop): string | undefined {
   if (hop === undefined || !isRevocationId(revocationId)) return undefined;
   try {
@@ -103,7 +103,7 @@ export function hopText({ revocationId, hop }: LedgerHop): string | undefined {
   }
 }
 
-/** Returns the form in which a string is looked up. */
+/** Returns the form of a string by which it is looked up. */
 export function textKey(text: string): string {
   return JSON.stringify(clipped(text));
 }
@@ -148,7 +148,7 @@ function shownValue(value: unknown): unknown {
     const text = JSON.stringify(value);
     return text === undefined || text.length <= LONGEST_TEXT ? value : clipped(text);
   } catch {
-    // The value is cyclic, too deep, or a bigint; it must not stop the recording.
+    // The value is cyclic, too deep, or a bigint; recording must go on.
     return `a ${typeof value} that has no JSON form`;
   }
 }
@@ -202,7 +202,10 @@ export function hopOfText(text: string): Hop {
   return reading.hop;
 }
 
-/** Converts an issued capability to a row. Strings of its canonical JSON have neither NUL nor lone surrogates. */
+/**
+ * Converts an issued capability to a row. Its strings are canonical JSON, which has neither NUL nor lone
+ * surrogates.
+ */
 export function issuedRow(capability: IssuedCapability): StoreTables["issued"] {
   const { id, identifier, hop, further, principal, invoker, expires, query = null } = capability;
   const hops = further === undefined ? null : JSON.stringify(further);

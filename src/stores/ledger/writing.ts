@@ -9,19 +9,19 @@ import { type EventRow, hopText, issuedRow, whatOf } from "./row.js";
 type Writing = StoreQueries;
 
 const DAY = 24 * 60 * 60 * 1000;
-/** Hops in one INSERT, which can bind only so many values. */
+/** Most hops in one INSERT, which can only bind so many values. */
 const MAX_HOPS = 1000;
-/** Number of stored hops that are remembered. */
+/** Most stored hops that are remembered. */
 const KNOWN = 10_000;
 
-/** The contents of a hop, and when an event carried it, in milliseconds since 1970. */
+/** The contents of a hop, and when an event had it, in milliseconds since 1970. */
 interface ToldHop {
   readonly revocation: string;
   readonly hop: string;
   readonly at: number;
 }
 
-/** Remembers which hops are stored, so that most events write none. */
+/** Remembers which hops are stored, so that most events need not write any. */
 export class KnownHops {
   readonly #kept = new LRUCache<string, number>({ max: KNOWN });
 
@@ -37,7 +37,7 @@ export class KnownHops {
         if (text !== undefined) told.set(revocation, { revocation, hop: text, at: now });
       }
     }
-    // In a fixed order, so that two processes cannot wait for each other's rows.
+    // In a fixed order, so that two processes cannot deadlock.
     return [...told.values()].sort((a, b) => (a.revocation < b.revocation ? -1 : 1));
   }
 
@@ -64,7 +64,7 @@ export async function insertEvents(
   }
 }
 
-/** @throws TypeError if a capability with one of the ids is stored already, or given twice. */
+/** @throws TypeError if a capability's id is already stored, or given twice. */
 export async function insertIssued(
   db: Writing,
   issued: readonly IssuedCapability[],
@@ -82,11 +82,11 @@ export async function insertIssued(
 }
 
 /**
- * Removes, in small steps, events from before a moment, and issued capabilities that have expired. Never
- * removes the issuance of a live capability.
+ * Removes old events and expired issued capabilities, in small transactions. Never removes the issuance of a
+ * live capability.
  *
- * @param before - Milliseconds since 1970; so is `now`.
- * @param isOver - Called after each step; returns whether to leave the rest for another time.
+ * @param before - The time before which events are old, in milliseconds since 1970, like `now`.
+ * @param isOver - Called after each transaction; returns true to stop and leave the rest for another time.
  * @returns The number of rows removed.
  */
 export async function removeOld(
@@ -105,7 +105,7 @@ export async function removeOld(
         WHERE at < ${before} AND (what <> ${whatOf("issuance", "allowed")}
           OR NOT EXISTS (SELECT id FROM issued WHERE issued.id = event.capability))
         ORDER BY at LIMIT ${most})`,
-    // A hop that events carry daily is written only once a day.
+    // The time of a hop that events have daily is updated once a day.
     sql`DELETE FROM hop WHERE revocation IN
       (SELECT revocation FROM hop WHERE at < ${before - DAY} LIMIT ${most})`,
     sql`DELETE FROM gap WHERE until < ${formatTime(before)}`,

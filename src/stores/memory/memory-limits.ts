@@ -2,13 +2,13 @@ import { assertMembers } from "../../checks/members.js";
 
 /** Limits for one principal. */
 export interface MemoryLimits {
-  /** Largest key in bytes of UTF-8; 256 unless given, 1,024 at most. */
+  /** Most bytes of a key in UTF-8, at most 1,024; 256 unless given. */
   readonly keyBytes: number;
-  /** Largest value in bytes of JSON; 64 KiB unless given, 1 MiB at most. */
+  /** Most bytes of a value as JSON, at most 1 MiB; 64 KiB unless given. */
   readonly valueBytes: number;
-  /** Number of entries of one principal; 1,000 unless given. */
+  /** Most entries; 1,000 unless given. */
   readonly entries: number;
-  /** Bytes of all keys and values of one principal; 4 MiB unless given. */
+  /** Most bytes of all keys and values; 4 MiB unless given. */
   readonly bytes: number;
 }
 
@@ -18,7 +18,7 @@ const USUAL: MemoryLimits = {
   entries: 1000,
   bytes: 4 * 1024 * 1024,
 };
-/** PostgreSQL cannot index a string of more than 2,700 bytes, and the index also has the principal. */
+/** PostgreSQL cannot index more than 2,700 bytes, and the index also contains the principal. */
 const MOST = { keyBytes: 1024, valueBytes: 1024 * 1024 };
 
 /** @throws TypeError naming the limit that is wrong. */
@@ -39,11 +39,11 @@ export function settledLimits(limits: Partial<MemoryLimits>): MemoryLimits {
 }
 
 /**
- * The reason why an entry cannot be stored. Stable.
+ * The reason why an entry cannot be stored; stable.
  *
- * - `key_invalid`: empty, too long, or with a control character, a lone surrogate or U+10FFFF.
+ * - `key_invalid`: the key is empty, too long, or has a control character, a lone surrogate or U+10FFFF.
  * - `value_too_large`: larger than the limit on values.
- * - `quota_exceeded`: the principal has its maximum of entries or bytes.
+ * - `quota_exceeded`: the principal has the maximum number of entries or bytes.
  */
 export type MemoryErrorCode = "key_invalid" | "value_too_large" | "quota_exceeded";
 
@@ -58,7 +58,7 @@ export class MemoryError extends Error {
   }
 }
 
-// The last character of Unicode marks the end of a range of keys.
+// U+10FFFF, the last code point, marks the end of a range of keys.
 const UNFIT = /[\p{Cc}\p{Cs}\u{10ffff}]/u;
 
 /** @throws MemoryError `key_invalid` */

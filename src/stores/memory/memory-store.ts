@@ -17,7 +17,7 @@ import {
   settledLimits,
 } from "./memory-limits.js";
 
-/** Options of memories. */
+/** Options for opening memories. */
 export interface MemoryStoreOptions {
   /** Limits for one principal. */
   readonly limits?: Partial<MemoryLimits> | undefined;
@@ -34,13 +34,13 @@ export interface MemoryEntry {
   readonly updated: number;
 }
 
-/** The keys to list. */
+/** Selects the keys to list. */
 export interface MemoryQuery {
   /** Prefix of the keys; empty unless given. */
   readonly prefix?: string | undefined;
   /** The last key of the previous page. */
   readonly after?: string | undefined;
-  /** 1 to 1,000. */
+  /** Most keys to return, 1 to 1,000. */
   readonly limit: number;
 }
 
@@ -49,8 +49,8 @@ const MAX_PAGE = 1000;
 const END = "\u{10ffff}";
 
 /**
- * JSON values by key in a database of the stores, separate for each principal. Keys are compared byte by byte,
- * without folding or normalization. Made by {@link openMemory}.
+ * JSON values by key in a database, separate for each principal. Keys are compared byte by byte, without case
+ * folding or normalization. Made by {@link openMemory}.
  */
 export class MemoryStore {
   readonly limits: MemoryLimits;
@@ -89,7 +89,7 @@ export class MemoryStore {
   }
 
   /**
-   * Sets the value of a key. Fulfilled once it is on the disk.
+   * Sets the value of a key. Resolves once it is durable.
    *
    * @returns The size of the entry, and whether the key is new.
    * @throws MemoryError `key_invalid`, `value_too_large` or `quota_exceeded`; nothing is changed then.
@@ -136,7 +136,7 @@ export class MemoryStore {
   async delete(principal: string, key: string): Promise<boolean> {
     assertPlace(principal, key, this.limits);
     const owner = JSON.stringify(principal);
-    // Allowed on a nearly full disk, because it makes room.
+    // Allowed on a nearly full disk, because it frees space.
     return this.#database.write(
       async (db) => {
         const { entries, bytes } = await lockedUse(db, owner);
@@ -155,7 +155,7 @@ export class MemoryStore {
   }
 
   /**
-   * Lists keys in the order of their bytes, a page at a time.
+   * Lists keys, ordered by their bytes, one page at a time.
    *
    * @throws TypeError if the limit is not 1 to 1,000.
    * @throws MemoryError `key_invalid` if the prefix or `after` could not be part of any key.
@@ -181,7 +181,7 @@ export class MemoryStore {
         .where("key", "<", `${prefix}${END}`)
         .where("key", ">", after)
         .orderBy("key")
-        // One more than the page, to know whether there are further keys.
+        // One more than the page, to know whether further keys follow.
         .limit(limit + 1)
         .execute(),
     );
@@ -191,7 +191,7 @@ export class MemoryStore {
     return { entries: entries.slice(0, limit), more: entries.length > limit };
   }
 
-  // A write that shrinks the memory is always accepted, since limits may have been lowered.
+  // A write that reduces the size is always accepted, since limits may have been lowered.
   #assertRoom(use: Use, { entries, bytes }: Use): void {
     const most = this.limits;
     if (entries > most.entries && entries > use.entries) {
@@ -254,7 +254,7 @@ function entryOf({ key, bytes, updated }: MemoryEntry): MemoryEntry {
 }
 
 /**
- * Opens memories in a database of the stores, which the caller closes.
+ * Opens the memories in a database, which the caller closes.
  *
  * @throws TypeError naming the option that is wrong.
  */

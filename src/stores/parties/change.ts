@@ -9,12 +9,12 @@ import { APPROVERS, type Approver, CLAIMS, COLUMNS, type Kind, key, TABLES } fro
 import { SHAPES } from "./shapes.js";
 import { viewOf } from "./view.js";
 
-/** Another change was made between reading and writing: run the change again. */
+/** Thrown if another transaction changed a record between this one's read and write. The change then runs again. */
 export class Conflict extends Error {
   override readonly name = "Conflict";
 }
 
-/** The target of a change. */
+/** The database that a change writes to. */
 export interface Target {
   readonly db: StoreQueries;
   /** The name of the database. */
@@ -22,12 +22,12 @@ export interface Target {
   readonly dialect: DatabaseDialect;
 }
 
-/** A change in progress: its reads and writes, in a transaction that is not committed yet. */
+/** A change in progress: its reads and writes, in a transaction that is not yet committed. */
 export class Change {
-  /** The arguments of a change. */
+  /** The argument of the callback. */
   readonly draft: PartyDraft;
   readonly #target: Target;
-  /** By kind and id, the version read first or written last; 0 for a new record. */
+  /** By kind and id, the version that was read first or written last; 0 for a new record. */
   readonly #versions = new Map<string, number>();
   readonly #events: LedgerEvent[] = [];
   readonly #rows: EventRow[] = [];
@@ -53,10 +53,10 @@ export class Change {
   }
 
   /**
-   * Writes the events, and accepts no more.
+   * Writes the events; no further changes are accepted.
    *
-   * @returns The hops of the events, to be remembered as stored once the transaction is committed.
-   * @throws Conflict also if the change caught a conflict itself.
+   * @returns The events' hops, to be remembered as stored once the transaction is committed.
+   * @throws Conflict, even if the callback caught one.
    */
   async finish(hops: KnownHops): Promise<ReturnType<KnownHops["newIn"]>> {
     if (this.#conflict !== undefined) throw this.#conflict;
@@ -66,7 +66,7 @@ export class Change {
     return told;
   }
 
-  /** Rejects further use, however the change ended: another transaction will use the connection soon. */
+  /** Rejects further use, whether the change succeeded or failed: another transaction will soon use the connection. */
   end(): void {
     this.#over = true;
   }
@@ -85,7 +85,7 @@ export class Change {
   #saw(kind: Kind, id: string, version: number): void {
     const known = this.#versions.get(versionKey(kind, id));
     if (known === undefined) this.#versions.set(versionKey(kind, id), version);
-    // PostgreSQL shows data that others have committed since.
+    // PostgreSQL also shows data that others committed during this transaction.
     else if (known !== version) throw this.#conflicts();
   }
 
@@ -111,7 +111,10 @@ export class Change {
     this.#versions.set(versionKey(kind, id), 0);
   }
 
-  /** Reads a record. A record that another transaction is changing is a conflict at once, too. */
+  /**
+   * Returns a query for a record of this version. If another transaction is changing the record, that is a
+   * conflict at once; the query does not wait.
+   */
   #unchanged(kind: Kind, id: string, version: number): RawBuilder<unknown> {
     const read = sql`id = ${id} AND version = ${version}`;
     if (this.#target.dialect !== "postgres") return read;
@@ -120,8 +123,8 @@ export class Change {
   }
 
   /**
-   * Returns whether no other transaction is claiming the same value. Waiting for one that waits for this
-   * transaction would be a deadlock.
+   * Returns whether no other transaction is claiming the same value. Waiting for a transaction that waits for
+   * this one would be a deadlock.
    */
   async #claim<K extends Kind>(kind: K, kept: PartyRecords[K]): Promise<boolean> {
     const claim = CLAIMS[kind](kept);
@@ -150,7 +153,10 @@ export class Change {
     return numAffectedRows === 1n;
   }
 
-  /** @throws TypeError if the record exists and the change has not read it: it would conflict on every run. */
+  /**
+   * @throws TypeError if the record exists and the change has not read it, since every run would then be a
+   *   conflict.
+   */
   async #assertRead(kind: Kind, id: string): Promise<void> {
     const statement = sql`SELECT 1 FROM ${sql.table(TABLES[kind])} WHERE id = ${key(id)}`;
     const { rows } = await statement.execute(this.#open());
@@ -161,14 +167,14 @@ export class Change {
     }
   }
 
-  // Also remembered, since the change might catch this error.
+  // Remember the conflict, since the callback might catch the error.
   #conflicts(): Conflict {
     this.#conflict ??= new Conflict("another change came between");
     return this.#conflict;
   }
 }
 
-/** A record as it is written. */
+/** A record as a row of its table. */
 interface Row {
   readonly id: string;
   readonly [column: string]: string | number | null;
@@ -177,7 +183,7 @@ interface Row {
 /** @throws TypeError if this is not a record. */
 function rowOf<K extends Kind>(kind: K, kept: PartyRecords[K]): Row {
   const body = JSON.stringify(kept);
-  // A record that is written must be readable.
+  // Check the record as it will be checked when it is read.
   if (!SHAPES[kind](JSON.parse(body))) throw new TypeError(`this is not a record of ${kind}`);
   return { ...COLUMNS[kind](kept), id: key(kept.id), created: kept.created, body };
 }

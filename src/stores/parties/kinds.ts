@@ -6,7 +6,7 @@ import type { PartyRecords } from "../../agent/parties/store.js";
 /** The kinds of records. */
 export type Kind = keyof PartyRecords;
 
-/** Encodes a string for a column by which records are looked up. */
+/** Encodes a string for a column that records are looked up by. */
 export function key(text: string): string;
 
 export function key(text: string | undefined): string | null;
@@ -25,12 +25,12 @@ export const TABLES: { readonly [K in Kind]: string } = {
   requests: "answered_request",
 };
 
-/** The columns of each table beside the body. */
+/** The columns of each table besides the body. */
 export const COLUMNS: {
   readonly [K in Kind]: (kept: PartyRecords[K]) => { readonly [column: string]: Column };
 } = {
   hosts: ({ thumbprint, unproven, principal, status, from }) => ({
-    // A revoked host does not keep a key that it had not proven from others.
+    // A revoked host must not keep other hosts from a key that it had not proven.
     thumbprint: key(thumbprint ?? (status === "revoked" ? undefined : unproven?.thumbprint)),
     held: status === "revoked" ? null : key(thumbprint),
     principal: key(principal),
@@ -58,7 +58,7 @@ export const COLUMNS: {
   requests: ({ expires }) => ({ expires }),
 };
 
-/** Columns that are unique for a kind, unless the store's callers draw the value at random. */
+/** Values that must be unique for a kind, except values that the store's callers draw at random. */
 export const CLAIMS: { readonly [K in Kind]: (kept: PartyRecords[K]) => string | undefined } = {
   hosts: ({ thumbprint, status }) => (status === "revoked" ? undefined : thumbprint),
   agents: () => undefined,
@@ -70,7 +70,7 @@ export const CLAIMS: { readonly [K in Kind]: (kept: PartyRecords[K]) => string |
 
 type Column = string | number | null;
 
-/** The columns that a property of a query selects by; `undefined` if no record can have this value. */
+/** Returns the SQL condition for a property of a query; `undefined` if no record can match the value. */
 type Lookup = (value: unknown) => RawBuilder<unknown> | undefined;
 
 const by =
@@ -102,7 +102,7 @@ const aliveAt: Lookup = (moment) =>
 const openAt: Lookup = (moment) =>
   Number.isSafeInteger(moment) ? sql`until > ${moment}` : undefined;
 
-/** How each kind is looked up. */
+/** The conditions of each kind, by property of its query. */
 export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Lookup } } = {
   hosts: {
     thumbprint: by("thumbprint"),
@@ -131,21 +131,21 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
   requests: {},
 };
 
-/** The time when an approval ended, or ends at the latest. */
+/** When an approval ended, or will end at the latest. */
 function endOf({ state, updated, expires }: Approval): number {
   return state === "pending" || state === "approved" ? Math.max(updated, expires) : updated;
 }
 
-/** A principal that may decide about an approval, or has decided. */
+/** A principal that may decide an approval, or has decided it. */
 export interface Approver {
   readonly principal: string;
-  /** 1 once the principal has decided, or once anybody has decided about the request of a user's host. */
+  /** 1 once the principal has decided, or once anybody has decided a request of a linked host. */
   readonly decided: 0 | 1;
 }
 
 const none = (): readonly Approver[] => [];
 
-/** Returns the approvers of a record. */
+/** Returns the approvers of a record, by kind. */
 export const APPROVERS: {
   readonly [K in Kind]: (kept: PartyRecords[K]) => readonly Approver[];
 } = {
@@ -163,7 +163,8 @@ function approversOf(approval: Approval): readonly Approver[] {
   const { approvers = principal === undefined ? [] : [principal] } = rule;
   const hinted = hintedUser === undefined ? [] : [hintedUser];
   const deciders = decisions.map(({ approver }) => approver);
-  // Decisions of others about strangers do not fill the history of a user named by these strangers.
+  // A stranger can name any user, so decisions of others about the stranger's request do not fill that user's
+  // history.
   const concernsAll = deciders.length > 0 && !isFromStranger(approval);
   return [...new Set([...approvers, ...hinted, ...deciders])].map((one) => ({
     principal: one,

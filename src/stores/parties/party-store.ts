@@ -1,4 +1,4 @@
-// src/stores/parties: what is kept of hosts, agents, their grants, approvals and delegations.
+// Storage of hosts, agents, their grants, approvals and delegations.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type {
@@ -21,15 +21,15 @@ import { viewOf } from "./view.js";
 /** Options of the store of parties. */
 export interface PartyStoreOptions {
   /**
-   * Days that `prune` keeps ended approvals, grants, agents and hosts, unused hosts that no user has taken on,
-   * and expired delegations; 90 unless given.
+   * Days for which `prune` keeps ended approvals, grants, agents and hosts, unused unlinked hosts, and expired
+   * delegations; 90 unless given.
    */
   readonly retention?: number | undefined;
-  /** Number of runs of a change while others change the same records; 50 unless given. */
+  /** Most runs of a change that conflicts with others; 50 unless given. */
   readonly runs?: number | undefined;
   /**
-   * Number of uses of one-time ids remembered at once, for strangers and for all others separately; 500,000
-   * each unless given. Further ones are refused until some expire.
+   * Most uses of one-time ids remembered at once, counted separately for strangers and for all others; 500,000
+   * each unless given. Further uses are refused until some expire.
    */
   readonly mostUsed?: number | undefined;
 }
@@ -42,7 +42,7 @@ const MAX_RUNS = 1000;
 
 const MOST_USED = 500_000;
 
-/** Milliseconds before a change runs again: at first up to the lower bound, growing up to the upper bound. */
+/** Milliseconds before a change runs again: a random time up to the first bound, which grows to the second. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [4, 100];
 
 class StoredParties implements PartyStore {
@@ -122,19 +122,19 @@ class StoredParties implements PartyStore {
   }
 }
 
-/** Returns true for a version conflict or a unique-constraint violation. */
+/** True for a version conflict or a violation of a unique constraint. */
 function isConflict(error: unknown): boolean {
   if (error instanceof Conflict) return true;
   const code = error instanceof StorageError ? errorCode(error.cause) : "";
   return TAKEN.includes(code);
 }
 
-/** The error code of a unique-constraint violation in each database. */
+/** The error codes for a violation of a unique constraint, in both databases. */
 const TAKEN = ["23505", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"];
 
 /**
- * Hosts, agents, their grants, approvals and delegations in a database of the stores. The caller closes the
- * database; several processes may share it.
+ * Opens the store of hosts, agents, their grants, approvals and delegations in a database, which the caller
+ * closes. Several processes may share the database.
  *
  * @throws TypeError naming the option that is wrong.
  */

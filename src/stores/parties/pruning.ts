@@ -6,17 +6,18 @@ import type { TableDatabase } from "../database.js";
 import { key, TABLES } from "./kinds.js";
 import { keptIn, type Row } from "./view.js";
 
-/** Removes some of the expired used ids. @param now - Milliseconds since 1970. */
+/** Returns a statement that removes some expired one-time ids. @param now - Milliseconds since 1970. */
 export function usedOnceOver(now: number): RawBuilder<unknown> {
   return sql`DELETE FROM used_once WHERE key IN
     (SELECT key FROM used_once WHERE expires <= ${now} LIMIT ${sql.lit(BATCH)})`;
 }
 
 /**
- * Removes, in small steps, expired used ids and answered requests, and, if they ended long ago, approvals,
- * grants, agents, hosts and delegations.
+ * Removes expired one-time ids and answered requests, and approvals, grants, agents, hosts and delegations that
+ * ended long ago, in small transactions.
  *
- * @param now - Milliseconds since 1970; so is `before`, the time before which the latter must have ended.
+ * @param now - Milliseconds since 1970. `before` is the time before which records must have ended, also in
+ *   milliseconds.
  * @param places - The state that {@link pruneEnded} keeps between calls.
  * @returns The number of rows removed.
  */
@@ -35,7 +36,7 @@ export async function pruneParties(
       (SELECT id FROM delegation WHERE expires <= ${before} LIMIT ${most})`,
     sql`DELETE FROM approval WHERE id IN
       (SELECT id FROM approval WHERE until <= ${before} LIMIT ${most})`,
-    // Rows of removed approvals.
+    // Then the rows of removed approvals.
     sql`DELETE FROM approver WHERE approval IN
       (SELECT approval FROM approver
         WHERE NOT EXISTS (SELECT 1 FROM approval WHERE approval.id = approver.approval) LIMIT ${most})`,
@@ -51,18 +52,18 @@ export async function pruneParties(
 
 type Ending = "grants" | "agents" | "hosts";
 
-/** The position up to which the records of each kind have been examined; the next call continues there. */
+/** How far the records of each kind have been examined; the next call continues there. */
 export type PruneCursors = { [Kind in Ending]?: PruneCursor | undefined };
 
-/** Pages of each kind that one call reads at most. */
+/** Most pages of each kind that one call reads. */
 const PAGES = 50;
 
 /**
  * Removes grants, agents and hosts that ended before a moment: first grants, then agents without grants, then
- * hosts without agents. Reads each page of records without a lock; keeps a record that has changed since.
+ * hosts without agents. Pages of records are read without a lock, so a record that changed meanwhile is kept.
  *
  * @param before - Milliseconds since 1970.
- * @param places - Kept between calls; at the end of a kind's records, the next call begins again.
+ * @param places - Kept between calls. After the last record of a kind, the next call starts again.
  * @returns The number of records removed.
  */
 async function pruneEnded(
@@ -76,7 +77,7 @@ async function pruneEnded(
   return grants + agents + hosts;
 }
 
-// Finds records that keep an ended record in place.
+// Conditions that no other record still refers to an ended one.
 const NO_APPROVAL = sql`NOT EXISTS (SELECT 1 FROM approval WHERE approval.id = party_grant.approval
   AND approval.state IN (${key("pending")}, ${key("approved")}))`;
 
@@ -91,14 +92,14 @@ function grantIsOver({ status, updated, expires }: AgentGrant, before: number): 
   return updated <= before;
 }
 
-/** An expired agent can be reactivated, but not after this long. */
+/** An expired agent can be reactivated, but not once it is this old. */
 function agentIsOver(agent: AgentRecord, before: number): boolean {
   const { status, updated, expires, lastUsed = 0 } = agent;
   if (status === "active") return expires !== undefined && Math.max(expires, lastUsed) <= before;
   return Math.max(updated, lastUsed, status === "expired" ? (expires ?? 0) : 0) <= before;
 }
 
-/** A host that a user has taken on stays until it is revoked. */
+/** A linked host is kept until it is revoked. */
 function hostIsOver(host: HostRecord, before: number): boolean {
   const { status, principal, enrolment, updated, lastUsed = 0 } = host;
   if (status === "revoked") return updated <= before;
@@ -153,7 +154,7 @@ async function prunePages<K extends Ending>(
   return removed;
 }
 
-/** Keeps a row that cannot be read; looking the record up reports it. */
+/** A row that cannot be read is kept; looking up the record reports the damage. */
 function endedRow<K extends Ending>(
   kind: K,
   row: Row,

@@ -1,4 +1,5 @@
-// What stored records look like, checked when they are read: a damaged one is an error of the database.
+// The shapes of stored records, which are checked when they are read; a damaged record is an error of the
+// database.
 
 import type {
   AgentGrant,
@@ -26,10 +27,10 @@ import type { Resource } from "../../agent/resources/resource.js";
 import { canonicalBytes, isObject, isTexts, type Json } from "../../bytes/json.js";
 import { readHop } from "../../caveats/read-hop.js";
 
-/** Checks whether a value that was read has a shape. */
+/** Returns whether a value has a shape. */
 type Shape = (value: unknown) => boolean;
 
-/** An object whose named properties each have their shape; other properties are not checked. */
+/** Returns the shape of an object whose named properties each have a shape; other properties are not checked. */
 function record<Kept>(
   members: {
     readonly [Name in keyof Required<Kept>]: Shape;
@@ -50,22 +51,22 @@ const object: Shape = isObject;
 
 const isTrue: Shape = (value) => value === true;
 
-/** A hop of a token; anything else would not be what the parties agreed on. */
+/** Checks that a value is a valid hop, as the parties agreed on it. */
 function hop(value: unknown): boolean {
   try {
-    // The value was read as JSON.
+    // The value was parsed from JSON.
     return readHop(canonicalBytes(value as Json)).ok;
   } catch {
     return false;
   }
 }
 
-/** One of the listed values of a type. */
+/** Returns the shape of one of the values of a union type. */
 function oneOf<Value extends string>(values: { readonly [One in Value]: true }): Shape {
   return (value) => typeof value === "string" && Object.hasOwn(values, value);
 }
 
-/** A shape, or absent. */
+/** Returns the shape of a property that may be absent. */
 function maybe(fits: Shape): Shape {
   return (value) => value === undefined || fits(value);
 }
@@ -74,7 +75,7 @@ function listOf(fits: Shape): Shape {
   return (value) => Array.isArray(value) && value.every(fits);
 }
 
-/** An object whose properties, of any name, all have one shape. */
+/** Returns the shape of an object whose properties, whatever their names, all have one shape. */
 function mapOf(fits: Shape): Shape {
   return (value) => isObject(value) && Object.values(value).every(fits);
 }

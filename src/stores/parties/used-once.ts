@@ -5,16 +5,16 @@ import { inBatches } from "../batches.js";
 import type { StoreQueries, TableDatabase } from "../database.js";
 import { usedOnceOver } from "./pruning.js";
 
-/** Uses written in one transaction. */
+/** Most uses written in one transaction. */
 const CHUNK = 500;
 
 /** Number of uses after which expired ones are removed. */
 const SWEEP = 1000;
 
-/** Steps of one removal; they remove more than is added meanwhile. */
+/** Most transactions of one removal; together they remove more than was added meanwhile. */
 const STEPS = 10;
 
-/** Milliseconds after which a full table is counted again. */
+/** Milliseconds until a full table is counted again. */
 const PAUSE = 1000;
 
 interface Waiting {
@@ -26,24 +26,24 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-/** The rows counted together. */
+/** A group of rows with a common limit. */
 interface Room {
-  /** Largest number of rows. */
+  /** Most rows in the group. */
   readonly most: number;
   /** 1 for the uses of strangers, 0 for all others. */
   readonly stranger: 0 | 1;
 }
 
 /**
- * One-time ids of one room. Calls made during a write go together in the next one, ordered by key, so that two
- * processes with the same ids do not wait for each other.
+ * One-time ids with a common limit. Calls made during a transaction share the next one, ordered by key, so that
+ * two processes with the same ids cannot deadlock.
  */
 export class UsedOnce {
   readonly #database: TableDatabase;
   readonly #room: Room;
   #waiting: Waiting[] = [];
   #working: Promise<void> | undefined;
-  /** Number of rows at the last count; unknown before. */
+  /** Number of rows at the last count; unknown until then. */
   #counted: number | undefined;
   #countedAt = 0;
   /** Uses since that count. */
@@ -64,7 +64,7 @@ export class UsedOnce {
   }
 
   async #work(): Promise<void> {
-    // Calls of this turn of the event loop go together.
+    // Calls of the same turn of the event loop share a transaction.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const some = this.#waiting.splice(0, CHUNK);
@@ -79,7 +79,7 @@ export class UsedOnce {
     this.#working = undefined;
   }
 
-  /** Removes expired uses after every so many, and returns whether the table takes more. */
+  /** Returns whether the table has room. Regularly removes expired uses. */
   async #hasRoom(now: number): Promise<boolean> {
     const isFull = (): boolean => (this.#counted ?? 0) + this.#since >= this.#room.most;
     const looked = performance.now() - this.#countedAt < PAUSE;
@@ -116,7 +116,7 @@ export class UsedOnce {
       const first = await insert(db, [...fitting.values()], this.#room);
       const added = first.size;
       const outcomes = some.map(({ key }): UseOutcome => {
-        // Keeps one of several calls for the same id.
+        // Only one of several calls with the same id is the first.
         if (first.delete(key)) return "first";
         return fitting.has(key) ? "used" : "scope_full";
       });

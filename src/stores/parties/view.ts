@@ -11,16 +11,16 @@ import { readStored, whole } from "../stored-values.js";
 import { type Kind, key, LOOKUPS, TABLES } from "./kinds.js";
 import { SHAPES } from "./shapes.js";
 
-/** The source of records. */
+/** The database to read records from. */
 export interface Source {
   readonly db: StoreQueries;
   /** The name of the database. */
   readonly name: string;
-  /** Called with each record that is read, and with each id without a record, at version 0. */
+  /** Called with each record that is read; for an id without a record, with version 0. */
   readonly saw?: (kind: Kind, id: string, version: number) => void;
 }
 
-/** The columns of every kind. */
+/** Columns that the tables of all kinds have. */
 export interface Row {
   readonly id: string;
   readonly version: number;
@@ -29,7 +29,7 @@ export interface Row {
 
 type Query = Page & { readonly [member: string]: unknown };
 
-/** Looks up stored records. */
+/** Returns the view of stored records. */
 export function viewOf(source: Source): PartyView {
   const records = <K extends Kind>(kind: K) => ({
     get: async (id: string) => (await rowsOf(source, kind, { id }))[0],

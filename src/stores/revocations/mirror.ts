@@ -8,9 +8,12 @@ import type { StoreQueries, TableDatabase } from "../database.js";
 import { PackedTable } from "./packed-table.js";
 import type { RevocationRows, RevocationState } from "./rows.js";
 
-/** Milliseconds after which a look at the database is abandoned; another may be answered. */
+/** Milliseconds after which a refresh that waits for the database is abandoned. */
 const PATIENCE = 2000;
-/** Number of intervals after which code that can wait waits for another look: this process was stopped or is busy. */
+/**
+ * If the last refresh is older than this many intervals, `catchUp` waits for a new one: this process was
+ * stopped or is busy.
+ */
 const FEW = 3;
 
 /** A moment, in milliseconds. */
@@ -34,14 +37,14 @@ export interface Following {
   readonly onLoading: Progress;
 }
 
-/** A copy of the database's revocations in memory, with all that a check needs. */
+/** A copy of the database's revocations in memory, with everything that a check needs. */
 export class RevocationMirror {
   readonly #database: TableDatabase;
   readonly #rows: RevocationRows;
   readonly #table: PackedTable = new PackedTable();
   #state: RevocationState = { version: 0, pruned: 0 };
   #pruning: Promise<void> = Promise.resolve();
-  /** Start of the last successful look, by both clocks. */
+  /** When the last successful refresh started, by both clocks. */
   #readAt: Moment = { running: Number.NEGATIVE_INFINITY, ofDay: 0 };
   #problem: StorageError | undefined;
   #refreshEvery = 0;
@@ -61,15 +64,15 @@ export class RevocationMirror {
   }
 
   /**
-   * Seconds since then, by the larger of two clocks: one that nobody sets back but that may stop with the
-   * machine, and the time of day.
+   * Seconds since the last successful refresh started, by the larger of two clocks: the monotonic clock, which
+   * may stop while the machine sleeps, and the time of day, which may be set back.
    */
   get age(): number {
     const { running, ofDay } = this.#readAt;
     return Math.max(performance.now() - running, Date.now() - ofDay) / 1000;
   }
 
-  /** The reason why the last look failed; absent if it succeeded. */
+  /** The reason why the last refresh failed; absent if it succeeded. */
   get problem(): StorageError | undefined {
     return this.#problem;
   }
@@ -78,13 +81,13 @@ export class RevocationMirror {
     return this.#table.find(query);
   }
 
-  /** Reads everything, then looks for changes at each interval. */
+  /** Reads all revocations, then refreshes them at each interval. */
   async follow({ refreshEvery, onLoading }: Following): Promise<void> {
     const [database, rows] = [this.#database, this.#rows];
     this.#refreshEvery = refreshEvery;
     await database.read((db) => rows.check(db, database.dialect));
     await this.look((action) => database.read(action), onLoading);
-    // The first look may have begun longer ago than the list may be relied on.
+    // The first refresh of a long list takes long, so its start may already be too old.
     await this.look((action) => database.read(action));
     const again = (): void => {
       setTimeout(async () => {
@@ -97,8 +100,8 @@ export class RevocationMirror {
   /** Implements {@link RevocationSource.catchUp}. */
   async catchUp(): Promise<void> {
     const isBehind = (): boolean => this.age * 1000 > FEW * this.#refreshEvery;
-    // The pending look may have read before this process was stopped, or been abandoned for that: look once
-    // more.
+    // A pending refresh may have read before this process was stopped, or been abandoned for that reason. So
+    // refresh once more.
     for (let looks = 0; looks < 2 && isBehind(); looks++) {
       const isUnderWay = this.#refreshing !== undefined;
       await this.#refresh();
@@ -106,14 +109,14 @@ export class RevocationMirror {
     }
   }
 
-  /** Takes over an entry that is in the database. */
+  /** Adds an entry that is in the database. */
   async add(entry: KeptRevocation): Promise<void> {
     await this.#pruning;
     this.#table.add(entry);
   }
 
   /**
-   * Takes over changes of the database since the last look.
+   * Reads the changes in the database since the last refresh.
    *
    * @throws StorageError
    */
@@ -126,15 +129,16 @@ export class RevocationMirror {
       this.#state = { ...this.#state, pruned };
       this.#pruning = this.#pruning.then(() => this.#remove(pruned));
     }
-    // Entries revoked anew after that must not be removed with it.
+    // Wait for the removal, so that entries revoked again are not removed with the old ones.
     await this.#pruning;
     const pace = new Pace();
-    // Reads past `version` too: entries revoked anew during the look have moved there.
+    // Also read past `version`: entries revoked again during the refresh have moved there.
     for (let [since, more] = [known, known < version]; more; ) {
       const changes = await read((db) => this.#rows.changes(db, since));
       for (const entry of changes.entries) this.#table.add(entry);
       ({ reached: since, more } = changes);
-      // Not past it: entries newer than `pruned` are read again after the next pruning.
+      // The list counts as read up to `version` only: later entries may be newer than `pruned`, and must be
+      // read again after the next removal.
       const reached = Math.max(this.version, more ? Math.min(since, version) : version);
       this.#state = { ...this.#state, version: reached };
       progress((reached - known) / (version - known));
@@ -143,7 +147,7 @@ export class RevocationMirror {
     if (began.running > this.#readAt.running) this.#readAt = began;
   }
 
-  /** One look, shared by all callers while it is pending; `false` once the database is closed. */
+  /** Starts a refresh, or joins the pending one; resolves to `false` once the database is closed. */
   #refresh(): Promise<boolean> {
     this.#refreshing ??= this.#refreshed().finally(() => {
       this.#refreshing = undefined;

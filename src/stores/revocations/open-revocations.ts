@@ -2,18 +2,18 @@ import { assertMembers } from "../../checks/members.js";
 import { type StoreDatabase, tablesOf } from "../database.js";
 import { RevocationStore } from "./revocation-store.js";
 
-/** How current a store's answers must be. */
+/** Options for following the revocations in a database. */
 export interface RevocationStoreOptions {
-  /** Milliseconds between two looks for revocations by other processes; 50 unless given, 250 for PostgreSQL. */
+  /** Milliseconds between two reads of other processes' revocations; 50 unless given, 250 for PostgreSQL. */
   readonly refreshEvery?: number;
   /**
-   * Seconds after the last successful look for which the list may be relied on; 5 unless given. Later, every
-   * check is refused as `revocation_stale` until a look succeeds.
+   * Most seconds since the last successful read; 5 unless given. After that, every check is refused as
+   * `revocation_stale` until a read succeeds.
    */
   readonly staleAfter?: number;
-  /** Returns milliseconds since 1970; the issuer's clock; `Date.now` unless given. */
+  /** The issuer's clock: returns milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
-  /** Called while the list is read at the start, with the fraction read, from 0 to 1. */
+  /** Called during the first read of the list with the fraction read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;
 }
 
@@ -23,10 +23,10 @@ export const STALE_AFTER = 5;
 const OPTIONS = ["refreshEvery", "staleAfter", "clock", "onLoading"];
 
 /**
- * Opens the revocations in a database, and follows them until it is closed.
+ * Opens the revocations in a database, and follows their changes until the database is closed.
  *
  * @throws TypeError if an option is wrong.
- * @throws StorageError `store_corrupt` if proviso cannot have written them, or the error of reading.
+ * @throws StorageError `store_corrupt` if the rows are damaged, or the error of reading them.
  *
  * @example
  * ```ts

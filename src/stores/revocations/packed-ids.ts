@@ -1,38 +1,41 @@
 /** The prefix of an id, before its bits. */
 type IdPrefix = "rv_" | "cap_";
 
-/** Ids that fit: 128 bits of a link, with no spare bits set in the last character, or 96 bits of a capability. */
+/**
+ * Ids that can be packed: the 128 bits of a link, or the 96 bits of a capability, without unused bits set in
+ * the last character.
+ */
 const FORMS: Readonly<Record<IdPrefix, RegExp>> = {
   rv_: /^rv_[\w-]{21}[AQgw]$/,
   cap_: /^cap_[\w-]{16}$/,
 };
 
-/** Words of an entry: the four of an id, then the time of its removal. */
+/** 32-bit words of an entry: four of an id, and the time of its removal. */
 const ENTRY = 5;
-/** Entries of a page. */
+/** Entries per page. */
 const PAGE = 512;
-/** The removal time that stands for never. Later times than 2106 do not fit, and count as never. */
+/** The removal time that stands for never. Times after 2106 do not fit and count as never. */
 const NEVER = 0xffff_ffff;
 
-/** Entries in ascending order of their ids. */
+/** A page of entries, ascending by id. */
 interface Page {
   readonly words: Uint32Array;
   size: number;
 }
 
 /**
- * Ids of one kind, each with its removal time, in 20 bytes and room to grow: 28 bytes at 1 million. They are in
- * ascending order in pages, which are split when they are full. Ids are compared in full, so look-ups are
- * exact, and no choice of ids makes them slow. The caller has to keep ids of other forms elsewhere.
+ * Ids of one kind, each with its removal time, packed into 20 bytes, or 28 with room to grow at 1 million ids.
+ * Entries are sorted in pages, which are split when full. Ids are compared completely, so look-ups are exact,
+ * and no choice of ids makes them slow. Ids of any other form must be stored elsewhere.
  */
 export class PackedIds {
   readonly #prefix: IdPrefix;
   readonly #pages: Page[] = [newPage()];
   /** The first word of each page, contiguous in memory. */
   readonly #firsts: number[] = [0];
-  /** The id to look up or add. */
+  /** The id being looked up or added, as words. */
   readonly #id: Uint32Array = new Uint32Array(4);
-  /** Its bytes; the last four of a capability id stay 0. */
+  /** The bytes of that id; the last four of a capability id stay 0. */
   readonly #bytes = Buffer.alloc(16);
   #size = 0;
 
@@ -50,10 +53,10 @@ export class PackedIds {
   }
 
   /**
-   * Adds an id, or keeps the later of its two times.
+   * Adds an id; if it exists, keeps the later time.
    *
    * @param until - Seconds since 1970; `Infinity` for never.
-   * @returns Whether the id fits; an id of another length or form is not added.
+   * @returns Whether the id can be packed; otherwise it is not added.
    */
   add(id: string, until: number): boolean {
     if (!this.#seek(id)) return false;
@@ -92,8 +95,8 @@ export class PackedIds {
   }
 
   /**
-   * Removes ids whose time is `now` or earlier, a page at a time, so that the caller can let other work run
-   * between two yields. Ids not reached yet are still found.
+   * Removes ids whose time is `now` or earlier, one page at a time, so that the caller can let other work run
+   * between two steps. Ids that are still to be removed are still found.
    *
    * @param now - Seconds since 1970.
    */
@@ -117,7 +120,7 @@ export class PackedIds {
     }
   }
 
-  /** Parses an id as the one to look up. @returns Whether it fits. */
+  /** Parses the id to be looked up. @returns Whether it can be packed. */
   #seek(id: string): boolean {
     if (!FORMS[this.#prefix].test(id)) return false;
     this.#bytes.write(id.slice(this.#prefix.length), "base64url");
@@ -125,7 +128,7 @@ export class PackedIds {
     return true;
   }
 
-  /** Returns the number of the last page that begins with the id or a lower one; otherwise 0. */
+  /** Returns the index of the last page whose first id is not higher than the id; 0 if there is none. */
   #pageOf(): number {
     const first = this.#id[0] ?? 0;
     let [low, high] = [0, this.#pages.length - 1];
@@ -140,7 +143,7 @@ export class PackedIds {
     return low;
   }
 
-  /** Returns the position of the id in a page: that of the first entry that is not lower. */
+  /** Returns the position of the first entry in a page that is not lower than the id. */
   #placeIn(page: Page): number {
     let [low, high] = [0, page.size];
     while (low < high) {
@@ -155,7 +158,7 @@ export class PackedIds {
     return at < page.size && this.#compare(page, at) === 0;
   }
 
-  /** Compares an entry with the id: below 0 if it is lower, 0 if equal, above 0 if higher. */
+  /** Compares an entry with the id: negative if the entry is lower, 0 if equal, positive if higher. */
   #compare({ words }: Page, at: number): number {
     for (let word = 0; word < 4; word++) {
       const difference = (words[at * ENTRY + word] ?? 0) - (this.#id[word] ?? 0);
@@ -164,7 +167,7 @@ export class PackedIds {
     return 0;
   }
 
-  /** Moves the second half of a full page to a new page behind it. */
+  /** Moves the second half of a full page to a new page after it. */
   #split(number: number): void {
     const page = this.#pageAt(number);
     const half = PAGE / 2;

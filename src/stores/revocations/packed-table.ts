@@ -8,7 +8,7 @@ import { concerns, findIn, type RevocationLookup } from "../../revocation/lookup
 import type { RevocationQuery } from "../../revocation/source.js";
 import { PackedIds } from "./packed-ids.js";
 
-/** Something revoked, and until when. */
+/** A revoked object, and until when it stays revoked. */
 interface PackedEntry {
   readonly kind: RevocationKind;
   readonly id: string;
@@ -19,8 +19,8 @@ interface PackedEntry {
 const SOME = 1000;
 
 /**
- * The revoked things of a list, each with its end: all that a check needs. Link and capability ids are packed;
- * keys, principals and ids of other forms, which are few, are in maps.
+ * The entries of a revocation list with their ends: everything that a check needs. Ids of links and
+ * capabilities are packed; keys, principals and ids of other forms, of which there are few, are in maps.
  */
 export class PackedTable implements RevocationLookup {
   readonly #links = new PackedIds("rv_");
@@ -37,7 +37,10 @@ export class PackedTable implements RevocationLookup {
     return Object.values(this.#loose).reduce((sum, { size }) => sum + size, packed);
   }
 
-  /** Adds a record. If the thing has one already, the result revokes what either does, for the longer time. */
+  /**
+   * Adds an entry. If there is one for the same object, the result revokes what either revokes, until the later
+   * time.
+   */
   add({ kind, id, record: { before, until } }: PackedEntry): void {
     if (this.#packedOf(kind)?.add(id, until ?? Number.POSITIVE_INFINITY) === true) return;
     const known = this.#loose[kind].get(id);
@@ -69,7 +72,7 @@ export class PackedTable implements RevocationLookup {
 
   /**
    * Removes entries whose tokens have all expired, some at a time, so that the caller can let other work run
-   * between two yields. Entries not reached yet are still found.
+   * between two steps. Entries that are still to be removed are still found.
    *
    * @param now - Seconds since 1970.
    */

@@ -25,12 +25,13 @@ import { type Following, RevocationMirror } from "./mirror.js";
 import { RevocationRows } from "./rows.js";
 
 /**
- * Revocations in a database that several processes share. Each process holds in memory what is revoked and
- * until when, so that a look-up does no I/O, and follows the revocations of other processes; time and reason
- * are read from the database. A million revoked links take 28 bytes each. Made by `openRevocations`.
+ * Revocations in a database that several processes share. Each process keeps the revoked objects and their ends
+ * in memory, so that a look-up needs no I/O, and follows the revocations of other processes. Times and reasons
+ * are read from the database when needed. Each revoked link takes 28 bytes at a million links. Made by
+ * `openRevocations`.
  *
- * Look-ups never throw. While the database cannot be read, tokens with a known revocation are still refused; after
- * `staleAfter` seconds, or once the database is closed, every token is.
+ * Look-ups never throw. While the database cannot be read, tokens with a known revocation are still refused.
+ * After `staleAfter` seconds, or once the database is closed, every token is refused.
  */
 export class RevocationStore implements RevocationSource, RevocationSink, RevocationRecords {
   readonly #database: TableDatabase;
@@ -38,7 +39,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   readonly #staleAfter: number;
   readonly #clock: () => number;
   readonly #mirror: RevocationMirror;
-  /** Changes to read back next, in one go. */
+  /** Written entries that the next read will fetch together. */
   #written: KeptRevocation[] = [];
   #readingBack: Promise<void> | undefined;
 
@@ -73,7 +74,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return this.age < this.#staleAfter;
   }
 
-  /** Looks at the database, unless the last look is only a few `refreshEvery` ago. @see RevocationSource.catchUp */
+  /** Reads new revocations, unless the last read was only a few `refreshEvery` ago. @see RevocationSource.catchUp */
   catchUp(): Promise<void> {
     return this.#mirror.catchUp();
   }
@@ -93,7 +94,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return this.#mirror.age;
   }
 
-  /** The reason why the last look at the database failed; absent if it succeeded. */
+  /** The reason why the last read of the database failed; absent if it succeeded. */
   get problem(): StorageError | undefined {
     return this.#mirror.problem;
   }
@@ -108,9 +109,9 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   }
 
   /**
-   * Reads the list as data, oldest entry first, as `RevocationList` gives it.
+   * Reads the list as data, oldest entry first, in the form of `RevocationList`.
    *
-   * @param trustedUntil - The time until which a copy elsewhere may rely on it, such as `2026-01-31T23:59:59Z`.
+   * @param trustedUntil - The time until which copies may be trusted, such as `2026-01-31T23:59:59Z`.
    * @throws StorageError
    */
   async snapshot(trustedUntil: string): Promise<RevocationSnapshot> {
@@ -137,18 +138,18 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
       entries.push(entryOf(kept));
       if (pace.isOver) await pace.rest();
     }
-    // A newer change that was read is part of the list: one `version` would stand for two contents.
+    // The entries may be newer than `version`. The same version must not stand for two contents.
     return { version: Math.max(version, since), entries };
   }
 
   /**
-   * Adds an entry. Fulfilled once the entry is in the database, has been read back from there and is in force
-   * here; other processes see it within their `refreshEvery`. If there is one for the same thing, the result
-   * revokes what either does, for the longer time. Written even if the disk is nearly full.
+   * Adds an entry. Resolves once the entry is in the database, has been read back from there and is in force
+   * here; other processes read it within their `refreshEvery`. If there is an entry for the same object, the
+   * result revokes what either revokes, until the later time. Written even if the disk is nearly full.
    *
    * @param quota - The party whose quota the entry counts against; none unless given.
    * @throws TypeError if the entry is not well formed.
-   * @throws StorageError The entry must then be taken as not added.
+   * @throws StorageError; treat the entry as not added.
    */
   async add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> {
     const kept = readEntry(entry);
@@ -175,12 +176,12 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   }
 
   /**
-   * Runs `action` while no other process can write to the list, or be in its own `exclusively`. The lock is
-   * released if the process dies. The entries that `action` adds are committed when it is fulfilled; if it
-   * throws, none is, and its error is rethrown.
+   * Runs `action` while no other process can write to the list, or run its own `exclusively`. The lock is
+   * released if the process dies. The entries that `action` adds are committed when its promise resolves. If it
+   * throws, no entry is added, and its error is rethrown.
    *
-   * @param action - Adds entries with the function that it is passed, and awaits each; that function throws
-   *   once the action has settled. It must not await `store.add`, which waits for the action.
+   * @param action - Adds entries with the function passed to it, and awaits each call; that function throws
+   *   once the action has settled. The action must not await `store.add`, which would wait for the action.
    * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds;
    *   `store_timeout` if the action has not settled within 10 seconds (`writeTimeout` of `openStores`).
    */
@@ -217,7 +218,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return this.#rows.put(db, entry, { now, least: this.version, quota });
   }
 
-  /** Reads written entries back; all those of one turn of the event loop at once. */
+  /** Reads written entries back, together with all others of the same turn of the event loop. */
   async #confirm(entries: readonly KeptRevocation[]): Promise<void> {
     if (entries.length === 0) return;
     this.#written.push(...entries);

@@ -14,9 +14,9 @@ import { corrupt, readStored, textOf, whole } from "../stored-values.js";
 
 /** Options for adding an entry. */
 interface PutOptions {
-  /** Seconds since 1970; expired entries count against no quota. */
+  /** Seconds since 1970; expired entries are not counted against a quota. */
   readonly now: number;
-  /** A version that the list has had. */
+  /** A version that the list has already had. */
   readonly least: number;
   readonly quota?: RevocationQuota | undefined;
 }
@@ -28,18 +28,18 @@ export interface RevocationState {
   readonly pruned: number;
 }
 
-/** A batch of changed entries. */
+/** Entries in the order of their changes. */
 interface RevocationChanges {
   readonly entries: readonly KeptRevocation[];
-  /** The version in which the last of them changed. */
+  /** The version in which the last entry changed. */
   readonly reached: number;
   readonly more: boolean;
 }
 
-/** Entries read at once; their rows are many times as large as the data kept in memory. */
+/** Most entries read at once; their rows take many times as much memory as the packed entries. */
 const CHUNK = 5000;
 
-/** Milliseconds at the bounds of the years 0000 and 9999, which a time can be written with. */
+/** Milliseconds at the bounds of the years 0000 and 9999, between which a timestamp can be written. */
 const FIRST_SECOND = Date.parse("0000-01-01T00:00:00Z") / 1000;
 const LAST_SECOND = Date.parse("9999-12-31T23:59:59Z") / 1000;
 
@@ -52,7 +52,7 @@ export class RevocationRows {
     this.#name = name;
   }
 
-  /** Looks for damage that normal reads may not notice; PostgreSQL does so itself. */
+  /** Checks for damage that normal reads may not notice; PostgreSQL does this itself. */
   async check(db: StoreQueries, dialect: DatabaseDialect): Promise<void> {
     if (dialect !== "sqlite") return;
     const check = sql<{ readonly quick_check: string }>`PRAGMA quick_check(revocation)`;
@@ -71,7 +71,7 @@ export class RevocationRows {
   }
 
   /**
-   * Returns entries that have changed since a version, in the order of their changes.
+   * Returns the entries that changed after a version, in the order of their changes.
    *
    * @returns The entries, the version of the last one (`since` if there is none), and whether there may be
    *   more.
@@ -90,7 +90,7 @@ export class RevocationRows {
     return { entries, reached, more: rows.length === CHUNK };
   }
 
-  /** Returns the existing entry for the same thing. */
+  /** Returns the existing entry for the same object. */
   async known(
     db: StoreQueries,
     { kind, id }: Pick<KeptRevocation, "kind" | "id">,
@@ -104,18 +104,18 @@ export class RevocationRows {
     return this.#sound(() => row && entryOf(row));
   }
 
-  /** Makes every other writer wait for the end of the transaction, and returns the version. */
+  /** Makes every other writer wait until this transaction ends, and returns the version. */
   lock(db: StoreQueries): Promise<number> {
     return this.#advance(db, 0);
   }
 
-  /** Adds an entry, merged with an existing one, and returns the outcome. */
+  /** Adds an entry, merging it with an existing one, and returns the outcome. */
   async put(
     db: StoreQueries,
     entry: KeptRevocation,
     { now, least, quota }: PutOptions,
   ): Promise<RevocationAddition> {
-    // Comes first: other writers wait here, so that versions are committed in order.
+    // Lock first: other writers then wait, so that versions are committed in order.
     this.assertGrown(least, await this.lock(db));
     const known = await this.known(db, entry);
     if (known !== undefined && covers(known.record, entry.record)) return "known";
@@ -125,7 +125,7 @@ export class RevocationRows {
     }
     const { kind, id, record } = entry;
     const merged = known === undefined ? record : mergeRecords(known.record, record);
-    // Only if a row changes, since each version of the list is written out and sent.
+    // Advance only if a row changes, since every version of the list is published.
     const changed = await this.#advance(db, 1);
     const columns = {
       before: merged.before ?? null,
@@ -143,7 +143,8 @@ export class RevocationRows {
   }
 
   /**
-   * Removes expired entries, some in each transaction. Other processes still find them until all are gone.
+   * Removes expired entries in several transactions. Other processes still find them until the last
+   * transaction.
    *
    * @param now - Seconds since 1970.
    * @returns The number of records removed.
@@ -165,17 +166,17 @@ export class RevocationRows {
     return removed;
   }
 
-  /** Refuses a version lower than one that the list has had. */
+  /** Throws if a version is lower than one that the list has already had. */
   assertGrown(known: number, version: number): void {
     if (version < known) throw this.corrupt(`its version fell from ${known} to ${version}`);
   }
 
-  /** Makes the error for impossible contents. */
+  /** Returns the error for contents that proviso cannot have written. */
   corrupt(detail: string): StorageError {
     return corrupt(this.#name, detail);
   }
 
-  /** Returns the version after the change. */
+  /** Increases the version, and returns the new one. */
   async #advance(db: StoreQueries, by: number): Promise<number> {
     const row = await db
       .updateTable("revocation_state")

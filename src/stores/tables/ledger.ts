@@ -1,4 +1,7 @@
-/** The ledger. Strings that callers chose are JSON strings. The text of each hop is stored once, not per event. */
+/**
+ * The ledger. Strings chosen by callers are stored as JSON strings. The contents of each hop are stored once,
+ * not per event.
+ */
 export const LEDGER_TABLES = {
   event: {
     columns: {
@@ -9,12 +12,12 @@ export const LEDGER_TABLES = {
       what: "integer",
       principal: "text?",
       capability: "text?",
-      /** The rest of the event as JSON, with the ids of the path's hops. */
+      /** The rest of the event as JSON; hops of the path only by their ids. */
       body: "text",
     },
     indexes: [["at"], ["principal", "at"], ["capability", "at"]],
   },
-  /** The contents of hops, by revocation id, and about when an event last carried each. */
+  /** The contents of hops by revocation id, with the approximate time when an event last had each. */
   hop: {
     columns: { revocation: "text", hop: "text", at: "integer" },
     key: ["revocation"],
@@ -29,12 +32,12 @@ export const LEDGER_TABLES = {
       invoker: "text",
       expires: "text",
       query: "text?",
-      /** The hops after the issuer's: a JSON array of their canonical texts; null for none. */
+      /** The hops after the issuer's hop: a JSON array of their canonical JSON; null if there are none. */
       further: "text?",
     },
     key: ["id"],
     indexes: [["expires"]],
   },
-  /** Periods in which events were lost because they could not be written, with their number. */
+  /** Periods in which events could not be written and were lost, with the number lost. */
   gap: { columns: { seq: "serial", from: "text", until: "text", lost: "integer" } },
 } as const;

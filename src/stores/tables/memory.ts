@@ -1,4 +1,7 @@
-/** Memories of principals by key. Principals are JSON strings; keys hold nothing that a column cannot store. */
+/**
+ * Memories of principals by key. Principals are stored as JSON strings; keys only have characters that a column
+ * can store.
+ */
 export const MEMORY_TABLES = {
   memory_entry: {
     columns: {

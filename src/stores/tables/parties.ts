@@ -1,18 +1,18 @@
 /**
  * Hosts, agents, their grants, approvals and delegations, one table for each kind. `body` is the record as
- * JSON; the other columns repeat the values that it is looked up by, strings as JSON strings, since a column
- * keeps neither NUL nor lone surrogates. `version` grows with every change of the record. Times are
- * milliseconds since 1970.
+ * JSON. The other columns repeat the values that records are looked up by; strings are stored as JSON strings,
+ * since a column can store neither NUL nor lone surrogates. `version` grows with every change of the record.
+ * Times are milliseconds since 1970.
  */
 export const PARTY_TABLES = {
   party_host: {
     columns: {
       id: "text",
       thumbprint: "text?",
-      /** The thumbprint, unique until the host is revoked. */
+      /** The proven key's thumbprint, unique until the host is revoked. */
       held: "text?",
       principal: "text?",
-      /** The address that it registered from, until a user takes it on. */
+      /** The address that the host registered from, until it is linked to a user. */
       address: "text?",
       network: "text?",
       created: "integer",
@@ -68,12 +68,12 @@ export const PARTY_TABLES = {
   approval: {
     columns: {
       id: "text",
-      /** One request has one approval. */
+      /** The id of the request; unique. */
       request: "text",
       code: "text?",
       agent: "text",
       state: "text",
-      /** The time when it ended, or ends at the latest. */
+      /** When the approval ended, or will end at the latest. */
       until: "integer",
       created: "integer",
       version: "integer",
@@ -89,10 +89,7 @@ export const PARTY_TABLES = {
       ["created", "id"],
     ],
   },
-  /**
-   * Principals that may decide about an approval, or have decided; `decided` is 1 if their history shows the
-   * decision.
-   */
+  /** Principals that may decide an approval, or have decided it; `decided` is 1 if their history shows the decision. */
   approver: {
     columns: { principal: "text", approval: "text", decided: "integer" },
     key: ["principal", "approval"],
@@ -122,8 +119,8 @@ export const PARTY_TABLES = {
     indexes: [["expires"]],
   },
   /**
-   * One-time ids, by a hash of scope and id; `scope` is a hash of the scope alone, and `stranger` is 1 for the
-   * strangers' room.
+   * One-time ids, by a hash of scope and id. `scope` is a hash of the scope alone; `stranger` is 1 for uses by
+   * strangers, which are counted separately.
    */
   used_once: {
     columns: { key: "text", scope: "text", stranger: "integer", expires: "integer" },

@@ -1,6 +1,6 @@
 /**
- * Revocations. Times are whole seconds since 1970. `id`, `reason` and `party` are JSON: a column
- * keeps neither NUL nor lone surrogates.
+ * Revocations. Times are whole seconds since 1970. `id`, `reason` and `party` are stored as JSON, since a
+ * column can store neither NUL nor lone surrogates.
  */
 export const REVOCATION_TABLES = {
   revocation: {
@@ -20,8 +20,8 @@ export const REVOCATION_TABLES = {
     indexes: [["changed"], ["party", "until"], ["until"]],
   },
   /**
-   * One row. Each write changes it first and holds it until the commit, so that versions become visible in
-   * order. Entries whose `until` is `pruned` or earlier have been removed.
+   * A table with one row. Every write changes the row first and holds its lock until the commit, so that
+   * versions become visible in order. Entries whose `until` is `pruned` or earlier have been removed.
    */
   revocation_state: {
     columns: { one: "integer", version: "integer", pruned: "integer" },

@@ -1,24 +1,24 @@
-/** Tasks and push configurations. Strings that callers chose are JSON strings. */
+/** Tasks and push configurations. Strings chosen by callers are stored as JSON strings. */
 export const TASK_TABLES = {
-  /** The authority that something was made with. */
+  /** The authority with which tasks or push configurations were made. */
   access: {
     columns: {
       seq: "serial",
-      /** A hash of tenant, principal and paths; unique. */
+      /** A hash of the tenant, the principal and the paths; unique. */
       key: "text",
       tenant: "text",
       principal: "text",
       /** Number of paths. */
       size: "integer",
-      /** Bytes of the row with its links, for the quota of the principal. */
+      /** Bytes of the row and its links, counted against the principal's quota. */
       bytes: "integer",
-      /** The time when something was last made with it, to about a day, in milliseconds since 1970. */
+      /** When a task or push configuration was last made with it, to about a day, in milliseconds since 1970. */
       used: "integer",
     },
     unique: ["key"],
     indexes: [["used"], ["principal", "bytes"]],
   },
-  /** Revocation ids in the paths of an access, with the number of the path. */
+  /** Revocation ids in the paths of an access, each with the index of its path. */
   link: {
     columns: { id: "text", access: "integer", path: "integer" },
     key: ["id", "access", "path"],
@@ -30,23 +30,26 @@ export const TASK_TABLES = {
       id: "text",
       access: "integer",
       principal: "text",
-      /** Tenant, principal and invoker that made it; null unless it was made with capabilities. */
+      /** The tenant, principal and invoker that made it; null unless it was made with capabilities. */
       party: "text?",
-      /** The uses that it was done with. */
+      /** The authority uses of the task, as JSON. */
       uses: "text",
       context: "text",
       state: "integer",
-      /** The instance that runs it; null if nothing runs in it. */
+      /** The server instance that runs the task; null if it is not running. */
       instance: "text?",
       /** Time of the status, in milliseconds since 1970. */
       updated: "integer",
-      /** The time when it was last saved, in milliseconds since 1970; the end of its own request does not count. */
+      /**
+       * When the task was last saved, in milliseconds since 1970; the end of the request that made it does not
+       * count.
+       */
       saved: "integer",
       /** Bytes of `body` and `artifacts`, in UTF-8. */
       bytes: "integer",
       body: "text",
       artifacts: "text",
-      /** The keys of the messages that have started something in it, a JSON array; null for none. */
+      /** Keys of the messages that have started work in the task, a JSON array; null if there are none. */
       messages: "text?",
     },
     unique: ["id"],
@@ -54,17 +57,17 @@ export const TASK_TABLES = {
     // its accesses, and the index of instances, which a migration makes, has only the rows of running tasks.
     indexes: [["access", "updated", "bytes"], ["saved"]],
   },
-  /** A message that has started something, by a hash of its sender and id. */
+  /** A message that has started work, by a hash of its sender and id. */
   message: {
     columns: {
       key: "text",
-      /** A hash of what it asked for. */
+      /** A hash of the message's contents. */
       hash: "text",
       task: "text",
     },
     key: ["key"],
   },
-  /** An instance of the agent, and the end of its lease in milliseconds since 1970. */
+  /** A server instance, and the end of its lease in milliseconds since 1970. */
   instance: { columns: { id: "text", until: "integer" }, key: ["id"] },
   push: {
     columns: {

@@ -22,29 +22,30 @@ import {
 import { parseVersion, versionText } from "../../../discovery/versions.js";
 import { cardOf, destinationDenials, destinationOf, writtenCard } from "./destination.js";
 
-/** Requirements on an agent before it is called, and the handling of behaviour that its card does not declare. */
+/** Requirements on an agent, and what to do if it behaves in a way that its card does not declare. */
 export interface AgentCheckOptions {
   /**
-   * Requirements on its card. Unless given, the card must be valid and have the client's protocol version over
-   * the client's binding. With a `protocolVersion` of the same major version, the client uses that one.
+   * Requirements on the card. Unless given, the card must be valid and offer the client's protocol version over
+   * the client's binding. If they name a `protocolVersion` with the same major version, the client uses that
+   * one.
    */
   readonly requirements?: DiscoveryRequirements;
   /**
-   * The address of the agent or of its card. The card is fetched from there, and fetched and judged again
-   * before a call once it may have changed. Unless given, the card is the SDK client's own, which does not
-   * change after that client was made and has only A2A's properties: contract fields at the top of a card,
-   * outside the extension's params, are missing from it. No extended card is requested, since that request
-   * would send the access token to an agent that is not judged yet.
+   * The URL of the agent or of its card. The card is fetched from there, and fetched and judged again before a
+   * call once it may have changed. Unless given, the SDK client's own card is judged. That card does not
+   * change, and has only A2A's properties: contract fields at its top level, outside the extension's params,
+   * are missing. The extended card is never requested, since that would send the access token to an agent that
+   * has not been judged.
    */
   readonly card?: string | URL;
   /**
-   * How the card is fetched, which signatures are trusted, and where calls may go besides public addresses
+   * How the card is fetched, which signatures are trusted, and which non-public addresses may be called
    * (`allowHosts`). Without `card`, loopback is allowed too.
    */
   readonly discovery?: DiscoverOptions;
   /**
-   * Called when the agent does something that its card does not declare. Unless given, the call fails with an
-   * `UndeclaredBehaviourError`.
+   * Called if the agent does something that its card does not declare. Unless given, the call then fails with
+   * an `UndeclaredBehaviourError`.
    */
   readonly onDrift?: (denial: DiscoveryDenial) => void;
 }
@@ -54,7 +55,7 @@ const OPTIONS = ["requirements", "card", "discovery", "onDrift"];
 /** Judges an agent by its card before each call, and its answer by the same card. */
 export class AgentCheck {
   readonly #client: Client;
-  /** The card of the client. */
+  /** The card of the SDK's client. */
   readonly #own: AgentCard;
   readonly #options: AgentCheckOptions;
   readonly #discovery: DiscoverOptions;
@@ -62,7 +63,7 @@ export class AgentCheck {
   readonly version: string;
   #known: UsableAgent | undefined;
 
-  /** @throws TypeError if an option is invalid, or the client is not the SDK's. */
+  /** @throws TypeError if an option is invalid, or the client is not one of the SDK. */
   constructor(client: Client, options: AgentCheckOptions) {
     this.#own = cardOf(client);
     assertMembers(options, OPTIONS, "options");
@@ -74,7 +75,7 @@ export class AgentCheck {
   }
 
   /**
-   * Judges the agent before a call; nothing is sent to an agent that fails.
+   * Judges the agent before a call. Nothing is sent to an agent that fails.
    *
    * @throws AgentRefusedError
    */
@@ -90,7 +91,7 @@ export class AgentCheck {
     return discovery.card;
   }
 
-  /** Judges an answer. @throws UndeclaredBehaviourError unless the caller handles it. */
+  /** Judges an answer. @throws UndeclaredBehaviourError unless `onDrift` is given. */
   async after(result: NonNullable<AfterArgs["result"]>): Promise<void> {
     const behaviours = observedIn(result);
     if (behaviours.length === 0) return;
@@ -105,7 +106,7 @@ export class AgentCheck {
   async #discover(): Promise<Discovery> {
     const place = this.#options.card ?? writtenCard(this.#own);
     const requirements = this.#requirements();
-    // The first agent's card does not show what must hold at every agent.
+    // For requirements on every agent of the chain, the first agent's card is not enough.
     if (endToEnd(settleRequirements(requirements)).length === 0) {
       return safeDiscover(place, requirements, this.#discovery);
     }
@@ -124,7 +125,7 @@ export class AgentCheck {
     };
   }
 
-  /** A client made from another card could go to another place than the one judged. */
+  /** Returns denials if the client would call another URL than the one in the judged card. */
   #elsewhere({ card }: UsableAgent): Promise<readonly DiscoveryDenial[]> {
     const address = this.#options.card;
     return destinationDenials(destinationOf(this.#client, this.#own), {
@@ -137,7 +138,10 @@ export class AgentCheck {
   }
 }
 
-/** Returns the version that a client uses: the required one, which it must support, or its transport's own. */
+/**
+ * Returns the version that a client uses: the required one, which its transport must support, or the
+ * transport's own.
+ */
 function versionFor({ transport }: Client, required: string | undefined): string {
   const [own, wanted] = [parseVersion(transport.protocolVersion), parseVersion(required ?? "")];
   if (own === undefined || wanted === undefined) return transport.protocolVersion;
@@ -148,7 +152,7 @@ function versionFor({ transport }: Client, required: string | undefined): string
   throw new TypeError(message);
 }
 
-/** Returns an agent's observed actions, from what the SDK's client read of its response. */
+/** Returns the behaviours visible in a response, from what the SDK's client has read. */
 function observedIn(result: NonNullable<AfterArgs["result"]>): readonly Behaviour[] {
   switch (result.method) {
     case "sendMessage":
@@ -185,7 +189,7 @@ function ofEvent({ payload }: StreamResponse): readonly Behaviour[] {
   }
 }
 
-/** A message in pieces, as declared by `streaming_message`. */
+/** Returns the behaviour of a message that arrives in parts, declared by `streaming_message`. */
 function partial({ metadata }: Message): readonly Behaviour[] {
   return metadata?.["partial"] === true ? [{ kind: "capability", name: "streaming_message" }] : [];
 }
@@ -214,7 +218,7 @@ function ofMetadata(metadata: { readonly [name: string]: Json } | undefined): re
   return delegatedTo(metadata);
 }
 
-/** An agent is not called because its card does not meet the caller's requirements. Nothing was sent to it. */
+/** An agent was not called, because its card does not meet the caller's requirements. Nothing was sent to it. */
 export class AgentRefusedError extends Error {
   override readonly name = "AgentRefusedError";
   /** The code of the first reason. */

@@ -23,8 +23,8 @@ export interface CapabilityQuery extends Requested {
   readonly grants: readonly string[];
   readonly resourceQuery?: ResourceQuery;
   /**
-   * Distinguishes the request from others of the same party: repeating it returns the same approval instead of
-   * a second one. Random unless given.
+   * Identifies the request among those of the same party. Repeating it with this id returns the same approval
+   * instead of opening a second one. Random unless given.
    */
   readonly requestId?: string;
 }
@@ -36,13 +36,13 @@ export interface GrantedCapabilities {
   readonly refused?: readonly RefusedGrant[];
   /** The reason why there are no capabilities. */
   readonly reason?: string;
-  /** Requests that wait for people's decision; {@link CapabilityClient.collect} returns the result. */
+  /** The approval that further grants wait for; {@link CapabilityClient.collect} returns the result. */
   readonly pending?: PendingAnswer;
 }
 
-/** How to wait for people's decision. */
+/** How to wait for an approval. */
 export interface WaitOptions {
-  /** Seconds between two requests; the agent's interval unless given. */
+  /** Seconds between two `collect` calls; the agent's interval unless given. */
   readonly interval?: number;
   readonly signal?: AbortSignal;
 }
@@ -60,29 +60,29 @@ export class CapabilityClient {
   readonly #client: Client;
   readonly #check: AgentCheck;
 
-  /** @param client - The SDK's client, which authenticates by itself. */
+  /** @param client - A client of the SDK, which authenticates itself. */
   constructor(client: Client, options: AgentCheckOptions = {}) {
     this.#check = new AgentCheck(client, options);
     this.#client = speaking(client, this.#check.version);
   }
 
   /**
-   * @throws A2AError if the agent refuses: `reason` is the code, and its metadata has `problem` as JSON.
+   * @throws A2AError if the agent refuses: `reason` is the code, and the metadata has `problem` as JSON.
    * @throws TypeError naming the part of the query that is not plain JSON.
    */
   async request(query: CapabilityQuery): Promise<GrantedCapabilities> {
     const own = plainObject(plainCopy(query, "query", "arguments"), "query");
-    // The caller cannot rely on these statements of the agent; the agent checks every call again.
+    // The answer is the agent's unchecked statement; the agent checks every call again.
     return (await this.#method(METHODS.request, own)) as unknown as GrantedCapabilities;
   }
 
   /**
-   * Collects the result of an approval: always the same capabilities, and only for the party that asked.
+   * Collects the capabilities of an approval: always the same ones, and only for the party that asked.
    *
    * @param approvalId - From `pending`.
-   * @returns `pending`, and no capabilities, while people have not decided.
-   * @throws A2AError with the reason `approval_denied`, also if nobody decided in time, `approval_unknown`, or
-   *   `nothing_left` if everything approved is gone.
+   * @returns `pending` and no capabilities until people have decided.
+   * @throws A2AError with the reason `approval_denied` (also if nobody decided in time), `approval_unknown`, or
+   *   `nothing_left` if nothing that was approved can still be granted.
    */
   async collect(approvalId: string): Promise<GrantedCapabilities> {
     assertString(approvalId, "approvalId");
@@ -111,7 +111,7 @@ export class CapabilityClient {
     }
   }
 
-  /** Revokes a token, with all tokens narrowed from it. @throws A2AError */
+  /** Revokes a token and all tokens narrowed from it. @throws A2AError */
   async revoke(token: string, reason?: string): Promise<JsonObject> {
     assertString(token, "token");
     assertOptionalString(reason, "reason");
@@ -127,13 +127,13 @@ export class CapabilityClient {
   /**
    * Calls a skill.
    *
-   * @param token - One token, or several. Leave it out to use ambient authority, if the agent accepts that; the
-   *   client of `withAmbientAuthority` declares it.
+   * @param token - One token, or several. Omit it to use ambient authority, if the agent accepts that; a client
+   *   made by `withAmbientAuthority` declares it.
    * @throws A2AError if the agent refuses.
-   * @throws AgentRefusedError if the agent's card fails; nothing is sent then.
+   * @throws AgentRefusedError if the agent's card does not meet the requirements; then nothing is sent.
    * @throws UndeclaredBehaviourError if the agent does something that its card does not declare.
-   * @throws Error if the skill failed, or rejects its arguments.
-   * @throws TypeError if an argument of this call has another type, or the skill's arguments are not plain
+   * @throws Error if the skill failed, or rejected its arguments.
+   * @throws TypeError if an argument of this call has the wrong type, or the skill's arguments are not plain
    *   JSON.
    */
   async invoke(
@@ -157,14 +157,14 @@ export class CapabilityClient {
 
   async #method(method: string, params: object): Promise<JsonObject> {
     const answer = await this.#send(this.#client, { method, params });
-    // A request that waits for people is a task.
+    // A request that waits for an approval is answered with a task.
     const { parts: [part] = [] } = "messageId" in answer ? answer : (answer.status?.message ?? {});
     const data: Json = part?.content?.$case === "data" ? (part.content.value ?? null) : null;
     if (!isJsonObject(data)) throw new Error(`the agent's answer to ${method} is no object`);
     return data;
   }
 
-  /** Sends nothing to an agent whose card fails, and checks answers against that card. */
+  /** Sends a message. Nothing is sent to an agent whose card fails, and answers are checked against that card. */
   async #send(client: Client, data: object): Promise<SendMessageResult> {
     await this.#check.before();
     const answer = await client.sendMessage(messageWith(data), withExtension);
@@ -174,11 +174,11 @@ export class CapabilityClient {
 }
 
 /**
- * Makes a client for an issuing agent: request capabilities, use them, revoke them. Narrowing needs no agent:
- * use `attenuate` of `proviso`. Works over every binding of the SDK's client.
+ * Creates a client for an issuing agent, to request, use and revoke capabilities. To narrow one, use
+ * `attenuate` of `proviso`, which needs no agent. Works with every binding of the SDK's client.
  *
- * Judges the agent by its card before each call: unless `options` requires more, the card must be well formed,
- * not contradict itself, and offer the client's binding and version.
+ * Before each call, the agent is judged by its card. Unless `options` requires more, the card must be
+ * well-formed, must not contradict itself, and must offer the client's binding and version.
  *
  * @throws TypeError if an option is invalid.
  *
@@ -256,7 +256,7 @@ export function createCapabilityClient(
   return new CapabilityClient(client, options);
 }
 
-/** Longest interval in seconds, whatever the agent says. */
+/** Most seconds between two `collect` calls, whatever the agent says. */
 const LONGEST_INTERVAL = 300;
 
 const withExtension = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };

@@ -13,8 +13,8 @@ import type { DiscoveryRequirements } from "../../../discovery/requirements.js";
 import { checkedOptions, type DiscoverOptions } from "../../../discovery/safe-discover.js";
 
 /**
- * Returns the card of an SDK client without a request. The SDK's `getAgentCard` sends one, with the caller's
- * access token, to an agent whose card is not judged yet, and uses the card in the answer.
+ * Returns the card of an SDK client without sending a request. The SDK's `getAgentCard` would send one, with
+ * the caller's access token, to an agent that has not been judged, and would use the card in the answer.
  *
  * @throws TypeError if it is not an SDK client.
  */
@@ -37,38 +37,38 @@ export function writtenCard(card: AgentCard): JsonObject {
 }
 
 /**
- * Returns the destination of a client's calls: that of its transport, or else the interface that the SDK takes
- * from the card; `undefined` if unknown.
+ * Returns the URL that a client calls: that of its transport, or else the interface that the SDK selects in the
+ * card; `undefined` if unknown.
  */
 export function destinationOf({ transport }: Client, card: AgentCard): string | undefined {
   return endpointOf(transport) ?? chosenBySdk(card, transport.protocolName);
 }
 
 function endpointOf(transport: Transport): string | undefined {
-  // The SDK wraps the transport of an interface with a tenant.
+  // For an interface with a tenant, the SDK wraps the transport.
   const inner: unknown = Reflect.get(transport, "base") ?? transport;
   const found: unknown =
     typeof inner === "object" && inner !== null ? Reflect.get(inner, "endpoint") : undefined;
   return typeof found === "string" ? found : undefined;
 }
 
-/** Selects as the SDK does: of the interfaces with a binding, the last one with version 1.0, or else the first. */
+/** Selects as the SDK does: among the interfaces with a binding, the last one with version 1.0, or else the first. */
 function chosenBySdk({ supportedInterfaces }: AgentCard, binding: string): string | undefined {
   const bound = (supportedInterfaces ?? []).filter((one) => isSame(one.protocolBinding, binding));
   return (bound.findLast(({ protocolVersion }) => protocolVersion === "1.0") ?? bound[0])?.url;
 }
 
-/** Rules for a client's destination. */
+/** How the destination of a client is judged. */
 export interface Judged {
   readonly card: CardReading;
   readonly binding: string;
   readonly requirements: DiscoveryRequirements;
   readonly discovery: DiscoverOptions;
-  /** Origins that the caller wrote; `undefined` if it only passed its client. */
+  /** Origins that the caller named; `undefined` if it only passed its client. */
   readonly named: readonly string[] | undefined;
 }
 
-/** Returns the reason why the judged card forbids the destination of a client's calls. */
+/** Returns the reasons why the judged card does not allow the URL that a client calls. */
 export async function destinationDenials(
   place: string | undefined,
   { card, binding, requirements, discovery, named }: Judged,
@@ -100,7 +100,7 @@ async function addressDenials(
   named: readonly string[] | undefined,
 ): Promise<readonly DiscoveryDenial[]> {
   const { insecure = false, allowHosts, resolve, timeout } = checkedOptions(discovery);
-  // gRPC addresses are often just a name and a port.
+  // A gRPC address is often just a name and a port.
   const isBare = isSame(binding, "GRPC") && !place.includes("://");
   const text = isBare ? `https://${place}` : place;
   try {
@@ -119,12 +119,12 @@ function elsewhere(message: string): DiscoveryDenial {
   return { code: "interface_unsupported", rule: "client", message };
 }
 
-/** The SDK ignores the case of a binding. */
+/** Compares bindings as the SDK does, ignoring case. */
 function isSame(a: string, b: string): boolean {
   return a.toUpperCase() === b.toUpperCase();
 }
 
-// The SDK's transport for HTTP+JSON omits them.
+// The SDK's HTTP+JSON transport omits trailing slashes.
 function withoutSlash(url: string): string {
   let end = url.length;
   while (url[end - 1] === "/") end -= 1;

@@ -3,18 +3,18 @@ import { ClientError } from "../../../client/client-error.js";
 
 /** Options for requests to an agent. */
 export interface AgentFetchOptions {
-  /** Sent with each request as `Authorization: Bearer`. Unless given, `fetch` has to authenticate. */
+  /** Sent with each request as `Authorization: Bearer`. Without it, `fetch` has to authenticate. */
   readonly accessToken?: string;
-  /** Makes the requests; the platform's `fetch` unless given. */
+  /** Sends the requests; the platform's `fetch` unless given. */
   readonly fetch?: typeof fetch;
 }
 
 /**
- * Makes a `fetch` for the SDK's transports that follows no redirects. The SDK's own follows them, and sends
- * capabilities to an unjudged place: on a redirect the platform removes only the `Authorization` header, and
- * nothing of the body.
+ * Returns a `fetch` for the SDK's transports that follows no redirects. The SDK's default follows them, and so
+ * sends capabilities to a server that was not judged: on a redirect, the platform removes the `Authorization`
+ * header, but nothing from the body.
  *
- * The returned function rejects with an error whose `code` is `redirected` if an agent answers with a redirect.
+ * The returned function rejects with an error of `code` `redirected` if an agent answers with a redirect.
  *
  * @throws TypeError if an option is invalid.
  * @example

@@ -1,5 +1,5 @@
 /**
- * The holder's side of A2A: ask for capabilities, attach them to the SDK's client, understand refusals.
+ * The holder's side of A2A: request capabilities, send them with the SDK's client, read refusals.
  *
  * @module proviso/a2a/client
  */

@@ -8,8 +8,9 @@ import { cardOf } from "./destination.js";
 const EXTENSIONS_HEADER = "A2A-Extensions";
 
 /**
- * Attaches capabilities to every call of an A2A client, in the metadata of requests that have metadata and in a
- * header of all others, and names the extension. Tokens never go into a message, which is stored with its task.
+ * Adds capabilities to every call of an A2A client, and names the extension. They go into the metadata of
+ * requests that have metadata, otherwise into a header. They never go into a message, because messages are
+ * stored with their task.
  */
 class CapabilityInterceptor implements CallInterceptor {
   readonly #tokens: readonly string[];
@@ -40,7 +41,10 @@ class CapabilityInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
-/** Declares ambient authority, the caller's own standing, with every call of an A2A client, and names the extension. */
+/**
+ * Declares ambient authority with every call of an A2A client, and names the extension. Ambient authority is
+ * what the policy allows the caller without a capability.
+ */
 class AmbientInterceptor implements CallInterceptor {
   async before(args: BeforeArgs): Promise<void> {
     restOn(args, AMBIENT, { [AUTHORITY_HEADER]: AMBIENT.authority });
@@ -49,7 +53,7 @@ class AmbientInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
-/** Calls only an agent whose card has been judged, and judges its answers by that card. */
+/** Judges an agent's card before each call, and judges its answers by that card. */
 class CheckInterceptor implements CallInterceptor {
   readonly #check: AgentCheck;
 
@@ -82,13 +86,13 @@ class VersionInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
-/** Returns the client, or one that requests the judged version. */
+/** Returns a client that requests this version; the same client if its transport does already. */
 export function speaking(client: Client, version: string): Client {
   if (version === client.transport.protocolVersion) return client;
   return intercepted(client, [], [new VersionInterceptor(version)]);
 }
 
-/** States the authority of a call, in its metadata, or in a header if it has none. */
+/** Adds the authority of a call to its metadata, or to a header if it has none. */
 function restOn(args: BeforeArgs, entry: object, header: Record<string, string>): void {
   const { input } = args;
   const given = args.options?.serviceParameters ?? {};
@@ -106,11 +110,11 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
 }
 
 /**
- * Returns a client that presents capabilities with every call; the given one does not change. Before each call
- * the agent's card is judged: no token is sent to an agent that fails, and the call fails with an
+ * Returns a client that presents capabilities with every call; the given client does not change. Before each
+ * call the agent is judged by its card. If the card fails, no token is sent, and the call fails with an
  * `AgentRefusedError`.
  *
- * @param token - One token, or several, of which the agent uses the one that allows a call.
+ * @param token - One token, or several, among which the agent uses one that allows the call.
  * @param options - Requirements on the agent's card.
  * @throws TypeError if there is no token, one is not a string, or an option is invalid.
  *
@@ -194,14 +198,14 @@ export async function withCapability(
   return intercepted(asking, [new CheckInterceptor(check)], [presenting]);
 }
 
-/** Does the work of {@link withCapability}, for a caller that judges the agent itself. */
+/** Like {@link withCapability}, for a caller that judges the agent itself. */
 export function presenting(client: Client, token: string | readonly string[]): Client {
   return intercepted(client, [], [new CapabilityInterceptor(token)]);
 }
 
 /**
- * Returns a client that declares ambient authority with every call; the given one does not change. Only agents
- * in the modes `advertise` and `prefer` accept that.
+ * Returns a client that declares ambient authority with every call; the given client does not change. Only
+ * agents in the modes `advertise` and `prefer` accept that.
  */
 export async function withAmbientAuthority(client: Client): Promise<Client> {
   return intercepted(client, [], [new AmbientInterceptor()]);

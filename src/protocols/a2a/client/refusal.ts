@@ -2,17 +2,17 @@ import { A2AError, isJsonRpcError, isRestError } from "@a2a-js/sdk/errors";
 import { denialsIn, type ReceivedDenial } from "../../../client/refusal.js";
 import { DENIAL_HEADER, ERROR_DOMAIN } from "../extension.js";
 
-/** A refusal as a client reads it. */
+/** A refusal in a response. */
 export interface ClientRefusal {
   /** The code of the first reason. */
   readonly code: string;
   readonly message: string;
-  /** Every reason. Over HTTP+JSON the SDK's client keeps less: all but the first reason have only their code. */
+  /** Every reason. Over HTTP+JSON the SDK's client keeps only the codes of all reasons but the first. */
   readonly denials: readonly ReceivedDenial[];
 }
 
 /**
- * Reads the refusal in the error that the SDK's client threw; `undefined` if the error is about something else.
+ * Reads the refusal in an error thrown by the SDK's client; `undefined` if it is another error.
  *
  * @example
  * ```ts

@@ -4,21 +4,21 @@ import type { AuthorityUse } from "../../../agent/coverage.js";
 import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 import { type Asker, type TaskView, usesOf, viewOf } from "./task-access.js";
 
-// The accesses that tasks and push configurations were made with, and who sees these.
+// The accesses with which tasks and push configurations were made, and who may see these.
 
-/** The viewer: an access, and the tenant that the request names. */
+/** The viewer of tasks: an access, and the tenant that the request names. */
 export interface Viewer extends TaskView {
-  /** The uses of the request's own task so far. */
+  /** The uses of authority by the request's own task so far. */
   readonly uses: readonly AuthorityUse[];
 }
 
-/** @throws TypeError if the authority of the request is unknown. */
+/** @throws TypeError if the authority of the request was not set. */
 export function viewerOf(asker: Asker): Viewer {
   const { access, tenant } = viewOf(asker);
   return { access, tenant, uses: "access" in asker ? [] : usesOf(asker) };
 }
 
-/** The party that makes a request with capabilities, if its agent is known. */
+/** Returns the party that makes a request with capabilities; null if its agent is unknown. */
 export function partyOf({ tenant, access }: Viewer): string | null {
   const { principal, invoker, paths } = access;
   return invoker === undefined || paths.length === 0
@@ -26,13 +26,13 @@ export function partyOf({ tenant, access }: Viewer): string | null {
     : JSON.stringify([tenant, principal, invoker]);
 }
 
-/** Milliseconds for which a used access is not written again; it is not pruned meanwhile. */
+/** Milliseconds within which the time of a used access is not updated. It is not pruned within this time. */
 export const DAY: number = 24 * 60 * 60 * 1000;
-/** Approximate bytes of a row of `link` with its indexes. */
+/** Approximate bytes of a row of `link`, including its indexes. */
 const LINK_BYTES = 128;
 
 /**
- * Returns the number of an access and the bytes written. A new access is written, and counts against the quota
+ * Returns the number of an access, and the bytes written. A new access is written, and counts against the quota
  * of its principal.
  */
 export async function putAccess(
@@ -52,7 +52,7 @@ export async function putAccess(
     .select(["seq", "used"])
     .where("key", "=", key)
     .executeTakeFirst();
-  // An access used within the day is not pruned, and need not be written.
+  // An access used within the last day is not pruned, so its time need not be updated.
   if (known !== undefined && known.used > now - DAY) return { seq: known.seq, written: 0 };
   const ids = paths.map((path) => [...new Set(path)]);
   const names = Buffer.byteLength(columns.tenant + columns.principal);
@@ -77,7 +77,7 @@ function sortedPaths({ paths }: TaskView["access"]): readonly (readonly string[]
   return [...paths].sort((a, b) => (a.join() < b.join() ? -1 : 1));
 }
 
-/** The key of an access. For ambient authority it includes the agent. */
+/** Returns the key of an access. For ambient authority, it includes the agent. */
 export function accessKey({ tenant, access }: Pick<Viewer, "tenant" | "access">): string {
   const { principal, invoker = null } = access;
   const paths = sortedPaths(access);
@@ -86,10 +86,10 @@ export function accessKey({ tenant, access }: Pick<Viewer, "tenant" | "access">)
 }
 
 /**
- * Returns, as a query, the numbers of all accesses whose tasks a viewer may see: those of the same principal
- * for which the viewer presents each of the maker's tokens, or one that it was narrowed from. A token narrowed
- * from the maker's, or a sibling of it, does not see them. Ambient authority and capabilities do not see each
- * other's tasks. Tasks made with ambient authority are seen through the same agent only.
+ * Returns a query for the numbers of all accesses whose tasks a viewer may see. The principal must be the same.
+ * For each token of the maker, the viewer must present that token or one from which it was narrowed; a token
+ * narrowed from the maker's, or a sibling of it, is not enough. Tasks made with ambient authority are visible
+ * only to the same agent with ambient authority, and tasks made with capabilities only with capabilities.
  */
 export function visibleTo(
   db: StoreQueries,
@@ -102,10 +102,10 @@ export function visibleTo(
       .select("access.seq")
       .where("key", "=", accessKey({ tenant, access }));
   }
-  // The id that distinguishes each token from those it was narrowed from.
+  // The last id of a path distinguishes a token from those it was narrowed from.
   const lasts = new Set(access.paths.flatMap((path) => path.slice(-1)));
   const ids = Array.from(lasts, (id) => JSON.stringify(id));
-  // A cross join keeps its order in SQLite, which then does not read all accesses of the principal.
+  // SQLite keeps the order of a cross join. Otherwise it would read all accesses of the principal.
   return db
     .selectFrom("link")
     .crossJoin("access")

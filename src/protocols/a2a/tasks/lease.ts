@@ -4,24 +4,24 @@ import type { StoreQueries } from "../../../stores/database.js";
 import type { TaskDatabase } from "./task-database.js";
 import { columnsOf, taskOf } from "./task-rows.js";
 
-/** Milliseconds without renewal after which an instance counts as gone. */
+/** Milliseconds without a renewal after which an instance counts as gone. */
 const LEASE = 15_000;
 /** Number of renewals within one lease. */
 const RENEWALS = 5;
-/** Tasks failed in one transaction. */
+/** Most tasks failed in one transaction. */
 const STEP = 100;
 
 /**
- * The lease of one instance, renewed while it lives. Its running tasks refer to it, so that other instances on
- * the same database fail them once it is gone, and not before. The clocks of instances on several machines must
- * agree to within seconds.
+ * The lease of one server instance, renewed while it lives. The running tasks of an instance refer to its
+ * lease. Other instances with the same database fail these tasks once the lease has expired, and not before. If
+ * instances run on several machines, their clocks must agree to within seconds.
  */
 export class Lease {
   /** The id of this instance. */
   readonly id: string = randomUUID();
   readonly #tasks: TaskDatabase;
   readonly #length: number;
-  /** Tasks whose end could not be written, with the text for their status. */
+  /** Tasks whose outcome could not be written, with the text for their status. */
   readonly #unwritten = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
@@ -36,7 +36,7 @@ export class Lease {
   }
 
   /**
-   * Takes the lease, and fails the tasks that gone instances have left.
+   * Takes the lease, and fails the tasks of instances that are gone.
    *
    * @throws StorageError
    */
@@ -50,12 +50,12 @@ export class Lease {
     this.#timer.unref();
   }
 
-  /** Fails a task of this instance as soon as it can be written. */
+  /** Fails a task of this instance as soon as the database can be written. */
   failLater(taskId: string, why: string): void {
     this.#unwritten.set(taskId, why);
   }
 
-  /** Fails the running tasks, and gives up the lease. */
+  /** Fails this instance's running tasks, and gives up the lease. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#beating;
@@ -82,7 +82,7 @@ export class Lease {
           .values({ id: this.id, until })
           .onConflict((conflict) => conflict.column("id").doUpdateSet({ until }))
           .execute(),
-      // Also on a nearly full disk: other instances must not take this one for gone.
+      // Urgent, since on a nearly full disk other instances must not take this one for gone.
       { urgent: true },
     );
   }
@@ -119,8 +119,8 @@ export class Lease {
   }
 
   /**
-   * Fails some running tasks of an instance, or the task named; those of another instance only if its lease is
-   * over.
+   * Fails some running tasks of an instance, or only the given one. Tasks of another instance are failed only
+   * if its lease has expired.
    *
    * @returns The number of tasks failed.
    */
@@ -161,9 +161,9 @@ export class Lease {
   }
 }
 
-/** Returns whether the lease of an instance is over; it cannot be renewed before the transaction ends. */
+/** Returns whether the lease of an instance has expired. The lease cannot be renewed before the transaction ends. */
 async function isGone(db: StoreQueries, id: string, now: number): Promise<boolean> {
-  // An UPDATE instead of a SELECT: it makes PostgreSQL block a renewal, or wait for a pending one.
+  // An UPDATE instead of a SELECT: on PostgreSQL, it makes a renewal wait, or waits for a pending one.
   const { numUpdatedRows } = await db
     .updateTable("instance")
     .set((of) => ({ until: of.ref("until") }))

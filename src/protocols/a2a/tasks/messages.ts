@@ -4,28 +4,28 @@ import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 import { textOf } from "../../../stores/stored-values.js";
 import type { TaskDatabase } from "./task-database.js";
 
-/** A message that asks for something to run. */
+/** A message that starts work. */
 export interface TaskMessage {
-  /** The user on whose behalf it is sent, and the sending agent. */
+  /** The user on whose behalf the message is sent. */
   readonly principal: string;
   readonly invoker: string;
-  /** Unique among the messages of that party. */
+  /** Unique among the messages of this party. */
   readonly id: string;
-  /** A hash of what it asks for. */
+  /** A hash of the message's request. */
   readonly hash: string;
 }
 
-/** What an earlier message with the same id has started. */
+/** The task that an earlier message with the same id has started. */
 export interface Earlier {
   /** The id of the task. */
   readonly task: string;
-  /** True if that message asked for the same. */
+  /** True if the earlier message had the same request. */
   readonly same: boolean;
 }
 
 type KeptMessage = Pick<StoreTables["message"], "key" | "hash">;
 
-/** Stores a message with the task that it starts, unless it has started one already. */
+/** Stores a message with the task that it starts, unless it started one before. */
 export async function keepMessage(
   db: StoreQueries,
   message: KeptMessage,
@@ -40,14 +40,14 @@ export async function keepMessage(
   return fresh > 0n ? undefined : earlierOf(db, message, tasks);
 }
 
-/** The keys of the messages that have started something in a task, as stored in its row. */
+/** Returns the keys of the messages that have started work in a task, as stored in its row. */
 export function keysIn({ messages }: { readonly messages: string | null }): readonly string[] {
   const keys: unknown = messages === null ? [] : JSON.parse(messages);
   if (isTexts(keys)) return keys;
   throw new TypeError("these are no keys of messages");
 }
 
-/** Returns what an earlier message with the same id from the same party has started. */
+/** Returns the task started by an earlier message with the same id from the same party. */
 export async function earlierOf(
   db: StoreQueries,
   { key, hash }: KeptMessage,
@@ -62,7 +62,7 @@ export async function earlierOf(
   return { task: tasks.readStored(() => textOf(row.task)), same: row.hash === hash };
 }
 
-/** The key of a stored message: a hash of its sender and id. */
+/** Returns the key of a stored message: a hash of its sender and id. */
 export function keptMessage({ principal, invoker, id, hash: asked }: TaskMessage): KeptMessage {
   return {
     key: hash("sha256", JSON.stringify([principal, invoker, id]), "base64url"),

@@ -5,7 +5,7 @@ import { type StoreDatabase, type StoreTables, tablesOf } from "../../../stores/
 import { readStored, textOf } from "../../../stores/stored-values.js";
 import { taskOf, usesIn } from "./task-rows.js";
 
-/** A task as the operator sees it, who sees the tasks of all principals. */
+/** A task as shown to the operator, who may see the tasks of all principals. */
 export interface TaskSummary {
   readonly id: string;
   readonly principal: string;
@@ -13,18 +13,21 @@ export interface TaskSummary {
   readonly invoker?: string;
   /** The A2A name, such as `TASK_STATE_COMPLETED`. */
   readonly state: string;
-  /** The time when it was last saved, or the start of the call that has ended it since: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+  /**
+   * When the task was last saved: `YYYY-MM-DDTHH:MM:SS.mmmZ`. For a task that ended within its call, the start
+   * of that call.
+   */
   readonly saved: string;
-  /** Bytes in UTF-8, as stored. */
+  /** Stored bytes in UTF-8. */
   readonly bytes: number;
-  /** The uses that it was done with. */
+  /** The uses of authority by the task. */
   readonly uses: readonly AuthorityUse[];
 }
 
 const COLUMNS = ["id", "principal", "party", "state", "saved", "bytes", "uses"] as const;
 
 /**
- * Returns the tasks of all principals or of one, the latest saved first, for the operator.
+ * Returns the tasks of all principals or of one, the latest saved first.
  *
  * @throws StorageError
  */
@@ -48,7 +51,7 @@ export async function listAllTasks(
 }
 
 /**
- * Returns a task of any caller, for the operator.
+ * Returns a task of any caller.
  *
  * @throws StorageError
  */

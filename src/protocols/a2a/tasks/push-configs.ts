@@ -17,9 +17,9 @@ const OLDEST_VERSION = "0.3";
 
 /**
  * Push configurations, stored beside their tasks. A request that may see a task may add configurations to it.
- * Configurations may hold credentials: `load`, which serves callers, returns only those saved with the caller's
- * own capabilities or with ones attenuated from these; `loadWithMetadata`, which serves the sender, returns all
- * of a task.
+ * Configurations may contain credentials. So `load`, which serves callers, returns only configurations that
+ * were saved with the caller's capabilities or with ones narrowed from these. `loadWithMetadata`, which serves
+ * the sender, returns all configurations of a task.
  */
 export class PushConfigs implements PushNotificationStore {
   readonly #tasks: TaskDatabase;
@@ -30,7 +30,7 @@ export class PushConfigs implements PushNotificationStore {
   }
 
   /**
-   * Saves a configuration; gives it an id if it has none.
+   * Saves a configuration, with a new id if it has none.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
    * @throws TaskNotFoundError if a task with this id exists that the request may not see.
@@ -73,7 +73,7 @@ export class PushConfigs implements PushNotificationStore {
       }
       const bytes = Buffer.byteLength(body);
       const principal = JSON.stringify(viewer.access.principal);
-      // A configuration always belongs to its maker.
+      // A configuration belongs to whoever saved it.
       const { seq: access, written } =
         known === undefined
           ? await putAccess(db, viewer, clock())
@@ -95,7 +95,7 @@ export class PushConfigs implements PushNotificationStore {
     return configs.map(({ config }) => config);
   }
 
-  /** Returns all configurations of a task, to send to; not for callers. */
+  /** Returns all configurations of a task, for the sender only. */
   async loadWithMetadata(
     taskId: string,
     context: ServerCallContext,
@@ -136,7 +136,7 @@ export class PushConfigs implements PushNotificationStore {
     });
   }
 
-  /** Selects a task's configurations that the viewer may read, or all of them if it may see the task. */
+  /** Selects the configurations of a task that the viewer may read, or all of them if the viewer may see the task. */
   async #shown(db: StoreQueries, taskId: string, viewer: Viewer, which: "own" | "all") {
     const task = JSON.stringify(taskId);
     const found = await this.#task(db, task, viewer);
@@ -155,7 +155,7 @@ export class PushConfigs implements PushNotificationStore {
     return own;
   }
 
-  /** A task's visibility to a viewer. A configuration may be saved just before its task is first saved. */
+  /** Returns whether a task exists and is visible to a viewer. A configuration may be saved just before its task. */
   async #task(
     db: StoreQueries,
     id: string,

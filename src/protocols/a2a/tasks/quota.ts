@@ -3,30 +3,27 @@ import type { StoreQueries } from "../../../stores/database.js";
 
 /** Limits for one principal. */
 export interface TaskQuota {
-  /** Number of tasks; 10,000 unless given. */
+  /** Most tasks; 10,000 unless given. */
   readonly tasks: number;
-  /**
-   * Bytes of tasks and push configurations as stored, and of the paths that they were made with; 64 MiB unless
-   * given.
-   */
+  /** Most stored bytes of tasks, push configurations, and the paths they were made with; 64 MiB unless given. */
   readonly bytes: number;
 }
 
 const QUOTA: TaskQuota = { tasks: 10_000, bytes: 64 * 2 ** 20 };
-/** The totals of tasks, their push configurations, and the accesses they were made with. */
+/** The tables that count against the quota. */
 const TABLES = ["task", "push", "access"] as const;
 
 /**
- * The share of the free room that may be filled before the next count, so that this many instances together
- * stay within the quota. With little room left, each addition counts.
+ * The share of the remaining quota that may be used before the next count. With it, up to 16 instances together
+ * stay within the quota. If little remains, every addition counts again.
  */
 const SHARE = 1 / 16;
 /** Milliseconds for which a count is trusted. */
 const COUNTED = 60_000;
-/** Number of principals whose room is remembered. */
+/** Most principals whose counts are remembered. */
 const KNOWN = 10_000;
 
-/** A principal has reached its quota of tasks. The message is for the caller. */
+/** Thrown when a principal has reached its quota of tasks. The message is for the caller. */
 export class TaskQuotaError extends Error {
   override readonly name = "TaskQuotaError";
 
@@ -35,13 +32,13 @@ export class TaskQuotaError extends Error {
   }
 }
 
-/** Holds each principal to its quota, so that a caller cannot fill the disk. */
+/** Enforces each principal's quota, so that a caller cannot fill the disk. */
 export class Quota {
   readonly #quota: TaskQuota;
-  /** By principal, the room that may be used before its tasks are counted again. */
+  /** By principal, what may be added before the next count. */
   readonly #room = new LRUCache<string, TaskQuota>({ max: KNOWN, ttl: COUNTED });
 
-  /** @throws TypeError if a limit is not a whole number of at least 1. */
+  /** @throws TypeError if a limit is not an integer of at least 1. */
   constructor(quota: Partial<TaskQuota>) {
     this.#quota = { ...QUOTA, ...quota };
     for (const [name, value] of Object.entries(this.#quota)) {
@@ -53,7 +50,7 @@ export class Quota {
   /**
    * @param principal - As a JSON string.
    * @param more - The planned addition.
-   * @param written - Bytes that the same call has written already, for its access.
+   * @param written - Bytes that the same call has already written for its access.
    * @throws TaskQuotaError if the quota does not allow the addition.
    */
   async assertRoom(
@@ -68,10 +65,10 @@ export class Quota {
   }
 
   /**
-   * Takes an addition off the room of the last count.
+   * Subtracts an addition from what the last count left.
    *
    * @param principal - As a JSON string.
-   * @returns Whether there is enough room; if not, nothing is taken.
+   * @returns Whether that was enough; if not, nothing is subtracted.
    */
   takes(principal: string, { tasks, bytes }: TaskQuota): boolean {
     const known = this.#room.get(principal);
@@ -82,7 +79,7 @@ export class Quota {
   }
 
   /**
-   * Takes an unplanned write off the room, which may become negative; the next addition then counts anew.
+   * Subtracts bytes that are written in any case. If the rest becomes negative, the next addition counts again.
    *
    * @param principal - As a JSON string.
    */
@@ -92,12 +89,12 @@ export class Quota {
     this.#room.set(principal, { ...known, bytes: known.bytes - bytes }, { noUpdateTTL: true });
   }
 
-  /** Forgets every count, since a count may include a removal that was not committed. */
+  /** Forgets all counts, since one may include a removal that was not committed. */
   forget(): void {
     this.#room.clear();
   }
 
-  /** Counts the data of a principal. @returns The room that may be used before it is counted again. */
+  /** Counts the data of a principal. @returns What may be added before the next count. */
   async #counted(db: StoreQueries, principal: string, more: TaskQuota): Promise<TaskQuota> {
     const most = this.#quota;
     let { tasks, bytes } = more;

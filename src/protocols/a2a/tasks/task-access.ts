@@ -1,35 +1,35 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { AuthorityUse, Coverage } from "../../../agent/coverage.js";
 
-/** The authority of a request, which decides which tasks it may see. */
+/** The authority of a request, which determines the tasks that it may see. */
 export interface TaskAccess {
   /** The user on whose behalf the request is made. */
   readonly principal: string;
   /**
-   * For each presented and verified capability, the revocation ids from that of the identifier to that of the
-   * last hop; empty for ambient authority.
+   * For each presented, verified capability: the revocation ids from the identifier's to the last hop's. Empty
+   * for ambient authority.
    */
   readonly paths: readonly (readonly string[])[];
-  /** The agent that makes the request; without it, a task is read by its paths alone. */
+  /** The calling agent. Without it, only the paths determine which tasks are visible. */
   readonly invoker?: string;
   /**
-   * Returns whether the capabilities presented now cover the uses of a task. If so, the party that made the
-   * task may read it after its end, whatever capabilities it was made with.
+   * Returns whether the presented capabilities cover a task's uses of authority. If so, the party that made the
+   * task may read it after it has ended, even if it was made with other capabilities.
    */
   readonly covers?: Coverage;
 }
 
-/** A query for tasks and its caller, for a request without an SDK context. */
+/** A tenant and an authority, for access to tasks without an SDK context. */
 export interface TaskView {
   readonly access: TaskAccess;
-  /** Empty if there is none. */
+  /** Empty if the request names no tenant. */
   readonly tenant: string;
 }
 
-/** The caller that asks a store for tasks. */
+/** Whoever asks a store for tasks. */
 export type Asker = ServerCallContext | TaskView;
 
-// Keyed by the context, not kept in its state, which other code could write to.
+// Keyed by the context rather than kept in its state, which other code could write to.
 const accesses = new WeakMap<ServerCallContext, TaskAccess>();
 const uses = new WeakMap<ServerCallContext, readonly AuthorityUse[]>();
 
@@ -63,12 +63,12 @@ function checkedAccess({ principal, paths, invoker, covers }: TaskAccess): TaskA
   });
 }
 
-/** Records a use of a request's task. Call it before the use. */
+/** Records a use of authority by the task of a request. Call it before the use. */
 export function recordUse(context: ServerCallContext, use: AuthorityUse): void {
   uses.set(context, [...usesOf(context), use]);
 }
 
-/** Returns the uses of a request's task so far. */
+/** Returns the uses of authority by the task of a request so far. */
 export function usesOf(context: ServerCallContext): readonly AuthorityUse[] {
   return uses.get(context) ?? [];
 }
@@ -84,7 +84,7 @@ export function taskAccessOf(context: ServerCallContext): TaskAccess {
   throw new TypeError("it is not known on whose authority this request is made");
 }
 
-/** Returns the query of a caller. @throws TypeError as {@link taskAccessOf} does. */
+/** Returns the tenant and the authority of whoever asks. @throws TypeError as {@link taskAccessOf} does. */
 export function viewOf(asker: Asker): TaskView {
   if ("access" in asker) return asker;
   return { access: taskAccessOf(asker), tenant: asker.tenant ?? "" };

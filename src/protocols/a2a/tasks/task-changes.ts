@@ -1,20 +1,20 @@
 import type { TableDatabase } from "../../../stores/database.js";
 
-/** Milliseconds between two looks for changes by other processes. */
+/** Milliseconds between two queries for changes by other processes. */
 const INTERVAL = 1000;
-/** Tasks checked in one query. */
+/** Most tasks in one query. */
 const AT_ONCE = 500;
 
 /** A watch on one task. */
 export interface TaskWatch {
   /**
-   * Fulfilled once the task may have changed since the last call, or after a time limit.
+   * Resolves once the task may have changed since the last call, or after a time limit.
    *
    * @param most - The time limit in milliseconds.
    * @returns Whether it may have changed; `false` after the time limit.
    */
   changed(most: number): Promise<boolean>;
-  /** Fulfils {@link TaskWatch.changed}. */
+  /** Resolves {@link TaskWatch.changed}. */
   wake(): void;
   /** Ends the watch. */
   stop(): void;
@@ -22,11 +22,11 @@ export interface TaskWatch {
 
 interface Watched {
   readonly wakes: Set<() => void>;
-  /** The database's last state of the task; `undefined` until the first look. */
+  /** The state of the task in the database at the last query; `undefined` before. */
   seen?: string;
 }
 
-/** Notices changes of tasks: those of this process at once, those of other processes by looking every second. */
+/** Notices changes of tasks: those by this process at once, those by other processes by a query every second. */
 export class TaskChanges {
   readonly #database: TableDatabase;
   /** Watches by task id. */

@@ -7,7 +7,7 @@ import { type Viewer, visibleTo } from "./access-rows.js";
 import { Quota, type TaskQuota } from "./quota.js";
 import { TaskChanges } from "./task-changes.js";
 
-/** The database as tasks and push configurations use it. */
+/** The database with functions shared by tasks and push configurations. */
 export class TaskDatabase {
   readonly database: TableDatabase;
   readonly quota: Quota;
@@ -43,7 +43,7 @@ export class TaskDatabase {
   }
 
   /**
-   * Returns whether a viewer may see things made with the access of this number.
+   * Returns whether a viewer may see what was made with the access of this number.
    *
    * @throws StorageError `store_corrupt` if the access does not exist.
    */
@@ -64,7 +64,10 @@ export class TaskDatabase {
     if (error instanceof StorageError) this.#onProblem(error);
   }
 
-  /** @throws A2AError in place of a StorageError, whose message has a path that is not for callers. */
+  /**
+   * Runs a database action. @throws A2AError in place of a StorageError, whose message contains a path that
+   * callers must not see.
+   */
   async #attempt<T>(action: () => Promise<T>): Promise<T> {
     try {
       return await action();

@@ -8,10 +8,10 @@ import { taskOf, timeOf } from "./task-rows.js";
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
-/** Largest page in bytes of JSON in UTF-8; further tasks are on the next page. */
+/** Most bytes of a page as JSON in UTF-8; further tasks are on the next page. */
 const PAGE_BYTES = 2 ** 20;
 
-/** The position after which the next page begins: the last task of the page. */
+/** The last task of a page, after which the next page begins. */
 interface PageCursor {
   /** Time of its status in milliseconds since 1970. */
   readonly updated: number;
@@ -39,7 +39,7 @@ function decodePageToken(token: string): PageCursor {
   throw new RequestMalformedError("pageToken must be the nextPageToken of an earlier page");
 }
 
-/** The protocol's filters in a request. */
+/** Returns the protocol's filters in a request. */
 function pageOf(params: ListTasksRequest) {
   const { pageSize = PAGE_SIZE, includeArtifacts = false, pageToken } = params;
   const { contextId, status = TaskState.TASK_STATE_UNSPECIFIED, statusTimestampAfter } = params;
@@ -82,7 +82,7 @@ export async function listTasks(
     .select((of) => of.fn.countAll().as("total"))
     .executeTakeFirstOrThrow();
   const { updated = 0, id = "" } = cursor ?? {};
-  // Reads sizes first: parsing bodies that do not fit would block the event loop in vain.
+  // Read sizes first: parsing bodies that do not fit would block the event loop needlessly.
   const rows = await listed
     .select((of) => ["id", "updated", of.fn<number>("octet_length", ["body"]).as("body")])
     .$if(includeArtifacts, (query) =>
@@ -107,7 +107,7 @@ export async function listTasks(
   // PostgreSQL has no empty list.
   const found = new Map((ids.length > 0 ? await read.execute() : []).map((row) => [row.id, row]));
   return {
-    // A task that was removed or changed since it was chosen may be missing.
+    // A task may have been removed or changed since it was selected.
     tasks: tasks.readStored(() => ids.flatMap((one) => found.get(one) ?? []).map(taskOf)),
     nextPageToken: last === undefined ? "" : encodePageToken(last),
     pageSize,
@@ -116,7 +116,7 @@ export async function listTasks(
 }
 
 /**
- * Returns the number of rows that fit into a page; at least one, so that there is progress.
+ * Returns how many rows fit into a page; at least one.
  *
  * @param rows - The bytes of each task's columns.
  */

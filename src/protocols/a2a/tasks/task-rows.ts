@@ -10,7 +10,7 @@ import {
 } from "../../../bytes/json.js";
 import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 
-/** Before any time that a status can have. */
+/** Earlier than the time of any status. */
 const NEVER = Number.MIN_SAFE_INTEGER;
 
 const EMPTY: Task = {
@@ -28,12 +28,12 @@ export type TaskColumns = Pick<
   "context" | "state" | "updated" | "bytes" | "body" | "artifacts"
 >;
 
-/** The parts of a task that rarely change while it runs, and their JSON. */
+/** The parts of a task that rarely change while it runs, with their JSON. */
 export interface StableText extends Pick<Task, "id" | "history" | "metadata"> {
   readonly text: string;
 }
 
-/** @param known - The previous row; only what has changed since is serialized again. */
+/** Serializes the stable parts of a task. @param known - The previous result; reused if nothing has changed. */
 export function stableTextOf(
   { id, contextId, history, metadata }: Task,
   known?: StableText,
@@ -47,7 +47,7 @@ export function stableTextOf(
 export function columnsOf(task: Task, stable: StableText = stableTextOf(task)): TaskColumns {
   const { status, contextId } = task;
   const state = JSON.stringify(Task.toJSON({ ...EMPTY, status }));
-  // Merges two objects without a common property.
+  // Joins the JSON of two objects that have no common property.
   const body = `${stable.text.slice(0, -1)}${status === undefined ? "" : ","}${state.slice(1)}`;
   const artifacts = JSON.stringify(Task.toJSON({ ...EMPTY, artifacts: task.artifacts }));
   return {
@@ -61,7 +61,7 @@ export function columnsOf(task: Task, stable: StableText = stableTextOf(task)): 
 }
 
 /**
- * The task of a row; without artifacts if the row was read without them.
+ * Returns the task of a row; without artifacts if they were not read.
  *
  * @throws TypeError, SyntaxError or RangeError if the row is damaged.
  */
@@ -102,13 +102,13 @@ function membersOf(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-/** The uses of a task as stored: each use once. */
+/** Serializes a task's uses of authority, each once. */
 export function usesText(uses: readonly AuthorityUse[]): string {
   return JSON.stringify([...new Map(uses.map((use) => [JSON.stringify(use), use])).values()]);
 }
 
 /**
- * Returns the uses of the task of a row.
+ * Returns the uses of authority in a task's row.
  *
  * @throws TypeError or SyntaxError if the row is damaged.
  */
@@ -124,7 +124,7 @@ function isUse(value: unknown): value is AuthorityUse {
   return isTexts([grant, operation]) && isTexts(resources);
 }
 
-/** Time of a status in milliseconds since 1970; `undefined` if it is missing or malformed. */
+/** Returns the time of a status in milliseconds since 1970; `undefined` if it is missing or malformed. */
 export function timeOf(timestamp: string | undefined): number | undefined {
   const time = timestamp ? Date.parse(timestamp) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
@@ -152,7 +152,7 @@ const WAITING: readonly number[] = [
 
 const RUNNING: readonly number[] = [TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING];
 
-// The queries of every call: one that starts a task, and one that ends it.
+// The queries that every call needs: one when a task starts, one when it ends.
 
 /** The columns that are read of a task. */
 export type TaskRow = Omit<
@@ -169,9 +169,9 @@ export function rowOf(db: StoreQueries, id: string): Promise<TaskRow | undefined
     .executeTakeFirst();
 }
 
-/** A new task, and the access that it is made with. */
+/** A new task, with the access that it is made with. */
 export interface NewTask extends Omit<Selectable<StoreTables["task"]>, "seq" | "access"> {
-  /** The key of the access, and the time since which it must have been used. */
+  /** The key of the access, which must have been used since `used`. */
   readonly key: string;
   readonly since: number;
 }
@@ -182,7 +182,7 @@ const NEW = [
 ] as const;
 
 /**
- * Inserts a task made with an existing access.
+ * Inserts a task whose access exists already.
  *
  * @returns Whether it was inserted; `false` if the id is taken, or the access does not exist.
  */
@@ -202,14 +202,14 @@ export async function insertTask(db: StoreQueries, task: NewTask): Promise<boole
   return inserted > 0n;
 }
 
-/** The columns written for an ended task, and the instance that it must still be running in. */
+/** The columns written when a task ends, and the instance in which it must still be running. */
 interface Ended extends Omit<TaskColumns, "context">, Pick<NewTask, "id" | "uses"> {
   readonly by: string;
 }
 
-/** Writes the outcome of a task, if it is still running in an instance. @returns Whether it was. */
+/** Writes the outcome of a task if it is still running in this instance. @returns Whether it was. */
 export async function endTask(db: StoreQueries, { id, by, ...columns }: Ended): Promise<boolean> {
-  // Does not change the time of the last save, which spares an index; a call never outlasts its limit.
+  // The time of the last save stays, so that its index need not be updated; a call is short.
   const { numUpdatedRows } = await db
     .updateTable("task")
     .set({ ...columns, instance: null })

@@ -24,14 +24,14 @@ export type { Beginning } from "./task-writing.js";
 
 /** Options of a task store. */
 export interface TaskStoreOptions {
-  /** Called with the error when the database cannot be read or written; callers only learn that it failed. */
+  /** Called with the error when the database cannot be read or written; callers only learn that something failed. */
   readonly onProblem?: (error: StorageError) => void;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
   /** Limits for one principal. */
   readonly quota?: Partial<TaskQuota>;
   /**
-   * Milliseconds without a renewed lease after which this instance counts as gone, and other instances fail its
+   * Milliseconds without a renewal after which this instance counts as gone, and other instances fail its
    * tasks; 15,000 unless given.
    */
   readonly lease?: number;
@@ -40,10 +40,10 @@ export interface TaskStoreOptions {
 const OPTIONS = ["onProblem", "clock", "quota", "lease"];
 
 /**
- * Opens a store of tasks and push configurations in a database of the stores. Close the task store before the
- * database. Fails the running tasks of instances that are gone.
+ * Opens a store of tasks and push configurations in a database. Close it before the database. Tasks that were
+ * running in instances that are gone are failed.
  *
- * @throws TypeError if a quota or the lease is not a whole number.
+ * @throws TypeError if a quota or the lease is not an integer.
  * @throws StorageError
  */
 export async function openTaskStore(
@@ -59,15 +59,12 @@ export async function openTaskStore(
 }
 
 /**
- * Tasks in a database. Each belongs to the principal and the capabilities that it was first saved with, as set
- * by {@link setTaskAccess}. Only requests with these capabilities, or with ones that they were attenuated from,
- * can see it; for all others it does not exist. Made by {@link openTaskStore}.
+ * Tasks in a database. A task belongs to the principal and the capabilities with which it was first saved, as
+ * set by {@link setTaskAccess}. Only requests with these capabilities, or with ones from which they were
+ * narrowed, can see it; for all others it does not exist. Made by {@link openTaskStore}.
  */
 export class TaskStore implements SdkTaskStore {
-  /**
-   * The addresses to which callers want notifications of their tasks sent, in the same database and with the
-   * same visibility.
-   */
+  /** The push configurations of tasks, in the same database and with the same visibility. */
   readonly pushConfigs: PushConfigs;
   readonly #tasks: TaskDatabase;
   readonly #lease: Lease;
@@ -82,22 +79,22 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Saves a task before anything runs in it, with the message that asks for it. Of several with the same
-   * message, in whatever processes, only one starts. Fulfilled once it is on the disk. Do not change the task
-   * in place afterwards: its history and metadata are compared by identity when it ends.
+   * Saves a task before anything runs in it, together with the message that requests it. If the same message
+   * arrives several times, in whatever processes, only one starts the task. Resolves once the task is durable.
+   * Do not modify the task object afterwards: its history and metadata are compared by identity when it ends.
    *
    * @throws TypeError if the task has no id, or {@link setTaskAccess} was not called.
    * @throws TaskNotFoundError if a task with this id exists that the request may not see.
    * @throws UnsupportedOperationError if the task is running or has ended.
    * @throws TaskQuotaError if the principal has reached its quota.
-   * @throws A2AError if the write fails; its cause is a StorageError. Nothing may run then.
+   * @throws A2AError if the write fails; its cause is a StorageError. Then nothing may run.
    */
   async begin(task: Task, message: TaskMessage, asker: Asker): Promise<Beginning> {
     return this.#writing.begin(task, message, asker);
   }
 
   /**
-   * Returns what an earlier message with the same id from the same party has started.
+   * Returns the task started by an earlier message with the same id from the same party.
    *
    * @throws A2AError if the read fails; its cause is a StorageError.
    */
@@ -106,7 +103,7 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Saves the outcome of a task, unless it has ended meanwhile, such as by cancellation.
+   * Saves the outcome of a task, unless the task has ended meanwhile, for example by cancellation.
    *
    * @returns Whether it was saved.
    * @throws As {@link TaskStore.save} does.
@@ -116,11 +113,11 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Saves a task; an existing one keeps its maker. Fulfilled once it is on the disk.
+   * Saves a task; an existing one keeps its maker. Resolves once the task is durable.
    *
    * @throws TypeError if the task has no id, or {@link setTaskAccess} was not called.
    * @throws TaskNotFoundError if a task with this id exists that the request may not see.
-   * @throws TaskQuotaError if the principal has reached its quota; never while the task runs.
+   * @throws TaskQuotaError if the principal has reached its quota; never for a running task.
    * @throws A2AError if the write fails; its cause is a StorageError.
    */
   async save(task: Task, context: ServerCallContext): Promise<void> {
@@ -136,14 +133,14 @@ export class TaskStore implements SdkTaskStore {
     return this.#tasks.changes.watch(taskId);
   }
 
-  /** Fails a task, whose outcome could not be written, as soon as it can be written. */
+  /** Fails a task whose outcome could not be written, as soon as the database can be written. */
   failLater(taskId: string, why: string): void {
     this.#lease.failLater(taskId, why);
   }
 
   /**
-   * Returns a task if the request may see it. An ended task is also returned to the party that made it, if it
-   * presents capabilities that cover the task's uses.
+   * Returns a task if the request may see it. The party that made a task may also read it after it has ended,
+   * if it presents capabilities that cover the task's uses of authority.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
    * @throws A2AError if the read fails; its cause is a StorageError.
@@ -173,8 +170,7 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Returns the tasks made with a path that has this id and waiting for something outside, with the party that
-   * made each.
+   * Returns the waiting tasks that were made with a path containing this id, each with the party that made it.
    *
    * @throws A2AError if the read fails; its cause is a StorageError.
    */
@@ -193,8 +189,8 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Removes tasks not saved since `before`, in any state, and push configurations without a task; a few in each
-   * transaction.
+   * Removes tasks not saved since `before`, in any state, and push configurations without a task, in small
+   * transactions.
    *
    * @param before - Milliseconds since 1970.
    * @returns The number of tasks removed.
@@ -206,7 +202,7 @@ export class TaskStore implements SdkTaskStore {
 
   /**
    * Fails the running tasks of this instance, and gives up its lease. Call it before closing the database.
-   * Never throws; reports what it cannot write.
+   * Never throws; reports errors of the database.
    */
   async close(): Promise<void> {
     await this.#lease.stop();
@@ -236,7 +232,7 @@ function waitingTaskOf({ id, party }: Pick<Selectable<StoreTables["task"]>, "id"
   return [{ id: textOf(id), principal, invoker }];
 }
 
-/** @throws TypeError or SyntaxError if it is not a list. */
+/** @throws TypeError or SyntaxError if the string is not a list. */
 function listOf(text: string): readonly unknown[] {
   const list: unknown = JSON.parse(text);
   if (Array.isArray(list)) return list;

@@ -22,36 +22,36 @@ import {
   usesText,
 } from "./task-rows.js";
 
-/** A task that was started now, or earlier by the same message. */
+/** The result of starting a task: it started now, or the same message started one before. */
 export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
 
-/** A task as its request has started it. */
+/** How a request started its task. */
 interface Begun {
   readonly stable: StableText;
   readonly bytes: number;
-  /** Its first state, and the JSON of that. */
+  /** The uses of authority in its first state. */
   readonly with: Viewer["uses"];
   readonly uses: string;
 }
 
 /** Options for writing a task. */
 interface Putting {
-  /** States in which an existing task may be overwritten; any unless given. */
+  /** Returns whether an existing task in this state may be overwritten; any may unless given. */
   readonly may?: (state: number) => boolean;
-  /** True if this is the outcome of the task. */
+  /** True to write the task's outcome. */
   readonly isEnd?: boolean;
-  /** The columns of its row, if known. */
+  /** The columns of the task's row, if known. */
   readonly fields?: TaskColumns;
-  /** The key of the message that starts something in it. */
+  /** The key of the message that starts work in the task. */
   readonly message?: string;
 }
 
-/** Writes the tasks of requests: their contents, and the states in which they may be written. */
+/** Writes the tasks of requests, and checks in which states they may be written. */
 export class TaskWriting {
   readonly #tasks: TaskDatabase;
-  /** This instance of the agent. */
+  /** The id of this server instance. */
   readonly #instance: string;
-  /** How a request's own task was started; nothing else writes to it while it runs. */
+  /** How requests have started their own tasks; nothing else writes to these while they run. */
   readonly #begun = new WeakMap<Asker, Begun>();
 
   constructor(tasks: TaskDatabase, instance: string) {
@@ -105,10 +105,7 @@ export class TaskWriting {
     this.#tasks.changes.note(task.id);
   }
 
-  /**
-   * Inserts a task in one statement. @returns Whether it was inserted; `false` if something must be looked up
-   * first.
-   */
+  /** Inserts a task in one statement. @returns Whether it was inserted; `false` if something has to be read first. */
   async #insert(
     db: StoreQueries,
     task: Task,
@@ -148,10 +145,10 @@ export class TaskWriting {
   }
 
   /**
-   * Writes a task, unless the existing one is in a state in which it must not be overwritten. The outcome of a
-   * task is always kept.
+   * Writes a task, unless the existing one is in a state in which it must not be overwritten. An outcome is
+   * never overwritten.
    *
-   * @returns Its previous state; `undefined` for a new task.
+   * @returns The previous state; `undefined` for a new task.
    */
   async #put(
     db: StoreQueries,
@@ -196,14 +193,14 @@ export class TaskWriting {
         if (free) quota.spent(principal, growth);
         return known.state;
       }
-      // Another instance has been faster; PostgreSQL lets both read the previous state.
+      // Another instance was faster; on PostgreSQL both may have read the previous state.
     }
   }
 
   /**
-   * Writes, in one statement, the outcome of a task that this request has started here.
+   * Writes the outcome of a task that this request started in this process, in one statement.
    *
-   * @returns Whether it was still running; if not, nothing is written.
+   * @returns Whether the task was still running; if not, nothing is written.
    */
   async #endBegun(
     db: StoreQueries,

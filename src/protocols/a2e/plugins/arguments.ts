@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import { writtenDenials } from "../errors.js";
 import { PluginError } from "../plugin.js";
 
-/** @throws PluginError `arguments_invalid`, with each failure in `detail.denials`. */
+/** @throws PluginError `arguments_invalid`, with each violation in `detail.denials`. */
 export function assertArguments(check: ArgumentCheck | undefined, given: JsonObject): void {
   const [first, ...others] = check?.(given) ?? [];
   if (first === undefined) return;
@@ -26,7 +26,7 @@ export function optionalText(given: JsonObject, name: string): string | undefine
   throw new PluginError("arguments_invalid", `argument ${name} must be a text`);
 }
 
-/** Reads an optional whole number within bounds. @throws PluginError `arguments_invalid` */
+/** Reads an optional integer within bounds. @throws PluginError `arguments_invalid` */
 export function optionalWhole(
   given: JsonObject,
   name: string,
@@ -40,7 +40,7 @@ export function optionalWhole(
   throw new PluginError("arguments_invalid", message);
 }
 
-/** Returns an own property, whatever its value. */
+/** Returns an own property, whatever its name. */
 export function memberOf(given: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }

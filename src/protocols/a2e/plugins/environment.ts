@@ -4,11 +4,11 @@ import { texts } from "../../../issuer/grant.js";
 export interface Environment {
   /** Variables with their values. */
   readonly env?: { readonly [name: string]: string } | undefined;
-  /** Names of variables that it inherits from this process. */
+  /** Names of variables to inherit from this process. */
   readonly inherit?: readonly string[] | undefined;
 }
 
-/** Returns only the named variables. @throws TypeError naming the field that is wrong. */
+/** Returns a program's environment: only the named variables. @throws TypeError naming the option that is wrong. */
 export function environmentOf(
   { env = {}, inherit = [] }: Environment,
   where: string,
@@ -24,7 +24,7 @@ export function environmentOf(
   return { ...Object.fromEntries(own), ...env };
 }
 
-/** Splits output into lines, cut at `most` characters. */
+/** Splits output into lines of at most `most` characters. */
 export function linesTo(most: number, take: (line: string) => void): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder();
   let held = "";

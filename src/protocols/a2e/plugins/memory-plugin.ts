@@ -8,29 +8,30 @@ import { MEMORY_SDK } from "./memory-sdk.js";
 import { ORDER_MEMBERS, objectSchema, orderOf, type PluginOrder } from "./plugin-options.js";
 
 export interface MemoryPluginOptions extends PluginOrder {
-  /** The store of the entries, with its own limits: {@link openMemory} of `proviso/stores`. */
+  /** The store of the entries, with its own limits, as returned by {@link openMemory} of `proviso/stores`. */
   readonly memory: MemoryStore;
 }
 
 const PAGE = 100;
 const MAX_PAGE = 1000;
-/** Bytes of a page's entries as JSON, which must fit into a line. */
+/** Most bytes of a page's entries as JSON, so that the page fits into a line. */
 const PAGE_BYTES = 128 * 1024;
 const TEXT = { type: "string" };
 
 /**
- * Makes a plugin for the capability `memory`: JSON values by key in a database, separate for each principal.
+ * Creates a plugin for the capability `memory`: JSON values by key in a database, separate for each principal.
  *
  * - `memory/set {key, value}` answers `{key, bytes, updated, made}`.
  * - `memory/get {key}` answers `{key, found: true, value, bytes, updated}`, or `{key, found: false}`.
  * - `memory/delete {key}` answers `{key, deleted}`.
- * - `memory/list {prefix?, after?, limit?}` answers `{entries: [{key, bytes, updated}], next?}`: a page of 100
- *   unless `limit` says otherwise, 1,000 and 128 KiB at most; `next` is the `after` of the next page.
+ * - `memory/list {prefix?, after?, limit?}` answers `{entries: [{key, bytes, updated}], next?}`. A page has
+ *   `limit` entries, 100 unless given; at most 1,000 entries and 128 KiB. `next` is the value for `after` to
+ *   get the next page.
  *
- * Peers with A2E's SDK use `memory/init`, `store`, `retrieve` and `forget`, which are calls of these
- * operations: an entry has the key `NAMESPACE/TIER/KEY`, with its own key as canonical JSON.
+ * Peers with A2E's SDK send `memory/init`, `store`, `retrieve` and `forget`, which become calls of these
+ * operations. An entry's key in the store is then `NAMESPACE/TIER/KEY`, with the SDK's key as canonical JSON.
  *
- * Refusals have the codes `key_invalid`, `value_too_large` and `quota_exceeded`.
+ * Codes of refusals: `key_invalid`, `value_too_large` and `quota_exceeded`.
  *
  * @throws TypeError naming the option that is wrong.
  */
@@ -118,7 +119,7 @@ function written({ key, bytes, updated }: MemoryEntry): { readonly [name: string
   return { key, bytes, updated: new Date(updated).toISOString() };
 }
 
-/** Reports to the caller which limit of the memory is reached; database failures are not for callers. */
+/** Reports to the caller which limit of the memory was reached. Database errors are not shown to callers. */
 async function refusing(action: () => Promise<Json>): Promise<Json> {
   try {
     return await action();

@@ -1,5 +1,5 @@
-// The messages of A2E's SDK about memories, as calls of memory/get, memory/set, memory/delete and memory/list.
-// An entry has the key NAMESPACE/TIER/KEY there, with its own key as canonical JSON:
+// The memory messages of A2E's SDK, as calls of memory/get, memory/set, memory/delete and memory/list. An
+// entry's key in the store is NAMESPACE/TIER/KEY, with the SDK's key as canonical JSON:
 // default/episodic/{"name":"tea"}.
 
 import {
@@ -17,7 +17,7 @@ const MOST = 100;
 const USUAL_LIMIT = 10;
 const TIERS = ["episodic", "semantic"];
 const NAMESPACE = /^[A-Za-z0-9_.-]{1,64}$/;
-/** A namespace, with the canonical JSON of its scope unless that is empty. */
+/** The name of a memory: a namespace, followed by the canonical JSON of its scope unless that is empty. */
 const MEMORY = /^([A-Za-z0-9_.-]{1,64})(\{.+\})?$/s;
 const ENTRY = [
   "key",
@@ -67,7 +67,7 @@ async function store({ members, call }: SdkMessage): Promise<JsonObject> {
     }
   }
   const [first] = failures;
-  // Nothing was done: the SDK's client shows an error only if it is the whole answer.
+  // Nothing was stored: then the error is the whole answer, since otherwise the SDK's client does not show it.
   if (first !== undefined && stored.length === 0) throw first.error;
   return { stored, errors: failures.map(({ text }) => text) };
 }
@@ -115,10 +115,10 @@ interface Found {
 }
 
 /**
- * Returns the entries that a message names by key, or all of its tiers with any of its tags.
+ * Yields the entries that a message names by key, or else all entries of its tiers with any of its tags.
  *
- * @param usual - The tier of a message without one; empty for all.
- * @throws PluginError `too_many_entries` if there are more than 100 to examine.
+ * @param usual - The tier if the message has none; empty for all tiers.
+ * @throws PluginError `too_many_entries` if more than 100 would have to be read.
  */
 async function* entriesOf(message: SdkMessage, usual: string): AsyncGenerator<Found, void, void> {
   const { members, call } = message;
@@ -139,20 +139,20 @@ async function* entriesOf(message: SdkMessage, usual: string): AsyncGenerator<Fo
   }
 }
 
-/** Returns the tiers of a message, with the prefix of their keys. @param usual - As in {@link entriesOf}. */
+/** Returns the tiers of a message, and the prefix of their keys. @param usual - As in {@link entriesOf}. */
 function tiersOf(
   { members }: SdkMessage,
   usual: string,
 ): readonly { readonly tier: string; readonly prefix: string }[] {
   const memory = memoryOf(members);
   const asked = optionalText(members, "tier") ?? usual;
-  // The tier "working" is not stored.
+  // Entries of the tier "working" are not stored.
   if (![...TIERS, "working", ""].includes(asked)) throw invalid(`there is no tier "${asked}"`);
   const tiers = TIERS.filter((tier) => asked === "" || tier === asked);
   return tiers.map((tier) => ({ tier, prefix: `${memory}/${tier}/` }));
 }
 
-/** Returns the keys that a message names, or else all existing ones. */
+/** Yields the keys that a message names, or else all existing ones. */
 async function* keysOf(
   { members, call }: SdkMessage,
   prefix: string,
@@ -176,7 +176,7 @@ async function* keysOf(
   } while (after !== undefined);
 }
 
-/** An entry as stored; its key and tier are in the key of the store. */
+/** Parses a stored entry. Its key and tier are part of the store's key. */
 function entryFrom(entry: Json): {
   readonly key: JsonObject;
   readonly tier: string;
@@ -242,7 +242,7 @@ function keyOf(memory: string, tier: string, key: JsonObject): string {
   return `${memory}/${tier}/${canonicalJson(key)}`;
 }
 
-/** Returns the prefix of the keys of a message's memory. */
+/** Returns the prefix of the keys in a message's memory. */
 function memoryOf(members: JsonObject): string {
   const id = textArgument(members, "memory_id");
   const [, , scope] = MEMORY.exec(id) ?? [];

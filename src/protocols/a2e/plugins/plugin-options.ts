@@ -1,22 +1,22 @@
-// src/protocols/a2e/plugins/: the plugins that proviso includes for sessions: tools (local functions), memory
-// (values by key), proc (programs of an allowed list) and mcp (MCP servers). This file has their common parts.
+// The common parts of the plugins that proviso includes for sessions: tools (local functions), memory (values
+// by key), proc (programs from a list) and mcp (MCP servers).
 
 import type { JsonObject } from "../../../bytes/json.js";
 import type { SessionPlugin } from "../plugin.js";
 
-/** The rank of a plugin among others of its capability. */
+/** How a plugin ranks among others for its capability. */
 export interface PluginOrder {
-  /** Its name in the capability's metadata, which peers can read; the capability's name unless given. */
+  /** The name in the capability's metadata, which peers can read; the capability's name unless given. */
   readonly name?: string | undefined;
-  /** The highest serves; 0 unless given. */
+  /** The plugin with the highest priority serves; 0 unless given. */
   readonly priority?: number | undefined;
-  /** True if it alone handles its operations; false unless given. */
+  /** True if no other plugin may serve its operations; false unless given. */
   readonly exclusive?: boolean | undefined;
 }
 
 export const ORDER_MEMBERS = ["name", "priority", "exclusive"] as const;
 
-/** The properties that set a plugin's rank. */
+/** Returns the properties that determine a plugin's rank. */
 export function orderOf(
   type: SessionPlugin["type"],
   { name = type, priority = 0, exclusive = false }: PluginOrder,
@@ -24,12 +24,12 @@ export function orderOf(
   return { name, type, priority, exclusive };
 }
 
-/** The schema of an object with these properties and no other. */
+/** Returns the schema of an object with only these properties. */
 export function objectSchema(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** Returns a limit as given, or its default. @throws TypeError unless it is a whole number of at least 1. */
+/** Returns a limit or its default. @throws TypeError unless it is an integer of at least 1. */
 export function limitOf(given: number | undefined, usual: number, where: string): number {
   const limit = given ?? usual;
   if (Number.isSafeInteger(limit) && limit >= 1) return limit;
@@ -38,7 +38,7 @@ export function limitOf(given: number | undefined, usual: number, where: string)
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-/** @throws TypeError if a string cannot name a tool, a program or a server. */
+/** @throws TypeError if a value is not a valid name for a tool, a program or a server. */
 export function assertName(name: unknown, where: string): asserts name is string {
   if (typeof name === "string" && NAME.test(name)) return;
   throw new TypeError(`${where}: a name must be 1 to 64 letters, digits, "_", "." or "-"`);

@@ -21,8 +21,8 @@ export interface SessionTool {
   /** JSON Schema (2020-12) of its arguments, an object. */
   readonly input: JsonObject;
   /**
-   * Runs the tool with arguments that satisfy the schema. The peer gets the result, or a {@link PluginError}'s
-   * code and message.
+   * Runs the tool with arguments that satisfy the schema. The peer gets the result, or the code and message of
+   * a {@link PluginError}.
    */
   run(call: PluginCall): Promise<Json> | Json;
 }

@@ -2,12 +2,12 @@ import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../byte
 import { ENVELOPE } from "../messages.js";
 import { hasSdkResult } from "./types.js";
 
-/** Properties of every answer, which a result cannot have at its top. */
+/** Properties of every answer, which a result must not have at its top level. */
 export const TAKEN: readonly string[] = [...ENVELOPE, "version", "req_id", "correlation_id"];
 
 /**
- * Formats an answer for the SDK's client: the result of a tool or a skill in `data`, the properties of any
- * other result at the top.
+ * Formats an answer for the SDK's client. The result of a tool or a skill is in `data`; the properties of any
+ * other result are at the top level.
  *
  * @param milliseconds - The duration of the call.
  */
@@ -25,22 +25,22 @@ export function sdkAnswer(
   return Object.fromEntries(Object.entries(result).filter(([member]) => !TAKEN.includes(member)));
 }
 
-/** Formats a part, with the type under which the SDK's client passes it on. */
+/** Formats a part of an answer, with the type by which the SDK's client recognizes parts. */
 export function sdkPart(operation: string, chunk: Json): JsonObject {
   const type = { "tool/call": "tool/event", "skill/call": "skill/event" }[operation];
   const data = isJsonObject(chunk) ? chunk : { value: chunk };
   return { type: type ?? "invoke/event", kind: "status", data };
 }
 
-/** The filters of a list of tools. */
+/** Filters for a list of tools. */
 export interface ToolFilter {
-  /** Part of the name, the description or a tag, ignoring case; empty for all. */
+  /** A part of the name, the description or a tag, ignoring case; empty for all tools. */
   readonly query: string;
   /** Tags that a tool must have, ignoring case. */
   readonly tags: readonly string[];
 }
 
-/** Formats tools for the SDK's client: {@link sdkAnswer} of `tool/list`. */
+/** Formats the result of `tool/list` for the SDK's client, as {@link sdkAnswer} does for others. */
 export function sdkTools(result: Json, { query, tags }: ToolFilter): JsonObject {
   const listed = isJsonObject(result) ? (result["tools"] ?? []) : result;
   const tools = (Array.isArray(listed) ? listed : []).flatMap(toolOf);
@@ -58,7 +58,7 @@ function tagsOf({ tags }: JsonObject): readonly string[] {
   return isTexts(tags) ? tags : [];
 }
 
-/** Formats a listed tool for the SDK's client; none if it has no name. */
+/** Formats a listed tool for the SDK's client; empty if it has no name. */
 function toolOf(listed: Json): readonly JsonObject[] {
   const tool: JsonObject =
     typeof listed === "string" ? { name: listed } : isJsonObject(listed) ? listed : {};
@@ -95,7 +95,7 @@ function parameterOf(name: string, schema: Json): JsonObject {
     name,
     type: typeof first === "string" ? first : "any",
     description: typeof description === "string" ? description : "",
-    // The SDK reads no other values, and drops the whole list because of one.
+    // The SDK reads no other values, and because of one would drop the whole list.
     ...(isTexts(values) ? { enum: values } : {}),
     ...(nested.length === 0
       ? {}

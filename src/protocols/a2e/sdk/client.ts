@@ -4,7 +4,7 @@ import { SessionError } from "../received.js";
 import { TAKEN } from "./answers.js";
 import { hasSdkResult, sdkMembers } from "./types.js";
 
-/** A call as passed by its caller. */
+/** A call as its caller gave it. */
 interface SdkCall {
   readonly name: string | undefined;
   readonly server: string | undefined;
@@ -12,11 +12,11 @@ interface SdkCall {
 }
 
 /**
- * Builds a request to a host with the SDK's dialect: tools and skills have `arguments`, in all other types the
- * arguments are the properties.
+ * Builds a request for a host with the SDK's dialect. Requests for tools and skills have `arguments`; in all
+ * other types, the arguments are the properties.
  *
  * @param called - The property with the name of what is called.
- * @returns `undefined` if the SDK does not have the message.
+ * @returns `undefined` if the SDK has no such message.
  * @throws TypeError for an argument that the SDK's host would ignore.
  */
 export function sdkRequest(
@@ -42,14 +42,14 @@ export function sdkRequest(
   return given;
 }
 
-/** Returns whether `timeout` is the time of a call, rather than a property of the request. */
+/** Returns whether `timeout` is the time limit of a call rather than an argument. */
 export function hasTimeout(operation: string): boolean {
   return sdkMembers(operation)?.includes("timeout") !== true;
 }
 
 /**
- * Returns the outcome in an answer of the SDK's host: the result of a tool or a skill, or the properties of any
- * other answer.
+ * Returns the result in an answer of the SDK's host: that of a tool or a skill, or the properties of any other
+ * answer.
  */
 export function sdkOutcome(
   operation: string,

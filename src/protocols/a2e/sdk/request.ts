@@ -20,23 +20,23 @@ import {
 import { sdkAnswer, sdkPart, sdkTools } from "./answers.js";
 import { hasSdkResult, sdkMembers } from "./types.js";
 
-/** The context for reading a request of the SDK. */
+/** What is needed to read a request of the SDK. */
 export interface SdkContext {
   readonly operation: string;
   readonly capability: CapabilityName;
-  /** Answers it if no plugin has the operation. */
+  /** The plugin's handler for the message, if it is not an operation. */
   readonly handler: SdkHandler | undefined;
   readonly session: SessionScope;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** Reads a message of a capability in the SDK's form, in which every property is present and many are empty. */
+/** Reads a capability's message in the SDK's form, in which every property is present and many are empty. */
 export function readSdkRequest(message: JsonObject, context: SdkContext): Read<Request> {
   const { operation, capability } = context;
   const { version: _, ...given } = message;
   const known = sdkMembers(operation);
-  // A message of proviso's own, such as memory/get.
+  // It is one of proviso's own messages, such as memory/get.
   if (known === undefined) return readRequest(withoutEmpty(given, TERMS), operation, capability);
   const misspelt = unknownMember(given, [...ENVELOPE, ...TERMS, ...known]);
   if (misspelt !== undefined) return misspelt;
@@ -71,7 +71,7 @@ function answerOf(members: JsonObject, context: SdkContext): Read<Request["answe
   return { ok: true, value: answer };
 }
 
-/** Returns the call that a message makes. All its properties are arguments, which are judged. */
+/** Returns the call for a message. All its own properties become arguments, which are judged. */
 function stepFrom(members: JsonObject, operation: string, capability: CapabilityName): Read<Step> {
   if (!hasSdkResult(operation)) return stepOf(operation, capability, { arguments: members });
   const { called } = namingOf(capability);
@@ -87,7 +87,7 @@ function stepFrom(members: JsonObject, operation: string, capability: Capability
   return stepOf(operation, capability, { name, arguments: { ...given, ...others } });
 }
 
-/** Returns a list that is filtered here: the plugin lists all, and the filters are judged. */
+/** Answers a filtered list. The plugin lists all tools, and the filters are judged as arguments. */
 function toolList(members: JsonObject, capability: CapabilityName): Read<Request["answer"]> {
   const { filter_kind: kind, filter_tags: tags = [], query = "" } = members;
   const { include_deferred: deferred = false } = members;
@@ -103,7 +103,7 @@ function toolList(members: JsonObject, capability: CapabilityName): Read<Request
 }
 
 /**
- * Makes a call for a plugin that answers a message. @throws PluginError, or TypeError for an operation of
+ * Makes a call for a plugin that answers an SDK message. @throws PluginError, or TypeError for an operation of
  * another capability
  */
 function stepFor(

@@ -1,7 +1,7 @@
-// src/protocols/a2e/sdk/: the dialect of A2E's published SDK. Messages in it are converted to calls of
-// operations, each judged like a call in proviso's own dialect, so the dialect allows nothing more.
+// The dialect of A2E's published SDK. Its messages are converted to calls of operations. Each call is judged
+// like one in proviso's own dialect, so the dialect allows nothing more.
 
-/** The properties of the SDK's requests besides those of every message, by type without `/req`. */
+/** The properties of the SDK's requests in addition to those of every message; by type without `/req`. */
 export const SDK_TYPES: { readonly [operation: string]: readonly string[] } = {
   "tool/list": ["filter_kind", "filter_tags", "query", "include_deferred"],
   "tool/call": ["tool_name", "arguments"],
@@ -44,15 +44,15 @@ export const SDK_TYPES: { readonly [operation: string]: readonly string[] } = {
   "mcp/prompt/get": ["name", "arguments", "server_id"],
 };
 
-/** The types whose arguments are in `arguments`; in all others, the properties are the arguments. */
+/** Types whose arguments are in `arguments`; for all others, the properties are the arguments. */
 const WITH_ARGUMENTS: readonly string[] = ["tool/call", "skill/call"];
 
-/** Returns the properties of an SDK request; `undefined` if the SDK does not have the type. */
+/** Returns the properties of an SDK request; `undefined` if the SDK has no such type. */
 export function sdkMembers(operation: string): readonly string[] | undefined {
   return Object.hasOwn(SDK_TYPES, operation) ? SDK_TYPES[operation] : undefined;
 }
 
-/** Returns whether an SDK type has its arguments in `arguments`, and its answer in a result of its own. */
+/** Returns whether requests of an SDK type have `arguments`, and answers their own result property. */
 export function hasSdkResult(operation: string): boolean {
   return WITH_ARGUMENTS.includes(operation);
 }

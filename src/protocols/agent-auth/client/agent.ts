@@ -30,13 +30,13 @@ import type { Wire } from "./wire.js";
 
 /** Options of an execution. */
 export interface ExecuteOptions {
-  /** The token to present, such as a narrowed one; the agent's own unless given. */
+  /** The token to present, for example a narrowed one; the agent's own unless given. */
   readonly token?: string;
 }
 
 /** Options of waiting. */
 export interface WaitOptions {
-  /** Seconds between two requests; the server's value unless given. */
+  /** Seconds between two status requests; the server's value unless given. */
   readonly interval?: number;
   readonly signal?: AbortSignal;
 }
@@ -52,22 +52,22 @@ export interface AgentParts {
   readonly clock: () => number;
 }
 
-/** Seconds between two requests, and for an approval, if the server does not say. */
+/** Seconds between two status requests, and for which an approval waits, if the server does not say. */
 const INTERVAL = 5;
 const LONGEST = 300;
-/** Milliseconds before its expiry at which a token is renewed. */
+/** Milliseconds before its expiry when a token is renewed. */
 const EARLY = 5_000;
 
 /**
- * A registered agent: requests capabilities, narrows them offline and executes them. Made by {@link
- * AgentAuthClient}. Methods throw AgentAuthError if the answer is an error, and ClientError if there is no
- * answer.
+ * A registered agent. It requests capabilities, narrows them offline and executes them. Made by {@link
+ * AgentAuthClient}. Methods throw an AgentAuthError if the server answers with an error, and a ClientError if
+ * there is no usable answer.
  */
 export class AgentAuthAgent {
   readonly #parts: AgentParts;
   readonly #definitions = new Map<string, CapabilityDefinition>();
   #state: ReceivedAgent;
-  /** The time when the pending approval expires, in milliseconds since 1970. */
+  /** When the pending approval expires, in milliseconds since 1970. */
   #deadline: number;
 
   /** @internal */
@@ -86,11 +86,11 @@ export class AgentAuthAgent {
     return this.#state;
   }
 
-  /** Requests the agent's state from the server, with new tokens. */
+  /** Fetches the agent's state from the server, with new tokens. */
   async status(): Promise<ReceivedAgent> {
     const waiting = this.#state.status !== "active";
     const { wire } = this.#parts;
-    // Only its host can ask about an inactive agent.
+    // Only the host may ask about an agent that is not active.
     const jwt = await (waiting ? this.#hostJwt() : this.#jwt());
     const query = { agent_id: this.id };
     const body = await wire.ask("status", "/agent/status", { jwt, query });
@@ -99,9 +99,10 @@ export class AgentAuthAgent {
   }
 
   /**
-   * Waits until nothing is pending or the time is over. Register a pending agent again with the same key.
+   * Waits until nothing is pending, or the approval has expired. After that, a pending agent can be registered
+   * again with the same key.
    *
-   * @throws The signal's reason.
+   * @throws The signal's reason when it is aborted.
    */
   async waitForApproval(options: WaitOptions = {}): Promise<ReceivedAgent> {
     const { interval, signal } = knownMembers(options, ["interval", "signal"], "options");
@@ -120,7 +121,7 @@ export class AgentAuthAgent {
     }
   }
 
-  /** Lists the available capabilities; pass the `cursor` of a page to get the next one. */
+  /** Lists the available capabilities. To get the next page, pass the `cursor` of the previous one. */
   async list(
     options: { readonly query?: string; readonly cursor?: string } = {},
   ): Promise<Listing> {
@@ -129,7 +130,7 @@ export class AgentAuthAgent {
     return listingIn(await this.#parts.wire.ask("capabilities", "/capability/list", request));
   }
 
-  /** Describes one capability, with the schemas of its arguments and its result. */
+  /** Describes one capability, including the schemas of its arguments and its result. */
   async describe(name: string): Promise<CapabilityDefinition> {
     assertString(name, "name");
     const { wire } = this.#parts;
@@ -144,7 +145,7 @@ export class AgentAuthAgent {
     return definition;
   }
 
-  /** Requests capabilities; the answer has the grants, or an approval to wait for. */
+  /** Requests capabilities. The answer has the grants, or an approval to wait for. */
   async request(
     capabilities: readonly CapabilityAsked[],
     options: AskOptions = {},
@@ -173,11 +174,11 @@ export class AgentAuthAgent {
   }
 
   /**
-   * Executes a capability, at the server or at its location.
+   * Executes a capability at the server, or at the capability's location.
    *
-   * @throws TypeError if the arguments are not plain JSON, or fail the capability's input schema.
-   * @throws ClientError `answer_malformed` if the result fails its output schema, or the answer has none; a
-   *   result that comes later, at a `status_url`, is not waited for.
+   * @throws TypeError if the arguments are not plain JSON, or violate the capability's input schema.
+   * @throws ClientError `answer_malformed` if the result violates its output schema, or the answer has no
+   *   result. A result that is announced at a `status_url` is not waited for.
    */
   async execute(
     capability: string,
@@ -214,9 +215,9 @@ export class AgentAuthAgent {
   }
 
   /**
-   * Narrows the token of a granted capability without the server, for handing on.
+   * Narrows the token of a granted capability, to be passed on. Needs no request to the server.
    *
-   * @returns The narrowed token, or the parts of the hop that go beyond the token.
+   * @returns The narrowed token, or the parts of the hop that exceed the token.
    * @throws TypeError if the server gave no token, or the hop is invalid.
    */
   async narrow(capability: string, hop: HopInit): Promise<Attenuation> {
@@ -226,7 +227,7 @@ export class AgentAuthAgent {
     return attenuate(token, hop);
   }
 
-  /** Gives up grants, by the names of their capabilities. @returns The names of existing ones. */
+  /** Gives up grants by capability name. @returns The names of those that existed. */
   async revokeCapabilities(capabilities: readonly string[]): Promise<readonly string[]> {
     const body = { agent_id: this.id, capabilities: askedBody(capabilities) };
     const request = { jwt: await this.#jwt(), body };
@@ -235,14 +236,14 @@ export class AgentAuthAgent {
     return Array.isArray(revoked) ? revoked.flatMap((name) => textIn(name) ?? []) : [];
   }
 
-  /** Ends the agent. */
+  /** Revokes the agent. */
   async revoke(): Promise<void> {
     const request = { jwt: await this.#jwt(), body: { agent_id: this.id } };
     await this.#parts.wire.ask("revoke", "/agent/revoke", request);
     this.#state = { ...this.#state, status: "revoked", grants: [] };
   }
 
-  /** Returns the token of an active grant, renewed if it is about to expire. */
+  /** Returns the token of an active grant; renews it first if it is about to expire. */
   async #token(capability: string): Promise<string | undefined> {
     const kept = tokenIn(this.#state.grants, capability);
     const { tokenExpires = "" } = kept ?? {};

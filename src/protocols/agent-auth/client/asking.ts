@@ -2,18 +2,18 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import { assertArray, assertOptionalString } from "../../../checks/kinds.js";
 import { plainCopy } from "../../../checks/plain.js";
 
-/** A requested capability: its name, or also limits on its arguments that the agent sets itself. */
+/** A requested capability: its name, optionally with limits on its arguments. */
 export type CapabilityAsked = string | { readonly name: string; readonly constraints: JsonObject };
 
 /** Options of a request for capabilities. */
 export interface AskOptions {
   /** The reason, for the user. */
   readonly reason?: string;
-  /** A string that the agent also displays, by which the user recognizes the request. */
+  /** A string that the agent also displays, so that the user can recognize the request. */
   readonly bindingMessage?: string;
   readonly loginHint?: string;
   readonly preferredMethod?: "device_authorization" | "ciba";
-  /** Repeating a request with the same key returns the same answer. */
+  /** An idempotency key: repeating a request with the same key returns the same answer. */
   readonly idempotencyKey?: string;
 }
 
@@ -38,7 +38,7 @@ export function askedBody(capabilities: readonly CapabilityAsked[]): readonly Js
 }
 
 /**
- * Returns the properties of a request that give the reason, and how the user is asked.
+ * Returns the properties of a request that give the reason, and say how to ask the user.
  *
  * @throws TypeError naming the option that is not a string.
  * @internal

@@ -20,9 +20,9 @@ import {
 } from "./received.js";
 import { discover, Wire, type WireOptions } from "./wire.js";
 
-/** A host: an environment that runs agents. */
+/** Options of a host: an environment that runs agents. */
 export interface AgentAuthClientOptions extends WireOptions {
-  /** The host's key, made by {@link generateKey}; keep it as long as the host should be recognized. */
+  /** The host's key, made by {@link generateKey}. Keep it as long as the server should recognize the host. */
   readonly hostKey: PrivateKey;
   /** The host's own name for itself. */
   readonly hostName?: string | undefined;
@@ -37,13 +37,13 @@ export interface RegisterOptions extends AskOptions {
   readonly capabilities?: readonly CapabilityAsked[];
   /** `delegated` unless given. */
   readonly mode?: "delegated" | "autonomous";
-  /** The agent's key; unless given, a new one that is lost when the process ends. */
+  /** The agent's key. Unless given, a new one is made, and lost when the process ends. */
   readonly key?: PrivateKey;
 }
 
 /**
- * A host's connection to one server, made by {@link createAgentAuthClient}. Methods throw AgentAuthError if the
- * answer is an error, and ClientError if there is no answer.
+ * The connection of a host to one server, made by {@link createAgentAuthClient}. Methods throw an
+ * AgentAuthError if the server answers with an error, and a ClientError if there is no usable answer.
  */
 export class AgentAuthClient {
   readonly discovery: Discovery;
@@ -66,7 +66,7 @@ export class AgentAuthClient {
     return this.#host.thumbprint;
   }
 
-  /** Lists the capabilities that the server shows to this host. */
+  /** Lists the capabilities that the server shows this host. */
   async list(
     options: { readonly query?: string; readonly cursor?: string } = {},
   ): Promise<Listing> {
@@ -75,7 +75,7 @@ export class AgentAuthClient {
     return listingIn(await this.#wire.ask("capabilities", "/capability/list", request));
   }
 
-  /** Registers an agent. If it must be approved, `agent.state.approval` says how. */
+  /** Registers an agent. If people must approve it, `agent.state.approval` says how. */
   async register(options: RegisterOptions): Promise<AgentAuthAgent> {
     const own = knownMembers(options, REGISTER_OPTIONS, "options");
     const { name, capabilities, mode, idempotencyKey } = own;
@@ -89,7 +89,7 @@ export class AgentAuthClient {
       ...(mode === undefined ? {} : { mode }),
     };
     const key = await signer(own.key ?? (await generateKey()), this.#clock, "options.key");
-    // Bound to this request: a server found by discovery could send the JWT on (8.9).
+    // Bind the JWT to this request: a server found by discovery could forward it (section 8.9).
     const { endpoints, issuer } = this.discovery;
     const htu = endpoints.get("register") ?? `${issuer.replace(/\/$/, "")}/agent/register`;
     const jwt = await this.#jwt({ agent_public_key: key.publicKey, htm: "POST", htu });
@@ -101,7 +101,7 @@ export class AgentAuthClient {
     return this.#agent(agentIn(answer, this.discovery.issuer), key);
   }
 
-  /** Opens an agent that was registered before. */
+  /** Returns an agent that was registered before. */
   async open(agentId: string, agentKey: PrivateKey): Promise<AgentAuthAgent> {
     assertString(agentId, "agentId");
     const key = await signer(agentKey, this.#clock, "agentKey");
@@ -114,7 +114,7 @@ export class AgentAuthClient {
     return agentIn(await this.#wire.ask("status", "/agent/status", request), this.discovery.issuer);
   }
 
-  /** Reactivates an expired agent, with only the host's defaults. */
+  /** Reactivates an expired agent. It gets only the host's defaults. */
   async reactivate(agentId: string): Promise<ReceivedAgent> {
     assertString(agentId, "agentId");
     const answer = await this.#post("reactivate", "/agent/reactivate", { agent_id: agentId });
@@ -126,7 +126,7 @@ export class AgentAuthClient {
     await this.#post("revoke", "/agent/revoke", { agent_id: agentId });
   }
 
-  /** Gives an agent another key; open the agent with the new key from then on. */
+  /** Replaces an agent's key. From then on, open the agent with the new key. */
   async rotateAgentKey(agentId: string, agentKey: PrivateKey): Promise<void> {
     assertString(agentId, "agentId");
     const next = await signer(agentKey, this.#clock, "agentKey");
@@ -138,7 +138,7 @@ export class AgentAuthClient {
     await this.#post("rotate_key", path, { agent_id: agentId, public_key: next.publicKey, proof });
   }
 
-  /** Gives the host another key, which takes effect at once. */
+  /** Replaces the host's key, with immediate effect. */
   async rotateHostKey(hostKey: PrivateKey): Promise<void> {
     const next = await signer(hostKey, this.#clock, "hostKey");
     const path = "/host/rotate-key";
@@ -153,7 +153,7 @@ export class AgentAuthClient {
     await this.#post("revoke_host", "/host/revoke", {});
   }
 
-  /** Enrols this host with the token that its user received for it. @returns The host's id. */
+  /** Enrols this host with the enrolment token that its user received. @returns The host's id. */
   async enroll(token: string): Promise<string> {
     assertString(token, "token");
     const { hostName: name } = this.#options;
@@ -170,7 +170,7 @@ export class AgentAuthClient {
     return textIn(answer["hostId"]) ?? this.#host.thumbprint;
   }
 
-  /** The claims of a JWT that proves possession of a new key. */
+  /** Returns the claims of a JWT that proves possession of a new key. */
   #proving(path: string, iss: string): JwtClaims {
     const { issuer } = this.discovery;
     return { iss, aud: issuer, htm: "POST", htu: `${issuer.replace(/\/$/, "")}${path}` };
@@ -207,10 +207,10 @@ const REGISTER_OPTIONS = ["name", "capabilities", "mode", "key", ...ASK_OPTIONS]
 const OPTIONS = ["provider", "fetch", "timeout", "insecure", "hostKey", "hostName", "clock"];
 
 /**
- * Discovers a server, and connects a host to it.
+ * Discovers a server, and creates a host's client for it.
  *
  * @throws TypeError if an option is wrong.
- * @throws ClientError if there is no Agent-Auth server.
+ * @throws ClientError if there is no Agent-Auth server at this URL.
  */
 export async function createAgentAuthClient(
   options: AgentAuthClientOptions,

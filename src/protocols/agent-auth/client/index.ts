@@ -1,6 +1,6 @@
 /**
  * The agent's side of Agent-Auth: a host's key, its agents and their grants, and executions at the server or at
- * a location.
+ * a capability's location.
  *
  * @module proviso/agent-auth/client
  */

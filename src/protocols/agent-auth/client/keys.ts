@@ -19,7 +19,7 @@ export async function generateKey(): Promise<PrivateKey> {
   return { kty: "OKP", crv: "Ed25519", x, d };
 }
 
-/** The claims of a JWT besides those that {@link Signer} sets. */
+/** Claims of a JWT in addition to those that {@link Signer} sets. */
 export interface JwtClaims extends JsonObject {
   readonly iss: string;
   readonly aud: string;
@@ -29,9 +29,9 @@ export interface JwtClaims extends JsonObject {
 export interface Signer {
   /** The public key; its `kid` is the thumbprint. */
   readonly publicKey: JsonObject;
-  /** RFC 7638, SHA-256, base64url. */
+  /** The thumbprint by RFC 7638: SHA-256 as base64url. */
   readonly thumbprint: string;
-  /** Makes a JWT for one request, valid for a minute and accepted once. */
+  /** Returns a JWT for one request. It is valid for a minute, and accepted once. */
   sign(type: "host+jwt" | "agent+jwt", claims: JwtClaims): Promise<string>;
 }
 
@@ -39,7 +39,7 @@ export interface Signer {
 const LIFETIME = 60;
 
 /**
- * @param clock - Milliseconds since 1970.
+ * @param clock - Returns milliseconds since 1970.
  * @throws TypeError if `key` is not a private Ed25519 key.
  */
 export async function signer(key: unknown, clock: () => number, what: string): Promise<Signer> {

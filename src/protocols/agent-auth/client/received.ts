@@ -6,13 +6,13 @@ import { objectIn, objectsIn, textIn } from "../../../client/received.js";
 export interface Discovery {
   readonly issuer: string;
   readonly defaultLocation: string;
-  /** By name; absolute URLs. */
+  /** Absolute URLs by the name of the endpoint. */
   readonly endpoints: ReadonlyMap<string, string>;
   /** The whole document as received. */
   readonly document: JsonObject;
 }
 
-/** A capability as a server describes it. */
+/** A capability as described by a server. */
 export interface CapabilityDefinition {
   readonly name: string;
   readonly description: string;
@@ -22,16 +22,16 @@ export interface CapabilityDefinition {
   readonly granted?: boolean;
 }
 
-/** A grant as a server shows it. */
+/** A grant as described by a server. */
 export interface ReceivedGrant {
   readonly capability: string;
   /** `active`, `pending` or `denied`. */
   readonly status: string;
   /** Limits on the arguments. */
   readonly constraints?: JsonObject;
-  /** The reason for its denial. */
+  /** The reason for the denial. */
   readonly reason?: string;
-  /** The capability's token, and its expiry. */
+  /** The capability's token. */
   readonly token?: string;
   readonly tokenExpires?: string;
 }
@@ -49,7 +49,7 @@ export interface ReceivedApproval {
   readonly interval: number;
 }
 
-/** An agent as a server shows it. */
+/** An agent as described by a server. */
 export interface ReceivedAgent {
   readonly id: string;
   readonly hostId?: string;
@@ -62,24 +62,24 @@ export interface ReceivedAgent {
 /** A page of a list of capabilities. */
 export interface Listing {
   readonly capabilities: readonly CapabilityDefinition[];
-  /** The cursor of the next page; absent on the last. */
+  /** The cursor for the next page; absent on the last page. */
   readonly cursor?: string;
 }
 
 const VERSIONS: readonly string[] = ["1.0-draft", "1.0"];
 const SPOKEN = `this client speaks ${VERSIONS.join(" and ")}`;
 
-/** @throws ClientError `answer_malformed` also for a version that this client does not support. */
+/** @throws ClientError `answer_malformed`, also if this client does not support the version. */
 export function discoveryIn(document: JsonObject, origin: string): Discovery {
   const { version, issuer, endpoints, default_location: location } = document;
   if (typeof version !== "string" || typeof issuer !== "string" || !URL.canParse(issuer)) {
     throw malformed(origin, 'has no "version", or no "issuer" that is a URL');
   }
-  // A later version could give requests another meaning (5.1).
+  // A later version could change the meaning of requests (section 5.1).
   if (!VERSIONS.includes(version)) {
     throw malformed(origin, `is of version ${JSON.stringify(version.slice(0, 32))}: ${SPOKEN}`);
   }
-  // Paths below the issuer, as in the specification; the reference implementation has whole URLs.
+  // Paths are relative to the issuer, as in the specification. The reference implementation has absolute URLs.
   const base = issuer.replace(/\/$/, "");
   const named = Object.entries(objectIn(endpoints)).flatMap(([name, path]) => {
     const url = typeof path === "string" && path.startsWith("/") ? `${base}${path}` : path;
@@ -97,7 +97,7 @@ function malformed(origin: string, what: string): ClientError {
   return new ClientError("answer_malformed", `the discovery document of ${origin} ${what}`, origin);
 }
 
-/** Reads a capability in a list or a description; `undefined` without a name. */
+/** Reads a capability in a list or a description; `undefined` if it has no name. */
 export function definitionIn(value: JsonObject): CapabilityDefinition | undefined {
   const { name, description, location, input, output, grant_status: granted } = value;
   if (typeof name !== "string") return undefined;

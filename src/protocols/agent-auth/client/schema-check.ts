@@ -1,17 +1,17 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { isDeeperThan, type Json, type JsonObject } from "../../../bytes/json.js";
 
-/** Longest schema of another party in characters. */
+/** Most characters of another party's schema. */
 const LONGEST = 65_536;
 const DEEPEST = 24;
 
 const compiled = new WeakMap<JsonObject, ValidateFunction | undefined>();
 
 /**
- * Validates by another party's schema without its patterns, which may take for ever. A schema that is too large
- * or cannot be compiled accepts everything.
+ * Validates a value by another party's schema, but without its patterns, which could run forever. If the schema
+ * is too large or cannot be compiled, every value is accepted.
  *
- * @returns The failures; `undefined` if there are none.
+ * @returns The violations; `undefined` if there are none.
  * @throws Error if `ajv` is not installed.
  */
 export async function failing(value: Json, schema: JsonObject): Promise<string | undefined> {
@@ -41,7 +41,7 @@ async function compile(schema: JsonObject): Promise<ValidateFunction | undefined
   }
 }
 
-/** Replaces regular expressions: every string matches. */
+/** Stands in for a regular expression, and matches every string. */
 function anyText(): { readonly test: () => boolean } {
   return { test: () => true };
 }

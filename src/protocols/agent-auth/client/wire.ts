@@ -9,11 +9,11 @@ import { type Discovery, discoveryIn } from "./received.js";
 
 /** Options of requests. */
 export interface WireOptions {
-  /** The server, such as `https://bank.example`; its discovery document is below it. */
+  /** The server's URL, such as `https://bank.example`, below which its discovery document is. */
   readonly provider: string;
   /** The global `fetch` unless given. */
   readonly fetch?: typeof fetch | undefined;
-  /** Timeout of one answer in milliseconds; 30,000 unless given. */
+  /** Time limit for one answer in milliseconds; 30,000 unless given. */
   readonly timeout?: number | undefined;
   /** Allows plain HTTP to other machines. */
   readonly insecure?: boolean | undefined;
@@ -26,7 +26,10 @@ interface WireRequest {
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** Sends requests to one provider: JWTs and tokens go only to its own origin and to locations that it names. */
+/**
+ * Sends requests to one provider. JWTs and tokens are sent only to the provider's origin, and to locations that
+ * it names for capabilities.
+ */
 export class Wire {
   readonly discovery: Discovery;
   readonly #options: WireOptions;
@@ -42,8 +45,8 @@ export class Wire {
    * Sends a request to an endpoint.
    *
    * @param name - The endpoint's name in the discovery document.
-   * @param path - The path below the issuer, for endpoints that the document does not have.
-   * @throws AgentAuthError if the answer is an error.
+   * @param path - The path relative to the issuer, for endpoints that the document does not list.
+   * @throws AgentAuthError if the server answers with an error.
    * @throws ClientError if there is no usable answer.
    */
   ask(name: string, path: string, request: WireRequest): Promise<JsonObject> {
@@ -86,7 +89,7 @@ export async function discover(options: WireOptions): Promise<Discovery> {
       const response = await fetchFrom(base.origin, options)(new URL(`${prefix}${path}`, base));
       const discovery = discoveryIn(objectIn(await response.json()), base.origin);
       for (const url of [discovery.issuer, ...discovery.endpoints.values()]) {
-        // A document that points elsewhere would collect JWTs there.
+        // A document with endpoints elsewhere could be used to collect JWTs there.
         if (new URL(url).origin === base.origin) continue;
         const message = `the discovery document of ${base.origin} leads to ${new URL(url).origin}`;
         throw new ClientError("origin_foreign", message, base.origin);
@@ -108,11 +111,11 @@ function secure({ insecure = false }: WireOptions): { readonly insecure: boolean
   return { insecure };
 }
 
-/** An error that a server answered with, unchanged; nothing in it is safe to display as it is. */
+/** An error in a server's answer, unchanged. Nothing in it is safe to display as it is. */
 export class AgentAuthError extends AgentFault {
-  /** The stable code for programs, such as `constraint_violated`; `unknown` if there is none. */
+  /** The stable code, such as `constraint_violated`; `unknown` if there is none. */
   readonly code: string;
-  /** The whole body: `violations`, `invalid_capabilities`, `denials` and anything else. */
+  /** The whole body, including `violations`, `invalid_capabilities` and `denials`. */
   readonly body: JsonObject;
 
   constructor(status: number, body: JsonObject, headers: Headers) {

@@ -2,20 +2,23 @@ import { PluginError, type SessionScope } from "../../plugin.js";
 import { type ConnectionLimits, McpConnection } from "./mcp-connection.js";
 import { type ReadyServer, serverFor } from "./ready-server.js";
 
-/** A server, from before its start until it has ended. */
+/** A server from its start until it has exited. */
 interface Held {
   readonly opening: Promise<McpConnection>;
-  /** Set while it is being ended; fulfilled when it has. */
+  /** Set while the server is being stopped; resolves when it has exited. */
   ending?: Promise<void>;
 }
 
-/** Running servers, one for each name and principal, until the last session that has used it ends. */
+/**
+ * Running servers, one for each name and principal. A server is stopped when the last session that has used it
+ * ends.
+ */
 export class McpConnections {
   readonly #limits: ConnectionLimits;
   readonly #most: number;
-  /** Servers by principal and name, including those that are being ended. */
+  /** Servers by principal and name, including those that are being stopped. */
   readonly #held = new Map<string, Held>();
-  /** The sessions that have used a server, under the same keys. */
+  /** The sessions that have used a server, with the same keys. */
   readonly #users = new Map<string, Set<string>>();
   #closed = false;
 
@@ -24,7 +27,10 @@ export class McpConnections {
     this.#limits = limits;
   }
 
-  /** Starts it if needed. @throws PluginError `too_many_servers` or `server_unavailable` */
+  /**
+   * Returns a connection; starts the server if needed. @throws PluginError `too_many_servers` or
+   * `server_unavailable`
+   */
   async get(
     server: ReadyServer,
     principal: string,
@@ -37,7 +43,7 @@ export class McpConnections {
     const users = this.#users.get(key) ?? new Set();
     this.#users.set(key, users.add(session.id));
     for (;;) {
-      // The session may have ended while another call, or a server, was ending.
+      // The session may have ended while waiting for another call, or for a server to stop.
       signal.throwIfAborted();
       const before = this.#held.get(key);
       const held = before ?? this.#open(key, serverFor(server, principal));
@@ -73,7 +79,7 @@ export class McpConnections {
     if (this.#held.get(key) === held) this.#held.delete(key);
   }
 
-  /** Ends the servers that no other session has used. */
+  /** Stops the servers that no other session has used. */
   async endSession(session: SessionScope): Promise<void> {
     const unused = [...this.#users].filter(([, users]) => {
       return users.delete(session.id) && users.size === 0;

@@ -14,25 +14,25 @@ export interface ConnectionLimits {
   readonly startTimeout: number;
   /** Milliseconds for a call. */
   readonly timeout: number;
-  /** Bytes of a result's content as JSON, and of its structured content, which repeats it. */
+  /** Most bytes of a result's content as JSON, and of its structured content, which repeats the content. */
   readonly resultBytes: number;
   /** Called with each line that servers write to standard error. */
   readonly onStderr: ((server: string, line: string) => void) | undefined;
 }
 
-/** A message, or the list of tools, may be this many times longer than `resultBytes`. */
+/** A whole message, or the list of tools, may be this many times longer than `resultBytes`. */
 const ROOM = 4;
 const MAX_PAGES = 16;
 const MAX_MESSAGE = 500;
-/** Milliseconds that a server has to show that it still answers. */
+/** Milliseconds in which a server must show that it still answers. */
 const CHECK = 5000;
 /** The client's error codes for a server that does not answer. */
 const SILENT: readonly unknown[] = ["REQUEST_TIMEOUT", "CONNECTION_CLOSED", "NOT_CONNECTED"];
-/** Milliseconds between checks that a closed server has ended, and the number of checks. */
+/** Milliseconds between checks whether a closed server has exited, and the number of checks. */
 const LOOK = 20;
 const LOOKS = 500;
 
-/** A call that runs. */
+/** A running call. */
 export interface Sending {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: JsonObject) => void;
@@ -41,14 +41,14 @@ export interface Sending {
 /** A tool as a server describes it: its name, the JSON Schema of its arguments, and its description if it has one. */
 export type ListedTool = JsonObject & { readonly name: string; readonly input: JsonObject };
 
-/** One running server with its client. Not reused after it has ended. */
+/** A running server with its client. Not reused after the server has exited. */
 export class McpConnection {
   readonly #client: Client;
   readonly #limits: ConnectionLimits;
   readonly #server: string;
   readonly #pid: number | null;
   readonly #gone: () => void;
-  /** The names of the tools in its last list. */
+  /** The names of the tools in the server's last list. */
   #listed: ReadonlySet<string> = new Set();
   #open = true;
   #isGone = false;
@@ -72,14 +72,14 @@ export class McpConnection {
     client.setNotificationHandler("notifications/tools/list_changed", () => {
       this.#listed = new Set();
     });
-    // It may have ended already.
+    // The server may have exited already.
     if (pid === null) this.#gone();
   }
 
-  /** @throws PluginError `server_unavailable` if it does not start, or does not speak MCP. */
+  /** @throws PluginError `server_unavailable` if the server does not start, or does not speak MCP. */
   static async open(server: ReadyServer, limits: ConnectionLimits): Promise<McpConnection> {
     const { Client, getDefaultEnvironment, ...codec } = await loadClient();
-    // It declares no capability, so requests of a server to its client are refused.
+    // The client declares no capabilities, so requests from the server are refused.
     const client = new Client(
       { name: "proviso", version: "1.0" },
       { versionNegotiation: { mode: "auto" }, listMaxPages: MAX_PAGES },
@@ -147,16 +147,16 @@ export class McpConnection {
     return tools;
   }
 
-  /** Fulfilled once any doubt whether it still answers is resolved. */
+  /** Resolves once it is known whether the server still answers. */
   checked(): Promise<void> {
     return this.#checking ?? Promise.resolve();
   }
 
-  /** Ends the server: closes its input, then sends SIGTERM, then SIGKILL. Fulfilled when it has ended. */
+  /** Stops the server: closes its input, then sends SIGTERM, then SIGKILL. Resolves when it has exited. */
   async close(): Promise<void> {
     this.#open = false;
     await this.#client.close();
-    // The client may have begun to end it before, and does not wait for the last signal.
+    // The client may have started to stop it, and does not wait for the last signal.
     for (let look = 0; look < LOOKS && this.#isAlive(); look++) await sleep(LOOK);
     this.#gone();
   }
@@ -170,7 +170,7 @@ export class McpConnection {
     }
   }
 
-  /** Checks whether it still answers; a server that has stopped reading never answers again. */
+  /** Checks whether the server still answers. One that has stopped reading never answers again. */
   #check(): void {
     if (!this.#open) return;
     this.#checking ??= this.#probe().finally(() => {
@@ -185,7 +185,7 @@ export class McpConnection {
       if (this.#client.getProtocolEra() === "modern") await this.#client.discover(options);
       else await this.#client.ping(options);
     } catch (error) {
-      // An error that the server sends is an answer.
+      // If the server answers with an error, it still answers.
       if (SILENT.includes(codeOf(error))) this.#open = false;
     }
   }
@@ -240,7 +240,7 @@ export class McpConnection {
   }
 }
 
-/** Returns a JSON copy. */
+/** Returns a copy of a value as JSON. */
 function plain(value: unknown): Json {
   return JSON.parse(JSON.stringify(value));
 }
@@ -263,7 +263,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** Returns the message of an error, which a server may have written. */
+/** Returns the message of an error, which may come from the server. */
 function wordsOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return withoutSecrets(message.slice(0, MAX_MESSAGE));

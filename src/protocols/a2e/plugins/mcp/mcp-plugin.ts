@@ -21,33 +21,33 @@ export interface McpPluginOptions extends PluginOrder {
   readonly onStderr?: ((server: string, line: string) => void) | undefined;
 }
 
-/** Limits on servers of MCP. */
+/** Limits on MCP servers. */
 export interface McpLimits {
-  /** Servers that run at once, for all principals; 16 unless given. */
+  /** Most servers at once, for all principals; 16 unless given. */
   readonly servers?: number | undefined;
   /** Milliseconds for a server to start; 10,000 unless given. */
   readonly startTimeout?: number | undefined;
   /** Milliseconds for a call; 30,000 unless given. */
   readonly timeout?: number | undefined;
-  /** Bytes of a result's content as JSON, and of its structured content; 128 KiB unless given. */
+  /** Most bytes of a result's content as JSON, and of its structured content; 128 KiB unless given. */
   readonly resultBytes?: number | undefined;
 }
 
 const CALL = "mcp/call";
 
 /**
- * Makes a plugin for the capability `mcp`: the tools of MCP servers over stdio. A server is started when it is
- * first used, one for each principal, so that its memory is that principal's. It ends with the last session
- * that has used it. After a crash, the next call starts it again.
+ * Creates a plugin for the capability `mcp`: the tools of MCP servers over stdio. Each principal has its own
+ * server processes, started on first use, so that principals share no memory. A server is stopped when the last
+ * session that has used it ends. After a crash, the next call starts it again.
  *
  * - `mcp/list` answers `{servers: […]}`; with the message's `server`, `{server, tools: [{name, description,
  *   input}]}`: those that the session's tokens may call, with schemas of the arguments that they allow.
- * - `mcp/call`, with the message's `server` and `tool_name`, answers what the tool does: `{content,
- *   structuredContent?, isError?}`. A peer that asks for parts gets the tool's progress. A tool that the server
+ * - `mcp/call`, with the message's `server` and `tool_name`, answers with the tool's result: `{content,
+ *   structuredContent?, isError?}`. A peer that requests parts gets the tool's progress. A tool that the server
  *   does not list is not called.
  *
- * Refusals have the codes `name_unknown`, `server_unknown`, `server_unavailable`, `server_timeout`,
- * `server_ended`, `server_refused`, `too_many_servers` and `result_too_large`.
+ * Codes of refusals: `name_unknown`, `server_unknown`, `server_unavailable`, `server_timeout`, `server_ended`,
+ * `server_refused`, `too_many_servers` and `result_too_large`.
  *
  * @throws TypeError naming the option that is wrong, such as `servers.notes.command`.
  */
@@ -100,7 +100,7 @@ export function createMcpPlugin(options: McpPluginOptions): SessionPlugin {
   };
 }
 
-/** Passes progress on as fast as the peer reads it; drops what arrives in between. */
+/** Passes progress on as fast as the peer reads it, dropping what arrives in between. */
 function progressTo(call: PluginCall): (progress: { readonly [name: string]: unknown }) => void {
   let sending = false;
   return (progress) => {

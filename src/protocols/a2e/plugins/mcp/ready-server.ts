@@ -3,20 +3,20 @@ import { type Environment, environmentOf } from "../environment.js";
 import { assertName } from "../plugin-options.js";
 
 /**
- * An MCP server over standard streams. Its environment is HOME, LOGNAME, PATH, SHELL, TERM, USER and the named
- * variables. In `args`, `cwd` and the values of `env`, `{principal}` stands for the principal, such as in the
- * path of a file: small letters, digits, `_` and `-` unchanged, anything else as `%` and two digits for each
- * byte of UTF-8.
+ * An MCP server over standard streams. Its environment has HOME, LOGNAME, PATH, SHELL, TERM, USER and the
+ * variables given here. In `args`, `cwd` and the values of `env`, `{principal}` is replaced by the principal in
+ * a form that suits file names: lower-case letters, digits, `_` and `-` stay, and each other byte of UTF-8
+ * becomes `%` and two hexadecimal digits.
  */
 export interface McpServerConfig extends Environment {
-  /** The program that is started, without a shell. */
+  /** The program to start, without a shell. */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   /** Its working directory; this process's unless given. */
   readonly cwd?: string | undefined;
 }
 
-/** A validated MCP server, started when it is needed. */
+/** A validated configuration of an MCP server. */
 export interface ReadyServer {
   readonly name: string;
   readonly command: string;
@@ -51,7 +51,7 @@ export function readyServers(
   );
 }
 
-/** Returns the server for one principal. */
+/** Returns the configuration for one principal. */
 export function serverFor(
   { args, cwd, env, ...server }: ReadyServer,
   principal: string,
@@ -66,7 +66,10 @@ export function serverFor(
   };
 }
 
-/** Encodes a principal as part of a file name. Two principals never share one, even if the file system ignores case. */
+/**
+ * Encodes a principal as part of a file name. Different principals get different names, even on a file system
+ * that ignores case.
+ */
 function fileNameOf(principal: string): string {
   return principal.replace(/^-|[^a-z0-9_-]/gu, (character) =>
     Buffer.from(character).toString("hex").replace(/../g, "%$&"),

@@ -5,18 +5,18 @@ import { LineSplitter, type SplitLine } from "../../../../bytes/line-splitter.js
 import { PipedChild } from "../../../../system/piped-child.js";
 import type { ReadyServer } from "./ready-server.js";
 
-/** The code of the error that replaces an answer over the limit; JSON-RPC leaves it to implementations. */
+/** The code of the error that replaces an answer that is too long, from JSON-RPC's range for implementations. */
 export const TOO_LARGE = -32_050;
 
-/** The client's own functions for reading and writing MCP messages. */
+/** Functions of the MCP client for parsing and writing messages. */
 export interface MessageCodec {
   deserializeMessage(line: string): JSONRPCMessage;
   serializeMessage(message: JSONRPCMessage): string;
 }
 
 /**
- * An MCP server over standard streams. Unlike the client's own transport, it replaces an answer over the limit
- * by an error with the code {@link TOO_LARGE}, and continues.
+ * An MCP server over standard streams. Unlike the client's own transport, it replaces an answer that is too
+ * long by an error with the code {@link TOO_LARGE}, and continues.
  */
 export class ServerTransport implements Transport {
   onclose?: () => void;
@@ -44,7 +44,7 @@ export class ServerTransport implements Transport {
     this.#onStderr = onStderr;
   }
 
-  /** The id of the server's process; `null` unless it is running. */
+  /** The server's process id; `null` unless it is running. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -88,7 +88,7 @@ export class ServerTransport implements Transport {
     try {
       message = this.#codec.deserializeMessage(text);
     } catch (error) {
-      // Servers may log to standard output.
+      // Servers may write log lines to standard output.
       this.onerror?.(error instanceof Error ? error : new Error("a line is no message"));
       return;
     }
@@ -99,11 +99,11 @@ export class ServerTransport implements Transport {
     const stdin = this.#child?.stdin;
     if (stdin === undefined) throw new Error("the server does not run");
     if (stdin.write(this.#codec.serializeMessage(message))) return;
-    // A server that is ending does not read the rest.
+    // A server that is exiting does not read the rest.
     await Promise.race([once(stdin, "drain"), once(stdin, "close")]);
   }
 
-  /** Ends the server: closes its input, then sends SIGTERM, then SIGKILL. */
+  /** Stops the server: closes its input, then sends SIGTERM, then SIGKILL. */
   async close(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;

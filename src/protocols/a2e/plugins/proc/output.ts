@@ -1,11 +1,14 @@
 /** A part of a program's output. */
 export interface OutputPart {
   readonly text: string;
-  /** Its offset in bytes since the program started; later than requested if output is lost. */
+  /**
+   * The offset of the part, in bytes since the program started. It is higher than the requested offset if
+   * output was lost.
+   */
   readonly offset: number;
-  /** The offset at which to continue. */
+  /** The offset of the output after this part. */
   readonly next: number;
-  /** Bytes between the requested offset and `offset`, overwritten by newer output. */
+  /** Bytes between the requested offset and `offset`, which newer output has overwritten. */
   readonly lost: number;
 }
 
@@ -19,7 +22,7 @@ export class Output {
     this.#ring = new Uint8Array(bytes);
   }
 
-  /** The offset of its end, in bytes since the program started. */
+  /** The offset after the last byte, in bytes since the program started. */
   get end(): number {
     return this.#end;
   }
@@ -35,9 +38,9 @@ export class Output {
   }
 
   /**
-   * Returns output as a string of whole characters.
+   * Returns output as a string, without splitting characters.
    *
-   * @param most - Bytes, at least 4.
+   * @param most - Most bytes to return, at least 4.
    * @param over - True if there will be no more output.
    */
   read(from: number, most: number, over: boolean): OutputPart {
@@ -65,7 +68,7 @@ export class Output {
   }
 }
 
-/** Counts the bytes at the beginning that belong to an earlier character. */
+/** Counts the bytes at the beginning that continue an earlier UTF-8 character. */
 function continuations(bytes: Uint8Array): number {
   const at = bytes.subarray(0, 3).findIndex((byte) => (byte & 0xc0) !== 0x80);
   return at === -1 ? Math.min(3, bytes.length) : at;

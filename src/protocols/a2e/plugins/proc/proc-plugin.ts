@@ -23,13 +23,13 @@ export interface ProcPluginOptions extends PluginOrder {
 
 /** Limits on processes. */
 export interface ProcLimits {
-  /** Processes that run in one session; 4 unless given. */
+  /** Most running processes of one session; 4 unless given. */
   readonly perSession?: number | undefined;
-  /** Processes that run for one principal, in all of its sessions; 8 unless given. */
+  /** Most running processes of one principal in all its sessions; 8 unless given. */
   readonly perPrincipal?: number | undefined;
-  /** Processes that run in all; 32 unless given. */
+  /** Most running processes in total; 32 unless given. */
   readonly total?: number | undefined;
-  /** Bytes of a process's latest output that are kept; 64 KiB unless given. */
+  /** Bytes kept of a process's latest output; 64 KiB unless given. */
   readonly outputBytes?: number | undefined;
   /** Seconds after which a process is stopped; an hour unless given. */
   readonly lifetime?: number | undefined;
@@ -40,33 +40,35 @@ export interface ProcLimits {
 const LIMITS = ["perSession", "perPrincipal", "total", "outputBytes", "lifetime", "grace"];
 const PART = 16 * 1024;
 const MAX_PART = 64 * 1024;
-/** Bytes of the longest character; a smaller part might never contain a whole one. */
+/** Bytes of the longest UTF-8 character. A smaller part might contain no whole one. */
 const MIN_PART = 4;
 const MAX_WAIT = 20_000;
 /** Longest lifetime in seconds that `setTimeout` supports. */
 const MAX_LIFETIME = 2_147_483;
 
 /**
- * Makes a plugin for the capability `proc`: programs of a list that run for longer than one call. A peer
- * chooses a program and sets its parameters within their schemas; there is no shell. A process belongs to the
- * principal and the session that started it. It ends with that session, with its capability, after its
- * lifetime, or with the host: its whole process group gets SIGTERM, then SIGKILL.
+ * Creates a plugin for the capability `proc`: programs from a list, which run longer than one call. A peer
+ * chooses a program and sets its parameters within their schemas; no shell is involved. A process belongs to
+ * the principal and the session that started it. It is stopped when the session or its capability ends, after
+ * its lifetime, or when the host closes: its whole process group gets SIGTERM, then SIGKILL.
  *
- * - `proc/start`, with the program as the message's `name` and its parameters as arguments, answers the state
- *   of the process: `{process, program, started, state, written}`; `written` is bytes of output so far.
- * - `proc/read {process, offset?, limit?, wait?}` answers the same with `{text, offset, next, lost}`: output
- *   from `offset` (0 unless given), at most `limit` bytes (16 KiB unless given, 64 KiB at most). Without
- *   output, it waits up to `wait` milliseconds (20,000 at most). `next` is the offset at which to continue,
- *   `lost` the bytes that newer output has overwritten.
- * - `proc/stop {process}` answers how it ended: `{exitCode, signal, reason}` besides the others.
+ * - `proc/start`, with the program as the message's `name` and its parameters as arguments, answers with the
+ *   state of the process: `{process, program, started, state, written}`. `written` is the number of bytes of
+ *   output so far.
+ * - `proc/read {process, offset?, limit?, wait?}` answers with the state and `{text, offset, next, lost}`: the
+ *   output from `offset` (0 unless given), at most `limit` bytes (16 KiB unless given, at most 64 KiB). If
+ *   there is none yet, it waits up to `wait` milliseconds (at most 20,000). `next` is the offset at which to
+ *   continue, and `lost` the number of bytes that newer output has overwritten.
+ * - `proc/stop {process}` answers with the state and how the process ended: `{exitCode, signal, reason}`.
  * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`: the programs that the
  *   session's tokens may start, and the processes that they may read.
  *
- * Peers with A2E's SDK use `proc/spawn`, `proc/status` and `proc/kill`, which are calls of these operations: a
- * command line is the program's name and its arguments, of which those without parameters may be omitted.
+ * Peers with A2E's SDK send `proc/spawn`, `proc/status` and `proc/kill`, which become calls of these
+ * operations. The command line is a program's name with its arguments; arguments that contain no parameter may
+ * be left out.
  *
- * A message other than `proc/start` that has a `name` is about processes of that program only, so a token for
- * one program does not reach another.
+ * If a message other than `proc/start` has a `name`, it only concerns processes of that program, so that a
+ * token for one program does not reach another.
  *
  * @throws TypeError naming the option that is wrong, such as `programs.ticker.command`.
  * @throws Error if `ajv` is not installed.

@@ -1,6 +1,6 @@
-// The messages of A2E's SDK about processes, as calls of proc/start, proc/read and proc/stop. The template of a
-// listed program parses the command line: its parameters are judged, and the started program is built from
-// them.
+// The process messages of A2E's SDK, as calls of proc/start, proc/read and proc/stop. The command line is
+// parsed by the template of a listed program. The resulting parameters are judged, and the started program is
+// built from them.
 
 import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../../bytes/json.js";
 import { shown } from "../../../../caveats/scalar.js";
@@ -34,7 +34,8 @@ async function spawn(
   const parameters = program === undefined ? undefined : parametersFrom(program, line);
   let started: Json;
   try {
-    // A command line that cannot be parsed is refused by its schema, once the call is judged.
+    // A command line that cannot be parsed is passed on as `cmd`; the program's schema refuses it once the call
+    // is judged.
     started = await call("proc/start", { name, arguments: parameters ?? { cmd: line } });
   } catch (error) {
     const isUnread = isPluginError(error) && error.code === "arguments_invalid";
@@ -73,7 +74,7 @@ function stateOf({ state, exitCode, reason }: JsonObject): string {
   return exitCode === 0 ? "completed" : "failed";
 }
 
-/** Makes a call about a process, which names its program, since tokens may be for one program. */
+/** Makes a call about a process. It names the process's program, since a token may be for one program only. */
 async function call(
   message: SdkMessage,
   processes: Processes,
@@ -86,7 +87,7 @@ async function call(
   return isJsonObject(answer) ? answer : {};
 }
 
-/** A command line: the name of a program, and its arguments. */
+/** Splits a command line into a program's name and its arguments. */
 function commandOf(members: JsonObject): readonly [name: string, line: readonly string[]] {
   const cmd = memberOf(members, "cmd");
   const stdin = optionalText(members, "stdin_mode") ?? "pipe";
@@ -102,9 +103,8 @@ function commandOf(members: JsonObject): readonly [name: string, line: readonly 
 }
 
 /**
- * Parses the arguments of a command line to parameters, by the program's template; `undefined` if an argument
- * has no place in it. Arguments without a parameter may be omitted, since only the template decides what is
- * started.
+ * Parses a command line's arguments to parameters by the program's template; `undefined` if an argument does
+ * not fit. Arguments without a parameter may be left out, since only the template determines what is started.
  */
 function parametersFrom(
   { args, input: { properties } }: ReadyProgram,
@@ -123,13 +123,13 @@ function parametersFrom(
   return at === line.length ? Object.fromEntries(parameters) : undefined;
 }
 
-/** Matches an argument against a template. Returns each parameter's text; `undefined` if it does not match. */
+/** Matches an argument against a template. Returns the string of each parameter; `undefined` if it does not match. */
 function valuesIn(template: string, text: string): ReadonlyMap<string, string> | undefined {
   const [start = "", ...places] = template.split(PLACE);
   const texts = new Map<string, string>();
   if (!text.startsWith(start)) return undefined;
   let at = start.length;
-  // A name, and the text up to the next one.
+  // A parameter's name, and the template text up to the next parameter.
   for (let place = 0; place < places.length; place += 2) {
     const [name = "", after = ""] = places.slice(place, place + 2);
     const isLast = place + 2 === places.length;
@@ -142,8 +142,8 @@ function valuesIn(template: string, text: string): ReadonlyMap<string, string> |
 }
 
 /**
- * Converts a string to a value of its parameter's type, if it is the canonical form of that value; else returns
- * it unchanged.
+ * Converts a string to its parameter's type if it is the canonical form of such a value; otherwise returns it
+ * unchanged.
  */
 function typed(text: string, schema: Json | undefined): Json {
   const type = schema !== undefined && isJsonObject(schema) ? schema["type"] : undefined;

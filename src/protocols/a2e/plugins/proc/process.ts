@@ -5,22 +5,22 @@ import { PluginError } from "../../plugin.js";
 import { Output } from "./output.js";
 import type { ReadyProgram } from "./program.js";
 
-/** Limits on the life of a process, and on the output that is kept. */
+/** Limits on the life of a process, and on its stored output. */
 export interface ProcessLimits {
-  /** Bytes of its latest output that are kept. */
+  /** Bytes kept of the latest output. */
   readonly outputBytes: number;
-  /** Milliseconds after which it is stopped. */
+  /** Milliseconds after which the process is stopped. */
   readonly lifetime: number;
   /** Milliseconds between SIGTERM and SIGKILL. */
   readonly grace: number;
 }
 
-/** The reason why a process was stopped; absent if it ended by itself. */
+/** Why a process was stopped; absent if it exited by itself. */
 export type StopReason = "stopped" | "lifetime_over" | "session_ended";
 
 const WINDOWS = process.platform === "win32";
 
-/** A program in a process group of its own. Processes that do not leave the group end with it. */
+/** A program in its own process group. All processes that stay in the group are stopped with it. */
 export class RunningProcess {
   readonly id: string;
   readonly program: string;
@@ -29,7 +29,7 @@ export class RunningProcess {
   readonly #child: ChildProcess;
   readonly #grace: number;
   readonly #exit: Promise<unknown>;
-  /** Fulfilled when it has ended, or could not be started. */
+  /** Resolves when the process has exited, or could not be started. */
   readonly over: Promise<void>;
   #settle: () => void = () => {};
   #timer: NodeJS.Timeout;
@@ -55,7 +55,7 @@ export class RunningProcess {
         stdio: ["ignore", "pipe", "pipe"],
       });
     } catch (error) {
-      // E2BIG, for example. Later failures come as an event.
+      // For example E2BIG. Later failures are reported by an event.
       throw startFailure(program.name, error);
     }
     this.over = new Promise((resolve) => {
@@ -71,10 +71,10 @@ export class RunningProcess {
     this.#child.once("exit", () => {
       this.#signal("SIGKILL");
       clearTimeout(this.#timer);
-      // A process that has left the group may keep the output open for ever.
+      // A process that has left the group may keep the output open forever.
       setTimeout(() => this.#abandon(), limits.grace).unref();
     });
-    // Its output is complete then.
+    // At this event, the output is complete.
     this.#child.once("close", () => this.#ended());
     this.#exit = new Promise((resolve) => {
       this.#child.once("exit", resolve).once("error", resolve);
@@ -87,26 +87,26 @@ export class RunningProcess {
     return setTimeout(() => void this.stop("lifetime_over"), milliseconds).unref();
   }
 
-  /** Shortens its lifetime: it is stopped after this many milliseconds. */
+  /** Shortens the lifetime: the process is stopped after this many milliseconds. */
   endAfter(milliseconds: number): void {
     if (this.#over || Date.now() + milliseconds >= this.#until) return;
     clearTimeout(this.#timer);
     this.#timer = this.#lifetimeOf(milliseconds);
   }
 
-  /** True once it has ended and its output is complete. */
+  /** True once the process has exited and its output is complete. */
   get isOver(): boolean {
     return this.#over;
   }
 
-  /** @throws PluginError `program_failed` if it does not start. */
+  /** Waits until the program has started. @throws PluginError `program_failed` if it does not start. */
   async ready(): Promise<void> {
     if (this.#child.pid !== undefined) return;
     const [error] = await once(this.#child, "error");
     throw startFailure(this.program, error);
   }
 
-  /** Its state, as shown to peers. */
+  /** Returns the state of the process, as shown to peers. */
   state(): JsonObject {
     const { exitCode, signalCode } = this.#child;
     const reason = this.#reason === undefined ? {} : { reason: this.#reason };
@@ -121,7 +121,10 @@ export class RunningProcess {
     };
   }
 
-  /** Waits for output after `offset`, for its end or the time. @param milliseconds - 0 to not wait. */
+  /**
+   * Waits until there is output after `offset`, the process has exited, or the time is over. @param
+   * milliseconds - 0 not to wait.
+   */
   async outputAfter(offset: number, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (milliseconds === 0) return;
     const until = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
@@ -138,7 +141,7 @@ export class RunningProcess {
     }
   }
 
-  /** Ends it and its group: SIGTERM, and SIGKILL after a while. Fulfilled when it has ended. */
+  /** Stops the process and its group: SIGTERM, then SIGKILL. Resolves when it has exited. */
   async stop(reason: StopReason): Promise<void> {
     if (this.#over || this.#child.pid === undefined) return;
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
@@ -151,7 +154,7 @@ export class RunningProcess {
     this.#abandon();
   }
 
-  /** Ends it and its group at once, without SIGTERM. */
+  /** Kills the process and its group at once, without SIGTERM. */
   kill(): void {
     if (!this.#over) this.#signal("SIGKILL");
   }

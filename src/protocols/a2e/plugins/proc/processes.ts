@@ -5,14 +5,14 @@ import { type PluginCall, PluginError, type SessionScope } from "../../plugin.js
 import { type ProcessLimits, RunningProcess } from "./process.js";
 import type { ReadyProgram } from "./program.js";
 
-/** Limits on the number of processes at once. */
+/** Limits on the number of running processes. */
 export interface ProcCounts {
   readonly perSession: number;
   readonly perPrincipal: number;
   readonly total: number;
 }
 
-/** Number of ended processes that a session can still read, for each that it may run. */
+/** Number of exited processes that a session can still read, per process that it may run. */
 const KEPT = 4;
 
 /** The session and principal of a call, and the program that it names, if any. */
@@ -31,7 +31,7 @@ export class Processes {
   readonly #limits: ProcessLimits;
   /** Processes by session, then by id, the oldest first. */
   readonly #sessions = new Map<string, Map<string, Held>>();
-  /** The processes that count towards limits: until they have ended, even long after their session. */
+  /** The processes that count towards limits: all that have not exited, even if their session has ended. */
   readonly #alive = new Set<Held>();
   #closed = false;
 
@@ -40,7 +40,7 @@ export class Processes {
     this.#limits = limits;
   }
 
-  /** @throws PluginError `too_many_processes`, or `program_failed` if it does not start. */
+  /** @throws PluginError `too_many_processes`, or `program_failed` if the program does not start. */
   async start(
     session: SessionScope,
     principal: string,
@@ -66,7 +66,7 @@ export class Processes {
   }
 
   /**
-   * Finds a process of the caller's principal and session, and of the named program if there is one.
+   * Finds a process of the call's principal and session, and of its program if it names one.
    *
    * @throws PluginError `process_unknown`
    */
@@ -87,7 +87,7 @@ export class Processes {
     this.#sessions.get(session.id)?.get(id)?.process.endAfter(milliseconds);
   }
 
-  /** Returns the processes that {@link find} finds, the oldest first. */
+  /** Returns the processes that {@link find} would find, oldest first. */
   list(asking: Asking): readonly RunningProcess[] {
     const own = [...(this.#sessions.get(asking.session.id)?.values() ?? [])];
     return own.filter((held) => isFor(asking, held)).map(({ process }) => process);
@@ -99,7 +99,7 @@ export class Processes {
     await stopAll([...this.#alive].filter((held) => held.session === session.id));
   }
 
-  /** Stops all processes, and starts no more. */
+  /** Stops all processes. No more can be started. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#sessions.clear();

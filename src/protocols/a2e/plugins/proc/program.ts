@@ -10,23 +10,24 @@ import { assertName, objectSchema } from "../plugin-options.js";
 
 /** A program that peers may start, and the parameters that they may set. No shell is involved. */
 export interface ProcProgram extends Environment {
-  /** A path, or a name that is looked up in this process's PATH when the plugin is made. */
+  /** A path, or a name to look up in this process's PATH when the plugin is created. */
   readonly command: string;
   /**
-   * `{NAME}` stands for a parameter; an argument without its parameter is omitted. Write an optional value in
-   * one argument, `--topic={topic}`; otherwise the option would remain alone.
+   * Arguments of the program. `{NAME}` stands for a parameter; an argument whose parameter is not given is left
+   * out. Write an optional value in the same argument as its option, such as `--topic={topic}`; otherwise the
+   * option could remain without a value.
    */
   readonly args?: readonly string[] | undefined;
   /**
-   * JSON Schemas of the parameters by name: each a number, a boolean, or a string with a `pattern` (which must
-   * match all of it), an `enum` or a `const`. None unless given.
+   * JSON Schemas of the parameters by name. Each must be a number, a boolean, or a string with a `pattern`
+   * (which must match the whole string), an `enum` or a `const`. No parameters unless given.
    */
   readonly parameters?: { readonly [name: string]: JsonObject } | undefined;
   /** The parameters that must be given. */
   readonly required?: readonly string[] | undefined;
   /** A description for those who choose a program. */
   readonly description?: string | undefined;
-  /** Its working directory; this process's unless given. */
+  /** The working directory; this process's unless given. */
   readonly cwd?: string | undefined;
 }
 
@@ -53,7 +54,7 @@ const MEMBERS = [
   "env",
   "inherit",
 ];
-/** Matches the place of a parameter in an argument, with its name. */
+/** Matches a parameter's place in an argument, with the parameter's name. */
 export const PLACE: RegExp = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** @throws TypeError naming the field that is wrong, such as `programs.ticker.args[1]`. */
@@ -66,7 +67,7 @@ export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
   const properties: { [parameter: string]: JsonObject } = {};
   for (const [parameter, schema] of Object.entries(parameters)) {
     const place = `${where}.parameters.${parameter}`;
-    // The message has a `name` itself, so no argument can.
+    // The message has a property `name`, so a parameter must not have that name.
     if (parameter === "name") throw new TypeError(`${place}: a parameter cannot be called "name"`);
     properties[parameter] = boundedSchema(schema, place);
     if (args.some((arg) => arg.includes(`{${parameter}}`))) continue;
@@ -96,7 +97,7 @@ export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
   };
 }
 
-/** @throws TypeError if the value of an option is a separate argument that may be omitted. */
+/** @throws TypeError if an option's value is a separate argument that may be left out. */
 function assertNoBareOption(
   args: readonly string[],
   required: readonly string[],
@@ -117,8 +118,8 @@ function assertNoBareOption(
 }
 
 /**
- * Validates a parameter's schema. Its string goes into a command line, so a schema that allows any string is a
- * mistake.
+ * Validates a parameter's schema. A string becomes part of a command line, so a schema that allows any string
+ * is a mistake.
  */
 function boundedSchema(schema: JsonObject, where: string): JsonObject {
   const { type, pattern, ...others } = schema;
@@ -134,8 +135,7 @@ function boundedSchema(schema: JsonObject, where: string): JsonObject {
 /**
  * Builds a program's arguments from the parameters of a call.
  *
- * @throws PluginError `arguments_invalid` if a value would be read as an option, or cannot be an argument at
- *   all.
+ * @throws PluginError `arguments_invalid` if a value would be read as an option, or cannot be an argument.
  */
 export function argumentsFor({ args }: ReadyProgram, given: JsonObject): readonly string[] {
   const filled: string[] = [];
