@@ -1,13 +1,10 @@
-import type { GateAuthority } from "../authority/gate-authority.js";
+import type { InputParts } from "./input-requests.js";
 import type { InputRounds } from "./input-rounds.js";
-import type { Servers } from "./servers.js";
 import type { Tasks } from "./tasks.js";
 import type { ToolCatalog } from "./tool-catalog.js";
 
 /** What the steps of a request share in one session. */
-export interface GateParts {
-  readonly authority: GateAuthority;
-  readonly servers: Servers;
+export interface GateParts extends InputParts {
   readonly catalog: ToolCatalog;
   readonly rounds: InputRounds;
   readonly tasks: Tasks;

@@ -1,9 +1,14 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import type { Json, JsonObject } from "../../../bytes/json.js";
-import type { GateCall, GateDecision, Presented } from "../authority/gate-authority.js";
-import type { GateParts } from "./gate-parts.js";
+import type {
+  GateAuthority,
+  GateCall,
+  GateDecision,
+  Presented,
+} from "../authority/gate-authority.js";
 import { serverRequestRule } from "./methods.js";
 import type { ServerLink } from "./server-link.js";
+import type { Servers } from "./servers.js";
 import { objectAt, stringAt, without } from "./values.js";
 
 /** What a server has asked of the host, by the keys under which the host answers. */
@@ -13,11 +18,15 @@ export type JudgedInputs =
   | { readonly allowed: true; readonly inputs: Inputs }
   | { readonly allowed: false; readonly denials: AgentDenials };
 
-type Parts = Pick<GateParts, "authority" | "servers">;
+/** The parts by which inputs are judged. */
+export interface InputParts {
+  readonly authority: GateAuthority;
+  readonly servers: Servers;
+}
 
 /** Judges one request of a server to the host's model, person or files, which could carry data out. */
 export function judgeInput(
-  parts: Parts,
+  parts: InputParts,
   presented: Presented,
   call: GateCall | undefined,
 ): Promise<GateDecision> | GateDecision {
@@ -29,7 +38,7 @@ export function judgeInput(
 
 /** Returns the call that a server's request to the host stands for; `undefined` if the host has no such method. */
 export function inputCall(
-  { servers }: Parts,
+  { servers }: InputParts,
   link: ServerLink,
   method: string,
   params: JsonObject,
@@ -47,7 +56,7 @@ export function inputCall(
  *   again.
  */
 export async function judgeInputs(
-  parts: Parts,
+  parts: InputParts,
   presented: Presented,
   link: ServerLink,
   inputRequests: JsonObject,
@@ -72,7 +81,7 @@ export async function judgeInputs(
 
 /** Judges the addresses in an error by which a server of the old era asks the host to open URLs. */
 export async function judgeUrls(
-  parts: Parts,
+  parts: InputParts,
   presented: Presented,
   link: ServerLink,
   elicitations: readonly Json[],
@@ -90,7 +99,7 @@ export async function judgeUrls(
  * @returns Reasons to refuse; `undefined` if all answers may go. An answer to what was not asked is a reason.
  */
 export async function judgeResponses(
-  { authority }: Parts,
+  { authority }: InputParts,
   presented: Presented,
   responses: JsonObject,
   asked: Inputs,

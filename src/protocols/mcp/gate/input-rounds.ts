@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { canonicalJson, type JsonObject } from "../../../bytes/json.js";
-import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
-import { type Inputs, judgeInputs, judgeResponses, UNKNOWN_INPUT } from "./input-requests.js";
+import {
+  type InputParts,
+  type Inputs,
+  judgeInputs,
+  judgeResponses,
+  UNKNOWN_INPUT,
+} from "./input-requests.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
 import { objectAt, stringAt, without } from "./values.js";
@@ -19,7 +24,7 @@ export class InputRounds {
 
   /** Judges the inputs in a request that retries. @returns Reasons to refuse it; `undefined` if there are none. */
   async refusal(
-    parts: GateParts,
+    parts: InputParts,
     request: HostRequest,
     link: ServerLink,
   ): Promise<AgentDenials | undefined> {
@@ -38,7 +43,7 @@ export class InputRounds {
    * @returns Reasons to keep it from the host; `undefined` if there are none.
    */
   async admit(
-    parts: GateParts,
+    parts: InputParts,
     request: HostRequest,
     link: ServerLink,
     result: JsonObject,
@@ -67,7 +72,7 @@ function stateIn(params: JsonObject): string | undefined {
 
 /** Names a call of one party, with the state that a server gave for it. */
 function keyOf(
-  { authority }: GateParts,
+  { authority }: InputParts,
   request: HostRequest,
   link: ServerLink,
   state: string | undefined,
