@@ -141,7 +141,7 @@ export async function resourceTarget(
 ): Promise<FoundTarget> {
   const { servers } = parts;
   if (typeof uri !== "string") return invalid(request, "the URI of a resource must be a string");
-  const link = await resourceLink(parts, request, uri);
+  const link = await resourceLink(parts, request, operation, uri);
   if (link === undefined) return invalid(request, "there is no such resource");
   const asked = {
     operation: servers.operation(link, operation),
@@ -170,7 +170,7 @@ async function completionTarget(
     hostName !== undefined
       ? servers.route(hostName)
       : uri !== undefined
-        ? { link: await resourceLink(parts, request, uri), name: undefined }
+        ? { link: await resourceLink(parts, request, operation, uri), name: undefined }
         : undefined;
   if (route?.link === undefined) return invalid(request, "params.ref names no prompt or resource");
   const { link, name } = route;

@@ -1,16 +1,18 @@
 import { edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
 import type { Origin } from "../server/connection.js";
-import { errorAnswer, INVALID_PARAMS, REFUSED, unknownMethod } from "./answers.js";
+import { errorAnswer, INTERNAL_ERROR, INVALID_PARAMS, REFUSED, unknownMethod } from "./answers.js";
 import { CAPABILITY_KEY, withToken } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { inputCall, judgeInput } from "./input-requests.js";
 import { serverRequestRule } from "./methods.js";
 import { OldestOut } from "./oldest-out.js";
-import type { ServerLink } from "./server-link.js";
+import { type ServerLink, whyOf } from "./server-link.js";
 import { objectAt, stringAt, tokenAt } from "./values.js";
 
 const MOST_TASKS = 10_000;
+/** Requests of one server that may wait for the host at once. */
+const MOST_OPEN = 100;
 const PROGRESS_TOKEN = ["params", "_meta", "progressToken"];
 
 /** A request of a server that the host has not answered yet. */
@@ -44,12 +46,19 @@ export class ClientRequests {
   async received(link: ServerLink, request: Message, origin: Origin): Promise<void> {
     const { id, method = "" } = request;
     if (id === undefined) return;
-    const refusal = await this.#refusal(link, request, method, origin);
-    if (refusal !== undefined) return link.tell(refusal);
-    if ([...this.#asked.values()].some((asked) => asked.link === link && asked.id === id)) {
+    const open = [...this.#asked.values()].filter((asked) => asked.link === link);
+    if (open.some((asked) => asked.id === id)) {
       this.#parts.log(`dropped a second request of a server with the id ${JSON.stringify(id)}`);
       return;
     }
+    if (open.length >= MOST_OPEN) {
+      return link.tell(errorAnswer(id, REFUSED, "too many requests wait for the host"));
+    }
+    const refusal = await this.#refusal(link, request, method, origin).catch((error) => {
+      this.#parts.log(`a request of a server could not be judged: ${whyOf(error)}`);
+      return errorAnswer(id, INTERNAL_ERROR, "the gate has failed");
+    });
+    if (refusal !== undefined) return link.tell(refusal);
     const gateId = ++this.#lastId;
     const progressToken = tokenAt(request.value, PROGRESS_TOKEN);
     const toHost = this.wayToHost(link, origin);

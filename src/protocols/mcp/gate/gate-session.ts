@@ -10,7 +10,7 @@ import { HostRequests } from "./host-requests.js";
 import { InputRounds } from "./input-rounds.js";
 import { Subscriptions } from "./listening.js";
 import { hostNotificationRule, serverNotificationRule } from "./methods.js";
-import { ServerLink } from "./server-link.js";
+import { ServerLink, whyOf } from "./server-link.js";
 import { assertServerNames, Servers } from "./servers.js";
 import { Tasks } from "./tasks.js";
 import { ToolCatalog } from "./tool-catalog.js";
@@ -82,7 +82,9 @@ class Session implements HostSession {
     };
     this.#requests = new HostRequests(this.#parts, this.#subscriptions, stateless);
     this.#clientRequests = new ClientRequests(this.#parts, () => this.#requests.ofSession);
-    this.#stopListening = authority.onChange(() => void this.#listsChanged());
+    this.#stopListening = authority.onChange(() => {
+      this.#listsChanged().catch((error) => log(`the host could not be told: ${whyOf(error)}`));
+    });
   }
 
   receive(message: Message, exchange: Exchange): Promise<void> {

@@ -1,4 +1,4 @@
-import { isTexts } from "../../../bytes/json.js";
+import { isTexts, type JsonObject, textsIn } from "../../../bytes/json.js";
 import type { Exchange } from "../front/exchange.js";
 import type { Message } from "../message/message.js";
 import {
@@ -17,12 +17,21 @@ import { runListen, type Subscriptions } from "./listening.js";
 import { runList } from "./lists.js";
 import { type HostRule, hostRequestRule } from "./methods.js";
 import { runOpening } from "./opening.js";
+import { whyOf } from "./server-link.js";
 import { misspeltParameter } from "./spellings.js";
 import { runTaskRequest } from "./task-requests.js";
-import { objectAt, valueAt } from "./values.js";
+import { objectAt, valueAt, without } from "./values.js";
 
 /** Requests that the gate works on at once before it takes no further one. */
 const MOST_AT_ONCE = 256;
+
+/** A request that is well formed and in the table of methods, or the answer to one that is not. */
+type Checked =
+  | (Pick<HostRequest, "id" | "method" | "params" | "credentials"> & {
+      readonly ok: true;
+      readonly rule: HostRule;
+    })
+  | { readonly ok: false; readonly answer: string };
 
 /** The host's requests: each is checked as a message, gets its tokens, and is answered once. */
 export class HostRequests {
@@ -47,7 +56,9 @@ export class HostRequests {
 
   /** Takes a request, and works on it beside others. */
   async receive(message: Message, exchange: Exchange): Promise<void> {
-    const work = this.#run(message, exchange).finally(() => this.#working.delete(work));
+    const work = this.#run(message, exchange)
+      .catch((error) => this.#parts.log(`a request could not be answered: ${whyOf(error)}`))
+      .finally(() => this.#working.delete(work));
     this.#working.add(work);
     if (this.#working.size >= MOST_AT_ONCE) await Promise.race(this.#working);
   }
@@ -58,39 +69,66 @@ export class HostRequests {
   }
 
   async #run(message: Message, exchange: Exchange): Promise<void> {
-    const { id, method } = message;
-    if (id === undefined || method === undefined) return;
-    const { era } = exchange;
-    const rule = hostRequestRule(method, era);
-    if (rule === undefined) return exchange.send(unknownMethod(id, method));
-    const { value } = message;
-    const params = value["params"] === undefined ? {} : objectAt(value, ["params"]);
-    if (params === undefined) {
-      return exchange.send(errorAnswer(id, INVALID_PARAMS, "params must be an object"));
+    const checked = this.#checked(message, exchange);
+    if (!checked.ok) return exchange.send(checked.answer);
+    const { id, method, params, rule, credentials } = checked;
+    if (method === "initialize") this.#ofSession = credentials;
+    const { over, answer } = this.#opened(id, exchange);
+    const fail = (error: unknown): Promise<void> => {
+      this.#parts.log(`the gate has failed to answer ${method}: ${whyOf(error)}`);
+      return answer(errorAnswer(id, INTERNAL_ERROR, "the gate has failed; its log says why"));
+    };
+    try {
+      const presented = this.#parts.authority.present(credentials);
+      const { era } = exchange;
+      const about = { message, id, method, params, era, exchange, credentials, presented };
+      await this.#dispatch({ ...about, over, answer, fail }, rule);
+    } catch (error) {
+      await fail(error);
     }
+  }
+
+  /** Checks what every request must be; returns the answer to one that is not. */
+  #checked(message: Message, { era, credentials }: Exchange): Checked {
+    const { id = null, method = "", value } = message;
+    const rule = hostRequestRule(method, era);
+    if (rule === undefined || id === null) return { ok: false, answer: unknownMethod(id, method) };
+    const invalid = (problem: string): Checked => ({
+      ok: false,
+      answer: errorAnswer(id, INVALID_PARAMS, problem),
+    });
+    const params = value["params"] === undefined ? {} : objectAt(value, ["params"]);
+    if (params === undefined) return invalid("params must be an object");
     const misspelt = misspeltParameter(params);
     if (misspelt !== undefined) {
-      const problem = `${JSON.stringify(misspelt)} differs in case alone from a property of the protocol`;
-      return exchange.send(errorAnswer(id, INVALID_PARAMS, problem));
+      return invalid(`${JSON.stringify(misspelt)} differs in case alone from a known parameter`);
     }
     const given = valueAt(params, ["_meta", CAPABILITY_KEY]) ?? [];
     const tokens = typeof given === "string" ? [given] : given;
     if (!isTexts(tokens)) {
-      const problem = `params._meta["${CAPABILITY_KEY}"] must be a token, or an array of tokens`;
-      return exchange.send(errorAnswer(id, INVALID_PARAMS, problem));
+      return invalid(`params._meta["${CAPABILITY_KEY}"] must be a token, or an array of tokens`);
     }
     if (this.#open.has(id)) {
       const problem = `there is a request with the id ${JSON.stringify(id)} that is not answered yet`;
-      return exchange.send(errorAnswer(null, INVALID_REQUEST, problem));
+      return { ok: false, answer: errorAnswer(null, INVALID_REQUEST, problem) };
     }
-    const credentials = [...exchange.credentials, ...tokens];
-    if (method === "initialize") this.#ofSession = credentials;
+    const presented = [...credentials, ...tokens];
+    if (hasToken(params, presented)) {
+      return invalid(
+        "a token that is presented stands in the parameters too, which the server gets",
+      );
+    }
+    return { ok: true, id, method, params, rule, credentials: presented };
+  }
+
+  /** Opens a request until it is answered or cancelled. */
+  #opened(id: string | number, exchange: Exchange): Pick<HostRequest, "over" | "answer"> {
     const controller = new AbortController();
-    if (!this.#isStateless) this.#open.set(id, controller);
     const { signal: over } = controller;
+    if (!this.#isStateless) this.#open.set(id, controller);
     over.addEventListener("abort", () => this.#closed(id, controller), { once: true });
-    if (era === "new") {
-      exchange.signal.addEventListener("abort", () => controller.abort(), { once: true });
+    if (exchange.era === "new") {
+      exchange.signal.addEventListener("abort", () => controller.abort(), { signal: over });
       if (exchange.signal.aborted) controller.abort();
     }
     const answer = async (text: string): Promise<void> => {
@@ -98,25 +136,7 @@ export class HostRequests {
       controller.abort();
       await exchange.send(text);
     };
-    const presented = this.#parts.authority.present(credentials);
-    const request: HostRequest = {
-      message,
-      id,
-      method,
-      params,
-      era,
-      exchange,
-      credentials,
-      presented,
-      over,
-      answer,
-      fail: (error) => {
-        const why = error instanceof Error ? error.message : String(error);
-        this.#parts.log(`the gate has failed to answer ${method}: ${why}`);
-        return answer(errorAnswer(id, INTERNAL_ERROR, "the gate has failed; its log says why"));
-      },
-    };
-    await this.#dispatch(request, rule).catch(request.fail);
+    return { over, answer };
   }
 
   #dispatch(request: HostRequest, rule: HostRule): Promise<void> {
@@ -140,4 +160,13 @@ export class HostRequests {
   #closed(id: string | number, controller: AbortController): void {
     if (this.#open.get(id) === controller) this.#open.delete(id);
   }
+}
+
+/** Returns whether a token stands anywhere but under our `_meta` key. */
+function hasToken(params: JsonObject, tokens: readonly string[]): boolean {
+  if (tokens.length === 0) return false;
+  const meta = without(objectAt(params, ["_meta"]) ?? {}, [CAPABILITY_KEY]);
+  return [...textsIn({ ...params, _meta: meta })].some((text) =>
+    tokens.some((token) => token !== "" && text.includes(token)),
+  );
 }

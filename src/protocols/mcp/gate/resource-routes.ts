@@ -6,18 +6,26 @@ import { pagesOf } from "./tool-catalog.js";
 import { listAt, stringAt } from "./values.js";
 
 /**
- * Finds the server of a resource. URIs stay as the servers write them, so several servers are asked which of them lists
- * it, and otherwise which has the template with the longest beginning in common; the first in the configuration wins.
+ * Finds the server of a resource. URIs stay as the servers write them, so those of several servers that the caller's
+ * tokens have the operation of are asked: the first that lists the resource, or else the one whose template has the
+ * longest beginning in common with it.
  */
 export async function resourceLink(
-  { servers, log }: GateParts,
+  { authority, servers, log }: GateParts,
   request: HostRequest,
+  operation: string,
   uri: string,
 ): Promise<ServerLink | undefined> {
-  if (servers.only !== undefined) return servers.only;
-  const links = servers.links.filter(hasResources);
-  const [first] = links;
-  if (links.length < 2) return first;
+  const [first, ...others] = servers.links;
+  if (others.length === 0) return first;
+  const links = servers.links.filter(
+    (link) =>
+      !link.hasEnded &&
+      link.mayHave("resources") &&
+      authority.holds(request.presented, servers.operation(link, operation)),
+  );
+  // A refusal of the first server's operation, which says why.
+  if (links.length === 0) return first;
   let best: { readonly link: ServerLink; readonly length: number } | undefined;
   for (const link of links) {
     try {
@@ -30,10 +38,6 @@ export async function resourceLink(
     }
   }
   return best?.link;
-}
-
-function hasResources(link: ServerLink): boolean {
-  return !link.hasEnded && link.mayHave("resources");
 }
 
 async function listed(link: ServerLink, request: HostRequest, uri: string): Promise<boolean> {

@@ -66,7 +66,13 @@ export class ServerLink {
     this.connection = connection;
     this.#events = events;
     this.#answerWithin = answerWithin;
-    connection.onMessage = (text, origin) => this.#received(text, origin);
+    connection.onMessage = async (text, origin) => {
+      try {
+        await this.#received(text, origin);
+      } catch (error) {
+        events.log(`${this.#named}: a message could not be passed on: ${whyOf(error)}`);
+      }
+    };
     connection.onEnd = (end) => void this.#ended(end);
   }
 
@@ -97,6 +103,7 @@ export class ServerLink {
     try {
       await this.connection.send(text, { ...context, signal });
     } catch (error) {
+      if (signal.aborted) return;
       if (!(error instanceof ServerError)) throw error;
       await this.#fail(id, error);
     }
@@ -236,6 +243,11 @@ export class ServerLink {
   get #named(): string {
     return this.name === undefined ? "the server" : `the server ${this.name}`;
   }
+}
+
+/** The message of an error, for the log. */
+export function whyOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A `notifications/cancelled` of the gate's own. */

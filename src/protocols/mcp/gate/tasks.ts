@@ -20,10 +20,10 @@ export interface Task {
 export class Tasks {
   readonly #tasks = new OldestOut<string, Task>(MOST_TASKS);
 
-  /** Notes a new task. @returns `false` if the id is that of another party's, another server's or another call's task. */
+  /** Notes a task. @returns `false` if another party or another server has a task with this id. */
   add(id: string, task: Omit<Task, "inputs">): boolean {
     const known = this.#tasks.get(id);
-    if (known !== undefined) return false;
+    if (known !== undefined) return known.holder === task.holder && known.link === task.link;
     this.#tasks.set(id, { ...task, inputs: new Map() });
     return true;
   }

@@ -115,6 +115,21 @@ test("a token in _meta is judged beside the gate's own, and does not reach the s
   expect(await host.ask(asked(5, "/data/x", 7))).toMatchObject({ error: { code: -32602 } });
 });
 
+test("a token that a caller also puts into the arguments does not reach the server", async () => {
+  const server = filesServer();
+  const { host, mint } = await openTestGate([server]);
+  const token = mint({ operations: ["read"] });
+  const params = {
+    name: "read",
+    arguments: { path: ["/data", { note: `my token: ${token}` }] },
+    _meta: { "dev.proviso/capability": token },
+  };
+  expect(await host.ask({ id: 1, method: "tools/call", params })).toMatchObject({
+    error: { code: -32602 },
+  });
+  expect(server.received).toEqual([]);
+});
+
 test("without any token every call is refused, and says so", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server]);
