@@ -17,6 +17,7 @@ import type {
 } from "../src/caveats/hop.js";
 import type { KeyWords } from "../src/caveats/hop-rule.js";
 import { HOP_RULES, overHop } from "../src/caveats/hop-rules.js";
+import type { OperationAuthority } from "../src/caveats/operation-authority.js";
 import type { Scalar } from "../src/caveats/scalar.js";
 import { seenFromNow } from "./moment.js";
 import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from "./output.js";
@@ -112,6 +113,13 @@ function argumentDomainText(argument: string, domain: ArgumentDomain): string {
   return limit === undefined
     ? `${argumentName(argument)}: no value is left`
     : argumentText(argument, limit);
+}
+
+/** Describes what an authority leaves of one operation: a text for each limit, and for the closed list. */
+export function operationTexts({ limited, closed }: OperationAuthority): readonly string[] {
+  const limits = [...limited].map(([argument, domain]) => argumentDomainText(argument, domain));
+  if (closed === undefined) return limits;
+  return [...limits, closed.length === 0 ? "no arguments" : `only ${closed.map(word).join(", ")}`];
 }
 
 /** Describes a limit on an argument of one operation: `path under /data`, `limit <= 100 if it is there`. */

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Context } from "../context.js";
+import { defineExplain } from "../mcp/explain.js";
 import { defineLearn } from "../mcp/learn.js";
 import { defineToken } from "../mcp/token.js";
 import { addExamples } from "../verb.js";
@@ -14,6 +15,7 @@ export function define(program: Command, context: Context): void {
     );
   defineLearn(mcp, context);
   defineToken(mcp, context);
+  defineExplain(mcp, context);
   addExamples(mcp, [
     "proviso mcp learn --name files -- npx -y @modelcontextprotocol/server-filesystem /data",
     "proviso mcp token --op read_text_file --arg 'read_text_file:path under /data'",

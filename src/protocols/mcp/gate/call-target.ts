@@ -188,7 +188,7 @@ async function completionTarget(
 }
 
 /** The parameters that say what is done; the rest belongs to the protocol. */
-function judged(params: JsonObject): JsonObject {
+export function judged(params: JsonObject): JsonObject {
   return without(params, ["_meta", "inputResponses", "requestState"]);
 }
 

@@ -1,6 +1,9 @@
-import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import type { Json, JsonObject } from "../../../bytes/json.js";
 import { shown } from "../../../caveats/scalar.js";
 import { resourceArguments } from "../authority/resource-call.js";
+import { isToolName, judged } from "../gate/call-target.js";
+import { hostRequestRule, OPERATIONS, serverRequestRule } from "../gate/methods.js";
+import { listAt, objectAt, stringAt, valueAt } from "../gate/values.js";
 import { inexactNumberIn } from "../message/edit.js";
 import { HOST_LIMITS, type Message, readMessage, SERVER_LIMITS } from "../message/message.js";
 import type { RecordedCall } from "./learned-limits.js";
@@ -24,36 +27,27 @@ export function callsOfLine({ from, text }: RecordedLine): LineCalls {
   return isHost ? hostCalls(read.message) : { ok: true, calls: serverCalls(read.message) };
 }
 
-function hostCalls({ text, value, method, id }: Message): LineCalls {
-  const params = objectAt(value, "params") ?? {};
+function hostCalls({ text, value, method = "", kind }: Message): LineCalls {
+  if (kind !== "request") return NONE;
+  // A method that both eras have is judged alike in both.
+  const rule = hostRequestRule(method, "old") ?? hostRequestRule(method, "new");
+  const params = objectAt(value, ["params"]) ?? {};
+  if (rule?.by === "listen") {
+    return subscriptions(listAt(params, ["notifications", "resourceSubscriptions"]) ?? []);
+  }
+  if (rule?.by !== "call") return NONE;
   const number = inexactNumberIn(text, ["params", "arguments"]);
   if (number !== undefined) return refused(`the number ${number} cannot be kept as it is written`);
-  const isRequest = id !== undefined;
-  switch (isRequest ? method : undefined) {
-    case "tools/call":
-      return toolCall(params);
-    case "resources/read":
-      return resourceCall("resources:read", params["uri"]);
-    case "resources/subscribe":
-    case "resources/unsubscribe":
-      return resourceCall("resources:subscribe", params["uri"]);
-    case "subscriptions/listen":
-      return subscriptions(objectAt(params, "notifications")?.["resourceSubscriptions"]);
-    case "prompts/get":
-      return one("prompts:get", judged(params));
-    case "completion/complete":
-      return one("completion:complete", judged(params));
-    default:
-      return NONE;
-  }
+  if (rule.what === "tool") return toolCall(params);
+  if (rule.what === "resource") return resourceCall(rule.operation, params["uri"]);
+  return one(rule.operation, judged(params));
 }
 
 function toolCall(params: JsonObject): LineCalls {
-  const { name } = params;
-  const given = params["arguments"] === undefined ? {} : objectAt(params, "arguments");
-  if (typeof name !== "string" || given === undefined) return refused("a tools/call is malformed");
-  if (name === "" || /[:/]/.test(name)) return refused(`no tool may have the name ${shown(name)}`);
-  return one(name, given);
+  const name = stringAt(params, ["name"]);
+  const given = params["arguments"] === undefined ? {} : objectAt(params, ["arguments"]);
+  if (name === undefined || given === undefined) return refused("a tools/call is malformed");
+  return isToolName(name) ? one(name, given) : refused(`no tool may have the name ${shown(name)}`);
 }
 
 function resourceCall(operation: string, uri: Json | undefined): LineCalls {
@@ -62,55 +56,32 @@ function resourceCall(operation: string, uri: Json | undefined): LineCalls {
   return read.ok ? one(operation, read.arguments) : refused(read.denial.message);
 }
 
-function subscriptions(uris: Json | undefined): LineCalls {
-  const read = (Array.isArray(uris) ? uris : []).map((uri) =>
-    resourceCall("resources:subscribe", uri),
-  );
+function subscriptions(uris: readonly Json[]): LineCalls {
+  const read = uris.map((uri) => resourceCall(OPERATIONS.subscribe, uri));
   const bad = read.find(({ ok }) => !ok);
   return bad ?? { ok: true, calls: read.flatMap((found) => (found.ok ? found.calls : [])) };
 }
 
 /** What a server asks of the host: by requests of its own, or in its answers. */
-function serverCalls({ value, method, id }: Message): readonly RecordedCall[] {
-  if (method !== undefined) {
-    return id === undefined ? [] : clientCall(method, objectAt(value, "params") ?? {});
-  }
-  const asked = objectAt(objectAt(value, "result") ?? {}, "inputRequests") ?? {};
-  const error = objectAt(value, "error") ?? {};
-  const urls = objectAt(error, "data")?.["elicitations"];
-  const needsUrls = error["code"] === URL_ELICITATION_REQUIRED && Array.isArray(urls);
+function serverCalls({ value, method, kind }: Message): readonly RecordedCall[] {
+  if (kind === "request") return clientCall(method, objectAt(value, ["params"]));
+  const asked = Object.values(objectAt(value, ["result", "inputRequests"]) ?? {});
+  const needsUrls = valueAt(value, ["error", "code"]) === URL_ELICITATION_REQUIRED;
+  const urls = needsUrls ? (listAt(value, ["error", "data", "elicitations"]) ?? []) : [];
   return [
-    ...Object.values(asked).flatMap((input) => {
-      const request = isJsonObject(input) ? input : {};
-      return clientCall(String(request["method"]), objectAt(request, "params") ?? {});
-    }),
-    ...(needsUrls ? urls : []).flatMap((params: Json) =>
-      isJsonObject(params) ? clientCall("elicitation/create", params) : [],
+    ...asked.flatMap((input) =>
+      clientCall(stringAt(input, ["method"]), objectAt(input, ["params"])),
     ),
+    ...urls.flatMap((params) => clientCall("elicitation/create", objectAt(params, []))),
   ];
 }
 
-/** Requests of a server to its host. Their texts are for people and models, so URLs alone are limited. */
-const CLIENT_CALLS: ReadonlyMap<string, Pick<RecordedCall, "operation" | "limited">> = new Map([
-  ["sampling/createMessage", { operation: "client:sampling", limited: [] }],
-  ["elicitation/create", { operation: "client:elicitation", limited: ["url"] }],
-  ["roots/list", { operation: "client:roots", limited: [] }],
-]);
-
-function clientCall(method: string, params: JsonObject): readonly RecordedCall[] {
-  const call = CLIENT_CALLS.get(method);
-  return call === undefined ? [] : [{ ...call, arguments: judged(params) }];
-}
-
-/** The parameters that say what is done; the rest belongs to the protocol. */
-function judged(params: JsonObject): JsonObject {
-  const protocol = ["_meta", "inputResponses", "requestState"];
-  return Object.fromEntries(Object.entries(params).filter(([name]) => !protocol.includes(name)));
-}
-
-function objectAt(value: JsonObject, name: string): JsonObject | undefined {
-  const inner = Object.hasOwn(value, name) ? value[name] : undefined;
-  return inner !== undefined && isJsonObject(inner) ? inner : undefined;
+function clientCall(method = "", params: JsonObject = {}): readonly RecordedCall[] {
+  const rule = serverRequestRule(method);
+  if (rule?.by !== "client") return [];
+  // The rest are texts for people and models.
+  const limited = rule.operation === OPERATIONS.elicit ? ["url"] : [];
+  return [{ operation: rule.operation, arguments: judged(params), limited }];
 }
 
 function one(operation: string, given: JsonObject): LineCalls {

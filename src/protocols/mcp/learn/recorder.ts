@@ -2,12 +2,9 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { LineSplitter } from "../../../bytes/line-splitter.js";
 import { type ChildEnd, PipedChild } from "../../../system/piped-child.js";
-import { edit } from "../message/edit.js";
+import { CAPABILITY_KEY, withoutCapability } from "../gate/forward.js";
 import { HOST_LIMITS, readMessage } from "../message/message.js";
 import type { RecordedLine } from "./recording.js";
-
-/** The property of a message's `_meta` by which a host sends tokens to a gate. */
-const CAPABILITY_KEY = "dev.proviso/capability";
 
 export interface RecorderOptions {
   /** The server's program, started without a shell. */
@@ -52,7 +49,7 @@ export async function recordSession({
   const { signal } = ending;
   const note = (from: RecordedLine["from"], bytes: Uint8Array): void => {
     const text = withoutAll(Buffer.from(bytes).toString("utf8"), secrets);
-    record({ time: new Date().toISOString(), from, text: withoutCapability(text) });
+    record({ time: new Date().toISOString(), from, text: withoutTokens(text) });
   };
   const fromHost = pipeline(
     host,
@@ -100,12 +97,11 @@ async function* noted(
   if (rest?.kind === "line") note(rest.bytes);
 }
 
-/** Removes the token that a host sends with a message. What cannot be read is withheld, in case it has one. */
-function withoutCapability(text: string): string {
+/** Removes the tokens that a host sends with a message. What cannot be read is withheld, in case it has one. */
+function withoutTokens(text: string): string {
   if (!text.includes(CAPABILITY_KEY)) return text;
   const read = readMessage(text);
-  const path = ["params", "_meta", CAPABILITY_KEY];
-  return read.ok ? edit(text, [{ path, value: undefined }]) : "";
+  return read.ok ? withoutCapability(read.message) : "";
 }
 
 function withoutAll(text: string, secrets: readonly string[]): string {

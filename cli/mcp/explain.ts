@@ -1,0 +1,214 @@
+import type { Command } from "commander";
+import type { JsonObject } from "../../src/bytes/json.js";
+import { inspect } from "../../src/capability/inspect.js";
+import type { Authority } from "../../src/caveats/authority.js";
+import { meetOf } from "../../src/caveats/meet.js";
+import { schemaWithin } from "../../src/caveats/narrowed-schema.js";
+import {
+  authoritiesOver,
+  deadArguments,
+  type OperationAuthority,
+} from "../../src/caveats/operation-authority.js";
+import { OPERATIONS } from "../../src/protocols/mcp/gate/methods.js";
+import type { Context } from "../context.js";
+import { usageError } from "../exit.js";
+import { seenFromNow } from "../moment.js";
+import {
+  printAnswer,
+  printable,
+  quoted,
+  type Row,
+  renderRows,
+  say,
+  stdoutPaint,
+} from "../output.js";
+import { namingSource, readTokensArgument } from "../token-argument.js";
+import { operationTexts } from "../token-words.js";
+import { addExamples, collect, type GlobalOptions, toText } from "../verb.js";
+import { offerOf, type ServerOffer } from "./server-offer.js";
+
+interface Options extends GlobalOptions {
+  readonly token: readonly string[];
+  readonly upstream?: string;
+  readonly server?: string;
+}
+
+/** A row of the table. */
+interface Entry {
+  readonly name: string;
+  readonly left: Left;
+  /** The word for what happens to an operation that the token does not have. */
+  readonly refused: string;
+}
+
+/** What the tokens leave of one operation. */
+type Left =
+  | { readonly allowed: true; readonly authority: OperationAuthority }
+  | { readonly allowed: false; readonly reason: string };
+
+/** Adds `proviso mcp explain`. */
+export function defineExplain(mcp: Command, context: Context): void {
+  const command = mcp
+    .command("explain")
+    .description(
+      "Shows, as a table, what a token leaves of a server's tools: those that a gate hides, and with which " +
+        "arguments a gate lets the others be called. Starts the server, asks it for its tools and ends it. " +
+        "Several tokens must all allow a call. Needs no home, and verifies nothing.",
+    )
+    .argument("[command...]", "the server's command, behind --")
+    .requiredOption("--token <token>", "a token, or @FILE; repeat for more", collect)
+    .option("--upstream <url>", "the address of a server over HTTP, instead of a command", toText)
+    .option("--server <name>", "the server's name, behind a gate that has several", toText)
+    .action((words: readonly string[], _options: object, self: Command) =>
+      run(context, words, self.optsWithGlobals<Options>()),
+    );
+  addExamples(command, [
+    "proviso mcp explain --token @files.token -- npx -y @modelcontextprotocol/server-filesystem /data",
+    "proviso mcp explain --token @files.token --upstream http://127.0.0.1:3000/mcp --json",
+  ]);
+}
+
+async function run(context: Context, words: readonly string[], options: Options): Promise<void> {
+  const server = serverFrom(words, options);
+  const authority = authorityOf(context, options);
+  const offer = await offerOf(context, server);
+  const left = leftBy(authority);
+  const nameOf = (operation: string): string =>
+    options.server === undefined ? operation : `${options.server}/${operation}`;
+  const tools = offer.tools.map((tool) => {
+    const operation = nameOf(tool.name);
+    return { ...tool, operation, left: /[:/]/.test(tool.name) ? HIDDEN_NAME : left(operation) };
+  });
+  const others = otherOperations(offer).map((name) => {
+    const operation = nameOf(name);
+    return { operation, left: left(operation) };
+  });
+  const known = [...tools, ...others].map(({ operation }) => operation);
+  const foreign = (authority.operations ?? []).filter((operation) => !known.includes(operation));
+  const document = {
+    server: offer.title,
+    expires: authority.expires,
+    tools: tools.map(({ name, operation, inputSchema, left: one }) => ({
+      name,
+      operation,
+      ...documentOf(one, inputSchema),
+    })),
+    others: others.map(({ operation, left: one }) => ({ operation, ...documentOf(one) })),
+    foreign,
+  };
+  const entries = [
+    ...tools.map(({ name, left: one }): Entry => ({ name, left: one, refused: "hidden" })),
+    ...others.map(
+      ({ operation, left: one }): Entry => ({ name: operation, left: one, refused: "refused" }),
+    ),
+  ];
+  const shown = tools.filter((tool) => tool.left.allowed).length;
+  const end = authority.expires;
+  printAnswer(context, options, document, [
+    `${printable(offer.title)}: ${shown} of ${tools.length} tools are shown`,
+    end === undefined
+      ? "The token has no end."
+      : `The token ends ${seenFromNow(end, Date.now())} (${end}).`,
+    "",
+    ...renderRows(entries.flatMap(rowsOf), stdoutPaint(context)),
+    ...foreign.map(
+      (operation) => `The token also has ${quoted(operation)}, which this server does not.`,
+    ),
+  ]);
+}
+
+function serverFrom(
+  [command, ...args]: readonly string[],
+  { upstream }: Options,
+): readonly [string, ...string[]] | URL {
+  if (upstream !== undefined && command !== undefined) {
+    throw usageError("--upstream and a command exclude each other", "give one of them");
+  }
+  if (command !== undefined) return [command, ...args];
+  if (upstream === undefined) {
+    throw usageError(
+      "no server is named",
+      "write its command behind --, or its address: --upstream URL",
+    );
+  }
+  const url = URL.canParse(upstream) ? new URL(upstream) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
+  const hint = "write it like http://127.0.0.1:3000/mcp";
+  throw usageError(`--upstream ${quoted(upstream)} is not the address of a server`, hint);
+}
+
+/** Joins what all hops of all tokens leave. */
+function authorityOf(context: Context, { token: given }: Options): Authority {
+  const inspections = given.flatMap((argument) =>
+    readTokensArgument(context, argument).map((text) =>
+      namingSource(argument, () => inspect(text)),
+    ),
+  );
+  for (const { warnings } of inspections) {
+    for (const { code, message } of warnings) {
+      // A host's configuration names a token for weeks.
+      if (code !== "long_expiry") say(context, `warning: ${printable(message)}`);
+    }
+  }
+  const macaroons = inspections.flatMap((one) => [one, ...one.discharges]);
+  return meetOf(macaroons.map(({ links }) => links.map((link) => link.hop)));
+}
+
+function leftBy(authority: Authority): (operation: string) => Left {
+  const over = authoritiesOver(authority);
+  return (operation) =>
+    authority.operations?.includes(operation) === false
+      ? { allowed: false, reason: "the token does not have this operation" }
+      : { allowed: true, authority: over(operation) };
+}
+
+const HIDDEN_NAME: Left = {
+  allowed: false,
+  reason: "a gate takes no tool with : or / in its name",
+};
+
+/** The operations, other than tools, that have a use with this server. */
+function otherOperations({
+  hasResources,
+  hasPrompts,
+  hasCompletions,
+}: ServerOffer): readonly string[] {
+  const { read, subscribe, prompt, complete, sample, elicit, roots } = OPERATIONS;
+  return [
+    ...(hasResources ? [read, subscribe] : []),
+    ...(hasPrompts ? [prompt] : []),
+    ...(hasCompletions ? [complete] : []),
+    sample,
+    elicit,
+    roots,
+  ];
+}
+
+function rowsOf({ name, left, refused }: Entry): readonly Row[] {
+  const [first = "", ...others] = left.allowed
+    ? textsOf(left.authority)
+    : [`${refused}: ${left.reason}`];
+  return [[printable(name), first], ...others.map((text): Row => ["", text])];
+}
+
+function textsOf(authority: OperationAuthority): readonly string[] {
+  const dead = deadArguments(authority);
+  if (dead.length > 0) {
+    return [
+      `shown, but every call is refused: no value is left for ${dead.map(quoted).join(", ")}`,
+    ];
+  }
+  const texts = operationTexts(authority);
+  return texts.length === 0 ? ["any arguments"] : texts;
+}
+
+function documentOf(left: Left, inputSchema?: JsonObject): object {
+  if (!left.allowed) return { hidden: true, reason: left.reason };
+  const { limited, closed } = left.authority;
+  return {
+    hidden: false,
+    limits: operationTexts({ limited }),
+    only: closed,
+    inputSchema: inputSchema && schemaWithin(inputSchema, left.authority),
+  };
+}

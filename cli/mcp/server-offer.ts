@@ -1,0 +1,87 @@
+import type { Json, JsonObject } from "../../src/bytes/json.js";
+import type { Context } from "../context.js";
+import { environmentError } from "../exit.js";
+import { printable } from "../output.js";
+
+/** A tool as its server lists it. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly inputSchema: JsonObject;
+}
+
+/** What a server has. */
+export interface ServerOffer {
+  /** The name and version that it gives itself. */
+  readonly title: string;
+  readonly tools: readonly OfferedTool[];
+  readonly hasResources: boolean;
+  readonly hasPrompts: boolean;
+  readonly hasCompletions: boolean;
+}
+
+/** Milliseconds for each answer of the server. */
+const TIMEOUT = 30_000;
+
+/**
+ * Asks a server what it has, and ends it.
+ *
+ * @param server - The words of its command, or its address.
+ * @throws CliError if it does not start or does not answer.
+ */
+export async function offerOf(
+  context: Context,
+  server: readonly [string, ...string[]] | URL,
+): Promise<ServerOffer> {
+  const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const client = new Client(
+    { name: "proviso", version: "1.0" },
+    { versionNegotiation: { mode: "auto" } },
+  );
+  // Some servers also write what is no message.
+  client.onerror = () => {};
+  const transport =
+    server instanceof URL
+      ? new StreamableHTTPClientTransport(server)
+      : new StdioClientTransport({
+          command: server[0],
+          args: server.slice(1),
+          env: ownEnvironment(context),
+          stderr: "ignore",
+        });
+  try {
+    await client.connect(transport, { timeout: TIMEOUT });
+    const { tools = false, resources, prompts, completions } = client.getServerCapabilities() ?? {};
+    const listed =
+      tools === false ? [] : (await client.listTools(undefined, { timeout: TIMEOUT })).tools;
+    const { name, version } = client.getServerVersion() ?? { name: "the server", version: "" };
+    return {
+      title: `${name} ${version}`.trim(),
+      tools: listed.map((tool) => ({ name: tool.name, inputSchema: plain(tool.inputSchema) })),
+      hasResources: resources !== undefined,
+      hasPrompts: prompts !== undefined,
+      hasCompletions: completions !== undefined,
+    };
+  } catch (error) {
+    const named = server instanceof URL ? server.href : server[0];
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `${printable(named)} does not answer as a server of MCP: ${printable(why)}`;
+    throw environmentError("server_unavailable", message, "check its command or its address");
+  } finally {
+    await client.close().catch(() => {});
+  }
+}
+
+/** The environment of this process, without the variables of proviso. */
+function ownEnvironment({ env }: Context): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || /^PROVISO_/i.test(name) ? [] : [[name, value]],
+    ),
+  );
+}
+
+function plain(schema: object): JsonObject {
+  const copy: { readonly [name: string]: Json } = JSON.parse(JSON.stringify(schema));
+  return copy;
+}

@@ -1,0 +1,107 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { publishedServer } from "../../support/mcp-servers.js";
+import { Bench, type Document } from "../run.js";
+
+const bench = new Bench();
+const FILES = publishedServer("@modelcontextprotocol/server-filesystem", bench.folder);
+
+beforeAll(async () => {
+  const token = ["mcp", "token", "--op", "read_text_file,list_directory,delete_all"];
+  const limits = [
+    "read_text_file:path under /srv/me",
+    "read_text_file:?head<=20",
+    "list_directory:path absent",
+  ];
+  const only = ["--only-args", "read_text_file:path,head", "--only-args", "list_directory:"];
+  await bench.output(...token, "-o", "t", ...limits.flatMap((one) => ["--arg", one]), ...only);
+});
+
+function explain(...words: readonly string[]) {
+  return bench.run(["mcp", "explain", ...words]);
+}
+
+describe("proviso mcp explain with a real server", () => {
+  test("shows each tool with what a token leaves of it, or why it is hidden", async () => {
+    const { status, stdout, stderr } = await explain("--token", "@t", "--", ...FILES);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^secure-filesystem-server \S+: 2 of 14 tools are shown\n/);
+    expect(stdout).toContain("The token ends in 30 days");
+    expect(stdout).toMatch(
+      /^read_text_file +head <= 20, if it is there\n +path under \/srv\/me\n +only head, path$/m,
+    );
+    expect(stdout).toMatch(/^list_directory +path absent\n +no arguments$/m);
+    expect(stdout).toMatch(/^write_file +hidden: the token does not have this operation$/m);
+    expect(stdout).toMatch(/^client:sampling +refused: the token does not have this operation$/m);
+    expect(stdout).toContain('The token also has "delete_all", which this server does not.');
+  });
+
+  test("says with --json what a program needs, the narrowed schema too", async () => {
+    const { stdout } = await explain("--json", "--token", "@t", "--", ...FILES);
+    const found: Document = JSON.parse(stdout);
+    const tools: readonly Document[] = found["tools"];
+    const tool = (name: string) => tools.find((one) => one["name"] === name);
+    expect(tool("read_text_file")).toMatchObject({
+      hidden: false,
+      only: ["head", "path"],
+      inputSchema: {
+        additionalProperties: false,
+        properties: {
+          head: { maximum: 20 },
+          path: { pattern: expect.stringContaining("/srv/me") },
+        },
+      },
+    });
+    expect(tool("write_file")).toMatchObject({ hidden: true, reason: expect.any(String) });
+    expect(found["foreign"]).toEqual(["delete_all"]);
+  });
+
+  test("joins several tokens, says when no call is left, and warns of a token that has expired", async () => {
+    await bench.output(
+      "mcp",
+      "token",
+      "--op",
+      "read_text_file",
+      "--arg",
+      "read_text_file:path under /etc",
+      "-o",
+      "other",
+    );
+    const both = await explain("--token", "@t", "--token", "@other", "--", ...FILES);
+    expect(both.stdout).toContain(": 1 of 14 tools are shown");
+    expect(both.stdout).toMatch(
+      /^read_text_file +shown, but every call is refused: no value is left for "path"$/m,
+    );
+    await bench.output("mcp", "token", "--op", "read_text_file", "--expires", "1s", "-o", "short");
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const late = await explain("--token", "@short", "--", ...FILES);
+    expect(late.stderr).toContain("warning: it expired at");
+  });
+
+  test("takes the name that a server has behind a gate with several", async () => {
+    await bench.output("mcp", "token", "--op", "files/read_text_file", "-o", "named");
+    const { stdout } = await explain("--token", "@named", "--server", "files", "--", ...FILES);
+    expect(stdout).toMatch(/^read_text_file +any arguments$/m);
+    expect(stdout).toMatch(/^files\/client:roots +refused/m);
+  });
+});
+
+describe("proviso mcp explain refuses", () => {
+  test.each([
+    [["--token", "@t"], "no server is named", 2],
+    [["--token", "@t", "--upstream", "http://127.0.0.1:1/mcp", "--", "x"], "exclude each other", 2],
+    [["--token", "@t", "--upstream", "nowhere"], '"nowhere" is not the address of a server', 2],
+    [
+      ["--token", "@t", "--upstream", "http://127.0.0.1:1/mcp"],
+      "does not answer as a server of MCP",
+      6,
+    ],
+    [["--token", "@t", "--", "no-such-program"], "no-such-program does not answer", 6],
+    [["--token", "@none", "--", "x"], "could not read none", 6],
+  ] as const)("%j: %s", async (words, message, code) => {
+    const { status, stdout, stderr } = await explain(...words);
+    expect(stderr).toContain(message);
+    expect(stdout).toBe("");
+    expect(status).toBe(code);
+  });
+});
