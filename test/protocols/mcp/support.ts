@@ -1,13 +1,21 @@
-import type { Readable, Writable } from "node:stream";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { PassThrough, type Readable, type Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { getRequestListener } from "@hono/node-server";
 import {
   type JSONRPCMessage,
   ReadBuffer,
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
+import { createMcpHandler, type McpServer } from "@modelcontextprotocol/server";
 import type { Exchange, HostSession } from "../../../src/protocols/mcp/front/exchange.js";
+import { serveStdio } from "../../../src/protocols/mcp/front/stdio-front.js";
 import { eraOf, type Message } from "../../../src/protocols/mcp/message/message.js";
 import type { ServerConnection } from "../../../src/protocols/mcp/server/connection.js";
+import { httpServer } from "../../support/loopback-servers.js";
 
 /** A session that passes everything on to one server and back: the two transports, with no gate in between. */
 export class Relay implements HostSession {
@@ -17,7 +25,7 @@ export class Relay implements HostSession {
 
   constructor(server: ServerConnection) {
     this.#server = server;
-    server.onMessage = (text) => this.#answered(text);
+    server.onMessage = (text, { forRequest }) => this.#answered(text, forRequest);
   }
 
   async receive(message: Message, exchange: Exchange): Promise<void> {
@@ -27,9 +35,9 @@ export class Relay implements HostSession {
     await this.#server.send(text, { signal, headers, era: eraOf(message) });
   }
 
-  async #answered(text: string): Promise<void> {
+  async #answered(text: string, origin: string | number | undefined): Promise<void> {
     const { id, method, params } = JSON.parse(text);
-    const forRequest = method === undefined ? id : params?.progressToken;
+    const forRequest = method === undefined ? id : (origin ?? params?.progressToken);
     const exchange = this.#exchanges.get(forRequest);
     if (method === undefined) this.#exchanges.delete(forRequest);
     await (exchange === undefined ? this.toHost(text) : exchange.send(text));
@@ -71,4 +79,61 @@ export class StreamTransport implements Transport {
   async close(): Promise<void> {
     this.#output.end();
   }
+}
+
+/** The official client's way to a server behind the host side over standard streams. */
+export function clientOf(server: ServerConnection): {
+  readonly transport: Transport;
+  close(): Promise<void>;
+} {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const stop = new AbortController();
+  const { signal } = stop;
+  const session = new Relay(server);
+  const over = serveStdio({ session, input, output, signal, log: () => {} });
+  const close = (): Promise<void> => {
+    stop.abort();
+    return over;
+  };
+  return { transport: new StreamTransport(output, input), close };
+}
+
+/** Starts the published "everything" server over Streamable HTTP, of 2025-11-25. @returns Its address. */
+export async function startEverything(): Promise<{ url: URL; process: ChildProcess }> {
+  const path = import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js");
+  const port = await freePort();
+  const child = spawn(process.execPath, [fileURLToPath(path), "streamableHttp"], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: "ignore",
+  });
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  for (let tries = 0; tries < 200; tries++) {
+    if (
+      await fetch(url).then(
+        () => true,
+        () => false,
+      )
+    )
+      return { url, process: child };
+    await sleep(50);
+  }
+  child.kill();
+  throw new Error("the server does not start");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return address.port;
+}
+
+/** Serves a server of 2026-07-28 that the official package makes. @returns Its address. */
+export async function serveModern(make: () => McpServer): Promise<URL> {
+  const { fetch: answer } = createMcpHandler(make, { legacy: "reject" });
+  const listener = getRequestListener((request) => answer(request));
+  const { url } = await httpServer((req, res) => void listener(req, res));
+  return new URL(`${url}/mcp`);
 }

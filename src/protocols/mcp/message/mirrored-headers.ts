@@ -1,0 +1,139 @@
+// Revision 2026-07-28, "Request Metadata": HTTP headers that repeat parts of a request's body.
+
+import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import { decodeUtf8 } from "../../../bytes/utf8.js";
+
+/** The code of the JSON-RPC error for a header that does not agree with the body. */
+export const HEADER_MISMATCH = -32020;
+
+/** The property of `params` that the header `Mcp-Name` repeats, by method. */
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
+]);
+
+const PARAM = "mcp-param-";
+const PLAIN = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/;
+const SENTINEL = /^=\?base64\?(.*)\?=$/s;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const DECIMAL = /^-?\d+(\.0*)?$/;
+
+/** Headers by their names in lower case. */
+export type Headers = { readonly [name: string]: string };
+
+/** The parameters of a tool that headers repeat: their paths in the arguments, by header in lower case. */
+export type MirroredParameters = ReadonlyMap<string, readonly string[]>;
+
+/** Returns the value that `Mcp-Name` repeats; `undefined` if the method has none, or the body none. */
+export function namedIn(method: string, value: JsonObject): string | undefined {
+  const property = NAMED.get(method);
+  return property === undefined ? undefined : stringAt(value, ["params", property]);
+}
+
+/** Writes a value as a header: as it is, or in base64 behind a marker. */
+export function headerValue(value: string): string {
+  if (PLAIN.test(value) && !SENTINEL.test(value)) return value;
+  return `=?base64?${Buffer.from(value).toString("base64")}?=`;
+}
+
+/** Reads a value that {@link headerValue} has written; `undefined` if it has characters that no header may have. */
+export function readHeaderValue(header: string): string | undefined {
+  const [, coded] = SENTINEL.exec(header) ?? [];
+  if (coded === undefined) return PLAIN.test(header) ? header : undefined;
+  return BASE64.test(coded) ? decodeUtf8(Buffer.from(coded, "base64")) : undefined;
+}
+
+/** Returns the headers among some that repeat parameters. */
+export function parameterHeaders(headers: {
+  readonly [name: string]: string | readonly string[] | undefined;
+}): Headers {
+  const found: { [name: string]: string } = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith(PARAM) && value !== undefined) found[name] = [value].flat().join(", ");
+  }
+  return found;
+}
+
+/** Returns the parameters that a tool's `x-mcp-header` annotations mirror: those that `properties` alone lead to. */
+export function mirroredParameters(inputSchema: JsonObject): MirroredParameters {
+  const found = new Map<string, readonly string[]>();
+  const waiting: { schema: JsonObject; path: readonly string[] }[] = [
+    { schema: inputSchema, path: [] },
+  ];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { schema, path } = next;
+    const header = schema["x-mcp-header"];
+    if (typeof header === "string" && TOKEN.test(header) && path.length > 0) {
+      found.set(`${PARAM}${header.toLowerCase()}`, path);
+    }
+    const properties = objectAt(schema, "properties");
+    for (const [name, inner] of Object.entries(properties)) {
+      if (isJsonObject(inner)) waiting.push({ schema: inner, path: [...path, name] });
+    }
+  }
+  return found;
+}
+
+/** Returns the headers that repeat arguments of a call. */
+export function headersOf(value: JsonObject, parameters: MirroredParameters): Headers {
+  const headers: { [name: string]: string } = {};
+  for (const [name, path] of parameters) {
+    const text = textOf(valueAt(value, ["params", "arguments", ...path]));
+    if (text !== undefined) headers[name] = headerValue(text);
+  }
+  return headers;
+}
+
+/** Returns the first of the mirrored headers that does not agree with the arguments of a call. */
+export function disagreeing(
+  headers: Headers,
+  value: JsonObject,
+  parameters: MirroredParameters,
+): string | undefined {
+  for (const [name, path] of parameters) {
+    const argument = valueAt(value, ["params", "arguments", ...path]);
+    const header = headers[name];
+    const isAbsent = textOf(argument) === undefined;
+    if (header === undefined ? !isAbsent : isAbsent || !repeats(header, argument)) return name;
+  }
+  return undefined;
+}
+
+/** Returns whether a header repeats an argument; for an integer, `42.0` and `42` are the same. */
+function repeats(header: string, argument: Json | undefined): boolean {
+  const given = readHeaderValue(header);
+  if (given === undefined) return false;
+  if (typeof argument === "number") return DECIMAL.test(given) && Number(given) === argument;
+  return given === textOf(argument);
+}
+
+/** Returns what a header says of an argument; `undefined` for a value that no header repeats. */
+function textOf(argument: Json | undefined): string | undefined {
+  if (typeof argument === "string") return argument;
+  const isPlain = typeof argument === "boolean" || Number.isSafeInteger(argument);
+  return isPlain ? String(argument) : undefined;
+}
+
+function stringAt(value: JsonObject, path: readonly string[]): string | undefined {
+  const found = valueAt(value, path);
+  return typeof found === "string" ? found : undefined;
+}
+
+function valueAt(value: JsonObject, path: readonly string[]): Json | undefined {
+  let at: Json | undefined = value;
+  for (const name of path) {
+    if (at === undefined || !isJsonObject(at) || !Object.hasOwn(at, name)) return undefined;
+    at = at[name];
+  }
+  return at;
+}
+
+function objectAt(value: JsonObject, name: string): JsonObject {
+  const found = valueAt(value, [name]);
+  return found !== undefined && isJsonObject(found) ? found : {};
+}

@@ -1,0 +1,213 @@
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { TextDecoder as Decoder } from "node:util";
+import { createParser } from "eventsource-parser";
+import { errorCode } from "../../../system/error-code.js";
+import { ServerError } from "./connection.js";
+
+/** One HTTP request to a server. */
+export interface EndpointRequest {
+  readonly method: "POST" | "GET" | "DELETE";
+  readonly headers: { readonly [name: string]: string };
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A request on its way. */
+export interface Asked {
+  /** Fulfilled once the request is written, or has failed. */
+  readonly sent: Promise<void>;
+  /** Rejected with a ServerError `server_unavailable` if there is no answer. */
+  readonly response: Promise<IncomingMessage>;
+}
+
+/** A server-sent event. */
+export interface ServerEvent {
+  readonly data: string;
+  /** The id from which a stream can be resumed. */
+  readonly id: string | undefined;
+}
+
+export const JSON_TYPE = "application/json";
+export const EVENTS = "text/event-stream";
+
+/** Connections at once for requests. Notifications and answers have a pool of their own, so that a cancellation never waits. */
+const MOST_SOCKETS = 128;
+const MOST_REDIRECTS = 3;
+/** Milliseconds until a connection must be there. */
+const CONNECT = 20_000;
+
+/** The address of a server over Streamable HTTP. Redirects are followed within its origin alone. */
+export class Endpoint {
+  readonly #url: URL;
+  /** Headers of every request, from the configuration. */
+  readonly #headers: { readonly [name: string]: string };
+  readonly #log: (line: string) => void;
+  readonly #requests: HttpAgent;
+  readonly #others: HttpAgent;
+
+  /** @param log - Called with sentences for the operator, which hold addresses. */
+  constructor(url: URL, headers: { readonly [name: string]: string }, log: (line: string) => void) {
+    this.#url = url;
+    this.#headers = headers;
+    this.#log = log;
+    const agent = (): HttpAgent => {
+      const options = { keepAlive: true, maxSockets: MOST_SOCKETS };
+      return url.protocol === "http:" ? new HttpAgent(options) : new HttpsAgent(options);
+    };
+    this.#requests = agent();
+    this.#others = agent();
+  }
+
+  /** @param isRequest - True for what may take long to be answered. */
+  ask(request: EndpointRequest, isRequest: boolean): Asked {
+    const agent = isRequest ? this.#requests : this.#others;
+    let written = (): void => {};
+    const sent = new Promise<void>((resolve) => {
+      written = resolve;
+    });
+    const response = this.#follow(request, agent, written);
+    // Awaited by its caller, possibly later.
+    response.catch(written);
+    return { sent, response };
+  }
+
+  close(): void {
+    this.#requests.destroy();
+    this.#others.destroy();
+  }
+
+  async #follow(
+    request: EndpointRequest,
+    agent: HttpAgent,
+    written: () => void,
+  ): Promise<IncomingMessage> {
+    let url = this.#url;
+    for (let redirects = 0; ; redirects++) {
+      const response = await this.#once(url, request, agent, written);
+      const { statusCode = 0, headers } = response;
+      if (statusCode < 300 || statusCode >= 400) return response;
+      response.resume();
+      url = this.#target(url, statusCode, headers.location ?? "");
+      if (redirects === MOST_REDIRECTS) throw unavailable("redirects too often");
+    }
+  }
+
+  /** @throws ServerError unless the redirect keeps the method and stays within the origin. */
+  #target(from: URL, status: number, location: string): URL {
+    const target = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+    const isSame =
+      target?.origin === from.origin && target.username === "" && target.password === "";
+    if (target !== undefined && isSame && (status === 307 || status === 308)) return target;
+    const where = target === undefined ? "elsewhere" : `to ${target.origin}${target.pathname}`;
+    this.#log(`${from.origin}${from.pathname} redirects ${where}; if that is right, name it`);
+    throw unavailable(`redirects with HTTP ${status}, which is not followed`);
+  }
+
+  #once(
+    url: URL,
+    { method, headers, body, signal }: EndpointRequest,
+    agent: HttpAgent,
+    written: () => void,
+  ): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const request = url.protocol === "http:" ? requestHttp : requestHttps;
+      const all = { ...this.#headers, ...headers, "accept-encoding": "identity" };
+      const sent = request(url, { method, headers: all, agent });
+      // Given to the request, the signal would also destroy the socket when it carries another request.
+      const abort = (): void => void sent.destroy();
+      signal.addEventListener("abort", abort, { once: true });
+      sent.once("close", () => signal.removeEventListener("abort", abort));
+      if (signal.aborted) abort();
+      sent.once("socket", () => {
+        const late = setTimeout(() => sent.destroy(new Error("no connection")), CONNECT);
+        for (const event of ["finish", "close"]) sent.once(event, () => clearTimeout(late));
+      });
+      sent.once("finish", written);
+      sent.once("response", (response) => {
+        // An answer that nobody reads may still break off.
+        response.on("error", () => {});
+        resolve(response);
+      });
+      sent.on("error", (error) => {
+        reject(unavailable(`cannot be reached (${errorCode(error) || error.message})`));
+      });
+      sent.end(body);
+    });
+  }
+}
+
+function unavailable(what: string): ServerError {
+  return new ServerError("server_unavailable", `it ${what}`);
+}
+
+/** Returns the media type of a response, such as `text/event-stream`. */
+export function mediaType({ headers }: IncomingMessage): string {
+  return (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+/** Reads a body. @throws ServerError `server_unreadable` over the limit, or if it is not UTF-8. */
+export async function bodyOf(response: IncomingMessage, limit: number): Promise<string> {
+  assertPlain(response);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  return decoded(new TextDecoder("utf-8", { fatal: true }), Buffer.concat(chunks));
+}
+
+/**
+ * Reads server-sent events as they arrive. The next is read when the caller asks for it.
+ *
+ * @param onRetry - Called with the milliseconds that the server asks for before a reconnection.
+ * @throws ServerError `server_unreadable` for an event over the limit, or bytes that are not UTF-8.
+ */
+export async function* eventsOf(
+  response: IncomingMessage,
+  limit: number,
+  onRetry: (milliseconds: number) => void,
+): AsyncGenerator<ServerEvent, void> {
+  assertPlain(response);
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let waiting: ServerEvent[] = [];
+  let isTooLarge = false;
+  const parser = createParser({
+    maxBufferSize: limit,
+    onRetry,
+    onEvent: ({ event = "message", data, id }) => {
+      if (data.length > limit) isTooLarge = true;
+      else if (event === "message") waiting.push({ data, id });
+    },
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded") isTooLarge = true;
+    },
+  });
+  for await (const chunk of response) {
+    parser.feed(decoded(decoder, chunk, true));
+    const events = waiting;
+    waiting = [];
+    yield* events;
+    if (isTooLarge) throw tooLarge(limit);
+  }
+}
+
+function assertPlain({ headers }: IncomingMessage): void {
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (encoding.toLowerCase() === "identity") return;
+  throw new ServerError("server_unreadable", "it answers compressed, which was not asked for");
+}
+
+function decoded(decoder: Decoder, bytes: Uint8Array, stream = false): string {
+  try {
+    return decoder.decode(bytes, { stream });
+  } catch {
+    throw new ServerError("server_unreadable", "its answer is not UTF-8");
+  }
+}
+
+function tooLarge(limit: number): ServerError {
+  return new ServerError("server_unreadable", `its answer has more than ${limit} bytes`);
+}

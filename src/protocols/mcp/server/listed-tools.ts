@@ -1,0 +1,38 @@
+import { isObject, type JsonObject } from "../../../bytes/json.js";
+import {
+  type MirroredParameters,
+  mirroredParameters,
+  namedIn,
+} from "../message/mirrored-headers.js";
+
+/** Tools kept at once; a server that lists more repeats no parameters of the oldest. */
+const MOST = 10_000;
+
+/** The tools of a server whose parameters are repeated in headers, from the lists that it has answered. */
+export class ListedTools {
+  readonly #parameters = new Map<string, MirroredParameters>();
+
+  /** @param result - The result of `tools/list`. */
+  learn(result: { readonly [name: string]: unknown }): void {
+    const { tools } = result;
+    if (!Array.isArray(tools)) return;
+    for (const tool of tools as readonly unknown[]) {
+      if (!isObject(tool)) continue;
+      const { name, inputSchema } = tool;
+      if (typeof name !== "string" || !isObject(inputSchema)) continue;
+      const parameters = mirroredParameters(inputSchema as JsonObject);
+      this.#parameters.delete(name);
+      if (parameters.size === 0) continue;
+      this.#parameters.set(name, parameters);
+      const [oldest] = this.#parameters.keys();
+      if (this.#parameters.size > MOST && oldest !== undefined) this.#parameters.delete(oldest);
+    }
+  }
+
+  /** Returns the repeated parameters of the tool that a request calls; none for another request. */
+  parametersOf(request: JsonObject): MirroredParameters {
+    const { method } = request;
+    const name = method === "tools/call" ? namedIn(method, request) : undefined;
+    return (name === undefined ? undefined : this.#parameters.get(name)) ?? new Map();
+  }
+}
