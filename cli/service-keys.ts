@@ -8,7 +8,7 @@ import {
 import { absolutePath, type Context } from "./context.js";
 import { asUsage, usageError } from "./exit.js";
 import { findHome } from "./home.js";
-import { printAnswer, printable, printData, say } from "./output.js";
+import { printAnswer, printable, printData, quoted, say } from "./output.js";
 import type { GlobalOptions } from "./verb.js";
 
 export interface ServiceKeysOptions extends GlobalOptions {
@@ -45,6 +45,19 @@ export function giveServiceKeys(
   }
   say(context, `warning: ${warning}`);
   printData(context, `${JSON.stringify(set, undefined, options.json === true ? 0 : 2)}\n`);
+}
+
+/**
+ * Returns the service that keys are for.
+ *
+ * @param file - The name of the file in messages.
+ * @throws CliError if they are root keys.
+ */
+export function assertServiceKeys(file: string, { service }: Keyring): string {
+  if (service !== undefined) return service;
+  const hint =
+    "proviso keys service gives a service its own; with root keys, name their home by --home";
+  throw usageError(`${quoted(file)} does not have a service's keys`, hint);
 }
 
 /** Creates the file. If it exists, it is replaced only if it has keys of the same service. */

@@ -124,7 +124,7 @@ function writeNotices(modules) {
 }
 
 function copyFiles() {
-  for (const name of ["agent-config", "session-config"]) {
+  for (const name of ["agent-config", "session-config", "gate-config"]) {
     const file = `schemas/${name}.schema.json`;
     cpSync(join(root, file), join(command, file));
   }

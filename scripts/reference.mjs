@@ -158,13 +158,14 @@ function cell(text) {
 export function configurationPage() {
   const parts = [
     "# Configuration",
-    "`npm run reference` writes this page from the schemas. Both files are JSON with comments; `$schema` may name the " +
+    "`npm run reference` writes this page from the schemas. The files are JSON with comments; `$schema` may name the " +
       "schema, so that an editor completes and checks the file. Paths are relative to the file. A property that the schema " +
       "does not have is refused when the file is read.",
   ];
   for (const [file, title] of [
     ["agent-config", "`proviso serve`"],
     ["session-config", "`proviso session serve`"],
+    ["gate-config", "`proviso mcp gate`"],
   ]) {
     const path = join(root, "schemas", `${file}.schema.json`);
     const schema = JSON.parse(readFileSync(path, "utf8"));

@@ -9,6 +9,7 @@ import type { RateLimit } from "../../src/http/callers.js";
 import type { Grant, GrantApproval } from "../../src/issuer/grant.js";
 import type { Delegate, ListedCollection } from "../../src/protocols/a2a/card.js";
 import type { Collection } from "../../src/sources/table-columns.js";
+import type { SecretPlace } from "./secret.js";
 
 /** The configuration of `proviso serve`, with the defaults of its schema, `schemas/agent-config.schema.json`. */
 export interface AgentConfig {
@@ -110,5 +111,5 @@ type AuthenticationConfig =
 
 /** Settings of the sign-in to the approvals console. */
 export interface ConsoleLoginConfig extends Omit<OpenIdLoginOptions, "clientSecret"> {
-  readonly clientSecret?: { readonly file: string } | { readonly env: string };
+  readonly clientSecret?: SecretPlace;
 }

@@ -23,7 +23,7 @@ export interface ReadConfig<Config = AgentConfig> {
  *
  * @throws CliError as {@link readPart} does.
  */
-export async function readConfig<Part extends "config" | "session">(
+export async function readConfig<Part extends "config" | "session" | "gate">(
   context: Context,
   part: Part,
   file: string,

@@ -1,13 +1,11 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { readDuration } from "../../src/caveats/time.js";
 import { isLoopback } from "../../src/client/address.js";
 import { type ConsoleLogin, createDevelopmentLogin } from "../../src/console/login/login.js";
 import { createOpenIdLogin } from "../../src/console/login/openid.js";
 import type { Context } from "../context.js";
-import type { ConsoleLoginConfig } from "./agent-config.js";
 import { fromConfig, invalidConfig, problemAt, type ReadConfig } from "./config.js";
+import { secretAt } from "./secret.js";
 import type { Address } from "./settings.js";
 
 export interface ConsoleSettings {
@@ -18,8 +16,6 @@ export interface ConsoleSettings {
 
 const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
-/** Most bytes of a client's secret. */
-const MAX_SECRET = 4096;
 
 /**
  * Creates the sign-in of the approvals console: as configured, or else with callers' development tokens.
@@ -54,7 +50,8 @@ export async function openConsole(
     throw invalidConfig(file, [problemAt("approvals.login", what)]);
   }
   const { clientSecret: kept, ...others } = console.login;
-  const clientSecret = kept === undefined ? undefined : secretIn(context, read, kept);
+  const clientSecret =
+    kept === undefined ? undefined : secretAt(context, read, "approvals.login.clientSecret", kept);
   const given = { ...others, clientSecret };
   const login = await fromConfig(
     file,
@@ -62,28 +59,4 @@ export async function openConsole(
     (words) => `approvals.${words}`,
   );
   return { login, lifetime };
-}
-
-/** Reads a secret from a file or the environment; the configuration never contains it. */
-function secretIn(
-  { env }: Context,
-  { file, folder }: ReadConfig,
-  place: NonNullable<ConsoleLoginConfig["clientSecret"]>,
-): string {
-  const loginError = (member: string, what: string): Error =>
-    invalidConfig(file, [problemAt(`approvals.login.clientSecret.${member}`, what)]);
-  if ("env" in place) {
-    const secret = env[place.env] ?? "";
-    if (secret === "") throw loginError("env", "names a variable that is not set");
-    return secret;
-  }
-  let text: string;
-  try {
-    text = readFileSync(resolve(folder, place.file), "utf8");
-  } catch {
-    throw loginError("file", "cannot be read");
-  }
-  const secret = text.trim();
-  if (secret === "" || secret.length > MAX_SECRET) throw loginError("file", "holds no secret");
-  return secret;
 }

@@ -5,6 +5,7 @@ import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import { meant } from "../../src/checks/members.js";
 import { nearest } from "../../src/checks/nearest.js";
+import type { GateConfig } from "../mcp/gate-config.js";
 import { quoted } from "../output.js";
 import { packageFile } from "../package-file.js";
 import type { SessionConfig } from "../session/session-config.js";
@@ -22,6 +23,7 @@ export interface ConfigParts {
   readonly policy: PolicyDefinition;
   readonly developmentTokens: readonly FixedToken[];
   readonly session: SessionConfig;
+  readonly gate: GateConfig;
 }
 
 const ID = "urn:proviso:agent-config:1";
@@ -31,6 +33,7 @@ const FORMS: { readonly [Part in keyof ConfigParts]: object } = {
   policy: { $ref: `${ID}#/$defs/policy` },
   developmentTokens: { $ref: `${ID}#/$defs/developmentTokens` },
   session: { $ref: "urn:proviso:session-config:1" },
+  gate: { $ref: "urn:proviso:gate-config:1" },
 };
 
 type Form<T> =
@@ -79,7 +82,7 @@ async function compile(): Promise<Ajv2020> {
   // For editors; also used in messages if a pattern fails.
   ajv.addVocabulary(["patternErrorMessage"]);
   ajv.addFormat("url", (text: string) => URL.canParse(text));
-  for (const name of ["agent", "session"]) {
+  for (const name of ["agent", "session", "gate"]) {
     const file = packageFile(`dist/schemas/${name}-config.schema.json`);
     ajv.addSchema(JSON.parse(readFileSync(file, "utf8")));
   }
@@ -88,7 +91,8 @@ async function compile(): Promise<Ajv2020> {
 
 function problemFrom(error: ErrorObject): ConfigProblem | undefined {
   // Alternatives are reported as one problem.
-  if (error.keyword === "if" || error.schemaPath.includes("/oneOf/")) return undefined;
+  if (["if", "propertyNames"].includes(error.keyword) || error.schemaPath.includes("/oneOf/"))
+    return undefined;
   const [member, what] = WORDS[error.keyword]?.(error) ?? ["", error.message];
   const path = `${pathOf(error.instancePath)}${member}`.replace(/^\./, "");
   return { path, message: `${path === "" ? "the whole" : path}: ${what}` };

@@ -14,12 +14,12 @@ import {
   type Paint,
   printAnswer,
   printable,
-  quoted,
   type Row,
   renderRows,
   stdoutPaint,
 } from "../output.js";
 import { adviceForDenial, exitForDenial, refusalLines } from "../refusal.js";
+import { assertServiceKeys } from "../service-keys.js";
 import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 import { act, addExamples, collect, toText } from "../verb.js";
 
@@ -119,13 +119,9 @@ function serviceIssuer(
     throw usageError(`${missing} is missing: --keys and --issuer belong together`);
   }
   const keys = readKeyringFile(absolutePath(context, file));
-  if (keys.service === undefined) {
-    const hint =
-      "proviso keys service gives a service its own; with root keys, name their home by --home";
-    throw usageError(`${quoted(file)} does not have a service's keys`, hint);
-  }
+  const audience = assertServiceKeys(file, keys);
   const revocations = createRevocationList();
-  const issuer = createIssuer({ name, keys, revocations, audience: keys.service });
+  const issuer = createIssuer({ name, keys, revocations, audience });
   return { issuer, files: { config: "the home" } };
 }
 

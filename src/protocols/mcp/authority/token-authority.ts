@@ -46,10 +46,10 @@ export interface TokenAuthorityOptions {
   /** Names of arguments whose values go into the ledger; none unless given. */
   readonly recordValues?: readonly string[] | undefined;
   /**
-   * The folder from which the server reads relative paths, if symbolic links are to be followed: a path that leads out
-   * of the folders that the tokens allow is refused then.
+   * Returns the folder from which a server reads relative paths. A path whose symbolic links lead out of the folders that
+   * the tokens allow is refused then. Links are not followed unless given, nor for a server without a folder.
    */
-  readonly resolvePathsFrom?: string | undefined;
+  readonly folderOf?: ((server: string | undefined) => string | undefined) | undefined;
   /** Called when the keys cannot be read, for which every call is refused. */
   readonly onProblem?: ((error: StorageError) => void) | undefined;
   /** Called with every decision, for metrics. */
@@ -108,7 +108,7 @@ class TokenAuthority implements GateAuthority {
   async decide(presented: Presented, call: GateCall): Promise<GateDecision> {
     const seconds = this.#recorder.start();
     if (!presented.ok) return this.#refused(call, [{ denials: presented.denials }], seconds);
-    const { issuer, resolvePathsFrom: base } = this.#options;
+    const { issuer, folderOf } = this.#options;
     await issuer.catchUp();
     const judged = presented.tokens.map((token) =>
       this.#judge(token, call.operation, call.arguments),
@@ -118,7 +118,9 @@ class TokenAuthority implements GateAuthority {
     );
     if (refusals.length > 0) return this.#refused(call, refusals, seconds);
     const [first, ...others] = judged.flatMap((one) => (one.allowed ? [one.capability] : []));
-    const [denial, ...more] = base === undefined ? [] : linkDenials(call, presented.tokens, base);
+    const folder = folderOf?.(call.server);
+    const [denial, ...more] =
+      folder === undefined ? [] : linkDenials(call, presented.tokens, folder);
     if (first === undefined || denial !== undefined) {
       const denials: AgentDenials = [denial ?? NOTHING_PRESENTED, ...more];
       return this.#refused(call, [{ denials, capability: first }], seconds);

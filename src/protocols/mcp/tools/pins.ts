@@ -40,8 +40,11 @@ export interface ToolPin {
 }
 
 export interface PinStoreOptions {
-  /** Returns a text that names a server among those of all gates of the home, such as its command line. */
-  readonly titleOf: (server: string | undefined) => string;
+  /**
+   * Returns a text that names a server among those of all gates of the home, such as its command line. Its name unless
+   * given, or an empty text.
+   */
+  readonly titleOf?: ((server: string | undefined) => string) | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
@@ -60,7 +63,7 @@ export class PinStore implements ToolPins {
   readonly #options: PinStoreOptions;
 
   /** @param database - Stays open. */
-  constructor(database: StoreDatabase, options: PinStoreOptions) {
+  constructor(database: StoreDatabase, options: PinStoreOptions = {}) {
     this.#database = tablesOf(database);
     this.#options = options;
   }
@@ -69,7 +72,8 @@ export class PinStore implements ToolPins {
     server: string | undefined,
     tools: readonly ToolDefinition[],
   ): Promise<ReadonlySet<string>> {
-    const title = this.#options.titleOf(server);
+    const { titleOf = (name) => name ?? "" } = this.#options;
+    const title = titleOf(server);
     const seen = tools.map((tool) => ({ name: tool.name, text: textOfDefinition(tool) }));
     const rows = await this.#database.read((db) => rowsOf(db, title));
     const known = seen.every(({ name, text }) => {
@@ -92,8 +96,13 @@ export class PinStore implements ToolPins {
     return readStored(this.#database.name, "the pin of a tool", () => rows.map(pinOf));
   }
 
-  /** Pins the definition that a server gives now. @returns Whether there was another than the pinned one. */
-  async accept({ server, tool }: Pick<ToolPin, "server" | "tool">): Promise<boolean> {
+  /**
+   * Pins the changed definition of a tool in the place of the pinned one.
+   *
+   * @param pin - As {@link list} gives it.
+   * @returns `false` if the server has changed the definition again since, or gone back: nothing is pinned then.
+   */
+  async accept({ server, tool, changed }: ToolPin): Promise<boolean> {
     return this.#database.write(async (db) => {
       const id = idOf(server, tool);
       const row = await db
@@ -101,11 +110,11 @@ export class PinStore implements ToolPins {
         .select("changed")
         .where("id", "=", id)
         .executeTakeFirst();
-      if (row === undefined || row.changed === null) return false;
+      if (changed === undefined || row?.changed !== JSON.stringify(changed)) return false;
       const pinned = this.#now();
       await db
         .updateTable("tool_pin")
-        .set({ definition: row.changed, changed: null, pinned })
+        .set({ definition: JSON.stringify(changed), changed: null, pinned })
         .where("id", "=", id)
         .execute();
       return true;

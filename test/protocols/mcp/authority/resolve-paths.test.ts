@@ -27,7 +27,7 @@ beforeAll(() => {
 
 /** Judges one argument of `read`, whose tokens are limited to a folder. */
 async function allows(folder: string, given: object, base = root): Promise<boolean> {
-  const { authority, mint } = await world({ resolvePathsFrom: base });
+  const { authority, mint } = await world({ folderOf: () => base });
   const optional = true as const;
   const limits = {
     path: { path: folder, optional },

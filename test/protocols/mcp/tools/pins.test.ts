@@ -33,8 +33,11 @@ onBothDatabases((place) => {
       expect(await store.list()).toEqual([
         { server: "server-files", tool: "read", definition: READ, pinned: 1000, changed: POISONED },
       ]);
-      expect(await store.accept({ server: "server-files", tool: "read" })).toBe(true);
-      expect(await store.accept({ server: "server-files", tool: "read" })).toBe(false);
+      const [pin] = await store.list();
+      if (pin === undefined) throw new Error("nothing is pinned");
+      expect(await store.accept({ ...pin, changed: READ })).toBe(false);
+      expect(await store.accept(pin)).toBe(true);
+      expect(await store.accept(pin)).toBe(false);
       expect(await changed(store, POISONED)).toEqual([]);
       expect(await changed(store, READ)).toEqual(["read"]);
     });

@@ -1,0 +1,33 @@
+/** The value of a header: itself, or where it is. */
+export type HeaderValue = string | { readonly env: string } | { readonly file: string };
+
+/** One server in the configuration: a program, or an address. */
+export interface ServerConfig {
+  readonly command?: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly env: { readonly [name: string]: string };
+  readonly url?: string;
+  readonly headers: { readonly [name: string]: HeaderValue };
+}
+
+/** The configuration of `proviso mcp gate`, with the defaults of its schema, `schemas/gate-config.schema.json`. */
+export interface GateConfig {
+  readonly home?: string;
+  readonly database?: string;
+  readonly keys?: {
+    readonly file: string;
+    readonly issuer: string;
+    readonly feed: string;
+    readonly state: string;
+    readonly insecure: boolean;
+  };
+  readonly grant?: string;
+  readonly audience?: string;
+  /** The path of a file. */
+  readonly token?: string;
+  readonly listen?: string;
+  readonly resolvePaths: boolean;
+  readonly servers: { readonly [name: string]: ServerConfig };
+  readonly ledger: { readonly values: readonly string[]; readonly retention: number };
+}

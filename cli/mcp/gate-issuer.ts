@@ -1,0 +1,107 @@
+import { mkdirSync } from "node:fs";
+import type { Ledger } from "../../src/agent/ledger.js";
+import { HomeError } from "../../src/home/home-error.js";
+import { openHome } from "../../src/home/open-home.js";
+import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
+import { followRevocations } from "../../src/protocols/revocations/follow.js";
+import { openStores, type StoreDatabase } from "../../src/stores/database.js";
+import { followKeyringFile } from "../../src/stores/follow-keyring.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
+import type { Context } from "../context.js";
+import { environmentError } from "../exit.js";
+import { homeFor, loadingShown } from "../home.js";
+import { warn, warnOfLedger } from "../serve/log.js";
+import { type Closing, pruneHourly } from "../serve/opened.js";
+import { assertServiceKeys } from "../service-keys.js";
+import type { ForeignIssuer, GateSettings } from "./gate-settings.js";
+import { gateIssuer } from "./new-token.js";
+
+/** The issuer by which a gate judges, and the database that it writes to. */
+export interface GateIssuer {
+  readonly issuer: Issuer;
+  readonly revocations: { readonly version: number };
+  readonly ledger: Ledger;
+  readonly database: StoreDatabase;
+  /** The name of the gate in `audience`. */
+  readonly audience: string;
+  /** A line for the operator. */
+  readonly note: string;
+}
+
+/**
+ * Opens the home, or the keys and the revocation list of an issuer elsewhere.
+ *
+ * @param opened - Gets the functions that close what was opened.
+ * @throws CliError `home_missing`, with the command that makes one.
+ */
+export async function openGateIssuer(
+  context: Context,
+  settings: GateSettings,
+  opened: Closing[],
+): Promise<GateIssuer> {
+  const { keys, retention } = settings;
+  const onProblem = (problem: Parameters<typeof warnOfLedger>[1]): void =>
+    warnOfLedger(context, problem);
+  const ledger = { retention, onProblem };
+  return keys === undefined
+    ? openOwn(context, settings, ledger, opened)
+    : openForeign(context, keys, settings, ledger, opened);
+}
+
+type LedgerSettings = NonNullable<ConstructorParameters<typeof LedgerStore>[1]>;
+
+async function openOwn(
+  context: Context,
+  { home: choice, grant, audience }: GateSettings,
+  ledger: LedgerSettings,
+  opened: Closing[],
+): Promise<GateIssuer> {
+  const { folder, database } = homeFor(context, choice);
+  const onLoading = loadingShown(context);
+  const home = await openHome({ folder, database, ledger, onLoading }).catch(homeFailure);
+  opened.push(() => home.close());
+  const { revocations } = home;
+  const works = [() => revocations.prune(), () => home.ledger.prune()];
+  opened.push(pruneHourly(works, (message) => warn(context, message)));
+  const issuer = gateIssuer(home, grant);
+  const note = `issuer ${issuer.name}, home ${folder}`;
+  return { ...home, issuer, audience: audience ?? issuer.name, note };
+}
+
+function homeFailure(error: unknown): never {
+  if (!(error instanceof HomeError) || error.code !== "home_missing") throw error;
+  const hint =
+    "proviso mcp learn or proviso mcp token makes one; --home or PROVISO_HOME names another";
+  throw environmentError(error.code, error.message, hint);
+}
+
+async function openForeign(
+  context: Context,
+  { file, name, feed, insecure, state }: ForeignIssuer,
+  { home: { database: place } }: GateSettings,
+  ledgerSettings: LedgerSettings,
+  opened: Closing[],
+): Promise<GateIssuer> {
+  const keys = followKeyringFile(file);
+  const service = assertServiceKeys(file, keys());
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const database = await openStores(
+    homeFor(context, { home: state, database: place }).database,
+    "create",
+  );
+  opened.push(() => database.close());
+  const ledger = new LedgerStore(database, ledgerSettings);
+  opened.push(() => ledger.close());
+  opened.push(pruneHourly([() => ledger.prune()], (message) => warn(context, message)));
+  const revocations = followRevocations({ url: feed, keys, insecure });
+  opened.push(() => revocations.close());
+  try {
+    await revocations.refresh();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    warn(context, `every call is refused until the revocation list can be read: ${why}`);
+  }
+  const issuer = createIssuer({ name, keys, revocations, audience: service });
+  const note = `issuer ${name}, service ${service}, revocation list ${new URL(feed).origin}`;
+  return { issuer, revocations, ledger, database, audience: service, note };
+}

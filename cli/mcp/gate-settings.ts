@@ -1,0 +1,244 @@
+import { dirname, resolve } from "node:path";
+import { absolutePath, type Context } from "../context.js";
+import { usageError } from "../exit.js";
+import { databaseAt, type HomeChoice } from "../home.js";
+import { printable } from "../output.js";
+import { type ReadConfig, readConfig } from "../serve/config.js";
+import { secretAt } from "../serve/secret.js";
+import { type Address, addressIn } from "../serve/settings.js";
+import type { GateConfig, ServerConfig } from "./gate-config.js";
+import { GATE_GRANT } from "./new-token.js";
+
+/** The options of `proviso mcp gate`. */
+export interface GateOptions extends HomeChoice {
+  readonly token?: readonly string[];
+  readonly grant?: string;
+  readonly audience?: string;
+  readonly listen?: string;
+  readonly upstream?: string;
+  readonly config?: string;
+  readonly resolvePaths?: boolean;
+  readonly record?: readonly string[];
+  readonly keys?: string;
+  readonly issuer?: string;
+  readonly feed?: string;
+  readonly state?: string;
+  readonly insecure?: boolean;
+}
+
+/** One server behind the gate. */
+export type ServerSource = {
+  readonly name: string | undefined;
+  /** Names it among the servers of all gates: its command line or address, or its name and the configuration. */
+  readonly title: string;
+} & (
+  | {
+      readonly kind: "program";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly cwd: string | undefined;
+      readonly env: { readonly [name: string]: string };
+    }
+  | {
+      readonly kind: "address";
+      readonly url: string;
+      readonly headers: { readonly [name: string]: string };
+    }
+);
+
+/** An issuer elsewhere, of which the gate is a service. */
+export interface ForeignIssuer {
+  readonly file: string;
+  readonly name: string;
+  readonly feed: string;
+  readonly insecure: boolean;
+  /** The absolute path of the folder for the ledger and the pins. */
+  readonly state: string;
+}
+
+/** The settings of a gate: of its flags, and where these say nothing, of its configuration. */
+export interface GateSettings {
+  readonly servers: readonly ServerSource[];
+  readonly home: HomeChoice;
+  /** In the place of a home. */
+  readonly keys: ForeignIssuer | undefined;
+  readonly grant: string;
+  readonly audience: string | undefined;
+  /** As `--token` takes them. */
+  readonly tokens: readonly string[];
+  readonly listen: Address | undefined;
+  readonly resolvePaths: boolean;
+  readonly recordValues: readonly string[];
+  /** Days. */
+  readonly retention: number | undefined;
+}
+
+/** @throws CliError if the flags or the configuration are not valid. */
+export async function gateSettings(
+  context: Context,
+  options: GateOptions,
+  words: readonly string[],
+): Promise<GateSettings> {
+  assertOneWay(options, words);
+  const read =
+    options.config === undefined ? undefined : await readConfig(context, "gate", options.config);
+  const config: Partial<GateConfig> = read?.config ?? {};
+  const settings: GateSettings = {
+    servers: serversFrom(context, options, words, read),
+    home: homeChoice(context, options, read),
+    keys: foreignIssuer(context, options, read),
+    grant: options.grant ?? config.grant ?? GATE_GRANT,
+    audience: options.audience ?? config.audience,
+    tokens: tokensFrom(context, options, read),
+    listen: listenFrom(options.listen ?? config.listen),
+    resolvePaths: options.resolvePaths ?? config.resolvePaths ?? false,
+    recordValues: options.record ?? config.ledger?.values ?? [],
+    retention: config.ledger?.retention,
+  };
+  refuseContradictions(settings);
+  return settings;
+}
+
+function assertOneWay({ upstream, config }: GateOptions, [command]: readonly string[]): void {
+  const ways = [command, upstream, config].filter((way) => way !== undefined);
+  if (ways.length === 1) return;
+  const message = ways.length === 0 ? "no server is named" : "the server is named in two ways";
+  throw usageError(message, "give -- COMMAND ARGS..., or --upstream URL, or --config FILE");
+}
+
+function refuseContradictions({ keys, audience, tokens, listen, ...others }: GateSettings): void {
+  if (listen !== undefined && tokens.length > 0) {
+    throw usageError(
+      "a gate that listens must have no token of its own: all who reach it would have it",
+      "leave out --token and PROVISO_TOKEN; callers send theirs in the header Proviso-Capability",
+    );
+  }
+  if (keys !== undefined && audience !== undefined) {
+    throw usageError(
+      "--audience is not for --keys",
+      "the audience is the service that they are for",
+    );
+  }
+  if (others.resolvePaths && others.servers.every(({ kind }) => kind === "address")) {
+    throw usageError("--resolve-paths is for servers that run on this machine", "leave it out");
+  }
+}
+
+function serversFrom(
+  context: Context,
+  { upstream }: GateOptions,
+  words: readonly string[],
+  read: ReadConfig<GateConfig> | undefined,
+): readonly ServerSource[] {
+  if (read !== undefined) {
+    return Object.entries(read.config.servers).map(([name, server]) =>
+      namedServer(context, name, server, read),
+    );
+  }
+  const name = undefined;
+  const [command, ...args] = words;
+  if (upstream !== undefined) {
+    return [{ name, title: titleOfUrl(upstream), kind: "address", url: upstream, headers: {} }];
+  }
+  const title = words.join(" ");
+  return [
+    { name, title, kind: "program", command: command ?? "", args, cwd: context.cwd, env: {} },
+  ];
+}
+
+function namedServer(
+  context: Context,
+  name: string,
+  { command, args, cwd, env, url, headers }: ServerConfig,
+  read: ReadConfig<GateConfig>,
+): ServerSource {
+  const { file, folder } = read;
+  const title = `${name} in ${absolutePath(context, file)}`;
+  if (url !== undefined) {
+    const values = Object.entries(headers).map(([header, value]) => {
+      const place = `servers.${name}.headers.${header}`;
+      return [header, typeof value === "string" ? value : secretAt(context, read, place, value)];
+    });
+    return { name, title, kind: "address", url, headers: Object.fromEntries(values) };
+  }
+  const place = cwd === undefined ? context.cwd : resolve(folder, cwd);
+  return { name, title, kind: "program", command: command ?? "", args, cwd: place, env };
+}
+
+/** Returns an address without what may be secret: user, password, query. */
+function titleOfUrl(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
+function homeChoice(
+  { env }: Context,
+  options: GateOptions,
+  read: ReadConfig<GateConfig> | undefined,
+): HomeChoice {
+  const { home, database } = read?.config ?? {};
+  const folder = read?.folder ?? "";
+  const placed = database === undefined ? undefined : databaseAt({ cwd: folder }, database);
+  const configured = home === undefined ? env["PROVISO_HOME"] : resolve(folder, home);
+  return { home: options.home ?? configured, database: options.database ?? placed };
+}
+
+function foreignIssuer(
+  context: Context,
+  { keys, issuer, feed, state, insecure = false, home }: GateOptions,
+  read: ReadConfig<GateConfig> | undefined,
+): ForeignIssuer | undefined {
+  const given = { "--keys": keys, "--issuer": issuer, "--feed": feed, "--state": state };
+  const missing = Object.entries(given).filter(([, value]) => value === undefined);
+  const configured = read?.config.keys;
+  if (missing.length < 4 && home !== undefined) {
+    throw usageError("--keys and --home exclude each other", "the keys are in the place of a home");
+  }
+  if (missing.length === 4 && configured !== undefined && read !== undefined) {
+    const file = resolve(read.folder, configured.file);
+    return {
+      ...configured,
+      file,
+      name: configured.issuer,
+      state: resolve(read.folder, configured.state),
+    };
+  }
+  if (missing.length === 4) return undefined;
+  if (keys === undefined || issuer === undefined || feed === undefined || state === undefined) {
+    const names = missing.map(([name]) => name).join(", ");
+    throw usageError(`${names} missing: --keys, --issuer, --feed and --state belong together`);
+  }
+  return {
+    file: absolutePath(context, keys),
+    name: issuer,
+    feed,
+    insecure,
+    state: absolutePath(context, state),
+  };
+}
+
+function tokensFrom(
+  { env }: Context,
+  { token }: GateOptions,
+  read: ReadConfig<GateConfig> | undefined,
+): readonly string[] {
+  if (token?.includes("-") === true) {
+    throw usageError("the token cannot come from standard input", "give it as @FILE");
+  }
+  if (token !== undefined) return token;
+  const { token: file } = read?.config ?? {};
+  if (file !== undefined) return [`@${resolve(read?.folder ?? dirname(file), file)}`];
+  const { PROVISO_TOKEN: variable } = env;
+  return variable === undefined || variable === "" ? [] : [variable];
+}
+
+function listenFrom(text: string | undefined): Address | undefined {
+  if (text === undefined) return undefined;
+  const address = addressIn(text);
+  if (address !== undefined) return address;
+  throw usageError(
+    `--listen ${printable(text)}: this is not HOST:PORT`,
+    "write it like 127.0.0.1:8808; port 0 for any",
+  );
+}

@@ -1,0 +1,81 @@
+import type { Command } from "commander";
+import type { Context } from "../context.js";
+import { addDatabase } from "../home.js";
+import { printable, say } from "../output.js";
+import { addExamples, collect, flagsBefore, toText } from "../verb.js";
+import type { GateOptions } from "./gate-settings.js";
+import { GATE_GRANT } from "./new-token.js";
+
+/** Adds `proviso mcp gate`. */
+export function defineGate(mcp: Command, context: Context): void {
+  const command = mcp
+    .command("gate")
+    .description(
+      "Stands in front of an MCP server and passes on what tokens allow. A host starts it in the " +
+        "place of the server, whose command follows --. Refusals are results that say why, lists " +
+        "show what is left, and every decision is in the ledger.",
+    )
+    .argument("[command...]", "after --: the server's command and its arguments")
+    .option(
+      "--token <token>",
+      "the gate's own token, or @FILE, which is followed; repeat for more, all of which must " +
+        "allow a call (env: PROVISO_TOKEN)",
+      collect,
+    )
+    .option("--grant <grant>", `the grant of the tokens; ${GATE_GRANT} unless given`, toText)
+    .option(
+      "--audience <name>",
+      "the gate in the audience of tokens; the issuer unless given",
+      toText,
+    )
+    .option("--config <file>", "a JSON file with several servers, by name", toText)
+    .option("--resolve-paths", "follow symbolic links before a path is judged")
+    .option(
+      "--record <argument>",
+      "an argument whose values the ledger keeps; repeat for more",
+      collect,
+    )
+    .option(
+      "--keys <file>",
+      "in the place of a home: a service's keys, as keys service gives them",
+      toText,
+    )
+    .option("--issuer <name>", "with --keys: the name of the issuer", toText)
+    .option("--feed <url>", "with --keys: the address of the issuer's revocation list", toText)
+    .option(
+      "--state <dir>",
+      "with --keys: a folder for the ledger and the pins, made if need be",
+      toText,
+    )
+    .option("--insecure", "with --keys: allow a feed over plain http on another machine")
+    .action((words: readonly string[], _options: object, self: Command) =>
+      run(context, flagsBefore<GateOptions>(self), words),
+    );
+  addDatabase(command);
+  addExamples(command, [
+    "proviso mcp gate --token @/home/me/.proviso/files.token -- npx -y @modelcontextprotocol/server-filesystem /data",
+    "proviso mcp gate --token @files.token --record path --resolve-paths -- node server.js",
+    "proviso mcp gate --config gate.json",
+    "proviso mcp gate --keys files.jwks --issuer documents-agent --feed https://agent.example/revocations --state /var/lib/gate --token @files.token -- node server.js",
+  ]);
+}
+
+async function run(
+  context: Context,
+  options: GateOptions,
+  words: readonly string[],
+): Promise<void> {
+  const signal = context.untilStopped();
+  // Loaded on demand, since help does not need it.
+  const { gateSettings } = await import("./gate-settings.js");
+  const settings = await gateSettings(context, options, words);
+  const { openGate } = await import("./open-gate.js");
+  const { serveHost } = await import("./serve-host.js");
+  const gate = await openGate(context, settings);
+  try {
+    for (const note of gate.notes) say(context, printable(note));
+    await serveHost(context, gate, signal);
+  } finally {
+    await gate.close();
+  }
+}

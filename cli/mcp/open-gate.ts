@@ -1,0 +1,146 @@
+import type { GateAuthority } from "../../src/protocols/mcp/authority/gate-authority.js";
+import { createTokenAuthority } from "../../src/protocols/mcp/authority/token-authority.js";
+import type { HostSession } from "../../src/protocols/mcp/front/exchange.js";
+import { openGateSession } from "../../src/protocols/mcp/gate/gate-session.js";
+import {
+  type ServerConnection,
+  type ServerEnd,
+  ServerError,
+} from "../../src/protocols/mcp/server/connection.js";
+import { startStdioServer } from "../../src/protocols/mcp/server/stdio-server.js";
+import { PinStore } from "../../src/protocols/mcp/tools/pins.js";
+import type { Context } from "../context.js";
+import { environmentError } from "../exit.js";
+import { printable, say } from "../output.js";
+import { warn } from "../serve/log.js";
+import { type Closing, closeAll, openAll } from "../serve/opened.js";
+import { type GateIssuer, openGateIssuer } from "./gate-issuer.js";
+import type { GateSettings, ServerSource } from "./gate-settings.js";
+import { OwnTokens, ownTokenNotes } from "./own-tokens.js";
+
+/** A session of a host, with servers of its own. */
+export interface OpenSession {
+  readonly session: HostSession;
+  /** Fulfilled when one of its servers has ended by itself. */
+  readonly ended: Promise<ServerEnd>;
+}
+
+/** An open gate. */
+export interface Gate {
+  /** Lines for the operator. */
+  readonly notes: readonly string[];
+  /**
+   * Starts the servers, and opens a session with them.
+   *
+   * @param stateless - `true` for a session that all callers share.
+   * @throws CliError with the code of the server's failure.
+   */
+  openSession(stateless?: boolean): Promise<OpenSession>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the issuer, the tokens and the pins of a gate. Its sessions start the servers.
+ *
+ * @throws CliError if the home, the keys or the gate's own token cannot be used.
+ */
+export function openGate(context: Context, settings: GateSettings): Promise<Gate> {
+  return openAll(async (opened) => {
+    const tokens = new OwnTokens(context, settings.tokens);
+    const parts = await openGateIssuer(context, settings, opened);
+    for (const line of tokens.exposed) warn(context, line);
+    const authority = authorityOf(context, settings, parts, tokens);
+    opened.push(() => authority.close());
+    const titles = new Map(settings.servers.map(({ name, title }) => [name, title]));
+    const pins = new PinStore(parts.database, { titleOf: (name) => titles.get(name) ?? "" });
+    const log = (line: string): void => say(context, printable(line));
+    return {
+      notes: [
+        parts.note,
+        ...ownTokenNotes(context, { ...settings, audience: parts.audience }, parts.issuer, tokens),
+      ],
+      async openSession(stateless) {
+        const servers = await startAll(context, settings.servers, log);
+        const session = openGateSession({ servers, authority, pins, log, stateless });
+        return { session, ended: endOf(servers) };
+      },
+      close: () => closeAll(opened),
+    };
+  });
+}
+
+function authorityOf(
+  context: Context,
+  { grant, servers, resolvePaths, recordValues }: GateSettings,
+  { issuer, revocations, ledger, audience }: GateIssuer,
+  tokens: OwnTokens,
+): GateAuthority {
+  const folders = new Map(
+    servers.map((server) => [server.name, server.kind === "program" ? server.cwd : undefined]),
+  );
+  return createTokenAuthority({
+    issuer,
+    revocations,
+    ledger,
+    grant,
+    audience,
+    recordValues,
+    ownTokens: () => tokens.read(),
+    folderOf: resolvePaths ? (name) => folders.get(name) : undefined,
+    onProblem: (error) => warn(context, error.message),
+  });
+}
+
+/** Starts every server, or none. */
+async function startAll(
+  { env }: Context,
+  sources: readonly ServerSource[],
+  log: (line: string) => void,
+): Promise<readonly ServerConnection[]> {
+  const started: Closing[] = [];
+  try {
+    const servers: ServerConnection[] = [];
+    for (const source of sources) {
+      const server = await start(source, env, log);
+      started.push(() => server.close());
+      servers.push(server);
+    }
+    return servers;
+  } catch (error) {
+    await closeAll(started);
+    if (!(error instanceof ServerError)) throw error;
+    throw environmentError(
+      error.code,
+      error.message,
+      "check the command, and that it is installed",
+    );
+  }
+}
+
+function start(
+  source: ServerSource,
+  env: Context["env"],
+  log: (line: string) => void,
+): Promise<ServerConnection> {
+  if (source.kind === "address") {
+    throw new ServerError(
+      "server_unavailable",
+      `${source.url}: servers over HTTP are not there yet`,
+    );
+  }
+  const { name, command, args, cwd } = source;
+  return startStdioServer({ name, command, args, cwd, env: { ...env, ...source.env }, log });
+}
+
+/** Waits for the first server that ends, after the session has heard of it. */
+function endOf(servers: readonly ServerConnection[]): Promise<ServerEnd> {
+  return new Promise((resolve) => {
+    for (const server of servers) {
+      const { onEnd } = server;
+      server.onEnd = (end) => {
+        onEnd(end);
+        resolve(end);
+      };
+    }
+  });
+}

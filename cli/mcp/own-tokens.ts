@@ -1,0 +1,127 @@
+import { statSync } from "node:fs";
+import { TokenError } from "../../src/bytes/token-error.js";
+import type { Issuer } from "../../src/issuer/issuer.js";
+import { OwnTokenError } from "../../src/protocols/mcp/authority/token-authority.js";
+import { exposureOf } from "../../src/storage/new-file.js";
+import { following, stampOf } from "../../src/system/file-stamp.js";
+import { absolutePath, type Context } from "../context.js";
+import { CliError, environmentError, usageError } from "../exit.js";
+import { quoted } from "../output.js";
+import { adviceForDenial, exitForDenial } from "../refusal.js";
+import { warn } from "../serve/log.js";
+import { readTokensArgument } from "../token-argument.js";
+import { summaryLine } from "../token-words.js";
+import type { GateSettings } from "./gate-settings.js";
+
+/** Milliseconds for which a file counts as unchanged. */
+const REFRESH = 100;
+
+/** Tokens as `--token` gives them, each a string or `@FILE`; files are read again when they change. */
+export class OwnTokens {
+  readonly #sources: readonly (() => readonly string[])[];
+  /** Files that others can read, with their mode in words. */
+  readonly exposed: readonly string[];
+
+  constructor(context: Context, given: readonly string[]) {
+    const files = given.filter((argument) => argument.startsWith("@"));
+    this.#sources = given.map((argument) =>
+      files.includes(argument) ? followed(context, argument) : constant(context, argument),
+    );
+    this.exposed = files.flatMap((argument) => {
+      const path = pathOf(context, argument);
+      const stat = statSync(path, { throwIfNoEntry: false });
+      const exposure = stat === undefined ? undefined : exposureOf(stat);
+      return exposure === undefined ? [] : [`others may read the token in ${path}: ${exposure}`];
+    });
+  }
+
+  /** @throws OwnTokenError if a file cannot be read. */
+  read(): readonly string[] {
+    return this.#sources.flatMap((source) => source());
+  }
+}
+
+function constant(context: Context, argument: string): () => readonly string[] {
+  const tokens = readTokensArgument(context, argument);
+  return () => tokens;
+}
+
+function followed(context: Context, argument: string): () => readonly string[] {
+  const path = pathOf(context, argument);
+  const read = following(
+    REFRESH,
+    () => stampOf(statSync(path, { bigint: true })),
+    () => readTokensArgument(context, argument),
+  );
+  return () => {
+    try {
+      return read();
+    } catch (error) {
+      throw new OwnTokenError(`the gate's token in ${path} cannot be read: ${reasonOf(error)}`);
+    }
+  };
+}
+
+/** Returns the file of `@FILE` or `@FILE:2`. */
+function pathOf(context: Context, argument: string): string {
+  const named = absolutePath(context, argument.slice(1));
+  if (statSync(named, { throwIfNoEntry: false }) !== undefined) return named;
+  return named.replace(/:[1-9]\d{0,3}$/, "");
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof CliError || error instanceof TokenError) return error.message;
+  return "there is no such file, or this user may not read it";
+}
+
+/**
+ * Checks the gate's own tokens at the start, and returns a line about each. One that has expired or is revoked is only
+ * warned of, since a new one may take its place while the gate runs.
+ *
+ * @throws CliError if a token cannot be read, is not the issuer's, or is for another grant.
+ */
+export function ownTokenNotes(
+  context: Context,
+  {
+    grant,
+    listen,
+    audience,
+  }: Pick<GateSettings, "grant" | "listen"> & { readonly audience: string },
+  issuer: Issuer,
+  tokens: OwnTokens,
+): readonly string[] {
+  const texts = readAtStart(tokens);
+  if (texts.length === 0) {
+    if (listen !== undefined) return [];
+    return ['no token of its own: each call must present one in _meta, "dev.proviso/capability"'];
+  }
+  for (const text of texts) {
+    const found = issuer.authenticate(text);
+    if (!found.ok) {
+      const { code, message } = found.denial;
+      const hint = adviceForDenial(found.denial) ?? "give a token of this gate's issuer";
+      const words = `the gate's token cannot be used: ${message}`;
+      throw new CliError({ code, message: words, exitCode: exitForDenial(code), hint });
+    }
+    const { identifier } = found.token;
+    if (identifier.grant !== grant) {
+      const message = `the gate's token is for the grant ${quoted(identifier.grant)}, and the gate's is ${quoted(grant)}`;
+      throw usageError(message, "--grant names the grant of the tokens");
+    }
+    const standing = issuer.standing(found.token, { audience });
+    if (standing.allowed) continue;
+    for (const denial of standing.denials)
+      warn(context, `the gate's token allows nothing: ${denial.message}`);
+  }
+  return texts.map((text) => `token ${summaryLine(text)}`);
+}
+
+function readAtStart(tokens: OwnTokens): readonly string[] {
+  try {
+    return tokens.read();
+  } catch (error) {
+    if (!(error instanceof OwnTokenError)) throw error;
+    const hint = "proviso mcp token writes one; proviso mcp learn finds out what it must allow";
+    throw environmentError("token_unreadable", error.message, hint);
+  }
+}

@@ -1,0 +1,32 @@
+import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { serveStdio } from "../../src/protocols/mcp/front/stdio-front.js";
+import type { Context } from "../context.js";
+import { environmentError } from "../exit.js";
+import { printable, say } from "../output.js";
+import type { Gate } from "./open-gate.js";
+
+/** Milliseconds in which the host can be told that the server has ended. */
+const LAST_WORDS = 500;
+
+/** Serves the host that has started this process, until it leaves or the server ends. */
+export async function serveHost(context: Context, gate: Gate, signal: AbortSignal): Promise<void> {
+  const { session, ended } = await gate.openSession();
+  const over = new AbortController();
+  const streams = context.stdio();
+  const front = serveStdio({
+    session,
+    // Reading to the end closes a stream; answers still go out by the other half of this one.
+    input: streams.pipe(new PassThrough()),
+    output: streams,
+    signal: AbortSignal.any([signal, over.signal]),
+    log: (line) => say(context, printable(line)),
+  });
+  const end = await Promise.race([front, ended]);
+  if (end !== undefined) {
+    await Promise.race([front, sleep(LAST_WORDS)]);
+    over.abort();
+    await front;
+    throw environmentError(end.code, end.message, "its own messages above may say why");
+  }
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Context } from "../context.js";
+import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
+
+/** The place of a secret: a file, relative to the configuration's folder, or a variable of the environment. */
+export type SecretPlace = { readonly file: string } | { readonly env: string };
+
+/** Most characters of a secret. */
+const MAX_SECRET = 4096;
+
+/**
+ * Reads a secret from a file or the environment.
+ *
+ * @param path - The property of the configuration that names the place.
+ * @throws CliError `config_invalid` if there is no secret.
+ */
+export function secretAt(
+  { env }: Pick<Context, "env">,
+  { file, folder }: Pick<ReadConfig<unknown>, "file" | "folder">,
+  path: string,
+  place: SecretPlace,
+): string {
+  const secretError = (member: string, what: string): Error =>
+    invalidConfig(file, [problemAt(`${path}.${member}`, what)]);
+  if ("env" in place) {
+    const secret = env[place.env] ?? "";
+    if (secret === "") throw secretError("env", "names a variable that is not set");
+    return secret;
+  }
+  let text: string;
+  try {
+    text = readFileSync(resolve(folder, place.file), "utf8");
+  } catch {
+    throw secretError("file", "cannot be read");
+  }
+  const secret = text.trim();
+  if (secret === "" || secret.length > MAX_SECRET) throw secretError("file", "holds no secret");
+  return secret;
+}
