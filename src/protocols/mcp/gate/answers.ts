@@ -4,7 +4,6 @@ import type { ServerEnd, ServerErrorCode } from "../server/connection.js";
 type Id = string | number | null;
 
 /** Codes of JSON-RPC. */
-export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;

@@ -83,11 +83,11 @@ export function withToken(notification: Message, progressToken: string | number)
   return edit(notification.text, [{ path: ["params", "progressToken"], value: progressToken }]);
 }
 
-/** The host's own notification under the gate's id, or one of the gate's if the host is gone. */
+/** The host's own notification under the gate's id, or one of the gate's if nobody waits any more. */
 function cancellation(reason: unknown, id: number): string {
   return isNotification(reason)
     ? edit(reason.text, [{ path: ["params", "requestId"], value: id }])
-    : cancelledText(id, "the caller is gone");
+    : cancelledText(id, "nobody waits for it any more");
 }
 
 function isNotification(value: unknown): value is Message {

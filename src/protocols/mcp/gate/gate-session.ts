@@ -48,7 +48,7 @@ class Session implements HostSession {
   readonly #parts: GateParts;
   readonly #requests: HostRequests;
   readonly #clientRequests: ClientRequests;
-  readonly #subscriptions = new Subscriptions();
+  readonly #subscriptions: Subscriptions;
   readonly #isStateless: boolean;
   readonly #stopListening: () => void;
 
@@ -80,10 +80,11 @@ class Session implements HostSession {
       toHost: (text) => this.toHost(text),
       log,
     };
+    this.#subscriptions = new Subscriptions(authority);
     this.#requests = new HostRequests(this.#parts, this.#subscriptions, stateless);
     this.#clientRequests = new ClientRequests(this.#parts, () => this.#requests.ofSession);
     this.#stopListening = authority.onChange(() => {
-      this.#listsChanged().catch((error) => log(`the host could not be told: ${whyOf(error)}`));
+      this.#authorityChanged().catch((error) => log(`the host could not be told: ${whyOf(error)}`));
     });
   }
 
@@ -152,8 +153,8 @@ class Session implements HostSession {
   }
 
   /** Tells the host that what its tokens show of every list may have changed. */
-  async #listsChanged(): Promise<void> {
-    await this.#subscriptions.listsChanged();
+  async #authorityChanged(): Promise<void> {
+    await this.#subscriptions.authorityChanged();
     for (const list of ["tools", "resources", "prompts"]) {
       const isListed = this.#parts.servers.links.some(
         (link) => link.hasSession && objectAt(link.capabilities, [list]) !== undefined,

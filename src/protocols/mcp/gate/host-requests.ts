@@ -1,13 +1,7 @@
 import { isTexts, type JsonObject, textsIn } from "../../../bytes/json.js";
 import type { Exchange } from "../front/exchange.js";
-import type { Message } from "../message/message.js";
-import {
-  errorAnswer,
-  INTERNAL_ERROR,
-  INVALID_PARAMS,
-  INVALID_REQUEST,
-  unknownMethod,
-} from "./answers.js";
+import { INVALID_REQUEST, type Message } from "../message/message.js";
+import { errorAnswer, INTERNAL_ERROR, INVALID_PARAMS, unknownMethod } from "./answers.js";
 import { runCall } from "./call.js";
 import { CAPABILITY_KEY } from "./forward.js";
 import { runFree } from "./free-requests.js";

@@ -2,14 +2,19 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
-import { Client, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type ClientOptions,
+  type JSONRPCMessage,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { LineSplitter } from "../../../../src/bytes/line-splitter.js";
 import type { MintRequest } from "../../../../src/capability/mint.js";
 import { serveStdio } from "../../../../src/protocols/mcp/front/stdio-front.js";
 import { startStdioServer } from "../../../../src/protocols/mcp/server/stdio-server.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
-import { openTestGate } from "./support.js";
+import { openTestGate, type TestGate } from "./support.js";
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -44,44 +49,44 @@ class StreamTransport implements Transport {
   }
 }
 
-/** Connects the official client to a published server through the gate. */
+/** Connects the official client to a server through the gate. */
 async function connect(
-  server: string,
+  program: string,
   args: readonly string[],
   allowed: Omit<MintRequest, "grant">,
-  env: Record<string, string> = {},
-): Promise<{ client: Client; log: readonly string[] }> {
+  { env, ...clientOptions }: ClientOptions & { readonly env?: Record<string, string> } = {},
+): Promise<TestGate & { client: Client }> {
   const connection = await startStdioServer({
     command: process.execPath,
-    args: [programOf(server), ...args],
-    env: { ...process.env, ...env, PROVISO_SECRET: "never passed on" },
+    args: [program, ...args],
+    env: { ...process.env, ...env },
     onStderr: () => {},
   });
-  const { gate, log } = await openTestGate([connection], allowed);
+  const gate = await openTestGate([connection], allowed);
   const transport = new StreamTransport();
   const served = serveStdio({
-    session: gate,
+    session: gate.gate,
     input: transport.toGate,
     output: transport.fromGate,
     signal: new AbortController().signal,
     log: () => {},
   });
-  const client = new Client({ name: "test", version: "1" });
+  const client = new Client({ name: "test", version: "1" }, clientOptions);
   await client.connect(transport);
   onTestFinished(async () => {
     await client.close();
     await served;
   });
-  return { client, log };
+  return { ...gate, client };
 }
 
 test("the official client uses server-memory through the gate, within its token", async () => {
   const folder = temporaryFolder();
   const { client } = await connect(
-    "server-memory",
+    programOf("server-memory"),
     [],
     { operations: ["create_entities", "read_graph"] },
-    { MEMORY_FILE_PATH: join(folder, "memory.json") },
+    { env: { MEMORY_FILE_PATH: join(folder, "memory.json") } },
   );
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name).sort()).toEqual(["create_entities", "read_graph"]);
@@ -105,7 +110,7 @@ test("the official client reads one folder of server-filesystem through the gate
   writeFileSync(join(folder, "open", "a.txt"), "hello");
   writeFileSync(join(folder, "secret.txt"), "password");
   const path = { path: join(folder, "open") };
-  const { client } = await connect("server-filesystem", [folder], {
+  const { client } = await connect(programOf("server-filesystem"), [folder], {
     operations: ["list_directory", "read_text_file"],
     operationConstraints: { read_text_file: { path }, list_directory: { path } },
   });
@@ -120,7 +125,9 @@ test("the official client reads one folder of server-filesystem through the gate
 });
 
 test("the official client uses everything of server-everything through the gate", async () => {
-  const { client } = await connect("server-everything", ["stdio"], { anyOperation: true });
+  const { client } = await connect(programOf("server-everything"), ["stdio"], {
+    anyOperation: true,
+  });
   const { tools } = await client.listTools();
   expect(tools.length).toBeGreaterThan(5);
   const echo = await client.callTool({ name: "echo", arguments: { message: "hi" } });
@@ -132,4 +139,101 @@ test("the official client uses everything of server-everything through the gate"
   expect(read.contents.length).toBe(1);
   const { prompts } = await client.listPrompts();
   expect(prompts.length).toBeGreaterThan(0);
+});
+
+const MODERN = join(import.meta.dirname, "children", "modern-server.mjs");
+const NEW_ERA = { versionNegotiation: { mode: { pin: "2026-07-28" } } } as const;
+
+test("in the new era the official client pays once the person has confirmed", async () => {
+  const { client } = await connect(
+    MODERN,
+    [],
+    {
+      operations: ["pay", "client:elicitation"],
+      operationConstraints: { pay: { amount: { max: 50 } } },
+    },
+    { ...NEW_ERA, capabilities: { elicitation: { form: {} } } },
+  );
+  const asked: string[] = [];
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    asked.push(params.message);
+    return { action: "accept", content: { confirm: true } };
+  });
+  expect(client.getProtocolEra()).toBe("modern");
+  const { tools } = await client.listTools();
+  expect(tools).toMatchObject([
+    { name: "pay", inputSchema: { properties: { amount: { maximum: 50 } } } },
+  ]);
+  const pay = (amount: number) =>
+    client.callTool({ name: "pay", arguments: { amount, to: "Ann" } });
+  expect(await pay(10)).toMatchObject({ content: [{ text: "paid 10 to Ann" }] });
+  expect(asked).toEqual(["Pay 10 to Ann?"]);
+  expect(await pay(51)).toMatchObject({ isError: true });
+  expect(asked).toHaveLength(1);
+});
+
+test("in the new era a person is not asked unless a token allows it", async () => {
+  const { client } = await connect(
+    MODERN,
+    [],
+    { operations: ["pay"] },
+    { ...NEW_ERA, capabilities: { elicitation: { form: {} } } },
+  );
+  let asked = 0;
+  client.setRequestHandler("elicitation/create", async () => {
+    asked++;
+    return { action: "accept", content: { confirm: true } };
+  });
+  const answer = await client.callTool({ name: "pay", arguments: { amount: 1, to: "Ann" } });
+  expect(answer).toMatchObject({ isError: true });
+  expect(asked).toBe(0);
+});
+
+test.each([
+  ["modern", NEW_ERA],
+  ["legacy", { versionNegotiation: { mode: "legacy" } }],
+] as const)(
+  "a %s client hears of a tool that the server adds, and may use it",
+  async (_, options) => {
+    let changes = 0;
+    const { client } = await connect(
+      MODERN,
+      [],
+      { operations: ["late", "reveal"] },
+      { ...options, listChanged: { tools: { onChanged: () => void changes++ } } },
+    );
+    const names = async () =>
+      (await client.listTools({}, { cacheMode: "refresh" })).tools.map(({ name }) => name);
+    expect(await names()).toEqual(["reveal"]);
+    await client.callTool({ name: "reveal", arguments: {} });
+    await expect.poll(() => changes).toBeGreaterThan(0);
+    expect((await names()).sort()).toEqual(["late", "reveal"]);
+    expect(await client.callTool({ name: "late", arguments: {} })).toMatchObject({
+      content: [{ text: "late" }],
+    });
+  },
+);
+
+test("a client that can speak both eras finds the new one through the gate", async () => {
+  const { client } = await connect(
+    MODERN,
+    [],
+    { operations: ["reveal"] },
+    { versionNegotiation: { mode: "auto" } },
+  );
+  expect(client.getProtocolEra()).toBe("modern");
+});
+
+test("a client that can speak both eras falls back for a server of the old one", async () => {
+  const { client } = await connect(
+    programOf("server-memory"),
+    [],
+    { operations: ["read_graph"] },
+    {
+      versionNegotiation: { mode: "auto" },
+      env: { MEMORY_FILE_PATH: join(temporaryFolder(), "memory.json") },
+    },
+  );
+  expect(client.getProtocolEra()).toBe("legacy");
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["read_graph"]);
 });

@@ -59,6 +59,59 @@ test("each resource of a subscription is judged", async () => {
   expect(await server.request("subscriptions/listen")).toBeDefined();
 });
 
+test.each<[string, JsonObject]>([
+  ["a string for an array", { resourceSubscriptions: "file:///etc/passwd" }],
+  ["another spelling", { ResourceSubscriptions: ["file:///etc/passwd"] }],
+  ["an unknown property", { resources: ["file:///etc/passwd"] }],
+  ["a list for a flag", { toolsListChanged: ["file:///etc/passwd"] }],
+])("a filter with %s is refused, since a server could read it as resources", async (_, filter) => {
+  const server = new RawServer();
+  const { host } = await openTestGate([server], { anyOperation: true });
+  expect(await host.ask(listen(1, filter), NEW)).toMatchObject({ error: { code: -32602 } });
+  expect(server.received).toEqual([]);
+});
+
+test("a subscription to a resource ends when its token is revoked", async () => {
+  const server = new RawServer();
+  const gate = await openTestGate([server], { operations: ["resources:subscribe"] });
+  const { host, issuer, revocations, ownToken } = gate;
+  await host.send(listen("mine", { resourceSubscriptions: ["db://a"] }), NEW);
+  const { id = null } = await server.request("subscriptions/listen");
+  await server.say(heard("notifications/subscriptions/acknowledged", id, { notifications: {} }));
+  const revocation = issuer.revocationOf(ownToken);
+  if (!revocation.ok) throw new Error("no entry");
+  await revocations.add(revocation.entry);
+  expect(await host.answerTo("mine")).toMatchObject({ result: { resultType: "complete" } });
+  expect(await server.request("notifications/cancelled")).toMatchObject({
+    params: { requestId: id },
+  });
+  await server.say(heard("notifications/resources/updated", id, { uri: "db://evil" }));
+  expect(host.received.join()).not.toContain("evil");
+});
+
+test("a subscription at several servers is one for the host, and ends with the last of them", async () => {
+  const [one, two] = [new RawServer("one"), new RawServer("two")];
+  const { host } = await openTestGate([one, two], { anyOperation: true });
+  await host.send(listen("mine", { toolsListChanged: true }), NEW);
+  expect(await host.heard("notifications/subscriptions/acknowledged")).toEqual(
+    heard("notifications/subscriptions/acknowledged", "mine", {
+      notifications: { toolsListChanged: true },
+    }),
+  );
+  for (const server of [one, two]) {
+    const { id = null } = await server.request("subscriptions/listen");
+    await server.say(heard("notifications/subscriptions/acknowledged", id, { notifications: {} }));
+    await server.say(heard("notifications/tools/list_changed", id));
+    await server.say({ jsonrpc: "2.0", id, result: { resultType: "complete" } });
+  }
+  expect(host.messages.map(({ method, id }) => method ?? id)).toEqual([
+    "notifications/subscriptions/acknowledged",
+    "notifications/tools/list_changed",
+    "notifications/tools/list_changed",
+    "mine",
+  ]);
+});
+
 test("a subscription to a task is its creator's alone, and what the task asks is judged", async () => {
   const server = new RawServer();
   server.answers["tools/list"] = { tools: [tool("run")] };

@@ -68,7 +68,7 @@ export class RawServer implements ServerConnection {
 }
 
 /** A host that sends raw text, and remembers what it was sent. */
-export class RawHost {
+class RawHost {
   readonly received: string[] = [];
   readonly #gate: HostSession;
 
@@ -184,7 +184,7 @@ export const NEW_META = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-export function parsed(text: string): JsonObject {
+function parsed(text: string): JsonObject {
   const value: Json = JSON.parse(text);
   if (!isJsonObject(value)) throw new Error(`no object: ${text}`);
   return value;

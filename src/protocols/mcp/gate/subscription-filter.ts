@@ -1,0 +1,98 @@
+import type { AgentDenials } from "../../../agent/refusal.js";
+import { isTexts, type JsonObject } from "../../../bytes/json.js";
+import { errorAnswer, INVALID_PARAMS } from "./answers.js";
+import { resourceTarget } from "./call-target.js";
+import type { GateParts } from "./gate-parts.js";
+import type { HostRequest } from "./host-request.js";
+import { OPERATIONS } from "./methods.js";
+import { refusalAnswer } from "./refusal.js";
+import type { ServerLink } from "./server-link.js";
+import { objectAt } from "./values.js";
+
+/** Kinds of lists, by the property of a filter that subscribes to their changes. */
+export const LIST_FILTERS = [
+  ["toolsListChanged", "notifications/tools/list_changed"],
+  ["resourcesListChanged", "notifications/resources/list_changed"],
+  ["promptsListChanged", "notifications/prompts/list_changed"],
+] as const;
+
+/** A filter that is allowed, or the answer to one that is not. */
+export type JudgedFilter =
+  | {
+      readonly ok: true;
+      readonly filter: JsonObject;
+      /** What of the filter concerns each server. */
+      readonly shares: ReadonlyMap<ServerLink, JsonObject>;
+      /** The operations without which the subscription ends. */
+      readonly operations: readonly string[];
+    }
+  | { readonly ok: false; readonly answer: string };
+
+/** Judges each resource and each task of a `subscriptions/listen`, and splits the filter by server. */
+export async function judgeFilter(parts: GateParts, request: HostRequest): Promise<JudgedFilter> {
+  const { authority, tasks, servers } = parts;
+  const { presented, params, id } = request;
+  const refused = (denials: AgentDenials) =>
+    ({ ok: false, answer: refusalAnswer(request, denials) }) as const;
+  const invalid = (message: string) =>
+    ({ ok: false, answer: errorAnswer(id, INVALID_PARAMS, message) }) as const;
+  if (!presented.ok) return refused(presented.denials);
+  const filter = objectAt(params, ["notifications"]);
+  if (filter === undefined || !isFilter(filter)) {
+    return invalid("params.notifications must have the properties of the protocol, and no other");
+  }
+  const uris = new Listed();
+  for (const uri of textsAt(filter, "resourceSubscriptions")) {
+    const found = await resourceTarget(parts, request, OPERATIONS.subscribe, uri);
+    if (found.kind === "answer") return { ok: false, answer: found.text };
+    if (found.kind === "refused") return refused([found.denial]);
+    const { link, call } = found.target;
+    const decision = await authority.decide(presented, call);
+    if (!decision.allowed) return refused(decision.denials);
+    uris.add(link, uri);
+  }
+  const taskIds = new Listed();
+  for (const taskId of textsAt(filter, "taskIds")) {
+    const task = tasks.find(taskId, authority.holder(presented));
+    if (task === undefined) return invalid("there is no such task");
+    taskIds.add(task.link, taskId);
+  }
+  const shares = servers.links.map((link): [ServerLink, JsonObject] => [
+    link,
+    { ...filter, resourceSubscriptions: uris.of(link), taskIds: taskIds.of(link) },
+  ]);
+  const operations = uris.links.map((link) => servers.operation(link, OPERATIONS.subscribe));
+  return { ok: true, filter, shares: new Map(shares), operations };
+}
+
+/** Returns whether a filter has known properties alone: a server could read another one as a resource's. */
+function isFilter(filter: JsonObject): boolean {
+  const lists: readonly string[] = LIST_FILTERS.map(([property]) => property);
+  return Object.entries(filter).every(([name, value]) =>
+    lists.includes(name)
+      ? typeof value === "boolean"
+      : (name === "resourceSubscriptions" || name === "taskIds") && isTexts(value),
+  );
+}
+
+function textsAt(filter: JsonObject, name: string): readonly string[] {
+  const texts = filter[name];
+  return isTexts(texts) ? texts : [];
+}
+
+/** Strings by server. */
+class Listed {
+  readonly #texts = new Map<ServerLink, string[]>();
+
+  get links(): readonly ServerLink[] {
+    return [...this.#texts.keys()];
+  }
+
+  add(link: ServerLink, text: string): void {
+    this.#texts.set(link, [...this.of(link), text]);
+  }
+
+  of(link: ServerLink): readonly string[] {
+    return this.#texts.get(link) ?? [];
+  }
+}
