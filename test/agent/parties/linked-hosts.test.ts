@@ -3,7 +3,7 @@ import { openParties } from "../../../src/stores/parties/party-store.js";
 import { throughStores } from "../../support/databases.js";
 import { approve, bank, changes, done, registration, statuses } from "./support.js";
 
-// Several users who approve agents of one host: the first takes it on, and the others learn of that.
+// Several users who approve agents of one host: it is linked to the first, and the others are told.
 
 throughStores((place) => {
   const opened = async (more: object = {}) => bank({ ...more, place: await place() });
