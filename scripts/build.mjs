@@ -1,5 +1,5 @@
-// Builds the packages: `proviso`, src/ file by file, in dist/; and `proviso-cli`, the command as a bundle of few files,
-// in cli/dist/ with all that it reads, since npm packs nothing from outside a package's own folder.
+// Builds both packages: `proviso` is src/, compiled file by file into dist/; `proviso-cli` is the command, bundled into
+// a few files in cli/dist/ beside every file that it reads, since npm packs only files of the package's folder.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,16 +27,16 @@ function compileLibrary() {
 }
 
 /**
- * The command starts the faster the fewer files it loads: one has what every verb needs, one more what verbs need that
- * read tokens alone, one more what those need that open a home. Whatever else is loaded later has files of its own.
- * They are CommonJS, since Node takes some 20 ms more to start with modules.
+ * Bundles the command. Loading few files makes it start fast: one file has the code of every verb, a second that of the
+ * verbs that only read tokens, a third that of the verbs that open a home. Lazily loaded modules have their own files.
+ * All are CommonJS, since Node starts some 20 ms slower with ES modules.
  *
- * @returns {Promise<readonly string[]>} the modules that are in it
+ * @returns {Promise<readonly string[]>} the bundled modules
  */
 async function bundleCommand() {
   /** @type {import("rolldown").CodeSplittingGroup[]} */
   const groups = [
-    // Without main.ts, which runs when it is loaded: the manual loads program.ts alone.
+    // Without main.ts, which runs the command when it is loaded: man.mjs loads program.ts, which does not.
     { name: "start", tags: ["$initial"], test: /(?<!cli[\\/]main)\.\w+$/, priority: 2 },
     { name: "tokens", test: verbs("attenuate", "convert", "diff", "inspect"), priority: 1 },
     { name: "home", test: verbs("init", "keys", "mint", "revocations", "revoke", "verify") },
@@ -58,12 +58,12 @@ function verbs(...names) {
 }
 
 /**
- * Writes a bundle of modules for Node. The packages that the command depends on stay outside of it. The others are
- * small, and would take longer to load file by file.
+ * Writes a bundle of modules for Node. Dependencies in the command's package.json stay outside. Other packages
+ * are bundled, since they are small and loading them file by file would take longer.
  *
  * @param {readonly string[]} input
  * @param {import("rolldown").OutputOptions} output
- * @returns {Promise<readonly string[]>} the modules that are in it
+ * @returns {Promise<readonly string[]>} the bundled modules
  */
 async function bundle(input, output) {
   const outside = Object.keys(manifest.dependencies);
@@ -73,7 +73,7 @@ async function bundle(input, output) {
     platform: "node",
     transform: { target: "node20.19" },
     external: (id) => outside.some((name) => id === name || id.startsWith(`${name}/`)),
-    // A module that one verb needs always and another at times is loaded with the first.
+    // Allows a module that one verb imports statically and another lazily.
     checks: { ineffectiveDynamicImport: false },
     onwarn(warning) {
       throw new Error(warning.message);
@@ -85,9 +85,10 @@ async function bundle(input, output) {
 }
 
 /**
- * The quickstart and its agent's skills, each with what it imports of the library, and the agent's other files.
+ * Bundles the quickstart and its agent's skills, each with the modules of the library that it imports, and copies the
+ * agent's other files.
  *
- * @returns {Promise<readonly string[]>} the modules that are in them
+ * @returns {Promise<readonly string[]>} the bundled modules
  */
 async function bundleQuickstart() {
   const agent = "documents-agent";
@@ -108,7 +109,7 @@ async function bundleQuickstart() {
   return modules.flat();
 }
 
-/** Bundled code keeps its licences. @param {readonly string[]} modules */
+/** Writes the licences of the bundled packages. @param {readonly string[]} modules */
 function writeNotices(modules) {
   const names = modules.flatMap(
     (file) => /.*node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(file)?.[1] ?? [],

@@ -98,7 +98,7 @@ function copyFiles() {
   }
 }
 
-/** Writes llms.txt (llmstxt.org), the list of pages, and llms-full.txt, the text of all pages but the reference. */
+/** Writes llms.txt (llmstxt.org), the list of pages, and llms-full.txt, the text of all pages except the reference. */
 function writeTexts() {
   const sources = ["README.md", ...markdownIn("docs"), "spec-vectors/README.md"].filter(
     (file) => !file.startsWith("docs/api/") && !file.startsWith("docs/."),
@@ -129,7 +129,7 @@ function pages() {
   return found.filter((name) => name.endsWith(".html"));
 }
 
-/** Returns every link that leads to no file, or to no heading of its file. */
+/** Returns every broken link: its file, or the heading in its file, does not exist. */
 function brokenLinks() {
   /** @type {Map<string, Set<string>>} */
   const anchors = new Map();

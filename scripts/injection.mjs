@@ -35,7 +35,7 @@ for (const [name, table] of tables) {
 process.exit(run.status ?? 1);
 
 /**
- * Replaces the text between two marks by a table.
+ * Replaces the text between two marks with a table.
  * @param {string} file
  * @param {string} name - The name of the marks.
  * @param {string} table

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the other macaroon implementations, compilers and shells that the interoperability and
-# end-to-end tests run beside ours (Debian or Ubuntu). Does nothing if all are there already.
+# end-to-end tests need (Debian or Ubuntu). Does nothing if all of them are installed.
 set -eu
 
 packages="python3-pymacaroons python3-nacl libmacaroons-dev golang-go golang-gopkg-macaroon.v2-dev \
@@ -30,7 +30,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 $as_root apt-get -qq update || fail "apt-get update failed; missing:$missing"
-# Unquoted: a list of package names.
+# Unquoted, so that the shell splits the list of package names.
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive \
   apt-get -qq -y --no-install-recommends install $missing >/dev/null ||

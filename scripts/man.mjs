@@ -1,4 +1,4 @@
-// Writes the manual page, cli/dist/man/proviso.1, from the help of the built command. `npm run build` calls it.
+// Writes the manual page, cli/dist/man/proviso.1, from the help of the built command, as part of `npm run build`.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +11,7 @@ const COLUMNS = "100";
 /** @typedef {(words: readonly string[]) => Promise<string>} Help */
 
 /**
- * Runs the command in this process, since a process for each of its fifty helps would take seconds.
+ * Runs the command in this process, since starting a process for each of some fifty help texts would take seconds.
  *
  * @returns {Promise<Help>}
  */
@@ -69,7 +69,7 @@ function blocksOf(help) {
 }
 
 /**
- * The entries of a list: a term, and what stands beside and below it.
+ * Returns the entries of a list: each has a term, and the text beside and below it.
  * @param {readonly string[]} lines
  */
 function entriesOf(lines) {
@@ -101,7 +101,7 @@ function bodyOf({ title, lines }) {
 }
 
 /**
- * What stands under a verb: how it is used, what it does, its lists, its examples.
+ * Returns the text under a verb's heading: usage, description, lists and examples.
  * @param {string} help
  */
 function verbBody(help) {
@@ -118,7 +118,7 @@ function verbBody(help) {
 }
 
 /**
- * The verbs that a help lists.
+ * Returns the verbs that a help text lists.
  * @param {string} help
  */
 function verbsIn(help) {
@@ -128,7 +128,7 @@ function verbsIn(help) {
 }
 
 /**
- * The page, as roff.
+ * Returns the page as roff.
  *
  * @param {Help} help
  * @param {string} version

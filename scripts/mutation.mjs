@@ -17,7 +17,7 @@ const REPORT = "reports/mutation.json";
  * Runs Stryker and reads its report.
  * @param {string} folder
  * @param {string} mutate
- * @param {string} onlyStatic "1" for mutants that need a module to be loaded anew
+ * @param {string} onlyStatic "1" to test only mutants that run while a module is loaded
  * @returns {Report}
  */
 function stryker(folder, mutate, onlyStatic) {
@@ -35,7 +35,7 @@ function stryker(folder, mutate, onlyStatic) {
 }
 
 /**
- * The position of a mutant and its replacement, which distinguish mutants of one file.
+ * Returns the position of a mutant and its replacement, which identify it among the mutants of a file.
  * @param {string} file
  * @param {Mutant} mutant
  */
@@ -44,11 +44,11 @@ function nameOf(file, { location: { start, end }, mutatorName, replacement }) {
 }
 
 /**
- * Every mutant of a folder and what became of it.
+ * Returns the status of every mutant of a folder.
  *
- * Most mutants can be switched on while the tests run, and need those tests only that reach them. Those
- * at work when a module is loaded (in tables and constants, or because a test file builds its tokens
- * then) may not be killed that way; they are tried once more alone, from the start and with all tests.
+ * Most mutants can be switched on while the tests run, and need only the tests that reach them. A mutant
+ * that runs while a module is loaded (in tables and constants, or because a test file builds its tokens
+ * then) may survive that way; it is tested again alone, from the start and with all tests.
  * @param {string} folder
  * @returns {Map<string, string>}
  */

@@ -1,6 +1,6 @@
-// npm run pictures: writes docs/pictures/*.svg, what a terminal shows of real runs of the built command and of the
-// quickstart. What differs from run to run (ids, handles, times) is masked by "…". A test compares each picture
-// with a fresh run.
+// npm run pictures: runs the built command and the quickstart, and draws their terminal output in docs/pictures/*.svg.
+// Ids, handles and times, which differ from run to run, are masked by "…". A test compares each picture with a new
+// run.
 //
 //   node scripts/pictures.mjs [SCENE…] [--into FOLDER]     all scenes, into docs/pictures, unless given
 import { execFile, spawn } from "node:child_process";
@@ -21,8 +21,8 @@ const command = join(root, "cli", "dist", "main.cjs");
 /** @typedef {(line: string, status?: number) => Promise<string>} Shell */
 
 /**
- * Runs lines such as "proviso inspect @task.token" in a folder, as a terminal with colours would show them. A line may
- * end in "> FILE". No word has a space.
+ * Returns a function that runs a line such as "proviso inspect @task.token" in a folder, and returns it with its
+ * coloured output. A line may end in "> FILE". Words are separated by spaces; there are no quotes.
  * @param {string} folder
  * @param {string} accessToken
  * @returns {Shell}
@@ -40,7 +40,7 @@ function shellIn(folder, accessToken) {
     );
     if (code !== status) throw new Error(`${line}: exit code ${code}: ${stderr}`);
     if (file !== undefined) writeFileSync(join(folder, file), stdout);
-    // A command's answer and its refusals stand on one terminal.
+    // A terminal shows both output streams.
     const shown = status === 0 ? stdout : `${stdout}${stderr}`;
     return `\u001b[2m$\u001b[22m \u001b[1m${words}\u001b[22m\n${shown}`;
   };
@@ -59,7 +59,7 @@ async function inFolder(use) {
   }
 }
 
-/** A token that its holder narrows: what it says, what was taken away, and a call that is refused. */
+/** Records a token that its holder narrows: its contents, the permissions removed, and a refused call. */
 function tokensAlone() {
   return inFolder(async (folder) => {
     const shell = shellIn(folder, "");
@@ -91,7 +91,7 @@ function tokensAlone() {
   });
 }
 
-/** The documents agent, asked with two branches of one token: the tree that its ledger has of them. */
+/** Records the tree that the documents agent's ledger has of a token, after calls with two of its branches. */
 function auditTree() {
   return inFolder(async (folder) => {
     const accessToken = "access-token-of-the-orchestrator";
@@ -160,7 +160,7 @@ async function serve(folder, token) {
   return { url, stop };
 }
 
-/** The end of the quickstart, as a terminal shows it. */
+/** Records the end of the quickstart. */
 async function quickstart() {
   const { NO_COLOR: _, ...inherited } = process.env;
   const env = { ...inherited, FORCE_COLOR: "1" };
@@ -181,7 +181,7 @@ function recording(title, text) {
 }
 
 /**
- * A text without what differs from run to run.
+ * Masks the parts of a text that differ from run to run.
  * @param {string} text
  */
 function masked(text) {

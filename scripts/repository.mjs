@@ -1,4 +1,4 @@
-// Fills in the repository's address wherever it stands: npm run repository -- https://HOST/OWNER/NAME
+// Replaces the repository's address in every file that has it: npm run repository -- https://HOST/OWNER/NAME
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [address = ""] = process.argv.slice(2);

@@ -1,15 +1,15 @@
-// A terminal's text, with its colours as SGR codes, as an SVG picture: light and dark by the reader's preference.
+// Draws terminal output with SGR colour codes as an SVG picture, light or dark by the reader's preference.
 
-// No wider than a terminal, and no wider than the lines need: narrow pages shrink a picture.
+// The picture is only as wide as its longest line, since narrow pages shrink a wider picture.
 const MAX_COLUMNS = 80;
 const MIN_COLUMNS = 60;
 const FONT = 14;
 const LINE = 20;
-// Most monospaced letters are 0.6 em wide; a little more, so that a wider font fits too.
+// Most monospaced letters are 0.6 em wide. The margin is for wider fonts.
 const LETTER = FONT * 0.62;
 const MARGIN = 16;
 
-/** The SGR codes that the command uses: the class that a code sets, and those that it ends. */
+/** The CSS class that each SGR code of the command sets. */
 const STYLES = new Map([
   ["1", "bold"],
   ["2", "dim"],
@@ -44,10 +44,10 @@ const CSS = `
 
 /**
  * Draws a text as a picture of a terminal.
- * @param {string} title - What the picture shows, for those who do not see it.
+ * @param {string} title - A description of the picture for screen readers.
  * @param {string} text - Lines of at most 80 columns, with SGR codes.
  * @returns {string} The SVG file.
- * @throws TypeError if a line is too long, or has a code that no class is for.
+ * @throws TypeError if a line is too long, or has an unknown SGR code.
  */
 export function draw(title, text) {
   const lines = styledLines(text);
@@ -71,7 +71,7 @@ ${drawn.join("\n")}
 /** @typedef {{ readonly text: string, readonly classes: readonly string[] }} Span */
 
 /**
- * In columns.
+ * Returns the width in columns.
  * @param {readonly Span[]} spans
  */
 function lengthOf(spans) {
@@ -88,7 +88,7 @@ function styledLines(text) {
   return text.split("\n").map((line) => {
     /** @type {Span[]} */
     const spans = [];
-    // Texts and codes take turns.
+    // split() alternates texts and captured codes.
     for (const [at, part] of line.split(SGR).entries()) {
       if (at % 2 === 1) setStyle(on, part);
       else if (part !== "") spans.push({ text: part, classes: [...on] });
