@@ -1,16 +1,16 @@
 import { createHash, createHmac } from "node:crypto";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
 
-// The vectors are built from these primitives alone, and never with the code under test.
+// The vectors are built from these primitives, never with the code under test.
 
-/** Text is taken as UTF-8. */
+/** Bytes, or a string that stands for its UTF-8 bytes. */
 export type Data = string | Uint8Array;
 
 export function bytes(data: Data): Uint8Array {
   return typeof data === "string" ? new Uint8Array(Buffer.from(data, "utf8")) : data;
 }
 
-/** Texts, byte strings and single byte values, one after the other. */
+/** Concatenates strings, byte strings and single byte values. */
 export function concat(...parts: readonly (Data | number)[]): Uint8Array {
   const chunks = parts.map((part) =>
     typeof part === "number" ? Uint8Array.of(part) : bytes(part),
@@ -26,12 +26,12 @@ export function fromHex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, "hex"));
 }
 
-/** Unpadded base64url. */
+/** Encodes data as unpadded base64url. */
 export function base64url(data: Data): string {
   return Buffer.from(bytes(data)).toString("base64url");
 }
 
-/** Padded base64 of the standard alphabet. */
+/** Encodes data as padded base64 in the standard alphabet. */
 export function base64(data: Data): string {
   return Buffer.from(bytes(data)).toString("base64");
 }
@@ -52,17 +52,17 @@ export function hmac(key: Uint8Array, ...parts: readonly Data[]): Uint8Array {
   );
 }
 
-/** `HMAC(key, HMAC(key, a) ‖ HMAC(key, b))`. */
+/** Computes `HMAC(key, HMAC(key, a) ‖ HMAC(key, b))`. */
 export function hash2(key: Uint8Array, a: Data, b: Data): Uint8Array {
   return hmac(key, hmac(key, a), hmac(key, b));
 }
 
-/** NaCl `secretbox` with the nonce before it. */
+/** Returns the nonce followed by the NaCl `secretbox`. */
 export function seal(key: Uint8Array, nonce: Uint8Array, plain: Uint8Array): Uint8Array {
   return concat(nonce, xsalsa20poly1305(key, nonce).encrypt(plain));
 }
 
-/** A copy with one bit of the byte at `at` (from the end, if negative) flipped. */
+/** Returns a copy in which one bit of the byte at `at` is flipped. A negative `at` counts from the end. */
 export function flip(data: Uint8Array, at: number, bit = 0): Uint8Array {
   const copy = data.slice();
   const index = at < 0 ? data.length + at : at;

@@ -2,25 +2,25 @@ import { bytes, type Data, hash2, hex, hmac, seal, sha256 } from "./bytes.js";
 
 // Section 2 of the specification: the chain, third-party caveats and binding.
 
-/** A third-party caveat still to be sealed under the chain's tag. */
+/** A third-party caveat whose key is not sealed yet. */
 export interface Third {
   readonly cid: Data;
   readonly caveatKey: Data;
-  /** The key that is sealed; derived from `caveatKey` unless given. */
+  /** The key to seal; derived from `caveatKey` unless given. */
   readonly firstKey?: Uint8Array;
   readonly location?: string;
   /** Derived from the identifier unless given, so that every run gives the same bytes. */
   readonly nonce?: Uint8Array;
 }
 
-/** A caveat as it stands in a macaroon; with a `vid` it is a third party's. */
+/** A caveat of a macaroon; a `vid` makes it a third-party caveat. */
 export interface BuiltCaveat {
   readonly cid: Uint8Array;
   readonly vid?: Uint8Array;
   readonly location?: string | undefined;
 }
 
-/** A macaroon together with what only its maker knows. */
+/** A macaroon, with the key and tags that only its maker knows. */
 export interface Built {
   readonly location: string | undefined;
   readonly identifier: Uint8Array;
@@ -28,23 +28,23 @@ export interface Built {
   readonly signature: Uint8Array;
   /** The key of its first tag: `dk(secret)`. */
   readonly firstKey: Uint8Array;
-  /** All tags, from the identifier's on, as computed from `firstKey` and the fields. */
+  /** All tags, the identifier's first, computed from `firstKey` and the fields. */
   readonly tags: readonly Uint8Array[];
 }
 
 export type Link = Data | Third;
 
-/** `dk(k)`. */
+/** Computes `dk(k)`. */
 export function derive(secret: Data): Uint8Array {
   return hmac(bytes("macaroons-key-generator"), secret);
 }
 
-/** A third-party caveat for `cid`, under a key made from it. */
+/** Returns a third-party caveat with a caveat key made from `cid`. */
 export function third(cid: string, more: Partial<Third> = {}): Third {
   return { cid, caveatKey: `secret of ${cid}`, ...more };
 }
 
-/** A macaroon with these caveats, signed as its maker and holders would. */
+/** Builds a macaroon with these caveats, correctly signed. */
 export function chain(secret: Data, identifier: Data, links: readonly Link[] = []): Built {
   return chainFrom(derive(secret), identifier, links);
 }
@@ -74,7 +74,7 @@ function nextTag(tag: Uint8Array, { cid, vid }: BuiltCaveat): Uint8Array {
   return vid === undefined ? hmac(tag, cid) : hash2(tag, vid, cid);
 }
 
-/** A discharge of `third`, not bound yet. */
+/** Builds a discharge, not bound yet. */
 export function dischargeOf(of: Third, links: readonly Link[] = []): Built {
   return chainFrom(firstKeyOf(of), of.cid, links);
 }
@@ -83,15 +83,15 @@ function firstKeyOf({ firstKey, caveatKey }: Third): Uint8Array {
   return firstKey ?? derive(caveatKey);
 }
 
-/** The discharge as it is presented with `root`. */
+/** Binds a discharge to `root`, as its holder presents it. */
 export function bind(root: Built, discharge: Built): Built {
   const signature = hash2(new Uint8Array(32), root.signature, discharge.signature);
   return { ...discharge, signature };
 }
 
 /**
- * The macaroon with other fields and the signature it had, as someone without the key would change
- * it. The tags are those that a checker computes from the new fields.
+ * Replaces fields of a macaroon without signing it again, as an attacker without the key would. The tags are
+ * those that a checker computes from the new fields.
  */
 export function tampered(
   built: Built,
@@ -115,13 +115,13 @@ export function append(built: Built, caveat: Data): Built {
   return { ...built, caveats: [...built.caveats, { cid }], signature, tags };
 }
 
-/** The revocation id of the link with this tag (section 8). */
+/** Returns the revocation id of the link with this tag (section 8). */
 export function revocationId(tag: Uint8Array): string {
   const digest = sha256("proviso-revocation-v1", tag);
   return `rv_${Buffer.from(digest.subarray(0, 16)).toString("base64url")}`;
 }
 
-/** The chain id that goes with a revocation id (section 8). */
+/** Returns the chain id that belongs to a revocation id (section 8). */
 export function chainId(id: string): string {
   const own = Buffer.from(id.slice("rv_".length), "base64url");
   own.writeUInt8((own.readUInt8(6) & 0x0f) | 0x80, 6);
@@ -142,7 +142,7 @@ export function located(built: Built, location: string): Built {
   return { ...built, location };
 }
 
-/** All tags in hexadecimal. */
+/** Returns all tags in hexadecimal. */
 export function hexTags(built: Built): string[] {
   return built.tags.map(hex);
 }

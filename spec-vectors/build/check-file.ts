@@ -11,14 +11,14 @@ import { base64url } from "./bytes.js";
 import { type Built, chainId, hexTags, revocationId } from "./chain.js";
 import { fileOf, type VectorFile } from "./vector-file.js";
 
-// Ids of the two files do not meet.
+// No two vector files share an id.
 const FIRST_ID = 1001;
 const LONGEST_LINK = 600;
 const AT = "2026-01-01T00:20:00Z";
 const BEFORE_SIGNATURES = /^(token_|foreign_issuer|unknown_key)/;
 const SIGNATURES = /^(signature_mismatch|discharge_)/;
 
-/** The contents of `check.json`. */
+/** Returns the contents of `check.json`. */
 export function checkFile(subjects: readonly CheckSubject[]): VectorFile {
   const header = [
     "Check a capability against an invocation: form, issuer and key, signatures, revocation, grant, rules.",
@@ -82,7 +82,7 @@ function invocationOf({ setup: { ask = {} } }: CheckTest, root: Built): object {
   return { operation, ...(grant === null ? {} : { grant }), ...rest };
 }
 
-/** The grant that a token's identifier has, or the usual one where it has none. */
+/** Returns the grant in a token's identifier, or the default grant. */
 function ownGrant({ identifier }: Built): string {
   try {
     const { grant } = JSON.parse(Buffer.from(identifier).toString());
@@ -106,7 +106,7 @@ function resultOf({ result, denials, flags }: CheckTest, root: Built): object {
   }
 }
 
-/** The links as text, for people. Left out where one is not text, or long. */
+/** Returns the links as strings for human readers; undefined if there are many, or one is long or not UTF-8. */
 function shown({ identifier, caveats }: Built): string[] | undefined {
   const texts: string[] = [];
   for (const link of [identifier, ...caveats.map(({ cid }) => cid)]) {
@@ -118,7 +118,7 @@ function shown({ identifier, caveats }: Built): string[] | undefined {
   return texts.length > 8 ? undefined : texts;
 }
 
-/** Tags that a checker computes on its way to the result. */
+/** Returns the tags that a checker computes before it reaches the result. */
 function knownTags({ chains, result, denials }: CheckTest): string[][] {
   const [first = ""] = denials;
   if (result === "misuse" || BEFORE_SIGNATURES.test(first)) return [];
@@ -137,7 +137,7 @@ function list(revocations: {
   };
 }
 
-/** `code`, `code@hop`, `code/discharge` or `code@hop/discharge`. */
+/** Parses `code`, `code@hop`, `code/discharge` or `code@hop/discharge`. */
 function denialFrom(text: string): object {
   const { code, hop, discharge } =
     /^(?<code>[a-z_]+)(@(?<hop>\d+))?(\/(?<discharge>\d+))?$/.exec(text)?.groups ?? {};

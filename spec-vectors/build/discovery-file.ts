@@ -1,10 +1,10 @@
 import type { DiscoverySubject } from "../definitions/discovery-test.js";
 import { fileOf, type VectorFile } from "./vector-file.js";
 
-// Ids of the files do not meet.
+// No two vector files share an id.
 const FIRST_ID = 5001;
 
-/** The contents of `capability-discovery.json`. */
+/** Returns the contents of `capability-discovery.json`. */
 export function discoveryFile(subjects: readonly DiscoverySubject[]): VectorFile {
   const header = [
     "Decide from Agent Cards whether an agent, or a chain of agents, can do a task; check a registry.",

@@ -1,8 +1,8 @@
 const WIDTH = 100;
 
 /**
- * JSON laid out for people: what fits on a line is on one line, the rest has a member a line. Only
- * ASCII, so that no editor or checkout changes what a test is about.
+ * Formats JSON for human readers: a value that fits on a line is on one line, others have a line for each element
+ * or property. Escapes all but ASCII, so that no editor or checkout changes the strings under test.
  */
 export function format(value: unknown): string {
   return `${ascii(layOut(value, ""))}\n`;

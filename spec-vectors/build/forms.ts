@@ -1,7 +1,7 @@
 import { base64url, bytes, concat, type Data, hex } from "./bytes.js";
 import type { Built, BuiltCaveat } from "./chain.js";
 
-// Section 3 of the specification: the four forms, and their pieces for tests that break them.
+// Section 3 of the specification: the four forms. Their parts are exported for tests of malformed tokens.
 
 export type Form = "v2" | "v1" | "v2json" | "v1json";
 
@@ -11,7 +11,7 @@ export const IDENTIFIER = 2;
 export const VID = 4;
 export const SIGNATURE = 6;
 
-/** An unsigned LEB128 number in its shortest form. */
+/** Encodes a number as unsigned LEB128 in its shortest form. */
 export function leb128(value: number): Uint8Array {
   const out: number[] = [];
   let rest = value;
@@ -19,13 +19,13 @@ export function leb128(value: number): Uint8Array {
   return Uint8Array.of(...out, rest);
 }
 
-/** One v2 field. */
+/** Encodes a v2 field. */
 export function field(type: number, data: Data): Uint8Array {
   const value = bytes(data);
   return concat(leb128(type), leb128(value.length), value);
 }
 
-/** A v2 macaroon of a header section, caveat sections, and whatever follows the caveats' end. */
+/** Encodes a v2 macaroon of a header section, caveat sections, and `tail`, normally the signature field. */
 export function v2(
   header: readonly Data[],
   sections: readonly (readonly Data[])[],
@@ -34,13 +34,13 @@ export function v2(
   return concat(2, ...header, 0, ...sections.map((fields) => concat(...fields, 0)), 0, tail);
 }
 
-/** A v1 packet. */
+/** Encodes a v1 packet. */
 export function packet(key: string, data: Data): Uint8Array {
   const body = concat(key, " ", data, "\n");
   return concat((body.length + 4).toString(16).padStart(4, "0"), body);
 }
 
-/** The macaroon, and its discharges behind it, in one form. */
+/** Writes a macaroon followed by its discharges in one form. */
 export function write(form: Form, macaroons: readonly Built[]): string {
   switch (form) {
     case "v2":
@@ -61,7 +61,7 @@ export function writeV2({ location, identifier, caveats, signature }: Built): Ui
   return v2(header, sections, field(SIGNATURE, signature));
 }
 
-/** The fields of a caveat's v2 section. */
+/** Encodes the fields of a caveat's v2 section. */
 function caveatFields({ cid, vid, location }: BuiltCaveat): Uint8Array[] {
   const fields = [...locationField(location), field(IDENTIFIER, cid)];
   return vid === undefined ? fields : [...fields, field(VID, vid)];
@@ -86,7 +86,7 @@ export function writeV1({ location, identifier, caveats, signature }: Built): Ui
 
 export type JsonObject = { [name: string]: unknown };
 
-/** The v2 JSON object. */
+/** Returns the v2 JSON object. */
 export function jsonV2({ location, identifier, caveats, signature }: Built): JsonObject {
   return {
     v: 2,
@@ -101,7 +101,7 @@ export function jsonV2({ location, identifier, caveats, signature }: Built): Jso
   };
 }
 
-/** The v1 JSON object. */
+/** Returns the v1 JSON object. */
 export function jsonV1({ location, identifier, caveats, signature }: Built): JsonObject {
   return {
     location: location ?? "",

@@ -3,10 +3,10 @@ import { base64url } from "./bytes.js";
 import { hexTags } from "./chain.js";
 import { fileOf, type VectorFile } from "./vector-file.js";
 
-// Where the token's text could be read, its own tags are known, whatever the signatures are.
+// A token refused with one of these codes was parsed, so its own tags are known.
 const AFTER_READING = /^(signature_mismatch|discharge_|caveat_key_)/;
 
-/** The contents of `macaroon.json`. */
+/** Returns the contents of `macaroon.json`. */
 export function macaroonFile(subjects: readonly MacaroonSubject[]): VectorFile {
   const header = [
     "Read a generic macaroon, with its discharges if any, and verify every signature.",

@@ -17,12 +17,12 @@ export function listed(...entries: readonly Entry[]): Setup {
   return { revocations: () => ({ entries }) };
 }
 
-/** The token with these links, with a revoked link of its own. */
+/** The token with these links, one of which is revoked. */
 export function revoking(number: number, ...links: readonly string[]): Setup {
   return { links, revocations: (token) => ({ entries: [link(token, number)] }) };
 }
 
-/** The token with these links, with a revoked link of another token narrowed from the same one. */
+/** The token with these links; a link of another token narrowed from the same parent is revoked. */
 export function sibling(links: readonly string[], other: string): Setup {
   return {
     links,

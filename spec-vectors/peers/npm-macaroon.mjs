@@ -8,7 +8,7 @@ function read(text) {
   return macaroon.importMacaroons(/^[ \t\n\r]*[{[]/.test(text) ? JSON.parse(text) : text);
 }
 
-/** Every caveat holds except the one that says it does not. */
+/** Accepts every caveat except "unmet". */
 function check(caveat) {
   return caveat === "unmet" ? "not met" : null;
 }

@@ -1,6 +1,6 @@
 """pymacaroons behind the ``verify`` operation of the vectors' protocol (../README.md).
 
-It exposes no tags and has no codes of the specification's, so only its verdicts can be compared.
+It exposes no tags and does not have the specification's codes, so only its verdicts can be compared.
 """
 import base64
 import json
@@ -11,7 +11,7 @@ from pymacaroons.serializers import BinarySerializer, JsonSerializer
 
 
 def read(text):
-    """The macaroons in a text. The library reads one at a time, so a JSON array is taken apart here."""
+    """Return the macaroons in a text. The library reads one at a time, so a JSON array is split here."""
     start = text.lstrip(" \t\n\r")[:1]
     if start == "[":
         return [Macaroon.deserialize(json.dumps(one), JsonSerializer()) for one in json.loads(text)]
@@ -22,7 +22,7 @@ def verify(request):
     key = request["key"]
     root, *discharges = read(request["token"])
     verifier = Verifier()
-    # Every caveat holds but the one that says it does not.
+    # Accepts every caveat except "unmet".
     verifier.satisfy_general(lambda caveat: caveat != "unmet")
     verifier.verify(root, base64.urlsafe_b64decode(key + "=" * (-len(key) % 4)), discharges)
     return {"result": "valid", "tags": []}
@@ -33,7 +33,7 @@ def answer(request):
         return {"unsupported": request["op"]}
     try:
         return verify(request)
-    except Exception as error:  # Its exceptions have no common base.
+    except Exception as error:  # The library's exceptions have no common base class.
         return {"result": "invalid", "code": f"{type(error).__name__}: {error}"}
 
 

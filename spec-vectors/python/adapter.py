@@ -84,7 +84,7 @@ def _known_grants(request: Dict[str, Any]) -> Optional[Dict[str, FrozenSet[str]]
 
 
 def answer_verify(request: Dict[str, Any]) -> Dict[str, Any]:
-    """The operation ``verify``."""
+    """Answer the operation ``verify``."""
     result = verify(text(request, "token"), _secret(text(request, "key")))
     if isinstance(result, Valid):
         return {"result": "valid", "tags": [[tag.hex() for tag in chain] for chain in result.tags]}
@@ -92,7 +92,7 @@ def answer_verify(request: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def answer_check(request: Dict[str, Any]) -> Dict[str, Any]:
-    """The operation ``check``."""
+    """Answer the operation ``check``."""
     revocations = request.get("revocations", {"version": 0, "entries": []})
     if not isinstance(revocations, dict):
         raise BadRequest("revocations is not an object")
@@ -120,10 +120,10 @@ def answer_check(request: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def answer(line: bytes) -> Dict[str, Any]:
-    """The answer to one line. Never raises."""
+    """Answer one line. Never raises."""
     identity: Any = None
     try:
-        # Integers become doubles: that is what a JSON number is here.
+        # Reads integers as doubles, as the specification reads JSON numbers.
         request = json.loads(
             line.decode("utf-8"), parse_int=float, parse_constant=no_constant
         )
@@ -144,12 +144,12 @@ def answer(line: bytes) -> Dict[str, Any]:
         return {"id": identity, **operation(request)}
     except (BadRequest, MalformedList, MalformedRegistry, Unsupported) as error:
         return {"id": identity, "unsupported": str(error)}
-    except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested without end
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested too deeply for Python
         return {"id": identity, "unsupported": "not a request that can be read"}
 
 
 def main() -> None:
-    """Answer each line before the next one is read."""
+    """Answer each line before reading the next one."""
     for line in sys.stdin.buffer:
         sys.stdout.write(json.dumps(answer(line), separators=(",", ":")) + "\n")
         sys.stdout.flush()

@@ -50,7 +50,7 @@ def _card(value: Dict[str, Any], registry: Any = REGISTRY) -> Card:
 
 
 def answer_discover(request: Dict[str, Any]) -> Dict[str, Any]:
-    """The operation ``discover``."""
+    """Answer the operation ``discover``."""
     registry = request.get("registry", REGISTRY)
     result = discover(_card(request, registry), _requirements(request), registry)
     if isinstance(result, Refusal):
@@ -61,7 +61,7 @@ def answer_discover(request: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def answer_chain(request: Dict[str, Any]) -> Dict[str, Any]:
-    """The operation ``chain``."""
+    """Answer the operation ``chain``."""
     links = [(text(link, "url"), _card(link)) for link in objects(request, "links")]
     limit = request.get("maxLength", float(MAX_LENGTH))
     if not isinstance(limit, float) or not limit.is_integer() or limit < 1:
@@ -74,7 +74,7 @@ def answer_chain(request: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def answer_registry(request: Dict[str, Any]) -> Dict[str, Any]:
-    """The operation ``registry``."""
+    """Answer the operation ``registry``."""
     rules = broken_rules(request.get("registry"))
     if "previous" in request:
         rules |= broken_by_change(request["previous"], request["registry"])

@@ -1,4 +1,4 @@
-"""Reading the members of a request. What is not as the protocol says is a :class:`BadRequest`."""
+"""Reading the properties of a request. An invalid property raises :class:`BadRequest`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional
 
 
 class BadRequest(Exception):
-    """A line that is not as the protocol says. It is not a fault of the token or card in it."""
+    """The error of a line that breaks the protocol, whatever the token or card in it."""
 
 
 def no_constant(name: str) -> Any:
@@ -14,7 +14,7 @@ def no_constant(name: str) -> Any:
 
 
 def joined(value: str) -> str:
-    """Text with surrogate pairs joined, and lone surrogates kept."""
+    """Join the surrogate pairs of a string; lone surrogates are kept."""
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 

@@ -1,4 +1,4 @@
-"""Self-test: cards, chains and registries (section 14), and that no card makes the checker raise.
+"""Self-test: cards, chains and registries (section 14). No card makes the checker raise.
 
     python3 spec-vectors/python/test_discovery.py
 """

@@ -10,7 +10,7 @@ from proviso_check.signatures import chain
 
 
 def minted(key: bytes, identifier: bytes, *caveats: Caveat) -> Macaroon:
-    """A macaroon under a key that is already derived."""
+    """Make a macaroon under an already derived key."""
     macaroon = Macaroon(identifier, b"", None, list(caveats))
     macaroon.signature = chain(key, macaroon)[-1]
     return macaroon

@@ -17,7 +17,7 @@ MAX_LENGTH = 8
 
 
 def agent_at(url: str) -> str:
-    """The form of a URL by which agents are distinguished."""
+    """Return the normalized URL that identifies an agent."""
     try:
         parts = urlsplit(url)
         number = parts.port
@@ -32,7 +32,7 @@ def agent_at(url: str) -> str:
 def validate_chain(
     links: Sequence[Tuple[str, Card]], needs: Requirements, limit: int = MAX_LENGTH
 ) -> Set[LinkDenial]:
-    """Every reason against a chain, with its link. Without any, the chain is valid."""
+    """Return every reason to refuse a chain, with its link; empty for a valid chain."""
     end_to_end = needs.end_to_end | (needs.capabilities & PROPAGATING)
     within = links[:limit]
     denials: Set[LinkDenial] = set()
@@ -61,7 +61,7 @@ def validate_chain(
 
 
 def _follows(card: Card, following: Optional[str]) -> bool:
-    """Whether the card says to which agents its agent delegates, and to none but the following one."""
+    """Return whether the card lists its agent's delegates, and lists only the following one."""
     return card.delegates is not None and all(
         agent_at(delegate.url) == following for delegate in card.delegates
     )
@@ -74,8 +74,11 @@ def _named(card: Card, agent: str) -> List[Delegate]:
 def _needs_at(
     at: int, needs: Requirements, end_to_end: FrozenSet[str], relied: FrozenSet[str]
 ) -> Requirements:
-    """All requirements for the first card; for a further one what holds end to end, and what the card
-    before relies on."""
+    """Return the requirements for the card at a position of the chain.
+
+    The first card has all of them; a later one only those that hold end to end, and those that the card
+    before it relies on.
+    """
     if at == 0:
         return replace(needs, end_to_end=end_to_end)
     return Requirements(needs.version, relied, end_to_end, allow_deprecated=needs.allow_deprecated)

@@ -1,4 +1,4 @@
-"""Base64 as section 3 reads it: either alphabet, with or without padding, and nothing else."""
+"""Base64 of section 3: either alphabet, with or without padding, and no other characters."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _WHITESPACE = frozenset(" \t\n\v\f\r")
 
 
 class Decoded(NamedTuple):
-    """The whole bytes, and the code of what is wrong behind them, if anything is."""
+    """The complete bytes, and the error code if the end of the text is invalid."""
 
     data: bytes
     fault: Optional[str]
 
 
 def decode_lenient(text: str) -> Decoded:
-    """Decode, and leave a fault at the end to the caller. Raises :class:`FormError`."""
+    """Decode, and return an error at the end of the text instead of raising it. Raises :class:`FormError`."""
     values: List[int] = []
     alphabet = None
     length = len(text)
@@ -54,7 +54,7 @@ def decode_lenient(text: str) -> Decoded:
 
 
 def _check_padding(text: str, start: int, characters: int) -> None:
-    """The ``=`` from ``start`` on: only at the end, and as many as the length requires, or none."""
+    """Check the ``=`` from ``start`` on: only at the end, and none or as many as the length requires."""
     padding = len(text) - start
     if padding == 0:
         return
@@ -72,7 +72,7 @@ def _check_padding(text: str, start: int, characters: int) -> None:
 
 
 def _pack(values: List[int]) -> Decoded:
-    """Six bits a value, most significant first. A last value may not be enough for a byte."""
+    """Pack values of six bits into bytes, most significant first, and report leftover bits."""
     out = bytearray()
     accumulator = 0
     bits = 0
@@ -89,7 +89,7 @@ def _pack(values: List[int]) -> Decoded:
 
 
 def decode(text: str) -> bytes:
-    """Decode strictly: a fault at the end is an error like any other."""
+    """Decode strictly: an error at the end raises too."""
     decoded = decode_lenient(text)
     if decoded.fault is not None:
         raise FormError(decoded.fault)
@@ -97,5 +97,5 @@ def decode(text: str) -> bytes:
 
 
 def encode(data: bytes) -> str:
-    """base64url without padding."""
+    """Encode as base64url without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

@@ -1,4 +1,4 @@
-"""A card as this section reads it: range, flags, interfaces, grants and delegates (section 14.3)."""
+"""Reading a card: range, flags, interfaces, grants and delegates (section 14.3)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .card_places import (
 )
 from .card_versions import UNNAMED, Range, Version, read_version
 
-# Without a user's name, which would stand before an "@".
+# No user information, which ends in an "@".
 _URL = re.compile(r"https?://[^/?#@\s]+([/?#]\S*)?", re.IGNORECASE)
 # The bindings whose addresses are http or https URLs.
 _OVER_HTTP = ("JSONRPC", "HTTP+JSON", "")
-# A2A's own flags, which its own capabilities alone declare.
+# A2A's own flags; only its own capabilities declare them.
 _OWN_FLAGS = frozenset(["streaming", "extended_agent_card"])
 _LABEL = r"[a-z0-9][a-z0-9_-]*"
 _VENDOR = re.compile(rf"(https?://|urn:)\S{{1,500}}|{_LABEL}(\.{_LABEL})+", re.IGNORECASE)
@@ -25,7 +25,7 @@ _DELEGATE = re.compile(r"https?://[^/?#\s]+([/?#]\S*)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Interface:
-    """One interface: the version that it names, and all its versions where it lists them."""
+    """One interface: the version that it names, and all its versions if it lists them."""
 
     url: str
     binding: str
@@ -48,7 +48,7 @@ class Delegate:
 
 @dataclass
 class Card:
-    """What a card says. ``faults`` is empty unless it is malformed."""
+    """The contents of a card. ``faults`` is empty unless the card is malformed."""
 
     faults: List[str]
     range: Range = field(default_factory=Range)
@@ -62,12 +62,12 @@ class Card:
 
 
 def is_vendors(name: str) -> bool:
-    """Whether this is the name of a vendor's capability: an absolute URI, or a dotted name."""
+    """Return whether a name is that of a vendor's capability: an absolute URI, or a dotted name."""
     return _VENDOR.fullmatch(name) is not None
 
 
 def read_card(value: Any, tiers: Mapping[str, str]) -> Card:
-    """Read a card. ``tiers`` are those of the registry's capabilities. Never raises."""
+    """Read a card. ``tiers`` are the tiers of the registry's capabilities. Never raises."""
     if not isinstance(value, dict):
         return Card(["it is not an object"])
     if is_too_deep(value):
@@ -106,7 +106,7 @@ def _params(extensions: Mapping[str, Any], uri: str, faults: Faults) -> Dict[str
 
 
 class _Versions:
-    """Readers of versions, for which what cannot be read is a fault."""
+    """Readers of versions, which record an unreadable version as a fault."""
 
     def __init__(self, faults: Faults) -> None:
         self.faults = faults
@@ -144,7 +144,7 @@ def _flags(
             flag = None if name is None else _flag(value, spelling, faults)
             if name is None or flag is None:
                 continue
-            # A URI has one spelling.
+            # Unlike other names, a URI has no second spelling.
             either = name if ":" in name else snake(name)
             found.setdefault(name, flag)
             if spelled.setdefault(either, flag) != flag:
@@ -153,7 +153,7 @@ def _flags(
 
 
 def _older_flag(value: Mapping[str, Any], card: Card, faults: Faults) -> None:
-    """``supportsAuthenticatedExtendedCard``, which stands under ``capabilities`` since A2A 1.0."""
+    """Read ``supportsAuthenticatedExtendedCard``, which A2A 1.0 moved into ``capabilities``."""
     said = faults.agreed("supportsAuthenticatedExtendedCard", [value],
                          lambda flag: _flag(flag, "extendedAgentCard", faults))
     if said is not None and card.flags.setdefault("extended_agent_card", said) != said:
@@ -188,7 +188,7 @@ def _interfaces(
 def _written(
     card: Mapping[str, Any], faults: Faults
 ) -> List[Tuple[str, str, Mapping[str, Any]]]:
-    """URL and binding of each interface, and what has its version."""
+    """Return URL and binding of each interface, with the object that has its version."""
     found: List[Tuple[str, str, Mapping[str, Any]]] = []
     if has_older_form(card):
         binding = faults.text_at(card, "preferredTransport") or "JSONRPC"

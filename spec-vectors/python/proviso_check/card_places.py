@@ -1,4 +1,4 @@
-"""Where a card declares: two places, two spellings, and no contradiction (section 14.3)."""
+"""The two places and two spellings of a card's declarations, which must not contradict (section 14.3)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ MAX_EXTENSIONS = 128
 
 
 def snake(name: str) -> str:
-    """A name in camelCase as snake_case."""
+    """Convert a name from camelCase to snake_case."""
     return re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), name)
 
 
 def camel(name: str) -> str:
-    """A name in snake_case as camelCase."""
+    """Convert a name from snake_case to camelCase."""
     return re.sub("_([a-z])", lambda letter: letter[1].upper(), name)
 
 
 def has_older_form(card: Mapping[str, Any]) -> bool:
-    """Whether a card has the form of A2A before 1.0: it lists nothing in ``supportedInterfaces``."""
+    """Return whether a card has the form of A2A before 1.0: it lists nothing in ``supportedInterfaces``."""
     lists = [card.get(name) for name in ("supportedInterfaces", "supported_interfaces")]
     return all(one is None or one == [] for one in lists)
 
 
 class Faults:
-    """What is wrong with a card."""
+    """The faults of a card."""
 
     def __init__(self) -> None:
         self.found: List[str] = []
@@ -37,19 +37,19 @@ class Faults:
         self.found.append(fault)
 
     def object(self, value: Any, name: str) -> Dict[str, Any]:
-        """``value`` as an object; an absent one is empty, and one of another form a fault."""
+        """Return ``value`` if it is an object, else an empty one; a value of another type is a fault."""
         if value is not None and not isinstance(value, dict):
             self.add(f"{name} is not an object")
         return value if isinstance(value, dict) else {}
 
     def array(self, value: Any, name: str) -> List[Any]:
-        """``value`` as an array, in the same way."""
+        """Return ``value`` if it is an array, else an empty one; a value of another type is a fault."""
         if value is not None and not isinstance(value, list):
             self.add(f"{name} is not an array")
         return value if isinstance(value, list) else []
 
     def list_at(self, holder: Mapping[str, Any], name: str) -> List[Any]:
-        """The array of a member; one in each spelling is a fault."""
+        """Return the array of a property in either spelling; both spellings at once are a fault."""
         said = [holder[spelling] for spelling in dict.fromkeys((name, snake(name)))
                 if holder.get(spelling) is not None]
         if len(said) > 1:
@@ -57,11 +57,11 @@ class Faults:
         return self.array(said[0] if said else None, name)
 
     def text_at(self, holder: Mapping[str, Any], name: str) -> str:
-        """The text of a member in either spelling; empty if absent."""
+        """Return the string of a property in either spelling; empty if absent."""
         return self.agreed(name, [holder], lambda value: self.text(value) or None) or ""
 
     def text(self, value: Any) -> str:
-        """``value`` as text; an absent one is empty, and one of another form a fault."""
+        """Return ``value`` if it is a string, else an empty one; a value of another type is a fault."""
         if value is not None and not isinstance(value, str):
             self.add("a part of an interface is not text")
         return value if isinstance(value, str) else ""
@@ -69,7 +69,7 @@ class Faults:
     def agreed(
         self, name: str, places: List[Mapping[str, Any]], read: Callable[[Any], Any]
     ) -> Optional[Any]:
-        """What all places say of a field in either spelling; ``None`` where none says anything."""
+        """Return the value that all places give a field, in either spelling; ``None`` if none has it."""
         spellings = dict.fromkeys((name, snake(name)))
         said = [place[spelling] for place in places for spelling in spellings
                 if place.get(spelling) is not None]
@@ -80,7 +80,7 @@ class Faults:
 
 
 def is_too_deep(value: Any) -> bool:
-    """Whether more than 64 objects and arrays are within each other."""
+    """Return whether objects and arrays are nested more than 64 levels deep."""
     waiting: List[Tuple[Any, int]] = [(value, 1)]
     while waiting:
         one, depth = waiting.pop()
@@ -93,7 +93,7 @@ def is_too_deep(value: Any) -> bool:
 
 
 def extensions_of(capabilities: Mapping[str, Any], faults: Faults) -> Dict[str, Mapping[str, Any]]:
-    """The extensions by URI."""
+    """Return the extensions by URI."""
     extensions = faults.array(capabilities.get("extensions"), "extensions")
     if len(extensions) > MAX_EXTENSIONS:
         faults.add("too many extensions")

@@ -13,13 +13,13 @@ _VERSION = re.compile(rf"{_PART}(?:\.{_PART})?(?:\.{_PART})?", re.ASCII)
 
 
 def read_version(value: Any) -> Optional[Version]:
-    """Major and minor, or ``None`` for what is not a version. A patch part is read and ignored."""
+    """Return major and minor, or ``None`` if this is not a version. A patch part is ignored."""
     match = _VERSION.fullmatch(value) if isinstance(value, str) else None
     return None if match is None else (int(match[1]), int(match[2] or 0))
 
 
 def written(version: Version) -> str:
-    """``MAJOR.MINOR``."""
+    """Format a version as ``MAJOR.MINOR``."""
     return f"{version[0]}.{version[1]}"
 
 
@@ -43,9 +43,9 @@ class Range:
         return above and (self.maximum is None or version <= self.maximum)
 
     def widens(self, own: Version, version: Version) -> bool:
-        """Whether an interface that names ``own`` alone speaks ``version`` by this range."""
+        """Return whether this range adds ``version`` to an interface that names only ``own``."""
         return own[0] == version[0] and self.is_given and self.has(version)
 
 
-# The versions whose cards did not say which they are: the member came with 0.2.5.
+# Versions whose cards did not name their version: the property came with 0.2.5.
 UNNAMED = Range(read_version("0.1"), read_version("0.2"))

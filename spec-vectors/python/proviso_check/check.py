@@ -25,7 +25,7 @@ class Valid:
 
 @dataclass(frozen=True)
 class Invalid:
-    """A code of sections 2 to 4."""
+    """The token is invalid, with a code of sections 2 to 4."""
 
     code: str
 
@@ -62,10 +62,10 @@ def check(
     now: str,
     grants: Optional[KnownGrants] = None,
 ) -> Union[Allowed, Refused]:
-    """Section 7. ``now`` is the checker's clock; ``grants`` are those that the issuer knows.
+    """Check an invocation by section 7. ``now`` is the checker's clock; ``grants`` are the issuer's known grants.
 
-    Raises :class:`Misuse` for an invocation without a grant that the service could act under, and
-    :class:`MalformedList` for such a list: before it looks at the token, and never because of it.
+    Raises :class:`Misuse` for an invocation without a grant under which the service can act, and
+    :class:`MalformedList` for a malformed list. Both are raised before the token is read.
     """
     acting = acting_grants(invocation, grants)
     check_list(revocations)
@@ -87,7 +87,7 @@ def check(
         tags = verify_signatures(token, key)
     except SignatureError as error:
         return _refused(_signature_denial(error))
-    # Times order as their texts do.
+    # The order of times is that of their strings.
     denials = revoked(revocations, tags, identifier, max(now, moment))
     denials.extend(judge_grant(str(identifier["grant"]), invocation.operation, acting, grants))
     service = service_of(kid)
@@ -104,14 +104,14 @@ def _refused(denial: Denial) -> Refused:
 
 
 def _form_code(code: str) -> str:
-    """Section 7's code for one of section 3 or 4."""
+    """Convert a code of section 3 or 4 to that of section 7."""
     if code == "truncated":
         return "token_truncated"
     return "token_too_large" if code in TOO_LARGE_CODES else "token_malformed"
 
 
 def _signature_denial(error: SignatureError) -> Denial:
-    """Section 7's denial for where section 2 stopped."""
+    """Convert an error of section 2 to a denial of section 7."""
     code = error.code
     if code not in ("signature_mismatch", "discharge_missing"):
         code = "discharge_invalid"
@@ -119,7 +119,7 @@ def _signature_denial(error: SignatureError) -> Denial:
 
 
 def _rules(token: Token, invocation: Invocation, now: str) -> List[Denial]:
-    """Step 6: every first-party caveat of every macaroon, in order."""
+    """Judge every first-party caveat of every macaroon, in order (step 6)."""
     denials: List[Denial] = []
     expires = False
     for index, macaroon in enumerate((token.root,) + token.discharges):

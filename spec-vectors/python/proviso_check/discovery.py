@@ -1,4 +1,4 @@
-"""Safe discovery: whether a card is usable for a caller's requirements (section 14.5).
+"""Safe discovery: decides if a card meets a caller's requirements (section 14.5).
 
 Fetching a card, and its signatures, are not judged here.
 """
@@ -27,7 +27,7 @@ class NeededGrant:
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a caller needs. ``end_to_end`` matters in chains."""
+    """A caller's requirements. ``end_to_end`` is used only in chains."""
 
     version: Version = (1, 0)
     capabilities: FrozenSet[str] = frozenset()
@@ -51,7 +51,7 @@ class Refusal:
 
 
 def read_text(text: str) -> Any:
-    """The card of a JSON text, or ``None`` where it is not one."""
+    """Parse a card from JSON text; ``None`` if it is not JSON."""
     try:
         return jsontext.parse(text, MAX_DEPTH)
     except FormError:
@@ -64,7 +64,7 @@ def card_of(value: Any, registry: Any = REGISTRY) -> Card:
 
 
 def discover(card: Card, needs: Requirements, registry: Any = REGISTRY) -> "Usable | Refusal":
-    """Judge a card. Every reason is given; of a malformed card, none but that."""
+    """Judge a card. Returns every reason to refuse it, but for a malformed card only that it is malformed."""
     if card.faults:
         return Refusal(("card_malformed",) * len(card.faults))
     chosen, denials = _interface(card, needs)
@@ -83,7 +83,7 @@ def discover(card: Card, needs: Requirements, registry: Any = REGISTRY) -> "Usab
 
 
 def speaks(card: Card, interface: Interface, version: Version) -> bool:
-    """Whether one of the card's interfaces speaks a version."""
+    """Return whether an interface of the card speaks a version."""
     if interface.versions is not None:
         return version in interface.versions
     if interface.version is not None:
@@ -106,7 +106,7 @@ def _interface(card: Card, needs: Requirements) -> Tuple[Optional[Interface], Li
 def _capability(
     card: Card, name: str, needs: Requirements, registry: Mapping[str, Any]
 ) -> Tuple[List[str], List[str]]:
-    """Denials and warnings for one required capability."""
+    """Return denials and warnings for one required capability."""
     entry = registry.get(name)
     if entry is not None and is_reached(entry, "removed", needs.version):
         return ["capability_removed"], []
@@ -126,7 +126,7 @@ def _declares(card: Card, name: str, entry: Optional[Mapping[str, Any]]) -> bool
 
 
 def _grant(card: Card, need: NeededGrant, allow_legacy: bool) -> Tuple[List[str], List[str]]:
-    """Denials and warnings for one required grant."""
+    """Return denials and warnings for one required grant."""
     covering = [one for one in card.grants.values() if one.legacy and "*" in one.operations]
     grant = card.grants.get(need.grant, covering[0] if covering else None)
     if grant is None:

@@ -1,4 +1,4 @@
-"""The forms of the values in a hop (section 5), and what is wrong with a caveat."""
+"""The forms of the values in a hop (section 5), and the problems of a caveat."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _PLAIN_NAME = re.compile("[A-Za-z0-9_-]+")
 
 
 class Problem(NamedTuple):
-    """Why a caveat is no hop: a code, and the member or operator it is about, if there is one."""
+    """A reason why a caveat is not a hop: a code, and the property or operator that causes it, if there is one."""
 
     code: str
     rule: Optional[str]
 
 
 def malformed(rule: str) -> Problem:
-    """A value of another form than the specification gives it."""
+    """Return the problem of a value whose form is not that of the specification."""
     return Problem("caveat_malformed", rule)
 
 
 def unknown(rule: str) -> Problem:
-    """A name that the specification does not define."""
+    """Return the problem of a name that the specification does not define."""
     return Problem("caveat_unknown", rule)
 
 
 def is_set(value: Json) -> bool:
-    """Whether a value is an array of distinct strings in order, at least one."""
+    """Return whether a value is a non-empty array of distinct strings in order."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -40,7 +40,7 @@ def is_set(value: Json) -> bool:
 
 
 def is_scalars(value: Json) -> bool:
-    """Whether a value is an array of distinct scalars in the order of their texts, at least one."""
+    """Return whether a value is a non-empty array of distinct scalars, ordered by their canonical JSON."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -50,12 +50,12 @@ def is_scalars(value: Json) -> bool:
 
 
 def is_number(value: Json) -> bool:
-    """Whether a value is a finite number."""
+    """Return whether a value is a finite number."""
     return jcs.kind(value) == "number"
 
 
 def is_count(value: Json, most: int = _MAX_COUNT) -> bool:
-    """Whether a value is a whole number from 0 to ``most``."""
+    """Return whether a value is an integer from 0 to ``most``."""
     return is_number(value) and value.is_integer() and 0 <= value <= most  # type: ignore
 
 
@@ -65,7 +65,7 @@ def _ascending(keys: List[str]) -> bool:
 
 
 def rule_of(key: str, *names: str) -> str:
-    """The rule of a denial or a problem (section 5.1): a key, and names further in."""
+    """Return the rule of a denial or a problem (section 5.1): a key, and the names below it."""
     return key + "".join(
         "." + name if _PLAIN_NAME.fullmatch(name) else "[" + jcs.string(name) + "]"
         for name in names

@@ -1,4 +1,4 @@
-"""Under which grants a service acts, and whether the token's is one of them (section 7, step 5)."""
+"""The grants under which a service acts, compared with the token's grant (section 7, step 5)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ KnownGrants = Mapping[str, FrozenSet[str]]
 
 
 class Misuse(Exception):
-    """A call that does not say under which grant the service acts. It gets no decision."""
+    """A call that does not say under which grant the service acts, so there is no decision."""
 
 
 def acting_grants(invocation: Invocation, known: Optional[KnownGrants]) -> FrozenSet[str]:
-    """The grants under which the service acts. Raises :class:`Misuse`.
+    """Return the grants under which the service acts. Raises :class:`Misuse`.
 
     ``known`` are the issuer's grants with their operations, or ``None`` if it does not know them.
     """
@@ -29,7 +29,7 @@ def acting_grants(invocation: Invocation, known: Optional[KnownGrants]) -> Froze
 
 
 def _only_grant(operation: str, known: Optional[KnownGrants]) -> str:
-    """The one known grant that has the operation."""
+    """Return the only known grant that has the operation."""
     if known is None:
         raise Misuse("no grant is given, and the issuer does not know its grants")
     candidates = [grant for grant, operations in known.items() if operation in operations]
@@ -41,7 +41,7 @@ def _only_grant(operation: str, known: Optional[KnownGrants]) -> str:
 def judge_grant(
     grant: str, operation: str, acting: FrozenSet[str], known: Optional[KnownGrants]
 ) -> List[Denial]:
-    """Step 5. A grant that the issuer does not know is refused by the first rule alone."""
+    """Judge the grant (step 5). A grant unknown to the issuer is refused by the first rule only."""
     denials: List[Denial] = []
     if grant not in acting:
         denials.append(

@@ -1,4 +1,4 @@
-"""Reading a caveat (section 5) and an identifier (section 6): canonical JSON with known members."""
+"""Reading a caveat (section 5) and an identifier (section 6): canonical JSON with known properties."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CAPABILITY_ID = re.compile("cap_[A-Za-z0-9_-]{16,}")
 
 
 def canonical_object(data: bytes) -> Optional[Object]:
-    """The object that ``data`` is the canonical form of, or ``None``."""
+    """Parse an object; ``None`` if ``data`` is not its canonical form."""
     try:
         text = data.decode("utf-8")
         value = parse(text, MAX_HOP_DEPTH)
@@ -31,7 +31,7 @@ def canonical_object(data: bytes) -> Optional[Object]:
 
 
 def read_hop(data: bytes) -> Tuple[Optional[Object], List[Problem]]:
-    """The hop, or the problems; never both."""
+    """Read a caveat: return the hop, or the problems, never both."""
     if not data.startswith(b"{"):
         return None, [Problem("caveat_unknown", None)]
     try:
@@ -96,7 +96,7 @@ _LIMITS: Dict[str, Callable[[Json], List[Problem]]] = {
 
 
 def read_identifier(data: bytes) -> Optional[Object]:
-    """The identifier of a capability, or ``None`` if it is ``identifier_malformed``."""
+    """Read the identifier of a capability; ``None`` if it is ``identifier_malformed``."""
     identifier = canonical_object(data)
     if identifier is None:
         return None

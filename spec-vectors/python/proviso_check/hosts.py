@@ -14,19 +14,19 @@ _GROUPS = 8
 
 
 def is_host(text: str) -> bool:
-    """Whether a text is a host as a URL has it; an IPv6 address stands in brackets."""
+    """Return whether a string is a host as in a URL; an IPv6 address is in brackets."""
     if text.startswith("[") and text.endswith("]"):
         return _is_ipv6(text[1:-1])
     return _is_name(text) or _is_ipv4(text)
 
 
 def is_suffix(text: str) -> bool:
-    """Whether a text is ``.`` and a name without a label of IDNA."""
+    """Return whether a string is ``.`` followed by a name without IDNA labels."""
     return text.startswith(".") and _is_name(text[1:]) and not _has_idna(text[1:])
 
 
 def is_below(host: str, suffix: str) -> bool:
-    """Whether a host is a name with at least one label before the suffix."""
+    """Return whether a host is a name with at least one label before the suffix."""
     return (
         _is_name(host)
         and host.endswith(suffix)
@@ -62,7 +62,7 @@ def _is_ipv6(text: str) -> bool:
 
 
 def _groups(text: str) -> Optional[List[str]]:
-    """The eight groups, with those that ``::`` stands for, or ``None``."""
+    """Return the eight groups of an IPv6 address, with ``::`` expanded, or ``None``."""
     parts = [part.split(":") if part else [] for part in text.split("::")]
     if len(parts) > 2 or not all(_GROUP.fullmatch(group) for part in parts for group in part):
         return None
@@ -73,7 +73,7 @@ def _groups(text: str) -> Optional[List[str]]:
 
 
 def _written(groups: List[str]) -> str:
-    """RFC 5952, section 4: the first longest run of two or more zeros is left out."""
+    """Format an IPv6 address by RFC 5952, section 4: ``::`` replaces the first longest run of two or more zeros."""
     start, length = 0, 0
     for at in range(_GROUPS):
         run = next((n for n in range(_GROUPS - at) if groups[at + n] != "0"), _GROUPS - at)

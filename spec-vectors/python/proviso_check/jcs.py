@@ -1,4 +1,4 @@
-"""Writing JSON by RFC 8785, and the order and equality of its values."""
+"""Writing JSON by RFC 8785, and comparing its strings and scalars."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class NotCanonical(Exception):
 
 
 def code_units(text: str) -> bytes:
-    """A key that orders texts by their UTF-16 code units."""
+    """Return a sort key that orders strings by their UTF-16 code units."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def number(value: float) -> str:
-    """ECMA-262 ``Number::toString`` in radix 10.
+    """Format a number by ECMA-262 ``Number::toString`` in radix 10.
 
-    ``repr`` gives the shortest digits that read back as the same double, the closest of them where
-    there are several: what ECMA-262 asks for (with its note 2). Only the layout differs.
+    ``repr`` returns the shortest digits that read back as the same double, and the closest of several, as
+    ECMA-262 requires (with its note 2). Only the layout differs.
     """
     if not math.isfinite(value):
         raise NotCanonical("a number that is not finite")
@@ -37,7 +37,7 @@ def number(value: float) -> str:
         return "-" + number(-value)
     mantissa, _, exponent_text = repr(float(value)).partition("e")
     whole, _, fraction = mantissa.partition(".")
-    point = len(whole) + int(exponent_text or "0")  # the value is 0.DIGITS times 10 to the point
+    point = len(whole) + int(exponent_text or "0")  # the value is 0.DIGITS times 10 to the power of ``point``
     digits = whole + fraction
     stripped = digits.lstrip("0")
     point -= len(digits) - len(stripped)
@@ -56,7 +56,7 @@ def number(value: float) -> str:
 
 
 def string(text: str) -> str:
-    """A string: only what JSON requires is escaped, in the shortest way."""
+    """Write a string: only the characters that JSON requires are escaped, in the shortest way."""
     parts: List[str] = ['"']
     for character in text:
         code = ord(character)
@@ -73,7 +73,7 @@ def string(text: str) -> str:
 
 
 def write(value: Json) -> str:
-    """The canonical text of a value that :mod:`.jsontext` has read (so its depth is bounded)."""
+    """Return the canonical text of a value from :mod:`.jsontext`, which bounds its depth."""
     if value is None:
         return "null"
     if value is True:
@@ -91,8 +91,11 @@ def write(value: Json) -> str:
 
 
 def kind(value: object) -> str:
-    """The JSON type of a value, or ``other`` for one of no type that any limit knows: a number that is
-    not finite, or a string with a lone surrogate."""
+    """Return the JSON type of a value.
+
+    Returns ``other`` for values that no constraint accepts: numbers that are not finite, and strings with a
+    lone surrogate.
+    """
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -108,7 +111,7 @@ SCALARS = frozenset(["null", "boolean", "number", "string"])
 
 
 def same_scalar(left: object, right: object) -> bool:
-    """Whether two values are scalars of one JSON type and equal (numbers as doubles)."""
+    """Return whether two values are equal scalars of the same JSON type (numbers as doubles)."""
     if kind(left) not in SCALARS or kind(left) != kind(right):
         return False
     return left == right

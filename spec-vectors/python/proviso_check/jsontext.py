@@ -1,8 +1,8 @@
 """A strict JSON reader (RFC 8259) with bounded nesting.
 
-Python's own ``json`` accepts ``NaN``, keeps the last of two equal member names, and makes integers of
-any size; here names must differ, and every number is an IEEE 754 double (it may become infinite: the
-caller decides). Lone surrogates are kept: the caller decides about them too.
+Python's own ``json`` accepts ``NaN``, keeps the last of two equal names, and makes integers of any size.
+Here names must differ, and every number is an IEEE 754 double. Infinite numbers and lone surrogates are
+kept, for the caller to judge.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ _LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 
 
 def parse(text: str, max_depth: int) -> Json:
-    """Read one JSON text. Raises :class:`FormError`: ``json_syntax`` or ``too_deep``, and, if there is
-    nothing else wrong with the whole text, ``json_duplicate_key``."""
+    """Read one JSON text. Raises :class:`FormError`: ``json_syntax`` or ``too_deep``, or ``json_duplicate_key`` if
+    the text has no other error.
+    """
     reader = _Reader(text, max_depth)
     value = reader.value(0)
     reader.space()
@@ -36,12 +37,12 @@ def parse(text: str, max_depth: int) -> Json:
 
 
 def _joined(text: str) -> str:
-    """``text`` with surrogate pairs joined; lone surrogates stay."""
+    """Join the surrogate pairs of ``text``; lone surrogates are kept."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 class _Reader:
-    """Recursive descent; the recursion is bounded by ``max_depth``."""
+    """A recursive descent parser; ``max_depth`` bounds the recursion."""
 
     def __init__(self, text: str, max_depth: int) -> None:
         self.text = text

@@ -17,7 +17,7 @@ _MAX_TOLD = 16
 
 @dataclass(frozen=True)
 class Denial:
-    """One reason for a refusal. ``code``, ``hop`` and ``discharge`` are what conformance compares."""
+    """One reason for a refusal. Conformance compares ``code``, ``hop`` and ``discharge``."""
 
     code: str
     hop: Optional[int] = None
@@ -28,11 +28,10 @@ class Denial:
 
 @dataclass(frozen=True)
 class Invocation:
-    """What is asked. ``audience`` is the name of the service that checks.
+    """The call to judge. ``audience`` is the name of the service that checks.
 
-    Without an invoker or an audience it is in no set; an empty text is a text like any other. ``grants``
-    are those under which the service acts. ``time`` is the moment to judge hops by, the checker's clock
-    if absent.
+    A missing invoker or audience is in no set; an empty string is an ordinary value. The service acts under
+    one of ``grants``. Hops are judged at ``time``, the checker's clock if absent.
     """
 
     operation: str
@@ -48,9 +47,9 @@ def judge(
     hop: Object, invocation: Invocation, now: str, link: int, following: int,
     discharge: Optional[int] = None,
 ) -> List[Denial]:
-    """One denial for each rule of ``hop`` that is not met, in the order of section 5's table.
+    """Return a denial for each rule of ``hop`` that is not met, in the order of section 5's table.
 
-    ``following`` is how many links come after this one in its macaroon.
+    ``following`` is the number of links after this one in its macaroon.
     """
     denials: List[Denial] = []
 
@@ -101,7 +100,7 @@ def judge(
 
 
 def _violations(argument: str, limit: Json, arguments: Dict[str, Any]) -> List[str]:
-    """The operators of one limit that are not met; the empty text stands for a scalar limit."""
+    """Return the operators of one limit that are not met; for a scalar limit, an empty string."""
     there = argument in arguments
     value = arguments.get(argument)
     if not isinstance(limit, dict):

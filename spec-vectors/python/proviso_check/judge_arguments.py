@@ -13,14 +13,14 @@ from .pointer import follow
 
 
 def entries_that_apply(operation: str, entries: Any) -> List[str]:
-    """The entry of the operation itself and that of ``*``, where they are there."""
+    """Return the entries of the operation itself and of ``*``, as far as they exist."""
     return [entry for entry in dict.fromkeys((operation, "*")) if entry in entries]
 
 
 def constraint_violations(
     entries: Any, operation: str, arguments: Dict[str, Any]
 ) -> List[str]:
-    """The rules of ``operationConstraints`` that are not met."""
+    """Return the rules of ``operationConstraints`` that are not met."""
     return [
         rule_of(entry_rule("operationConstraints", entry), name, *operator)
         for entry in entries_that_apply(operation, entries)
@@ -32,7 +32,7 @@ def constraint_violations(
 def closed_list_violations(
     entries: Any, operation: str, arguments: Dict[str, Any]
 ) -> List[str]:
-    """The rules of ``arguments`` that are not met."""
+    """Return the rules of ``arguments`` that are not met."""
     return [
         entry_rule("arguments", entry)
         for entry in entries_that_apply(operation, entries)
@@ -41,7 +41,7 @@ def closed_list_violations(
 
 
 def _violated(name: str, constraint: Json, arguments: Dict[str, Any]) -> List[List[str]]:
-    """What is not met of one constraint: its operators, or an empty list for a scalar."""
+    """Return the names of the unmet operators of one constraint; for an unmet scalar, an empty list of names."""
     found = follow(name, arguments)
     if not isinstance(constraint, dict):
         met = found.reached and not found.missing and _equals(constraint, found.value)

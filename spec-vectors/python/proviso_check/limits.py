@@ -1,4 +1,4 @@
-"""The limits of section 4, and the error that carries a code of sections 3 and 4."""
+"""The limits of section 4, and the error with a code of section 3 or 4."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_DISCHARGE_DEPTH = 4
 MAX_JSON_DEPTH = 4
 MAX_HOP_DEPTH = 7
 MAX_ARRAY_MEMBERS = 256
-# Of a string that an operator of section 5.1 judges.
+# The longest string that an operator of section 5.1 judges.
 MAX_JUDGED_UNITS = 4_096
 
 TOO_LARGE_CODES = frozenset(
@@ -22,7 +22,7 @@ TOO_LARGE_CODES = frozenset(
 
 
 class FormError(Exception):
-    """A token that section 3 or 4 rejects. ``code`` is the code of those sections."""
+    """The error of a token that section 3 or 4 rejects, with its code."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -30,17 +30,17 @@ class FormError(Exception):
 
 
 def utf16_length(text: str) -> int:
-    """The length of ``text`` in UTF-16 code units."""
+    """Return the length of ``text`` in UTF-16 code units."""
     return len(text) + sum(1 for character in text if ord(character) > 0xFFFF)
 
 
 def check_identifier(identifier: bytes) -> None:
-    """Bound a macaroon's identifier, once it has been read."""
+    """Check the size of a macaroon's identifier."""
     if len(identifier) > MAX_IDENTIFIER_BYTES:
         raise FormError("caveat_too_large")
 
 
 def check_caveat(identifier: bytes) -> None:
-    """Bound a caveat's identifier, once it has been read."""
+    """Check the size of a caveat's identifier."""
     if len(identifier) > MAX_CAVEAT_BYTES:
         raise FormError("caveat_too_large")

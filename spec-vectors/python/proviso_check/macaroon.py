@@ -1,4 +1,4 @@
-"""What a token holds once it is read, and the limits on the whole of it."""
+"""The contents of a token, and the limits on the token as a whole."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIGNATURE_LENGTH = 32
 
 @dataclass(frozen=True)
 class Caveat:
-    """One caveat. ``vid`` is ``None`` for a first-party caveat; a location is a hint."""
+    """One caveat. ``vid`` is ``None`` for a first-party caveat; the location is only a hint."""
 
     identifier: bytes
     vid: Optional[bytes] = None
@@ -28,7 +28,7 @@ class Caveat:
 
 @dataclass
 class Macaroon:
-    """One macaroon, with the bytes that were received."""
+    """One macaroon, with the fields as received."""
 
     identifier: bytes
     signature: bytes
@@ -38,21 +38,21 @@ class Macaroon:
 
 @dataclass(frozen=True)
 class Token:
-    """A macaroon with the discharges presented with it, in their order."""
+    """A macaroon with the discharges presented with it, in order."""
 
     root: Macaroon
     discharges: Tuple[Macaroon, ...]
 
 
 def check_vid(vid: bytes) -> bytes:
-    """A verification id is 72 bytes; an empty one does not make a caveat first-party."""
+    """Check that a verification id has 72 bytes; an empty one does not make a caveat first-party."""
     if len(vid) != VID_LENGTH:
         raise FormError("vid_length")
     return vid
 
 
 def _field_size(length: int) -> int:
-    """One field of the v2 form: its type, its length as a shortest LEB128 number, its bytes."""
+    """Return the size of a v2 field: type, length as a shortest LEB128 number, and bytes."""
     size = 2 + length
     rest = length >> 7
     while rest:
@@ -62,7 +62,7 @@ def _field_size(length: int) -> int:
 
 
 def v2_size(macaroon: Macaroon) -> int:
-    """The bytes that a macaroon takes in v2 binary form, without writing it."""
+    """Return the size of a macaroon in v2 binary form, without writing it."""
     size = 1 + _field_size(len(macaroon.identifier)) + 1 + 1 + _field_size(SIGNATURE_LENGTH)
     if macaroon.location:
         size += _field_size(len(macaroon.location.encode("utf-8")))
@@ -76,22 +76,21 @@ def v2_size(macaroon: Macaroon) -> int:
 
 
 def check_count(macaroons: int) -> None:
-    """Bound the discharges: all macaroons but the first."""
+    """Check the number of discharges: all macaroons except the first."""
     if macaroons - 1 > MAX_DISCHARGES:
         raise FormError("too_many_discharges")
 
 
 def check_caveats(caveats: int) -> None:
-    """Bound the caveats of one macaroon."""
+    """Check the number of caveats of one macaroon."""
     if caveats > MAX_CAVEATS:
         raise FormError("too_many_caveats")
 
 
 def make_token(macaroons: List[Macaroon]) -> Token:
-    """Apply the limits that are left once all macaroons have been read, then make a token.
+    """Check the limits on all macaroons together, then make a token.
 
-    Their number, that of their caveats and the sizes of identifiers were bounded on the way. Nothing is
-    hashed before this.
+    The limits on counts and identifiers were checked while reading. Nothing is hashed before this.
     """
     if sum(v2_size(macaroon) for macaroon in macaroons) > MAX_BYTES:
         raise FormError("too_large")

@@ -1,7 +1,6 @@
-"""The shape of a JSON text: what is open where, found in one pass and without recursion (section 4).
+"""Bounds the nesting and width of JSON text in one pass without recursion (section 4).
 
-It works on text that may not be JSON at all, so that a parser is never started on something deeper or
-wider than allowed.
+The text may be invalid JSON. A parser is started only on text within the limits.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ _STRUCTURE = frozenset("{}[],")
 
 
 def _structure(text: str) -> Iterator[str]:
-    """The brackets and commas outside strings, and a final ``"`` for a string that is not ended."""
+    """Return the brackets and commas outside strings, and a final ``"`` for an unterminated string."""
     in_string = False
     characters = iter(text)
     for character in characters:
@@ -30,7 +29,7 @@ def _structure(text: str) -> Iterator[str]:
 
 
 def scan_token(text: str) -> None:
-    """Reject a JSON token that ends inside something, then one that is nested too deep."""
+    """Reject a JSON token with an unclosed bracket or string, then one that is nested too deeply."""
     height = highest = 0
     cut = False
     for character in _structure(text):
@@ -47,9 +46,9 @@ def scan_token(text: str) -> None:
 
 
 def scan_hop(identifier: bytes) -> None:
-    """Bound nesting and array members of a first-party caveat, if it is UTF-8 and starts with ``{``.
+    """Check nesting and array lengths of a first-party caveat, if it is UTF-8 and starts with ``{``.
 
-    A closing bracket closes the innermost open one, whichever it is; with none open it means nothing.
+    A closing bracket closes the innermost open one, of either kind; if none is open, it is ignored.
     """
     if not identifier.startswith(b"{"):
         return
@@ -57,7 +56,7 @@ def scan_hop(identifier: bytes) -> None:
         text = identifier.decode("utf-8")
     except UnicodeDecodeError:
         return
-    members: List[int] = []  # for each open bracket the members of the array, or 0 for an object
+    members: List[int] = []  # for each open bracket, the number of elements of the array, or 0 for an object
     for character in _structure(text):
         if character in "{[":
             members.append(1 if character == "[" else 0)

@@ -1,4 +1,4 @@
-"""``operationConstraints`` and ``arguments`` (section 5.1): what is wrong with them in a caveat."""
+"""The problems of ``operationConstraints`` and ``arguments`` in a caveat (section 5.1)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .urls import url_problems
 
 
 def entry_rule(key: str, operation: str) -> str:
-    """The rule of an entry of one of the two keys."""
+    """Return the rule of an entry of one of the two keys."""
     return key + ".*" if operation == "*" else rule_of(key, operation)
 
 
 def closed_list_problems(value: Json) -> List[Problem]:
-    """The problems of ``arguments``."""
+    """Return the problems of ``arguments``."""
     if not isinstance(value, dict) or not value:
         return [malformed("arguments")]
     return [
@@ -29,7 +29,7 @@ def closed_list_problems(value: Json) -> List[Problem]:
 
 
 def operation_constraint_problems(value: Json) -> List[Problem]:
-    """The problems of ``operationConstraints``."""
+    """Return the problems of ``operationConstraints``."""
     key = "operationConstraints"
     if not isinstance(value, dict) or not value:
         return [malformed(key)]
@@ -48,7 +48,7 @@ def operation_constraint_problems(value: Json) -> List[Problem]:
 
 
 def _operator_problems(value: Json, rule: str) -> List[Problem]:
-    """The problems of an object of operators on one argument."""
+    """Return the problems of an object of operators on one argument."""
     if not isinstance(value, dict) or not value:
         return [malformed(rule)]
     problems: List[Problem] = []
@@ -66,7 +66,7 @@ def _operator_problems(value: Json, rule: str) -> List[Problem]:
 
 
 def _operand_problems(name: str, operand: Json, rule: str) -> List[Problem]:
-    """The problems of an operator that judges a value."""
+    """Return the problems of an operator that judges a value."""
     if name in _OPERANDS:
         return [] if _OPERANDS[name](operand) else [malformed(rule)]
     if name == "url":

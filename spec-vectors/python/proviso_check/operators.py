@@ -1,4 +1,4 @@
-"""Whether values satisfy operators: those of ``constraints`` (section 5), and all of section 5.1."""
+"""Judging values by operators: those of ``constraints`` (section 5), and all of section 5.1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .urls import allows_url
 
 
 def satisfies_limit(operator: str, operand: Any, value: Any) -> bool:
-    """Whether a value satisfies ``min``, ``max``, ``in`` or ``not_in``."""
+    """Return whether a value satisfies ``min``, ``max``, ``in`` or ``not_in``."""
     if operator == "min":
         return jcs.kind(value) == "number" and value >= operand
     if operator == "max":
@@ -28,7 +28,7 @@ def satisfies_limit(operator: str, operand: Any, value: Any) -> bool:
 
 
 def can_be_judged(value: Any) -> bool:
-    """Whether a value is of a type that an operator is for, and not too long."""
+    """Return whether a value has a type that operators judge, and is not too long."""
     kind = jcs.kind(value)
     if kind == "string":
         return utf16_length(value) <= MAX_JUDGED_UNITS
@@ -38,7 +38,7 @@ def can_be_judged(value: Any) -> bool:
 
 
 def satisfies(operator: str, operand: Any, value: Any) -> bool:
-    """Whether a value satisfies an operator of section 5.1 other than ``optional`` and ``absent``."""
+    """Return whether a value satisfies an operator of section 5.1 other than ``optional`` and ``absent``."""
     if not can_be_judged(value):
         return False
     kind = jcs.kind(value)

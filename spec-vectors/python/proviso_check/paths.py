@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Optional, Tuple
 
-# The lists of the specification, which are part of it: no table of this runtime is asked.
+# The specification's own lists of characters; the tables of the Python runtime are not used.
 _SPACES = "\u0020\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _CONTROLS = "\u0000-\u001f\u007f-\u009f\u2028\u2029"
 _IGNORABLE = (
@@ -23,23 +23,23 @@ _SPACE = re.compile(f"[{_SPACES}]")
 
 
 class Path(NamedTuple):
-    """A path. The absolute one without segments is ``/``."""
+    """A path. An absolute path without segments is ``/``."""
 
     absolute: bool
     segments: Tuple[str, ...]
 
     def has(self, other: "Path") -> bool:
-        """Whether ``other`` is this folder or lies below it."""
+        """Return whether ``other`` is this folder or is below it."""
         return self.absolute == other.absolute and begins(other.segments, self.segments)
 
 
 def begins(segments: Tuple[str, ...], folder: Tuple[str, ...]) -> bool:
-    """Whether the segments begin with those of a folder."""
+    """Return whether the segments begin with those of a folder."""
     return segments[: len(folder)] == folder
 
 
 def is_segment(text: str, first: bool) -> bool:
-    """Whether a text can be a segment of a path, the first one or a later one."""
+    """Return whether a string can be a segment of a path, the first one or a later one."""
     return (
         text != ""
         and _FORBIDDEN.search(text) is None
@@ -51,7 +51,7 @@ def is_segment(text: str, first: bool) -> bool:
 
 
 def read_path(text: str) -> Optional[Path]:
-    """The path that a text is, or ``None``."""
+    """Parse a path; ``None`` if the string is not one."""
     if text == "/":
         return Path(True, ())
     absolute = text.startswith("/")

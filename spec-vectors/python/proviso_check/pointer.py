@@ -9,7 +9,7 @@ _POINTER = re.compile("(?:/(?:[^/~]|~[01])*)+")
 
 
 class Found(NamedTuple):
-    """Where a name leads: to a value, to none (``missing``), or beyond something that is no object."""
+    """The result of following a name: a value, no value (``missing``), or a value that is not an object on the way."""
 
     missing: bool
     reached: bool
@@ -17,7 +17,7 @@ class Found(NamedTuple):
 
 
 def tokens(name: str) -> Optional[List[str]]:
-    """The names of members, from the arguments object on, or ``None`` for a name that is not allowed."""
+    """Split a name into property names, from the arguments object on; ``None`` if it is not allowed."""
     if not name.startswith("/"):
         return [name]
     if _POINTER.fullmatch(name) is None:
@@ -29,7 +29,7 @@ def tokens(name: str) -> Optional[List[str]]:
 
 
 def follow(name: str, arguments: Dict[str, Any]) -> Found:
-    """Follow a name that :func:`tokens` allows."""
+    """Look up a name that :func:`tokens` allows."""
     value: Any = arguments
     for token in tokens(name) or []:
         if not isinstance(value, dict):

@@ -13,7 +13,7 @@ _NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 
 
 class MalformedRegistry(Exception):
-    """A registry of another shape than section 14.2 describes."""
+    """The error of a registry that does not have the shape of section 14.2."""
 
 
 def _declared(name: str, **more: str) -> Entry:
@@ -33,12 +33,12 @@ REGISTRY: Dict[str, Any] = {
     ],
 }
 
-# The capabilities that hold for an agent only if they hold for all it delegates to (section 14.6).
+# Capabilities that an agent has only if every agent it delegates to has them (section 14.6).
 PROPAGATING = frozenset(["context_reuse"])
 
 
 def entries_of(registry: Any) -> List[Entry]:
-    """The entries, in order. Raises :class:`MalformedRegistry`."""
+    """Return the entries in order. Raises :class:`MalformedRegistry`."""
     entries = registry.get("capabilities") if isinstance(registry, dict) else None
     if not isinstance(entries, list):
         raise MalformedRegistry("capabilities is not an array")
@@ -51,18 +51,18 @@ def entries_of(registry: Any) -> List[Entry]:
 
 
 def by_name(registry: Any) -> Dict[str, Entry]:
-    """The entries by name."""
+    """Return the entries by name."""
     return {entry["name"]: entry for entry in entries_of(registry)}
 
 
 def is_reached(entry: Entry, moment: str, version: Version) -> bool:
-    """Whether at ``version`` the capability is already ``deprecated`` or ``removed``."""
+    """Return whether the capability is already ``deprecated`` or ``removed`` (``moment``) at ``version``."""
     named = read_version(entry.get(moment))
     return named is not None and named <= version
 
 
 def broken_rules(registry: Any) -> Set[int]:
-    """The rules 1 to 4 that a registry breaks."""
+    """Return which of the rules 1 to 4 a registry breaks."""
     entries = entries_of(registry)
     names = {entry["name"]: entry for entry in entries}
     version = read_version(registry.get("version"))
@@ -101,7 +101,7 @@ def _broken_by(entry: Entry, version: Optional[Version]) -> Set[int]:
 
 
 def broken_by_change(before: Any, after: Any) -> Set[int]:
-    """The rules 5 to 7 that ``after`` breaks as the registry that follows ``before``."""
+    """Return which of the rules 5 to 7 ``after`` breaks as the successor of ``before``."""
     names, known = by_name(after), by_name(before)
     old_version, new_version = read_version(before.get("version")), read_version(after.get("version"))
     broken = set() if old_version is None or new_version is None or old_version <= new_version else {5}

@@ -17,16 +17,16 @@ _PREFIX = b"proviso-revocation-v1"
 
 
 class MalformedList(Exception):
-    """A revocation list that cannot be read; nothing may be allowed by it."""
+    """The error of an unreadable revocation list, with which no call may be allowed."""
 
 
 def revocation_id(tag: bytes) -> str:
-    """The id of the link with this tag."""
+    """Return the id of the link with this tag."""
     return "rv_" + base64url.encode(hashlib.sha256(_PREFIX + tag).digest()[:16])
 
 
 def chain_id(revocation: str) -> str:
-    """The chain id that goes with a revocation id: a UUID of version 8."""
+    """Return the chain id that belongs to a revocation id: a UUID of version 8."""
     own = bytearray(base64url.decode(revocation[len("rv_"):]))
     own[6] = own[6] & 0x0F | 0x80
     own[8] = own[8] & 0x3F | 0x80
@@ -34,7 +34,7 @@ def chain_id(revocation: str) -> str:
 
 
 def check_list(revocations: Mapping[str, Any]) -> None:
-    """Raise :class:`MalformedList` for a list that is not as section 8 says."""
+    """Raise :class:`MalformedList` for a list that does not have the form of section 8."""
     _check_names(revocations, {"version", "entries"}, {"trustedUntil"})
     version = revocations["version"]
     if isinstance(version, bool) or not isinstance(version, (int, float)):
@@ -74,10 +74,10 @@ def _check_times(value: Mapping[str, Any], *names: str) -> None:
 def revoked(
     revocations: Mapping[str, Any], tags: Sequence[Sequence[bytes]], identifier: Object, now: str
 ) -> List[Denial]:
-    """Step 4 of section 7. ``tags`` are the token's, then each discharge's before binding.
+    """Judge revocations (section 7, step 4). ``tags`` are the token's, then each discharge's before binding.
 
-    An entry counts as long as it is in the list, also after its ``until``. It gives one denial, at the
-    first place that has its tag.
+    An entry applies as long as it is listed, even after its ``until``. It causes one denial, at the first
+    place that has its tag.
     """
     entries: List[Dict[str, Any]] = revocations["entries"]
     places: Dict[str, Tuple[int, int]] = {}

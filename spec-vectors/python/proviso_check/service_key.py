@@ -12,7 +12,7 @@ _SERVICE = re.compile(r"[!-?A-~]{1,255}\Z")
 
 
 def read_service_kid(kid: str) -> Optional[Tuple[str, str]]:
-    """The root key's id and the service's name in ``KID@SERVICE``; none for any other id."""
+    """Split ``KID@SERVICE`` into the root key's id and the service's name; ``None`` for any other id."""
     root, mark, service = kid.partition("@")
     if root == "" or mark == "" or not _SERVICE.match(service):
         return None
@@ -20,7 +20,7 @@ def read_service_kid(kid: str) -> Optional[Tuple[str, str]]:
 
 
 def find_key(kid: str, keys: Mapping[str, bytes]) -> Optional[bytes]:
-    """The key with this id: one of ``keys``, or one that is derived from them."""
+    """Return the key with this id: one of ``keys``, or a key derived from them."""
     if kid in keys:
         return keys[kid]
     parts = read_service_kid(kid)
@@ -31,12 +31,12 @@ def find_key(kid: str, keys: Mapping[str, bytes]) -> Optional[bytes]:
 
 
 def service_of(kid: str) -> Optional[str]:
-    """The one service that accepts what is made under this key; none for a root key."""
+    """Return the only service that accepts tokens made under this key; ``None`` for a root key."""
     parts = read_service_kid(kid)
     return None if parts is None else parts[1]
 
 
 def revocable_ids(kid: str) -> Tuple[str, ...]:
-    """The ids by which a revocation of a key concerns what is made under this one."""
+    """Return the ids of the keys whose revocation also revokes tokens made under this key."""
     parts = read_service_kid(kid)
     return (kid,) if parts is None else (kid, parts[0])

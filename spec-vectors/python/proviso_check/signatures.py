@@ -18,15 +18,15 @@ except ImportError:  # pragma: no cover
     CryptoError = ValueError  # type: ignore[assignment,misc]
 
 _NONCE = 24
-_ROOT = -1  # stands for the token itself where discharges are counted from 0
+_ROOT = -1  # the token itself, in the place of an index of a discharge (from 0)
 
 
 class Unsupported(Exception):
-    """This implementation lacks a library for what is asked."""
+    """The error of a request that needs a library which is not installed."""
 
 
 class SignatureError(Exception):
-    """Why section 2 stopped: a code, and where (a link, a discharge from 1)."""
+    """The error that ended section 2: a code, and its place (a link; a discharge, counted from 1)."""
 
     def __init__(
         self, code: str, hop: Optional[int] = None, discharge: Optional[int] = None
@@ -38,22 +38,22 @@ class SignatureError(Exception):
 
 
 def mac(key: bytes, data: bytes) -> bytes:
-    """HMAC-SHA256."""
+    """Compute HMAC-SHA256."""
     return hmac.new(key, data, hashlib.sha256).digest()
 
 
 def derive_key(secret: bytes) -> bytes:
-    """``dk`` of section 2."""
+    """Compute ``dk`` of section 2."""
     return mac(b"macaroons-key-generator", secret)
 
 
 def hash2(key: bytes, first: bytes, second: bytes) -> bytes:
-    """The HMAC of two HMACs."""
+    """Compute the HMAC of two HMACs."""
     return mac(key, mac(key, first) + mac(key, second))
 
 
 def chain(key: bytes, macaroon: Macaroon) -> List[bytes]:
-    """All tags, from the identifier's on, under a key that is already derived."""
+    """Compute all tags, the identifier's first, under an already derived key."""
     tags = [mac(key, macaroon.identifier)]
     for caveat in macaroon.caveats:
         if caveat.vid is None:
@@ -64,12 +64,12 @@ def chain(key: bytes, macaroon: Macaroon) -> List[bytes]:
 
 
 def bind(root_signature: bytes, discharge_signature: bytes) -> bytes:
-    """The signature with which a discharge is presented."""
+    """Compute the signature with which a discharge is presented."""
     return hash2(bytes(32), root_signature, discharge_signature)
 
 
 def unseal(tag: bytes, vid: bytes) -> Optional[bytes]:
-    """The derived caveat key, or ``None`` if the box does not open."""
+    """Return the derived caveat key, or ``None`` if the box does not open."""
     if crypto_secretbox_open is None:  # pragma: no cover
         raise Unsupported("third-party caveats need PyNaCl")
     try:
@@ -79,7 +79,7 @@ def unseal(tag: bytes, vid: bytes) -> Optional[bytes]:
 
 
 def verify_signatures(token: Token, root_key: bytes) -> List[List[bytes]]:
-    """All tags: the token's, then each discharge's in the order presented, before binding.
+    """Return all tags: the token's, then each discharge's before binding, in the order presented.
 
     Raises :class:`SignatureError`.
     """
@@ -96,7 +96,7 @@ def verify_signatures(token: Token, root_key: bytes) -> List[List[bytes]]:
 
 
 class _Discharges:
-    """Step 3 and 4 of section 2: a queue of macaroons whose caveats are discharged in order."""
+    """Steps 3 and 4 of section 2: a queue of macaroons whose caveats are discharged in order."""
 
     def __init__(
         self, token: Token, root_tags: List[bytes], by_identifier: Dict[bytes, int]
@@ -104,7 +104,7 @@ class _Discharges:
         self.token = token
         self.by_identifier = by_identifier
         self.tags: Dict[int, List[bytes]] = {_ROOT: root_tags}
-        self.parent: Dict[int, int] = {}  # a used discharge, and the macaroon that needed it
+        self.parent: Dict[int, int] = {}  # maps a used discharge to the macaroon that needed it
         self.depth: Dict[int, int] = {_ROOT: 0}
 
     def verify(self) -> Dict[int, List[bytes]]:
@@ -121,7 +121,7 @@ class _Discharges:
         return self.tags
 
     def _discharge(self, current: int, link: int, identifier: bytes, vid: bytes) -> int:
-        """Verify the discharge of one caveat of ``current``, and give its index."""
+        """Verify the discharge of one caveat of ``current``, and return its index."""
         where = None if current == _ROOT else current + 1
 
         def stop(code: str) -> SignatureError:
@@ -149,7 +149,7 @@ class _Discharges:
         return found
 
     def _encloses(self, found: int, current: int) -> bool:
-        """Whether ``found`` is ``current`` or on the way from it to the token."""
+        """Return whether ``found`` is ``current`` or one of the macaroons between it and the token."""
         while current != _ROOT:
             if current == found:
                 return True

@@ -1,6 +1,6 @@
-"""Times of section 1: ``YYYY-MM-DDTHH:MM:SSZ``, an existing moment in the years 0000 to 9999.
+"""Timestamps of section 1: ``YYYY-MM-DDTHH:MM:SSZ``, an existing moment in the years 0000 to 9999.
 
-Times of this form order as their texts do, so they are compared as texts.
+The order of such timestamps is that of their strings, so they are compared as strings.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def is_leap(year: int) -> bool:
-    """By the proleptic Gregorian calendar; the year 0 is a leap year."""
+    """Return whether a year is a leap year of the proleptic Gregorian calendar; the year 0 is."""
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 def is_time(value: object) -> bool:
-    """Whether a value is the text of an existing moment."""
+    """Return whether a value is the timestamp of an existing moment."""
     if not isinstance(value, str):
         return False
     match = _TIME.fullmatch(value)

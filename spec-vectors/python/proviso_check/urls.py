@@ -1,4 +1,4 @@
-"""URLs (section 5.3): one spelling for each, and what the operator ``url`` allows."""
+"""URLs (section 5.3) in their only valid spelling, and the operator ``url``."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _URL = re.compile(
 _PORT = re.compile("[1-9][0-9]{0,4}")
 _CHARACTERS = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,=@-]|%[0-9A-F]{2})+")
 _ESCAPE = re.compile("%([0-9A-F]{2})")
-# No escape stands for one of these: they are written as they are, and ``;``, ``?`` and ``#`` not at all.
+# Percent-encoding any of these is refused: they must be written literally, and ``;``, ``?`` and ``#`` not at all.
 _NEVER_ESCAPED = re.compile("[A-Za-z0-9._~!$&'()*+,=@;?#-]")
-# The code points whose NFKC form has one of the last three, as the specification lists them.
+# The code points whose NFKC form contains ``;``, ``?`` or ``#``, as the specification lists them.
 _LOOKALIKES = re.compile("[\u037e\u2047-\u2049\ufe14\ufe16\ufe54\ufe56\ufe5f\uff03\uff1b\uff1f]")
 _PARTS = frozenset(["schemes", "hosts", "ports", "path"])
 
 
 class Url(NamedTuple):
-    """The parts of a URL that are judged. ``port`` is the effective one."""
+    """The judged parts of a URL. ``port`` is the effective port."""
 
     scheme: str
     host: str
@@ -37,7 +37,7 @@ class Url(NamedTuple):
 
 
 def read_url(text: str) -> Optional[Url]:
-    """The URL that a text is, or ``None``."""
+    """Parse a URL; ``None`` if the string is not one."""
     match = _URL.fullmatch(text)
     if match is None or not is_host(match["host"]):
         return None
@@ -55,9 +55,9 @@ def _is_port(text: str) -> bool:
 
 
 def _segments(path: str) -> Optional[Tuple[str, ...]]:
-    """The segments of a path as they are written, without a final ``/``.
+    """Split a path into its segments, without a final ``/``.
 
-    Each character has one spelling, so that segments are equal only where their texts are.
+    Each character has only one spelling, so equal segments are equal strings.
     """
     if path == "/":
         return ()
@@ -86,7 +86,7 @@ def _is_decoded_segment(text: str, first: bool) -> bool:
 
 
 def url_problems(value: Json, rule: str) -> List[Problem]:
-    """What is wrong with the value of the operator ``url``."""
+    """Return the problems of the value of the operator ``url``."""
     if not isinstance(value, dict) or "schemes" not in value or "hosts" not in value:
         problems = [malformed(rule)]
     else:
@@ -117,7 +117,7 @@ def _is_part(name: str, value: Any) -> bool:
 
 
 def allows_url(allowed: Any, text: str) -> bool:
-    """Whether a text is a URL whose parts the value of ``url`` allows."""
+    """Return whether a string is a URL whose parts are allowed by the value of ``url``."""
     url = read_url(text)
     if url is None or url.scheme not in allowed["schemes"]:
         return False

@@ -1,4 +1,4 @@
-"""Reading macaroons in the four forms, and a capability in the one in which it is presented, within the limits."""
+"""Reading macaroons in all four forms, and capabilities in v2 binary only, within the limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_token(text: str) -> Token:
 
 
 def read_capability(text: str) -> Token:
-    """Read a token in v2 binary, the one form of a capability. Raises :class:`FormError`."""
+    """Read a token in v2 binary, the only form of a capability. Raises :class:`FormError`."""
     _check_size(text)
     if _is_json(text):
         raise FormError("format_not_v2")
@@ -39,8 +39,10 @@ def _is_json(text: str) -> bool:
 
 
 def _read_base64(text: str, read: Callable[[bytes], List[Macaroon]]) -> Token:
-    """A fault at the end is reported, unless the bytes before it show a text that is cut short, or one
-    that never was a token."""
+    """Decode base64 and read macaroons from the bytes.
+
+    An error at the end of the text is reported, unless the bytes show that the text is truncated or no token.
+    """
     data, fault = base64url.decode_lenient(text)
     try:
         token = make_token(read(data))

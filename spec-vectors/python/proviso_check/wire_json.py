@@ -1,7 +1,7 @@
 """The JSON forms of section 3.
 
-The text's end, its nesting, its syntax and names that occur twice are looked for in the whole text first.
-Then its objects are read one after the other, and of each its own members before its caveats.
+The whole text is first checked for truncation, nesting, syntax and duplicate names. Then its objects are
+read in order, the properties of each before its caveats.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HEX = re.compile("[0-9a-fA-F]*")
 
 
 class _Names(NamedTuple):
-    """The member names of an object. ``others`` are those whose value need not be text."""
+    """The property names of an object. Values of ``others`` need not be strings."""
 
     texts: FrozenSet[str]
     others: FrozenSet[str] = frozenset()
@@ -41,7 +41,7 @@ _V1_CAVEAT = _Names(frozenset(["cid", "vid", "cl"]))
 
 
 def read(text: str) -> List[Macaroon]:
-    """All macaroons of a JSON text. Raises :class:`FormError`."""
+    """Read all macaroons of a JSON text. Raises :class:`FormError`."""
     scan_token(text)
     value = parse(text, MAX_JSON_DEPTH)
     elements: List[Json] = value if isinstance(value, list) else [value]
@@ -54,7 +54,7 @@ def read(text: str) -> List[Macaroon]:
 
 
 def _object(value: Json, names: _Names) -> Object:
-    """A value as an object that has none but these members, the texts among them texts."""
+    """Read an object that has only these properties; those in ``texts`` must be strings."""
     if not isinstance(value, dict):
         raise FormError("json_type")
     if not (names.texts | names.others).issuperset(value):
@@ -66,7 +66,7 @@ def _object(value: Json, names: _Names) -> Object:
 
 
 def _encoded(value: Object, name: str) -> Optional[bytes]:
-    """A member as UTF-8, if it is there."""
+    """Return a property as UTF-8, or ``None`` if it is absent."""
     if name not in value:
         return None
     try:
@@ -77,19 +77,19 @@ def _encoded(value: Object, name: str) -> Optional[bytes]:
 
 
 def _text(value: Object, name: str) -> Optional[str]:
-    """A member as text, if it is there."""
+    """Return a property as a string, or ``None`` if it is absent."""
     encoded = _encoded(value, name)
     return None if encoded is None else encoded.decode("utf-8")
 
 
 def _base64(value: Object, name: str) -> Optional[bytes]:
-    """A member that is base64, if it is there."""
+    """Decode a property in base64; ``None`` if it is absent."""
     text = _text(value, name)
     return None if text is None else base64url.decode(text)
 
 
 def _either(value: Object, name: str) -> Optional[bytes]:
-    """A member that is text under ``name`` or base64 under ``name`` with ``64``."""
+    """Return a property: a string under ``name``, or base64 under ``name`` followed by ``64``."""
     name64 = name + "64"
     if name in value and name64 in value:
         raise FormError("json_both_encodings")
@@ -111,7 +111,7 @@ def _caveats(value: Object, name: str) -> List[Json]:
 
 
 def _caveat(identifier: Optional[bytes], vid: Optional[bytes], location: Optional[str]) -> Caveat:
-    """An empty location reads as none, but only a third-party caveat may have one."""
+    """Build a caveat. An empty location counts as absent, but only a third-party caveat may have it."""
     known: bytes = _present(identifier)
     check_caveat(known)
     if vid is not None:

@@ -16,7 +16,7 @@ from .macaroon import (
 
 _HEX = frozenset(b"0123456789abcdef")
 _KEYS = ("location", "identifier", "cid", "vid", "cl", "signature")
-_START = b"location "  # what follows the first four digits of a macaroon
+_START = b"location "  # the bytes after the first four digits of a macaroon
 _MINIMUM = 7
 
 
@@ -26,7 +26,7 @@ class _Packet(NamedTuple):
 
 
 def read(data: bytes) -> List[Macaroon]:
-    """All macaroons of ``data``, which starts with a hexadecimal digit. Raises :class:`FormError`."""
+    """Read all macaroons of ``data``, which starts with a hexadecimal digit. Raises :class:`FormError`."""
     macaroons: List[Macaroon] = []
     position = 0
     while position < len(data):
@@ -42,13 +42,13 @@ def read(data: bytes) -> List[Macaroon]:
 
 
 def _starts(data: bytes, position: int) -> bool:
-    """Whether, as far as the input goes, a macaroon starts at ``position``."""
+    """Return whether a macaroon, complete or truncated, starts at ``position``."""
     start = data[position + 4 : position + 4 + len(_START)]
     return data[position] in _HEX and _START.startswith(start)
 
 
 def _packet(data: bytes, position: int) -> Tuple[_Packet, int]:
-    """The packet at ``position``, and where the next one starts."""
+    """Read the packet at ``position``; return it with the position of the next one."""
     header = data[position : position + 4]
     if any(byte not in _HEX for byte in header):
         raise FormError("packet_header")
@@ -70,8 +70,8 @@ def _packet(data: bytes, position: int) -> Tuple[_Packet, int]:
     return _Packet(key, value), end
 
 
-# After each key of one macaroon, the keys that may come next. The last one is the one that is expected
-# where none of them comes.
+# The keys that may follow each key in a macaroon. If another key follows, the error says that the last
+# of them was expected.
 _NEXT = {
     "": ("location",),
     "location": ("identifier",),
@@ -83,13 +83,13 @@ _NEXT = {
 
 
 class _Builder:
-    """Takes the packets of one macaroon in order."""
+    """Builds one macaroon from its packets in order."""
 
     def __init__(self) -> None:
         self.done = False
-        self._last = ""  # the key of the packet before
-        self._head: List[str] = []  # the keys of the head so far
-        self._caveat: List[str] = []  # the keys of the present caveat so far
+        self._last = ""  # the key of the previous packet
+        self._head: List[str] = []  # the keys of the header so far
+        self._caveat: List[str] = []  # the keys of the current caveat so far
         self._location: Optional[str] = None
         self._identifier = b""
         self._signature = b""
@@ -106,7 +106,7 @@ class _Builder:
         getattr(self, "_add_" + key)(value)
 
     def _check_place(self, key: str) -> None:
-        """Reject a key that cannot follow the one before."""
+        """Reject a key that cannot follow the previous key."""
         allowed = _NEXT[self._last]
         if key in allowed:
             return

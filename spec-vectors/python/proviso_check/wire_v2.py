@@ -19,7 +19,7 @@ EOS, LOCATION, IDENTIFIER, VID, SIGNATURE = 0, 1, 2, 4, 6
 
 
 def read(data: bytes) -> List[Macaroon]:
-    """All macaroons of ``data``, which starts with the version byte. Raises :class:`FormError`."""
+    """Read all macaroons of ``data``, which starts with the version byte. Raises :class:`FormError`."""
     reader = _Reader(data)
     macaroons: List[Macaroon] = []
     while reader.position < len(data):
@@ -39,7 +39,7 @@ class _Reader:
         self.position = 0
 
     def varint(self) -> int:
-        """Unsigned LEB128 in its shortest form, at most four bytes."""
+        """Read unsigned LEB128 in its shortest form, at most four bytes."""
         value = 0
         for index in range(4):
             if self.position >= len(self.data):
@@ -84,7 +84,7 @@ class _Reader:
         return Caveat(fields[IDENTIFIER], fields.get(VID), _text(fields.get(LOCATION)))
 
     def section(self, allowed: Tuple[int, ...]) -> Dict[int, bytes]:
-        """Fields in ascending order of type up to and including the end of the section."""
+        """Read a section: fields in ascending order of type, and the end of the section."""
         fields: Dict[int, bytes] = {}
         while True:
             kind = self.varint()
@@ -119,7 +119,7 @@ class _Reader:
 
 
 def _text(content: Optional[bytes]) -> Optional[str]:
-    """A location: UTF-8, or absent. An empty one reads as none."""
+    """Decode a location as UTF-8; an empty one counts as absent."""
     if not content:
         return None
     try:
