@@ -13,8 +13,7 @@ import { createRevocationFeed, followRevocations } from "../../src/protocols/rev
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { ALICE, granted, NOW, type World, world } from "./support.js";
 
-// Every way that can wait asks for a look at what is revoked before it answers: the list here learns of it by that
-// alone.
+// Every call that can wait catches up with revocations before it answers. Here, only catching up updates the list.
 
 const AT = "2026-01-01T00:00:00Z";
 const GRANTS = [{ id: "notes:write", description: "Write notes", operations: ["note"] }];
@@ -25,7 +24,7 @@ const RULES = {
 
 const keys = createKeyring();
 let list = createRevocationList();
-/** What has been revoked elsewhere, and is not known here yet. */
+/** Revocations by other processes that this one has not read yet. */
 let unseen: RevocationEntry[] = [];
 let duringPolicy = (): void => {};
 let made: World;

@@ -5,7 +5,7 @@ import { ALICE, granted, world } from "./support.js";
 
 const SKILL = { id: "a", name: "A", description: "A", operation: "do", reach: "none" } as const;
 
-// The compiler checks these: `npm run check` fails where a type is not what is said here.
+// The compiler checks these types: `npm run check` fails if a type differs from the one written here.
 describe("createSkill types a skill's arguments by its literal schema", () => {
   test("property names, required ones, arrays, enums and nested objects", () => {
     createSkill({

@@ -6,7 +6,7 @@ function at(second: number): string {
   return new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 }
 
-/** An invocation with a token whose hops have these ids. */
+/** Returns an invocation with a token whose hops have these ids. */
 function seen(second: number, ids: string, more: Partial<LedgerEvent> = {}): LedgerEvent {
   const path = [...ids].map((id) => ({ revocationId: id, hop: { purpose: id } }));
   return {
@@ -19,7 +19,7 @@ function seen(second: number, ids: string, more: Partial<LedgerEvent> = {}): Led
   };
 }
 
-/** `a(b,c)`: ids only. */
+/** Formats a tree of ids as `a(b,c)`. */
 function shape({ revocationId, children }: DelegationNode): string {
   return children.length === 0 ? revocationId : `${revocationId}(${children.map(shape).join(",")})`;
 }

@@ -14,7 +14,7 @@ const FILES: { readonly [path: string]: string } = {
   "vault/keys.md": "title: Keys\nconfidential: true",
 };
 
-/** Puts the documents of these tests into a folder. */
+/** Writes the documents of these tests into a folder. */
 export function writeDocuments(root: string): void {
   for (const [path, fields] of Object.entries(FILES)) {
     mkdirSync(join(root, path, ".."), { recursive: true });
@@ -24,7 +24,7 @@ export function writeDocuments(root: string): void {
 
 const handle = { type: "string", format: "resource-handle" };
 
-/** Real skills on a folder; each that runs says so in `ran`. */
+/** Returns real skills on a folder; each run is recorded in `ran`. */
 export function documentSkills(folder: ResourceFolder, ran: string[]): readonly Skill[] {
   const shared = { description: "For tests" };
   const names = (resources: ReadonlyMap<string, Resource>): string[] =>
@@ -49,7 +49,7 @@ export function documentSkills(folder: ResourceFolder, ran: string[]): readonly 
       },
     },
     {
-      // A schema as loose as can be: what keeps it in its bounds is the gate alone.
+      // Its schema accepts any object, so that only the gate limits it.
       id: "compare",
       name: "Compare",
       ...shared,
@@ -162,7 +162,7 @@ export const GRANTS: readonly Grant[] = [
   },
 ];
 
-/** Alice reads open reports and writes those of the first quarter; Bob has the letters. */
+/** Alice reads open reports and writes those of the first quarter; Bob reads letters. */
 export const POLICY: PolicyDefinition = {
   groups: { people: ["alice", "bob"] },
   rules: [

@@ -47,7 +47,7 @@ describe("an allowed call", () => {
     const item = handleOf(update, "First quarter");
     const collection = handleOf(create, "reports");
     const made = { file: "q3.md", text: "New.\n" };
-    // The right handle in the other capability, and either in the other's place.
+    // Right handle, wrong capability; then each handle in place of the other.
     expect(codes(await call(agent, "create", { in: item, ...made }, [create]))).toEqual([
       "resource_denied",
     ]);
@@ -92,7 +92,7 @@ describe("the agent's own reasons to refuse a call, without running the skill", 
     [
       "handle_invalid",
       async ({ agent, one, issuer, policy }) => {
-        // A legacy capability is not limited to handles, so the gate alone tells them from noise.
+        // A legacy capability is not limited to handles, so only the gate detects an invalid one.
         const admin = await grantedOne(agent, { grants: ["documents:admin"] });
         expect(policy.permissions("alice", "documents:admin")).toHaveLength(1);
         expect(issuer.name).toBe("documents-agent");
@@ -105,7 +105,7 @@ describe("the agent's own reasons to refuse a call, without running the skill", 
       "resource_gone",
       async ({ agent, one, q1, root, policy }) => {
         rmSync(join(root, "reports/q1.md"));
-        // Who may use only some of a collection is not told what else is there, or is not.
+        // A caller with permission for part of a collection must not learn whether other resources exist.
         expect(codes(await call(agent, "retrieve", { document: q1 }, [one]))).toEqual([
           "policy_denied",
         ]);

@@ -12,7 +12,7 @@ function skill(operation: string): Skill {
 const SKILLS = [skill("retrieve"), skill("list"), skill("update")];
 const READ: Grant = { id: "read", description: "Read", operations: ["retrieve", "list"] };
 
-/** What is wrong with these grants; a configuration file has no types. */
+/** Returns the messages about invalid grants; a configuration file is untyped. */
 function wrong(...grants: readonly object[]): string {
   return misuse(() => expandGrants(JSON.parse(JSON.stringify(grants)), SKILLS));
 }

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { attenuated } from "../capability/support.js";
 import { ALICE, grantedOne, type World, world } from "./support.js";
 
-// What was judged is what runs, whatever the code that asked does to its own objects meanwhile.
+// The arguments that run are those that were judged, even if the caller changes its objects meanwhile.
 
 const GRANTS = [{ id: "payments:send", description: "Send payments", operations: ["pay"] }];
 const RULES = {
@@ -14,7 +14,7 @@ const RULES = {
 
 interface Till extends World {
   readonly token: string;
-  /** What the skill was given, in order. */
+  /** The arguments of each run, in order. */
   readonly paid: JsonObject[];
 }
 

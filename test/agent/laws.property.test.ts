@@ -9,14 +9,14 @@ import { append } from "../capability/support.js";
 import { SEEDED, sized } from "../support/size.js";
 import { ALICE, granted, NOW, type World, world } from "./support.js";
 
-// Laws of the whole agent: over tokens that anybody can make of an issued one by appending hops
-// without any lint, and over calls of every skill.
+// Laws of the whole agent, for calls of every skill with tokens that anybody can make of an issued token by appending
+// hops without the lint.
 
 const SKILLS = ["retrieve", "compare", "list", "update", "create", "browse", "tell"];
 const INVOKERS = ["assistant", "helper"];
 const NOISE = `rh_${"A".repeat(22)}`;
 
-/** How hops and calls speak of handles before there are any: by number. */
+/** Numbers that stand for handles in generated hops and calls. */
 const some = fc.uniqueArray(fc.nat({ max: 5 }), { minLength: 1, maxLength: 4 });
 const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 8, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
@@ -51,7 +51,7 @@ const call = fc.record({
 type Call = typeof call extends fc.Arbitrary<infer T> ? T : never;
 type Drawn = typeof hop extends fc.Arbitrary<infer T> ? T : never;
 
-/** All handles that were issued, those of one capability first. */
+/** Returns all issued handles, those of capability number `first` first. */
 function handlesFrom(all: readonly GrantedCapability[], first: number): string[] {
   const order = [...all.slice(first), ...all.slice(0, first)];
   return order.flatMap(({ resourceHandles = [] }) => resourceHandles.map(({ handle }) => handle));
@@ -79,7 +79,7 @@ function argumentsOf(
   return skill === "browse" ? {} : { nested, size: number, page: 1 };
 }
 
-/** Everything that Alice can have issued: four capabilities, of which one is not limited. */
+/** Issues everything that Alice can get: four capabilities, one of which is not limited to resources. */
 async function issuedTo({ agent }: World): Promise<readonly GrantedCapability[]> {
   const resourceQuery = { collection: "reports" };
   const grants = ["documents:read", "documents:write", "clock:read", "documents:admin"];

@@ -56,7 +56,7 @@ describe("resources that the principal may not see", () => {
   });
 });
 
-/** A store that can give no number any more. */
+/** A store that has run out of numbers. */
 const FULL: ResourceNumbers = {
   numbersOf: async () => {
     throw new Error("the disk is full");

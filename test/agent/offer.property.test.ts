@@ -15,8 +15,8 @@ import { SEEDED, sized } from "../support/size.js";
 import { item, Shelf } from "./shelf.js";
 import { ALICE, type World, world } from "./support.js";
 
-// What is issued, compared with the specification written down a second time: a list of every
-// operation and every resource that a request, a grant and a policy agree on.
+// Issued capabilities are compared with an independent model of the specification: the list of all operations and
+// resources that request, grant and policy have in common.
 
 type Target = "item" | "collection" | "none";
 
@@ -106,7 +106,7 @@ function meets(resource: Resource, conditions: ResourceFilter = {}): boolean {
   return Object.keys(conditions).every((field) => resource.fields[field] === conditions[field]);
 }
 
-/** The rules that speak of Alice, the grant and the operation. */
+/** Returns the policy rules that apply to Alice, the grant and the operation. */
 function about(rules: Rules, grant: string, operation: string): Rules {
   return rules.filter(
     (one) =>
@@ -122,7 +122,7 @@ function allows({ resources }: PolicyRule, resource: Resource): boolean {
   return conditions === undefined || (resource.kind === "item" && meets(resource, conditions));
 }
 
-/** `grant operation resource`, of all that is to be issued; the resource is `-` for none. */
+/** Returns what must be issued, each as `grant operation resource`; the resource is `-` if there is none. */
 function expected(asked: Asked, rules: Rules, grants: Map<string, readonly string[]>): string[] {
   const triples: string[] = [];
   for (const grant of asked.grants) {
@@ -150,7 +150,7 @@ function expected(asked: Asked, rules: Rules, grants: Map<string, readonly strin
   return triples.sort();
 }
 
-/** The same of what was issued, as the tokens have it. */
+/** Returns what was issued, in the same form, read from the tokens. */
 async function issued(
   { issuer, resourceNumbers }: World,
   capabilities: readonly GrantedCapability[],
@@ -236,13 +236,13 @@ describe("for random grants, policies and requests", () => {
         refused++;
         const { code, path } = outcome.denial;
         if (code === "resource_query_required") {
-          // Something without limits would have had to be issued, and not under a legacy grant.
+          // A capability without resource limits would be needed, which only a legacy grant allows.
           expect(model.some((one) => /^(read|write) .* \*$/.test(one))).toBe(true);
         } else if (code === "unknown_collection") {
           expect(path).toBe("resourceQuery.collection");
           expect(model.every((one) => one.endsWith(" -"))).toBe(true);
         } else if (code === "unknown_field") {
-          // Known is what stands in something that may be seen.
+          // A field is known if a visible resource has it.
           expect(path).toMatch(/^resourceQuery\.filter/);
           expect(model.every((one) => one.endsWith(" -"))).toBe(true);
         } else {

@@ -22,7 +22,7 @@ describe("an issued capability", () => {
       resourceQuery: { collection: "reports", filter: { quarter: "Q1" } },
       purpose: "look",
     });
-    // Policy takes browse, the grant has no update, policy hides the merger of the same quarter.
+    // The policy lacks "browse", the grant lacks "update", and the policy hides the merger of that quarter.
     expect(one.operations).toEqual(["retrieve"]);
     expect(one.resourceHandles?.map(({ displayName }) => displayName)).toEqual(["First quarter"]);
     const { capability, links } = inspect(one.token);
@@ -237,14 +237,14 @@ test("a grant is not issued if the policy refuses another grant that it requires
   const refused = await agent.request(ALICE, both);
   expect(refused).toMatchObject({ ok: false, denial: { code: "nothing_left" } });
   policy.replace({ rules: [{ ...rule, grant: "*" }] });
-  // Whoever needs only the one may leave the other out.
+  // A request for the operation of one grant need not name the other.
   const less = await agent.request(ALICE, { ...both, operations: ["update"] });
   expect(less).toMatchObject({ ok: true, capabilities: [{ grant: "documents:write" }] });
 });
 
 test("a query without a match on a table at the search limit says that nothing matches", async () => {
   const { file } = databaseWith(REPORTS_SQL);
-  // As many rows as may be looked at: all of them would be one too many.
+  // The search limit is the number of rows, so reading all of them would exceed it.
   const resources = await sqliteSource(file, { reports: SQL_REPORTS }, 2);
   const { agent } = await world({ resources });
   const query = (filter: Json): Json => ({

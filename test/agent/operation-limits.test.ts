@@ -53,7 +53,7 @@ describe("a request that limits the arguments of single operations", () => {
   test.each([
     [{ operationConstraints: { retrive: { format: "text" } } }, "operationConstraints.retrive"],
     [{ arguments: { retrive: ["handle"] } }, "arguments.retrive"],
-    // It has the operation, and is not asked for it.
+    // The token has the operation, but the request does not ask for it.
     [{ operations: ["list"], arguments: { retrieve: [] } }, "arguments.retrieve"],
     [
       { operationConstraints: { retrieve: { p: { path: "/a", prefix: "/a" } } } },

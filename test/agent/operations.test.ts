@@ -5,7 +5,7 @@ import { attenuate, revocationId } from "../../src/capability/attenuate.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { ALICE, granted, type World, world } from "./support.js";
 
-// Operations that no skill has: code outside the agent runs them, once it has clearance.
+// Operations without a skill: code outside the agent runs them after clearance.
 
 const GRANTS = [{ id: "notes:write", description: "Write notes", operations: ["note"] }];
 const RULES = {
@@ -76,7 +76,8 @@ test("a list operation may leave out arguments with optional limits; limits on a
   expect(await lists(inside, { to: "me", at: {} })).toBe(true);
   expect(await lists(inside, { at: { place: "here" } })).toBe(true);
   expect(await lists(inside, { at: { place: "there" } })).toBe(false);
-  // Out of reach: a constraint on it is never met, and it is not missing either.
+  // The pointer leads through a value that is not an object: its constraint is never met, and it does not count as
+  // absent.
   for (const at of ["there", ["place"], [], null, 0] as const) {
     expect([at, await lists(inside, { at })]).toEqual([at, false]);
     expect([at, await lists({ "/at/place": { absent: true } }, { at })]).toEqual([at, false]);

@@ -5,12 +5,13 @@ import { openParties } from "../../src/stores/parties/party-store.js";
 import { LOSSY, mistake } from "../support/lossy.js";
 import { ALICE, granted, type World, world } from "./support.js";
 
-// What a program hands to the agent is read whole or refused by its place: nothing passes for an empty object.
+// Objects passed to the agent are read completely, or refused with the place of the fault. None is taken for an empty
+// object.
 
 const GRANTS = { grants: ["documents:read"] };
 const QUERY = { collection: "reports" };
 
-/** Every method that takes an object, with one value in each place. */
+/** Every method that takes an object, with one invalid value in each place. */
 function calls({ agent }: World, value: never): readonly (readonly [string, () => unknown])[] {
   const call = { skill: "retrieve_document", arguments: {}, capabilities: [] };
   const operation = { operation: "retrieve", arguments: {}, capabilities: [] };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { attenuate } from "../../src/capability/attenuate.js";
 import { denialOf, grantedOne, NOW, world } from "./support.js";
 
-// A rule that names invokers: a sub-agent with its user's access token cannot simply ask anew.
+// A rule that names invokers prevents a sub-agent with its user's access token from requesting for itself.
 
 const LEAD = { principal: "alice", invoker: "orchestrator" };
 const SUB = { principal: "alice", invoker: "sub-agent" };

@@ -18,7 +18,7 @@ const REPORTS: Resource = {
 };
 const RULE = { principal: "alice", grant: "read", operations: ["get"] };
 
-/** A definition as it comes from a file, which has no types. */
+/** Passes a definition from a file, which is untyped. */
 function fromFile(definition: unknown): PolicyDefinition {
   return JSON.parse(JSON.stringify(definition));
 }

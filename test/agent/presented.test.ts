@@ -43,7 +43,7 @@ describe("several capabilities in one call", () => {
     const told = refused.ok
       ? []
       : refused.denials.map(({ code, capability }) => `${capability} ${code}`);
-    // Only whoever presents a token of this agent is told about the arguments.
+    // Only a caller that presents a token of this agent learns about faults of the arguments.
     expect(told).toEqual([
       "2 grant_denied",
       "2 operation_denied",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { grantedOne, REPORTS, reading, world } from "./support.js";
 
-// Capabilities that are presented by a party of which nothing else is authenticated.
+// Capabilities presented by a party that is not authenticated otherwise.
 
 const OPERATIONS = [{ operation: "count", reach: "none" }] as const;
 

@@ -20,7 +20,7 @@ import {
   world,
 } from "./support.js";
 
-// Alice's policy names the field "confidential"; Bob's names none.
+// Alice's policy uses the field "confidential"; Bob's uses no field.
 
 function query(collection: string, filter: Json): Json {
   const resourceQuery = { collection, filter };
@@ -30,7 +30,7 @@ const FIRST = query("reports", { quarter: "Q1" });
 const BOTH = query("reports", { quarter: { in: ["Q1", "Q2"] } });
 const OLD = query("letters", { year: { max: 1950 } });
 
-/** The grants, with those to read asked again or not. */
+/** Returns the grants with `recheck` of documents:read set. */
 const grants = (recheck: boolean) =>
   GRANTS.map((grant) => (grant.id === "documents:read" ? { ...grant, recheck } : grant));
 

@@ -243,7 +243,7 @@ describe("nothing secret is stored", () => {
     expect(bytes.includes("Geheimnis")).toBe(false);
     expect(tokens.length).toBeGreaterThan(8);
     for (const secret of [...secrets, ...tokens]) {
-      // The signature is at the end of a token, whole or in part.
+      // The signature is the end of the token, in text and in bytes.
       const raw = Buffer.from(secret, "base64url").subarray(-32);
       for (const part of [secret.slice(-40), raw, raw.toString("hex"), raw.toString("base64")]) {
         expect(bytes.includes(part)).toBe(false);

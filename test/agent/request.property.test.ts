@@ -6,7 +6,7 @@ import { anyCharacter } from "../support/any-character.js";
 import { SEEDED, sized } from "../support/size.js";
 import { ALICE, denialOf, type World, world } from "./support.js";
 
-// Requests as they come over the network: whatever JSON can say, and never an exception.
+// Requests of any JSON, as the network delivers them, never cause an exception.
 
 const CODES = [
   "invalid_request",
@@ -104,7 +104,7 @@ const request = fc
     const text = JSON.stringify(members);
     const extra =
       more === undefined ? "" : `,${JSON.stringify(more[0])}:${JSON.stringify(more[1])}`;
-    // By way of text, as over the network: so "__proto__" is an own member.
+    // Parsed from text, so that "__proto__" is an own property.
     const value: Json = JSON.parse(`${text.slice(0, -1)}${extra}}`);
     return value;
   });
@@ -130,7 +130,7 @@ describe("a request of any shape", () => {
       }),
       { numRuns: sized(1500), ...SEEDED },
     );
-    // All of it was reached, or the generator is not worth its name.
+    // Checks that the generator reached the important outcomes.
     expect(seen.get("granted")).toBeGreaterThan(sized(100, 5));
     expect(seen.size).toBeGreaterThan(sized(6, 2));
     expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("grants");

@@ -6,7 +6,7 @@ import type {
   ResourceSource,
 } from "../../src/agent/resources/resource.js";
 
-/** Resources in memory, for tests that need many small worlds. A collection's name ends in a slash. */
+/** Resources in memory, for tests with many small worlds. A collection's name ends in a slash. */
 export class Shelf implements ResourceSource {
   readonly items: readonly Resource[];
   readonly #fields: readonly string[];

@@ -19,7 +19,7 @@ const SKILL: Skill = {
   run: async () => null,
 };
 
-/** What is wrong with a skill that differs from a good one like this. */
+/** Returns the message about a skill that differs from a valid one in these properties. */
 function wrong(...changes: readonly object[]): string {
   return misuse(() => checkSkills(changes.map((change) => ({ ...SKILL, ...change }))));
 }
@@ -92,7 +92,7 @@ test("a value that is not an array of skills is refused, and createIssuingAgent 
     "skills[0] must be an object, not a string",
   );
   const { id: _, ...nameless } = SKILL;
-  // What a module in JavaScript gives.
+  // A module in JavaScript is untyped.
   const skills: Skill[] = [SKILL, Object.assign(nameless, { id: JSON.parse("null") })];
   const error: unknown = await world({
     skills,

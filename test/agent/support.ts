@@ -35,7 +35,7 @@ export { misuse, NOW } from "../caveats/support.js";
 export const ALICE: Caller = { principal: "alice", invoker: "assistant" };
 export const BOB: Caller = { principal: "bob", invoker: "assistant" };
 
-/** An issuing agent on real parts, and what there is to turn. */
+/** An issuing agent of real parts, with the parts that tests change. */
 export interface World {
   readonly agent: IssuingAgent;
   readonly issuer: Issuer;
@@ -44,26 +44,26 @@ export interface World {
   readonly ledger: LedgerStore;
   readonly database: StoreDatabase;
   readonly folder: ResourceFolder;
-  /** The folder of the documents. */
+  /** The folder of documents. */
   readonly root: string;
   /** The skills that have run, in order. */
   readonly ran: string[];
-  /** Milliseconds since 1970, for everything in it. */
+  /** The current time of every part, in milliseconds since 1970. */
   readonly clock: { now: number };
   readonly keys: { ring: Keyring };
   readonly resourceNumbers: ResourceNumbers;
-  /** The same parts under other options: the agent after a change of its configuration. */
+  /** Opens the same parts under other options, like a restart with another configuration. */
   again(options: AgentChoices): Promise<IssuingAgent>;
 }
 
 interface AgentChoices extends Partial<IssuingAgentOptions> {
-  /** Unless given, those of the documents; an issuer that knows them is made for the agent. */
+  /** Known operations; those of the documents unless given. The issuer then knows them. */
   readonly grants?: readonly Grant[];
 }
 
 export interface WorldOptions extends AgentChoices {
   readonly rules?: PolicyDefinition;
-  /** Bytes that must be free on the disk of the ledger; none unless given. */
+  /** Bytes that must be free on the ledger's disk; 0 unless given. */
   readonly reserve?: number;
   /** A database of either kind; an SQLite file unless given. */
   readonly place?: string;
@@ -86,7 +86,7 @@ export async function world({
   const database = await createStores(place ?? join(directory, "proviso.db"), { reserve });
   onTestFinished(() => database.close());
   const ledger = new LedgerStore(database, { clock: now });
-  // What waits cannot be written where the reserve is more than what is free.
+  // Closing fails if the reserve exceeds the free space, since waiting notes cannot be written.
   onTestFinished(() => (reserve === 0 ? ledger.close() : ledger.close().catch(() => {})));
   const folder = await openFolder(root);
   const resourceNumbers = new ResourceNumbersInMemory();
@@ -138,7 +138,7 @@ export async function world({
   };
 }
 
-/** A request that has to succeed. */
+/** Makes a request that must succeed. */
 export async function granted(
   agent: IssuingAgent,
   params: Json,
@@ -149,7 +149,7 @@ export async function granted(
   return outcome.capabilities;
 }
 
-/** The one capability of a request that has to give just one. */
+/** Returns the capability of a request that must issue exactly one. */
 export async function grantedOne(
   agent: IssuingAgent,
   params: Json,
@@ -160,13 +160,13 @@ export async function grantedOne(
   return one;
 }
 
-/** The request that most tests make: the open reports, to be read. */
+/** Requests to read the open reports, as most tests do. */
 export const REPORTS: Json = {
   grants: ["documents:read"],
   resourceQuery: { collection: "reports" },
 };
 
-/** The handle of the resource that is shown under this name. */
+/** Returns the handle of the resource with this display name. */
 export function handleOf({ resourceHandles = [] }: GrantedCapability, displayName: string): string {
   const found = resourceHandles.find((one) => one.displayName === displayName);
   if (found === undefined) throw new Error(`there is no ${displayName} in the capability`);
@@ -178,7 +178,7 @@ export function denialOf(outcome: RequestOutcome): RequestDenial {
   return outcome.denial;
 }
 
-/** Calls a skill with what is presented. */
+/** Calls a skill with the presented capabilities. */
 export function call(
   agent: IssuingAgent,
   skill: string,
@@ -189,7 +189,7 @@ export function call(
   return agent.invoke(caller, { skill, arguments: given, capabilities });
 }
 
-/** The codes of a refusal; `["allowed"]` if it is none. */
+/** Returns the codes of a refusal, or `["allowed"]`. */
 export function codes(outcome: InvocationOutcome): string[] {
   return outcome.ok ? ["allowed"] : outcome.denials.map(({ code }) => code);
 }
@@ -199,7 +199,7 @@ export function result(outcome: InvocationOutcome): Json {
   throw new Error(outcome.denials.map(({ message }) => message).join("; "));
 }
 
-/** A world, and Alice's capability to read the open reports in it. */
+/** Makes a world and Alice's capability to read its open reports. */
 export async function reading(): Promise<
   World & { readonly one: GrantedCapability; readonly q1: string }
 > {

@@ -23,7 +23,7 @@ import { attenuated, fixture, mint } from "../capability/support.js";
 const { issuer } = fixture();
 const stranger = fixture({ keys: createKeyring() }).issuer;
 const TOKEN = mint(issuer);
-/** Standard base64, padded, of a token that has characters only of that alphabet. */
+/** A token in padded standard base64, all of whose characters both alphabets have. */
 function standard(): string {
   for (let tries = 0; tries < 200; tries++) {
     const token = attenuated(TOKEN, { purpose: `${tries}`.padStart(tries % 7, ">?") });
@@ -124,7 +124,7 @@ describe("the search for tokens is bounded", () => {
     expect(look(foreign(MAX_CANDIDATES))).toBe("none");
     expect(look(foreign(MAX_CANDIDATES + 1))).toBe("too_many");
     expect(look(foreign(MAX_CANDIDATES + 1).join(" "))).toBe("too_many");
-    // What comes after so many is not judged, whatever it is.
+    // Further candidates are not judged.
     expect(look([TOKEN, ...foreign(MAX_CANDIDATES)].reverse())).not.toBe("none");
   });
 
@@ -171,7 +171,7 @@ describe("the search finds every spelling of a macaroon", () => {
     location: "https://auth.example",
   });
 
-  /** What a search judges. */
+  /** Returns the strings that a search judges. */
   function judged(value: Json): string[] {
     const seen: string[] = [];
     expect(new TokenSearch((text) => seen.push(text) < 0).look(value)).toBe("none");

@@ -36,7 +36,7 @@ function encoded(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** The token's three parts. */
+/** Returns the token's three parts. */
 async function parts(): Promise<[header: string, payload: string, signature: string]> {
   const [header = "", payload = "", signature = ""] = (await good.sign()).split(".");
   return [header, payload, signature];

@@ -21,7 +21,7 @@ function checking(jwks: string | URL, options: KeySourceOptions = {}): Promise<A
   return createJwtAuthenticator({ issuer: ISSUER, audience: RESOURCE, jwks, ...options });
 }
 
-/** The error that nobody can be authenticated for. */
+/** Returns the error that says that the keys are unavailable. */
 async function unavailable(action: Promise<unknown>): Promise<KeysUnavailableError> {
   const error: unknown = await action.then(
     (value) => new Error(`gave ${JSON.stringify(value)}`),
@@ -143,7 +143,7 @@ test("an authorization server on a closed port is an error until it is back", as
   expect(message).toMatch(/: ECONNREFUSED$/);
   expect(source).toBe(`http://127.0.0.1:${port}/jwks`);
   await new Promise<void>((listening) => server.listen(port, "127.0.0.1", listening));
-  // For a second, what failed is not tried again.
+  // A failed fetch is not retried within a second.
   expect((await unavailable(authenticator.authenticate(requestWith(bearer)))).message).toBe(
     message,
   );

@@ -10,7 +10,7 @@ import {
 
 export const RESOURCE = "https://documents.example/";
 
-/** An authorization server that ends with the test. */
+/** Starts an authorization server that is stopped at the end of the test. */
 export async function authorizationServer(
   options: Partial<AuthorizationServerOptions> = {},
 ): Promise<AuthorizationServer> {
@@ -24,7 +24,7 @@ export async function authorizationServer(
   return server;
 }
 
-/** Why the token is refused; fails the test if it isn't, or if the message shows the token. */
+/** Returns the denial; fails the test if the token is accepted, or if the message contains the token. */
 export async function denialWith(
   authenticator: Authenticator,
   token: string,
@@ -37,13 +37,13 @@ export async function denialWith(
   return result.denial;
 }
 
-/** Claims of a token, good or not. */
+/** The claims of a valid or invalid token. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A key pair of which tokens can be made that no authorization server would make. */
+/** A key pair for tokens that no authorization server would make. */
 export interface Signer {
   readonly jwk: JWK;
-  /** A good access token, but for what is given; `undefined` removes a claim or member. */
+  /** Makes a valid access token with the given changes; `undefined` removes a claim or header property. */
   sign(claims?: Claims, header?: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
@@ -71,7 +71,7 @@ export async function signer(alg = "ES256"): Promise<Signer> {
   };
 }
 
-/** A request with this `Authorization` header. */
+/** Returns a request with this `Authorization` header. */
 export function requestWith(authorization?: string): CallerRequest {
   return { method: "POST", url: "/a2a/jsonrpc", headers: { authorization } };
 }

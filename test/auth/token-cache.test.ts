@@ -8,7 +8,7 @@ function checking({ jwk }: Signer, clock: () => number = Date.now): Promise<Auth
   return createJwtAuthenticator({ issuer: ISSUER, audience: RESOURCE, jwks, clock });
 }
 
-/** The caller that a token names: the same object as before if the token was not checked again. */
+/** Returns the caller that a token names. The same object is returned again if the token was not verified again. */
 async function callerOf(authenticator: Authenticator, token: string): Promise<Caller> {
   const result = await authenticator.authenticate(requestWith(`Bearer ${token}`));
   if (!result.ok) throw new Error(result.denial.message);

@@ -4,7 +4,7 @@ import { LineSplitter } from "../../src/bytes/line-splitter.js";
 
 const FILL = "x".repeat(1000);
 
-/** What the two ends of a line tell, after it has come in pieces of some bytes. */
+/** Returns what jsonRpcEnds reads from the first and last bytes of a line beyond the limit, which arrives in pieces. */
 function endsOf(line: string, piece: number) {
   const splitter = new LineSplitter(300);
   const bytes = Buffer.from(`${line}\n`);

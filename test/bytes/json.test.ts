@@ -17,10 +17,10 @@ import {
 import { anyCharacter } from "../support/any-character.js";
 import { sized } from "../support/size.js";
 
-// Its declarations describe an ES module, which it is not.
+// Its type declarations describe an ES module, but it is CommonJS.
 const canonicalize = declared as unknown as (value: unknown) => string | undefined;
 
-// RFC 8785, appendix B, and the edges of ECMAScript's notation.
+// RFC 8785, appendix B, and the limits of ECMAScript's number notation.
 const NUMBERS: readonly [number, string][] = [
   [0, "0"],
   [-0, "0"],
@@ -49,7 +49,7 @@ describe("canonical JSON", () => {
   });
 
   test("members are sorted by UTF-16 code units (RFC 8785, 3.2.3)", () => {
-    // U+1F600 sorts before U+FB33 by code units (d83d < fb33), though after it by code points.
+    // U+1F600 sorts before U+FB33 by code units (d83d < fb33), and after it by code points.
     const names = ["\u20ac", "\r", "\ufb33", "1", "\u{1f600}", "\u0080", "\u00f6"];
     const value = Object.fromEntries(names.map((name) => [name, 0]));
     const sorted = ["\r", "1", "\u0080", "\u00f6", "\u20ac", "\u{1f600}", "\ufb33"];
@@ -80,7 +80,7 @@ describe("canonical JSON", () => {
   test("leaves undefined properties out, as JSON.stringify does", () => {
     const constraint: { min?: number; max?: number } = { min: undefined, max: 5 };
     const value = { amount: { ...constraint }, list: [{}] };
-    // A type with optional properties is no Json; callers hand such objects on as part of others.
+    // A type with optional properties is not assignable to Json; callers pass such objects as parts of others.
     expect(canonicalJson(Object.assign({}, value))).toBe('{"amount":{"max":5},"list":[{}]}');
     expect(canonicalCopy(Object.assign({}, value))).toStrictEqual({
       amount: { max: 5 },
@@ -213,7 +213,7 @@ describe("outlineJson", () => {
     ['"\\"', 0, 0, true],
     ["]]]", 0, 0, false],
     ["[[1,2],[3,4,5,6]]", 2, 4, false],
-    // Not JSON, but measured all the same.
+    // Not JSON, but its depth is measured.
     [",,,", 0, 0, false],
     ["[}", 1, 1, false],
   ])("of %o: depth %i, members %i, open %s", (text, depth, members, open) => {

@@ -4,7 +4,7 @@ import { Cursor } from "../../src/bytes/cursor.js";
 import { canonicalJson, type Json, quotedName } from "../../src/bytes/json.js";
 import { TokenError } from "../../src/bytes/token-error.js";
 
-/** The message of what `run` throws. */
+/** Returns the message of the error that `run` throws. */
 function message(run: () => unknown): string {
   try {
     run();
@@ -78,7 +78,7 @@ describe("a name from a token is shown", () => {
     ["x".repeat(24), `"${"x".repeat(24)}"`],
     ["x".repeat(25), `"${"x".repeat(24)}..."`],
     ["a\nb", '"a\\nb"'],
-    // Control characters, right-to-left overrides and line separators do not get to a terminal.
+    // Control characters, right-to-left overrides and line separators must not reach a terminal.
     ["a\u009bb\u202ec\u2028d\u2029e", '"a\ufffdb\ufffdc\ufffdd\ufffde"'],
   ])("%j", (name, expected) => {
     expect(quotedName(name)).toBe(expected);

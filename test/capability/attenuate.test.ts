@@ -179,7 +179,7 @@ describe("a hop past a limit is a TokenError", () => {
 
   test("more than 10 KiB in the token", () => {
     const room = 10_240 - inspect(heavy).bytes;
-    // A short caveat's own bytes, its type, a length of two bytes and the end of its section.
+    // The size of an empty caveat: its text, type, length of two bytes, and end of section.
     const overhead = 4 + '{"purpose":""}'.length;
     const purpose = "x".repeat(room - overhead);
     const child = attenuated(heavy, { purpose }, { nonce: false });

@@ -6,7 +6,7 @@ const AT = "2030-01-01T00:00:00Z";
 const EXPIRED = '{"expires":"2029-01-01T00:00:00Z"}';
 const BROKEN = '{"operations": ["get"]}';
 
-/** A token with one character of its signature changed. */
+/** Returns a token with one character of its signature changed. */
 function altered(token: string): string {
   const at = token.length - 5;
   return `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;

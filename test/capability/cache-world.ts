@@ -17,8 +17,8 @@ import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { createRevocationList, type RevocationList } from "../../src/revocation/list.js";
 import { append, NOW, utf8 } from "./support.js";
 
-// Tokens, calls and everything that decisions depend on, all of it small and numbered, so that the answer
-// without a cache can be computed once for each state of the world.
+// A small, enumerated world of tokens, calls and state, so that the answer without a cache can be computed once for
+// each state.
 
 const SERVICE = "mail.example";
 const clock = (): number => NOW;
@@ -35,7 +35,10 @@ const namesake = {
     ),
 };
 
-/** Keyrings to change between: the same keys as other objects, one retired, one whose id has another secret. */
+/**
+ * Keyrings to switch between: equal keys as another object, one with a retired key, and one with another secret under
+ * the same id.
+ */
 export const RINGS: readonly Keyring[] = [
   second,
   first,
@@ -70,7 +73,7 @@ function discharged(text: string): string {
   return writeMacaroons([root, bindDischarge(root, discharge)], "v2");
 }
 
-/** The signature of one under the caveats of another. */
+/** Returns the caveats of one token with the signature of another. */
 function forged(content: string, signature: string): string {
   const json = JSON.parse(writeMacaroons([parseMacaroon(content)], "v2json"));
   const other = JSON.parse(writeMacaroons([parseMacaroon(signature)], "v2json"));
@@ -82,7 +85,7 @@ function reformed(text: string): string[] {
   return [writeMacaroons([macaroon], "v1"), writeMacaroons([macaroon], "v2json")];
 }
 
-/** Genuine, forged and broken; parents before children. */
+/** Valid, forged and malformed tokens; parents before children. */
 export const TEXTS: readonly string[] = [
   ours.token,
   narrowed,
@@ -120,7 +123,7 @@ export const TEXTS: readonly string[] = [
   "Ag",
 ];
 
-/** The first two of the forged ones: a known prefix, and the signature of another child of it. */
+/** The position of the first two forged tokens: a known prefix with the signature of its other child. */
 export const FORGED: number = TEXTS.indexOf(forged(sibling, brief));
 
 const GET: Invocation = { grant: "g", operation: "get" };
@@ -137,7 +140,7 @@ const ASKED: readonly ((issuer: Issuer, text: string) => unknown)[] = [
   },
 ];
 
-/** How many questions there are to ask about a text. */
+/** The number of questions about a token. */
 export const QUESTIONS: number = ASKED.length;
 
 function linkOf(text: string): RevocationEntry {
@@ -154,7 +157,7 @@ const ENTRIES: readonly RevocationEntry[] = [
   { kind: "principal", id: "alice", at: AT, before: formatTime(NOW + 1000) },
 ];
 
-/** How many revocations there are. */
+/** The number of revocations. */
 export const REVOCATIONS: number = ENTRIES.length;
 
 const LISTS: readonly RevocationList[] = Array.from({ length: 2 ** REVOCATIONS }, (_, set) => {
@@ -163,14 +166,14 @@ const LISTS: readonly RevocationList[] = Array.from({ length: 2 ** REVOCATIONS }
   return list;
 });
 
-/** What decisions depend on, besides token and question. */
+/** The state on which decisions depend, besides token and question. */
 export class World {
   ring = 0;
   moment = 0;
   /** A bit for each revocation. */
   revoked = 0;
 
-  /** An issuer in this world; it sees each change. */
+  /** Returns an issuer that follows each change of this state. */
   issuer(cache: CacheBounds | false): Issuer {
     const list = (): RevocationList => LISTS[this.revoked] ?? createRevocationList();
     return createIssuer({
@@ -186,12 +189,12 @@ export class World {
   }
 }
 
-/** Whether any answer was given, and which: as text, refusals and their reasons included. */
+/** Returns any answer as JSON, including refusals and their reasons. */
 export function answer(issuer: Issuer, text: number, question: number): string {
   return JSON.stringify(ASKED[question]?.(issuer, TEXTS[text] ?? "")) ?? "";
 }
 
-/** The answers of a checker without a cache, each computed once for each state of its world. */
+/** The answers of a checker without a cache, each computed once for each state. */
 export class Uncached {
   readonly #issuer: Issuer;
   readonly #answers = new Map<number, string>();

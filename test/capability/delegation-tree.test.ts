@@ -8,7 +8,7 @@ interface Node {
   readonly ancestors: readonly string[];
 }
 
-/** Every token of a tree in which each has two children, to the given depth. */
+/** Returns every token of a binary tree of this depth. */
 function tree(node: Node, depth: number): Node[] {
   if (depth === 0) return [node];
   const children = ["a", "b"].map((side) => ({

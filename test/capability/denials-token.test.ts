@@ -11,7 +11,7 @@ import { append, attenuated, denials, fixture, GET, mint, misuse, utf8 } from ".
 const { issuer, keys } = fixture();
 const token = mint(issuer);
 
-/** A macaroon under the issuer's key with any identifier. */
+/** Returns a macaroon under the issuer's key with any identifier. */
 function forged(identifier: string): string {
   return macaroonToText(createMacaroon(keys.minting.root, { identifier }));
 }

@@ -16,7 +16,7 @@ import { append, codes, denials, fixture, GET, mint, tokenError, utf8 } from "./
 const SHARED = utf8("shared with the third party");
 const { issuer, revocations } = fixture();
 
-/** A token that needs the third party's word for each of the given questions. */
+/** Returns a token that requires a discharge for each question. */
 function asking(...questions: readonly string[]): string {
   return macaroonToText(
     questions.reduce(
@@ -26,7 +26,7 @@ function asking(...questions: readonly string[]): string {
   );
 }
 
-/** The third party's answer, with hops of its own. */
+/** Returns the third party's discharge, with these hops. */
 function answer(question: string, ...hops: readonly string[]): string {
   const bare = createMacaroon(createRootKey(SHARED), { identifier: question });
   return macaroonToText(hops.reduce(addFirstPartyCaveat, bare));

@@ -13,7 +13,7 @@ import {
 import { issuer, needing, TOKEN, withIdentifier } from "./made.js";
 import { append, attenuated, codes, denials, fixture, GET, mint, NOW, utf8 } from "./support.js";
 
-// What these functions give down to the last member: nothing undefined where there is nothing to say.
+// The exact properties of every result: an absent value is an absent property, never undefined.
 
 function keysOf(value: object | undefined): string[] {
   return Object.keys(value ?? {}).sort();
@@ -164,7 +164,7 @@ describe("diff reports links that are not hops", () => {
     const [one, other] = [append(TOKEN, hop), needing(TOKEN, hop)];
     expect(changes(diff(one, other))).toBe("not_a_descendant");
     expect(changes(diff(other, one))).toBe("not_a_descendant");
-    // Two caveats for the same third party have their own keys.
+    // Two caveats for the same third party have different keys.
     expect(changes(diff(other, needing(TOKEN, hop)))).toBe("not_a_descendant");
   });
 });

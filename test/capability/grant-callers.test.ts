@@ -3,7 +3,7 @@ import type { Invocation } from "../../src/caveats/invocation.js";
 import { createKeyring } from "../../src/issuer/index.js";
 import { codes, denials, fixture, mintOpen, misuse } from "./support.js";
 
-// What a service's objects can do to the grant of an invocation: getters, prototypes, lists that lie.
+// Attempts of a service's objects to change the grant of an invocation: getters, prototypes, inconsistent lists.
 
 const keys = createKeyring();
 const { issuer: blind } = fixture({ keys });
@@ -69,7 +69,7 @@ describe("a call's grant must be a string or an array of strings, and is read on
         return "mail:send";
       }
     }
-    // Exactly one grant has the operation, and it is not the one that the service names.
+    // Exactly one grant has the operation, and it is not the grant that the service names.
     expect(misuse(() => knowing.authorize(files, new Sending()))).toBe(
       "invocation must be a plain object, not a Sending",
     );

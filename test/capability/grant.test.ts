@@ -14,8 +14,8 @@ import {
   NOW,
 } from "./support.js";
 
-// The grant under which a service acts is part of the check: a token of another grant is refused, and
-// where the issuer knows its grants, so is what a token's own grant does not have.
+// The grant under which a service acts is part of the check: a token of another grant is refused. If the issuer knows
+// its grants, operations outside the token's own grant are refused too.
 
 const GRANTS: readonly Grant[] = [
   { id: "files", operations: ["get", "put"] },

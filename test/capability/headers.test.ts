@@ -5,8 +5,8 @@ import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
 import { CAPABILITY_HEADER } from "../../src/protocols/a2a/extension.js";
 import { attenuated, codes, fixture, GET, mint } from "./support.js";
 
-// A capability for 200 resources, narrowed once to 100 of them, goes with an access token through the
-// 16 KiB that Node gives all headers of a request.
+// A capability for 200 resources, narrowed to 100 of them, fits beside an access token into the 16 KiB that Node
+// allows for all headers of a request.
 
 const HANDLES = Array.from({ length: 200 }, (_, at) => `rh_${`${at}`.padStart(22, "A")}`);
 const ACCESS_TOKEN = "a".repeat(1536);
@@ -22,7 +22,7 @@ function attenuatedToken(): string {
   });
 }
 
-/** What a server on loopback says to a request with these headers: its status, and what it read. */
+/** Returns the status with which a server on loopback answers these headers, and the headers that it read. */
 async function exchange(headers: Record<string, string>): Promise<[number, unknown]> {
   const server = createServer((req, res) => {
     res.end(JSON.stringify(req.headers[CAPABILITY_HEADER.toLowerCase()] ?? null));

@@ -21,7 +21,7 @@ const TEXT =
   '{"grant":"files","id":"cap_AAAAAAAAAAAAAAAA","iss":"agent","issued":"2030-01-01T00:00:00Z",' +
   '"kid":"key_1","principal":"alice","v":1}';
 
-/** TEXT with one member's JSON replaced, or removed. */
+/** Returns TEXT with the JSON of one property replaced or removed. */
 function changed(member: string, value?: string): string {
   const members = Object.entries({ ...JSON.parse(TEXT), [member]: value })
     .filter(([, one]) => one !== undefined)

@@ -15,7 +15,7 @@ const { issuer } = fixture();
 const token = mint(issuer);
 const key = createRootKey(utf8("any key"));
 
-/** The codes of what a token's holder is warned of. */
+/** Returns the codes of the warnings for a token's holder. */
 function warnings(text: string, now: number = NOW): string[] {
   return inspect(text, { now }).warnings.map(({ code }) => code);
 }

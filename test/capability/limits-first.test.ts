@@ -4,8 +4,8 @@ import { readHop } from "../../src/caveats/read-hop.js";
 import { attenuate, inspect } from "../../src/index.js";
 import { append, codes, fixture, GET, mint, mintOpen, tokenError, utf8 } from "./support.js";
 
-// Caps before work: what is too large is refused as that, before it is compared with anything, and of
-// what is wrong only the first 16 are told.
+// Limits come first: an oversized value is refused for its size, before any comparison. At most 16 faults are
+// reported.
 
 const { issuer } = fixture();
 const token = mint(issuer);

@@ -26,13 +26,13 @@ export const PARTS: Identifier = {
   issued: "2030-01-01T00:00:00Z",
 };
 
-/** The token with a third-party caveat more, whose key is "third". */
+/** Returns the token with an additional third-party caveat under the key "third". */
 export function needing(token: string, identifier: string): string {
   const macaroon = addThirdPartyCaveat(parseMacaroon(token), { key: utf8("third"), identifier });
   return macaroonToText(macaroon);
 }
 
-/** A discharge of such a caveat with hops of its own, and the revocation id of its last link. */
+/** Returns a discharge of such a caveat with these hops, and the revocation id of its last link. */
 export function answering(
   identifier: string,
   ...hops: readonly string[]
@@ -43,13 +43,13 @@ export function answering(
   return { discharge: macaroonToText(macaroon), revocationId };
 }
 
-/** A genuine macaroon with this identifier and no caveats. */
+/** Returns a correctly signed macaroon with this identifier and no caveats. */
 export function withIdentifier(identifier: object | string): string {
   const text = typeof identifier === "string" ? identifier : JSON.stringify(identifier);
   return macaroonToText(createMacaroon(keys.minting.root, { identifier: text }));
 }
 
-/** A flat object in canonical form. */
+/** Writes a flat object in canonical form. */
 export function canonical(parts: object): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1))),

@@ -16,7 +16,7 @@ import {
   utf8,
 } from "./support.js";
 
-// What holders and programs are told, each sentence in full once.
+// The complete message of each refusal and error that holders and programs get.
 
 describe("the warnings of inspect", () => {
   const warnings = (token: string, now = NOW): string[] =>

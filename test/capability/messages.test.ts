@@ -4,9 +4,9 @@ import { createRevocationList } from "../../src/issuer/index.js";
 import { canonical, issuer, needing, PARTS, TOKEN, withIdentifier } from "./made.js";
 import { append, attenuated, denials, fixture, GET, mint, NOW } from "./support.js";
 
-// What people are told, each sentence in full once.
+// The complete message of each denial that people read.
 
-/** The one reason for which a call is refused. */
+/** Returns the only denial of a call. */
 function reason(token: string, by = issuer): string {
   const [first, ...others] = denials(by.authorize(token, GET));
   expect(others).toEqual([]);

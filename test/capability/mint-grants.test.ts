@@ -3,7 +3,7 @@ import type { MintRequest } from "../../src/capability/mint.js";
 import { inspect } from "../../src/index.js";
 import { codes, fixture, misuse, NOW } from "./support.js";
 
-// Minting without operations must not give every operation by omission.
+// Minting without operations must not allow every operation by omission.
 
 const GRANTS = [
   { id: "files", operations: ["put", "get"] },
@@ -162,7 +162,7 @@ describe("inherited properties of a mint request are not used", () => {
       } catch (error) {
         expect(error).toBeInstanceOf(TypeError);
       }
-      // Not undefined, which would be every operation.
+      // If it were undefined, every operation would be allowed.
       expect(operations).toBeDefined();
     }
   });

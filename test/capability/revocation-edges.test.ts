@@ -15,8 +15,8 @@ import { codes, denials, fixture, GET, mint, misuse, NOW, utf8 } from "./support
 describe("a revoked link that is part of token and discharge", () => {
   const { issuer, revocations } = fixture();
   const third = utf8("third");
-  // A discharge that is bound to the token has tags of its own; the same discharge needed twice and
-  // presented twice has the same tags.
+  // A discharge bound to the token has its own tags. A discharge that is needed twice and presented twice has the
+  // same tags.
   const needing = ["a", "b"].reduce(
     (macaroon, identifier) => addThirdPartyCaveat(macaroon, { key: third, identifier }),
     parseMacaroon(mint(issuer)),

@@ -11,7 +11,7 @@ import { append, attenuated, codes, denials, fixture, GET, mint, NOW } from "./s
 
 const AT = "2030-01-01T00:00:00Z";
 
-/** The revocation that the issuer makes for a presented token. */
+/** Returns the issuer's revocation entry for a presented token. */
 function entryFor(issuer: ReturnType<typeof fixture>["issuer"], token: string): RevocationEntry {
   const revocation = issuer.revocationOf(token, "test");
   if (!revocation.ok) throw new Error(revocation.denial.message);

@@ -18,7 +18,7 @@ export { misuse, NOW, utf8 } from "../caveats/support.js";
 
 export const GET: Invocation = { grant: "files", operation: "get" };
 
-/** A token of the grant that allows every operation: what an issuer mints only if asked by name. */
+/** Mints a token that allows every operation of its grant, which an issuer does only on request. */
 export function mintOpen(issuer: Issuer, request: Partial<MintRequest> = {}): string {
   return issuer.mint({ grant: "files", anyOperation: true, ...request }).token;
 }
@@ -29,7 +29,7 @@ export interface Fixture {
   readonly revocations: RevocationList;
 }
 
-/** An issuer at the moment NOW, with keys and ids that are the same in every run. */
+/** Returns an issuer at the moment NOW, with the same keys and ids in every run. */
 export function fixture(
   options: Partial<IssuerOptions> & { readonly keys?: Keyring } = {},
 ): Fixture {
@@ -42,19 +42,19 @@ export function fixture(
   return { issuer, keys, revocations };
 }
 
-/** A token that allows `get` and `put` on anything, unless something else is asked for. */
+/** Mints a token that allows `get` and `put` on anything, unless the request says otherwise. */
 export function mint(issuer: Issuer, request: Partial<MintRequest> = {}): string {
   return issuer.mint({ grant: "files", operations: ["get", "put"], ...request }).token;
 }
 
-/** The child that `attenuate` makes; a refusal is an error here. */
+/** Returns the child that `attenuate` makes; throws if it refuses. */
 export function attenuated(token: string, hop: HopInit, options: AttenuateOptions = {}): string {
   const child = attenuate(token, hop, options);
   if (!child.ok) throw new Error(child.overreaches.map(({ message }) => message).join("; "));
   return child.token;
 }
 
-/** Appends a caveat as it is, without any lint: what a careless or hostile holder can do. */
+/** Appends a caveat without the lint, as a careless or hostile holder can. */
 export function append(token: string, caveat: string | Uint8Array): string {
   return macaroonToText(addFirstPartyCaveat(parseMacaroon(token), caveat));
 }
@@ -67,7 +67,7 @@ export function codes(decision: Decision): string[] {
   return denials(decision).map(({ code }) => code);
 }
 
-/** The code of the TokenError that `run` throws; anything else thrown is thrown on. */
+/** Returns the code of the TokenError that `run` throws; rethrows any other error. */
 export function tokenError(run: () => unknown): string {
   try {
     run();

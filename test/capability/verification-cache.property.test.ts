@@ -14,7 +14,7 @@ import {
 
 const STEPS = sized(1_000_000, 2_000);
 const SEED = Number(process.env["PROVISO_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
-// A walk keeps its texts for a while, as callers do; else small caches would never be hit.
+// Texts are used repeatedly for a while, as by real callers; otherwise small caches would never hit.
 const PHASE = 200;
 
 test(`with and without a cache, ${STEPS} steps have the same answers`, { timeout: 300_000 }, () => {

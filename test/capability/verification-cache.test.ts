@@ -9,8 +9,8 @@ import { createRevocationList } from "../../src/revocation/list.js";
 import type { RevocationQuery, RevocationSource } from "../../src/revocation/source.js";
 import { append, fixture, GET, mint, misuse, NOW } from "./support.js";
 
-// What no decision shows: how much is verified again, what is kept, what leaves. A whole verification
-// computes one tag under the root key, and one that rests on the cache computes none.
+// Properties that decisions do not show: the amount of verification, and the contents of the cache. A full
+// verification computes one tag under the root key, and a cached one computes none.
 
 let tag: MockInstance<RootKey["tag"]>;
 beforeEach(() => {
@@ -29,7 +29,7 @@ function kit(bounds: CacheBounds = {}) {
     cache,
   };
   const check = (text: string): boolean => authenticate(text, context).ok;
-  /** Returns whether the token was authentic without one tag under the root key. */
+  /** Returns whether the token was verified without computing a tag under the root key. */
   const known = (text: string): boolean => {
     tag.mockClear();
     return check(text) && tag.mock.calls.length === 0;

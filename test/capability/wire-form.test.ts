@@ -16,7 +16,7 @@ import {
 } from "../../src/macaroon/index.js";
 import { denials, fixture, GET, mint } from "./support.js";
 
-// A capability has one wire form: base64url of v2 binary. The door takes its padding and the standard alphabet too.
+// A capability has one wire form: base64url of v2 binary. The reader also accepts padding and the standard alphabet.
 
 const { issuer } = fixture();
 const token = mint(issuer);

@@ -5,8 +5,8 @@ import type { Scalar } from "../../src/caveats/scalar.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { NOW } from "./support.js";
 
-// The universe is small on purpose: random hops and calls then meet, overlap and contradict each
-// other often enough for thousands of runs to reach every combination of rules.
+// The universe is deliberately small, so that random hops and calls overlap and contradict each other often, and
+// thousands of runs reach every combination of rules.
 const NAMES = ["a", "b", "c"];
 const ARGUMENTS = ["x", "y", "__proto__"];
 const NUMBERS = [-1, 0, 1, 2, 3];
@@ -19,7 +19,7 @@ const scalar: fc.Arbitrary<Scalar> = fc.oneof(
 );
 
 const names: fc.Arbitrary<string[]> = fc.subarray(NAMES, { minLength: 1 });
-// Lists of one type and of several, since both matter to exclusions.
+// Lists of one type and of several types, since both matter to exclusions.
 const scalars: fc.Arbitrary<Scalar[]> = fc.oneof(
   fc.array(scalar, { minLength: 1, maxLength: 5 }),
   fc.subarray<Scalar>(NUMBERS, { minLength: 1 }),
@@ -69,10 +69,10 @@ const ELEMENTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     .filter((items) => Object.keys(items).length > 0),
 };
 
-/** One or two operators, since three on one argument seldom leave anything. */
+/** One or two operators, since three on one argument rarely leave any value. */
 const elementOperators: fc.Arbitrary<{ readonly [name: string]: unknown }> = fc
   .subarray(Object.keys(ELEMENTS), { minLength: 1, maxLength: 2 })
-  // `attenuate` takes a prefix beside these for a mistake.
+  // `attenuate` treats a prefix beside one of these as a mistake.
   .filter(
     (names) => !(names.includes("prefix") && ["path", "url"].some((one) => names.includes(one))),
   )
@@ -118,7 +118,7 @@ const moment: fc.Arbitrary<Date> = fc
   .integer({ min: -3, max: 6 })
   .map((seconds) => new Date(NOW + seconds * SECOND));
 
-/** Seldom present, so that several hops together still allow something. */
+/** Rarely present, so that several hops together still allow something. */
 function seldom<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 }
@@ -140,7 +140,7 @@ const members = {
   purpose: fc.constantFrom("why", "for fun"),
 };
 
-/** A hop whose judgement does not depend on where it stands. */
+/** A hop whose judgement does not depend on its position. */
 export const independentHop: fc.Arbitrary<Hop> = fc
   .record(members)
   .map((hop) => normalizeHop(withoutUndefined(hop)));
@@ -166,7 +166,7 @@ const argumentValue: fc.Arbitrary<unknown> = fc.oneof(
   },
 );
 
-/** A call that names most of what there is to name. */
+/** A call that has most of the operations, handles and arguments. */
 export const invocation: fc.Arbitrary<Invocation> = fc
   .record({
     grant: fc.constant("files"),

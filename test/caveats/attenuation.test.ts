@@ -4,7 +4,7 @@ import type { Hop } from "../../src/caveats/hop.js";
 import type { Overreach } from "../../src/caveats/hop-rule.js";
 import { meetOf } from "../../src/caveats/meet.js";
 
-/** What the lint says of appending the last of `hops` to the others. */
+/** Returns the findings of the lint when the last of `hops` is appended to the others. */
 function lint(...hops: readonly Hop[]): readonly Overreach[] {
   return overreaches(meetOf([hops.slice(0, -1)]), hops[hops.length - 1] ?? {});
 }

@@ -44,7 +44,7 @@ function hopWith(x: Constraint): Hop {
   return normalizeHop({ constraints: { x } });
 }
 
-/** The values that one hop after the other allows. */
+/** Returns the values that all hops allow. */
 function valuesLeft(hops: readonly Hop[]): unknown[] {
   return VALUES.filter((x) =>
     hops.every((hop) => judgeHop(hop, { ...asked(), arguments: { x } }, 0).length === 0),

@@ -4,7 +4,7 @@ import type { Constraint } from "../../src/caveats/hop.js";
 
 const SAMPLES = ["a", "b", "c", "", -1, 0, 1, 2, 2.5, 3, 10, true, false, null, undefined, [1], {}];
 
-/** What two limits leave together, as the one limit that says it. */
+/** Returns the meet of two limits as one limit. */
 function both(a: Constraint, b: Constraint): Constraint | undefined | "nothing" {
   const domain = meetDomains(domainOf(a), domainOf(b));
   return isEmpty(domain) ? "nothing" : limitFrom(domain);

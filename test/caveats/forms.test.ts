@@ -8,7 +8,7 @@ import { formatTime, parseTime } from "../../src/caveats/time.js";
 import { nearest } from "../../src/checks/nearest.js";
 import { asked, misuse, NOW } from "./support.js";
 
-// What these functions give down to the last member: nothing that is undefined, nothing left over.
+// The exact properties of every result, without undefined or additional ones.
 
 describe("the domain of a limit", () => {
   test.each<[string, Constraint, Domain]>([

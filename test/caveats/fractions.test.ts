@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { misuse, NOW, problemsIn } from "./support.js";
 
-// A hop speaks of whole seconds. A time with a fraction, as toISOString writes it, is brought to one
-// so that nothing is added: an end downward, a start upward.
+// A hop has whole seconds. A timestamp with a fraction, as from toISOString, is rounded so that nothing is added: an
+// end down, a start up.
 
 describe("a time with a fraction of a second", () => {
   test.each<[string, string, string]>([

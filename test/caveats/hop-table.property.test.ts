@@ -17,9 +17,9 @@ import { sized } from "../support/size.js";
 import { anyHop, invocation } from "./arbitraries.js";
 import { asked, misuse, NOW, problemsIn } from "./support.js";
 
-// One table says everything of a key; here, that the readers and judges ask it and nothing else.
+// One table has all rules of each key. These tests show that readers and judges use only this table.
 
-/** A hop of every key there is: it does not compile without all of them. */
+/** A hop with every key; it does not compile without all of them. */
 const WHOLE: Required<Hop> = {
   operations: ["get"],
   resourceHandles: ["rh_1"],
@@ -35,10 +35,10 @@ const WHOLE: Required<Hop> = {
   nonce: "AAAAAAAAAAAAAAAA",
 };
 
-/** The first member of a rule, as in `constraints.n.max`. */
+/** Returns the first name of a rule, as in `constraints.n.max`. */
 const keyOf = (rule: string): string => rule.split(/[.[]/)[0] ?? "";
 
-/** The keys of what was found, each once, in the order in which they were reported. */
+/** Returns the keys of the findings without duplicates, in the order in which they were reported. */
 const keysIn = (found: readonly { readonly rule: string }[]): string[] => [
   ...new Set(found.map(({ rule }) => keyOf(rule))),
 ];
@@ -61,7 +61,7 @@ describe("the table of hop keys", () => {
     const forms = rules.flatMap(({ flag }) => (flag === undefined ? [] : [flag.form]));
     expect(new Set(forms.map((form) => form.split(" ")[0])).size).toBe(forms.length);
     for (const form of forms) expect(form).toMatch(/^--[a-z-]+ <[a-z]+>$/);
-    // `--arg` is of both keys of limits, and the command sets the nonce by itself.
+    // `--arg` sets both keys with limits, and the command sets the nonce itself.
     expect(HOP_KEYS.filter((key) => HOP_RULES[key].flag === undefined)).toEqual([
       "operationConstraints",
       "nonce",
@@ -112,7 +112,7 @@ describe("for random hops", () => {
         for (const key of failures) expect(hop).toHaveProperty(key);
         const found = keysIn(overreaches(meetOf([[one]]), hop));
         beyond += found.length;
-        // A sealed token, or nothing left, is told with all else.
+        // maxFurtherHops is left out, since its findings have no fixed place in the order.
         const told = found.filter((key) => key !== "maxFurtherHops");
         expect(told).toEqual(inTableOrder(told));
       }),

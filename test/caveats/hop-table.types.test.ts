@@ -2,8 +2,8 @@ import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 
-// What the types promise: a key that is declared in Hop, but has no rule, does not compile, nor does a
-// rule that leaves out a part. Asked of the compiler itself, over the project's own files and some more.
+// Guarantees of the types: a key declared in Hop without a rule does not compile, nor does a rule without all of its
+// parts. The compiler itself is run on the project's files and a few more.
 
 const ROOT = process.cwd();
 const FOLDER = join(ROOT, "src/caveats");
@@ -14,13 +14,13 @@ const { options: project } = ts.parseJsonConfigFileContent(
   ts.sys,
   ROOT,
 );
-/** The room does not know Node, whose types are most of what there would be to read. */
+/** Without Node's types, which this folder does not use and which would take most of the time. */
 const options: ts.CompilerOptions = { ...project, types: [] };
 
-/** Every file but the added ones, parsed once for all of the tests. */
+/** Every file except the added ones, parsed once for all tests. */
 const PARSED = new Map<string, ts.SourceFile | undefined>();
 
-/** What the compiler says of the rules and of files that are added beside them: one program for all. */
+/** Compiles the rules with the added files in one program, and returns the errors of each file. */
 function compiled(added: { readonly [name: string]: string }): (name: string) => string[] {
   const sources = new Map(
     Object.entries(added).map(([name, text]) => [join(FOLDER, `added-${name}.ts`), text]),
@@ -60,7 +60,7 @@ const PARTS = [
   "label",
 ];
 
-/** A file with a rule of its own: what `left` takes of that of `purpose`. */
+/** Returns a file with a copy of the rule of `purpose` from which parts may be missing. */
 const ruleOf = (left: string): string => `import { PURPOSE } from "./note-rule.js";
 import type { HopRule } from "./hop-rule.js";
 ${left}

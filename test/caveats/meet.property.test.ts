@@ -15,7 +15,7 @@ const RUNS = sized(4000, 200);
 const chain = fc.array(anyHop, { minLength: 1, maxLength: 4 });
 const calls = fc.array(invocation, { minLength: 5, maxLength: 5 });
 
-/** The codes of everything that the hops of a chain have against a call, hop by hop. */
+/** Returns the codes of all denials of a call by the hops of a chain, hop by hop. */
 function judged(hops: readonly Hop[], call: Invocation): string[] {
   const asked = checkInvocation(call, () => NOW);
   return hops.flatMap((hop, at) =>
@@ -31,7 +31,8 @@ function timed(call: Invocation): Invocation & { readonly time: Date } {
   return { ...call, time: call.time ?? new Date(NOW) };
 }
 
-// That order is irrelevant, and that one more hop never widens, is in `test/exhaustive` and `test/capability/chains.property.test.ts`.
+// Other tests show that order is irrelevant and that a further hop never widens: `test/exhaustive` and
+// `test/capability/chains.property.test.ts`.
 
 describe("the meet of all hops, for random chains", () => {
   test("contains exactly the calls that every hop allows", () => {
@@ -49,7 +50,7 @@ describe("the meet of all hops, for random chains", () => {
       }),
       { numRuns: RUNS },
     );
-    // Both answers must be common, or the agreement says little.
+    // Both outcomes must be frequent, or the comparison shows little.
     expect(Math.min(allowed, refused)).toBeGreaterThan(RUNS / 40);
   });
 
@@ -94,7 +95,7 @@ describe("an intersected hop, for random chains", () => {
         for (const call of asked) {
           const verdict = isAllowed([...hops, wanted], call);
           if (isAccepted) expect(isAllowed([...hops, hop], call)).toBe(verdict);
-          // What the lint refuses even then would have allowed nothing of what it is about.
+          // A hop that the lint still refuses would allow no call that the finding concerns.
           else if (concerns(found, call.operation)) expect(verdict).toBe(false);
         }
       }),

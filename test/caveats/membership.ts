@@ -4,8 +4,8 @@ import type { UrlLimit } from "../../src/caveats/hop.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 
 /**
- * Whether an authority, read by its documentation alone, contains a call. Written apart from the
- * code under test, to compare the meet of all hops with their judgement one by one.
+ * Returns whether an authority, read by its documentation alone, contains a call. It is independent of the code
+ * under test, to compare the meet of all hops with judging hop by hop.
  */
 export function contains(
   authority: Authority,
@@ -38,7 +38,7 @@ export function contains(
   );
 }
 
-/** The entries of an operation and of every operation. */
+/** Returns the entries for an operation and for every operation. */
 function applying<T>(entries: { readonly [operation: string]: T }, operation: string): T[] {
   return Object.entries(entries).flatMap(([name, entry]) =>
     name === "*" || name === operation ? [entry] : [],

@@ -8,7 +8,7 @@ import { readHop } from "../../src/caveats/read-hop.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { asked, misuse, utf8 } from "./support.js";
 
-// People and agents act on these sentences, so each is told in full once.
+// The complete text of each message, since people and agents act on it.
 
 const JAN_1 = "2030-01-01T00:00:00Z";
 const JAN_2 = "2030-01-02T00:00:00Z";
@@ -126,7 +126,7 @@ describe("the message for a caveat that is not a hop", () => {
     const [problem, ...others] = reading.ok ? [] : reading.problems;
     expect(problem?.message).toBe(message);
     expect(others).toEqual([]);
-    // Nothing is there that is not said.
+    // No property is undefined.
     expect(Object.values(problem ?? {})).not.toContain(undefined);
   });
 });
@@ -161,7 +161,7 @@ describe("the message for a program's hop that cannot be written", () => {
     [`hop must be a plain object with ${KEYS.slice("there are ".length)}, not a string`, "get"],
     ["hop.purpose must be nested at most 256 deep, and not hold itself", { purpose: nested }],
     ['"purpose" must be a string, not ["b","a"]', { purpose: ["b", "a"] }],
-    // Only what is a limit is put in order; what is wrong is told as it was given.
+    // Only limits are put in order; an invalid value is quoted as given.
     [
       '"purpose" must be a string, not {"a":{"in":["b","a"]}}',
       { purpose: { a: { in: ["b", "a"] } } },

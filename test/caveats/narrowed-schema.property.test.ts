@@ -55,11 +55,11 @@ test(`${PAIRS} calls: a narrowed schema accepts what tool and hops allow, and li
   expect(accepted / counts.refused).toBeLessThan(0.15);
 });
 
-/** One or two hops that are well formed, and a call that comes close to what they allow. */
+/** One or two well-formed hops, and a call that they nearly allow. */
 function draw(random: Random) {
   const pairs = random.many(random.pick([1, 1, 2]), () => randomPair(random));
   const [first] = pairs;
-  // Ajv never sees a property of that name.
+  // Ajv ignores a property of that name.
   if (first === undefined || JSON.stringify(pairs).includes("__proto__")) return undefined;
   const readings = pairs.map(({ hop }) => readHop(encodeUtf8(hop)));
   const hops = readings.flatMap((reading): Hop[] => (reading.ok ? [reading.hop] : []));
@@ -145,7 +145,7 @@ function accepts(schema: JsonObject, call: JsonObject): boolean {
   return accepted === true;
 }
 
-/** Whether everything that a server wrote is still there, but for keywords that are tightened. */
+/** Returns whether the narrowed schema keeps every keyword of the server's, except those that are tightened. */
 function keeps(narrowed: Json, schema: Json): boolean {
   if (schema === true || schema === undefined) return true;
   if (!isJsonObject(schema) || !isJsonObject(narrowed)) return narrowed === schema;
@@ -176,7 +176,7 @@ const TIGHTENED = [
   "items",
 ];
 
-/** The reasons why a schema accepts what the hops refuse, each with its signs in what was drawn. */
+/** The reasons why a schema may accept arguments that the hops refuse, each with a pattern of the drawn values. */
 const WIDER: readonly (readonly [string, RegExp])[] = [
   ["ajv takes a property without a name for present", /"required":\[[^\]]*""/],
   ["an argument that a $ref points into", /"\$ref":"#\/properties\//],

@@ -5,7 +5,7 @@ import type { ArgumentConstraint, HopInit } from "../../src/caveats/hop.js";
 import { narrowedSchema } from "../../src/caveats/narrowed-schema.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 
-/** The schema of a tool that sends money, as a server writes it. */
+/** The schema of a tool that sends money, as a server might write it. */
 const SEND: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
@@ -26,7 +26,7 @@ function narrowed(schema: JsonObject, ...hops: readonly HopInit[]): JsonObject {
   return narrowedSchema(schema, hops.map(normalizeHop), operation);
 }
 
-/** The schema of one argument without a schema of its own, under one constraint. */
+/** Returns the narrowed schema of one argument that has no schema itself, under one constraint. */
 function limited(constraint: ArgumentConstraint): Json | undefined {
   const hop = { operationConstraints: { send_money: { x: constraint } } };
   const { properties = {}, required } = narrowed({ type: "object" }, hop);
@@ -77,7 +77,7 @@ test("a closed list closes the schema, and a property that it leaves out takes n
   expect(isAccepted(schema, { to: "acc_1", amount: 5, memo: 1 })).toBe(true);
   expect(isAccepted(schema, { to: "acc_1", bcc: [] })).toBe(false);
   expect(isAccepted(schema, { to: "acc_1", others: 1 })).toBe(false);
-  // The server takes no argument that it does not name, and a closed list adds none.
+  // The server accepts only the arguments that it names, and a closed list adds none.
   const closed = { ...SEND, additionalProperties: false };
   const both = narrowed(closed, { arguments: { send_money: ["memo", "to"] } });
   expect(isAccepted(both, { to: "acc_1", memo: 1 })).toBe(false);
@@ -198,7 +198,7 @@ test("no keyword that composes schemas is added at the root, where vendors' APIs
     { arguments: { "*": ["x", "y"] } },
   );
   expect(Object.keys(schema)).toEqual(["type", "properties", "additionalProperties", "required"]);
-  // Two patterns on one argument stand beside each other.
+  // Two patterns on one argument are combined by allOf.
   expect(schema["properties"]).toMatchObject({
     x: { pattern: "b$", const: "ab", allOf: [{ pattern: "^a" }] },
   });

@@ -18,7 +18,7 @@ function entry(
   return normalizeHop({ operationConstraints: { [operation]: constraints } });
 }
 
-/** The rules that the lint finds in appending the last of `hops` to the others. */
+/** Returns the rules that the lint reports when the last of `hops` is appended to the others. */
 function lint(...hops: readonly Hop[]): string[] {
   const last = hops[hops.length - 1] ?? {};
   return overreaches(meetOf([hops.slice(0, -1)]), last).map(({ rule }) => rule);

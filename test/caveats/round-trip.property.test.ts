@@ -8,7 +8,7 @@ import { sized } from "../support/size.js";
 
 const RUNS = sized(2000);
 
-// Well-formed text of every kind: ASCII, escapes, beyond the basic plane.
+// Well-formed strings of every kind: ASCII, escapes, characters beyond the basic plane.
 const text = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 6 }),
   fc.constantFrom(
@@ -75,7 +75,7 @@ test("a non-canonical spelling of a hop is refused", () => {
     (json) => `${json}\u0000`,
     (json) => json.replace('":', '" :'),
     (json) => json.replace("{", "{\n"),
-    // Sorts before every other key, so it is out of order or there twice.
+    // This key sorts before every other, so it is either out of order or a duplicate.
     (json) => json.replace(/}$/, ',"audience":["a"]}'),
     (json) => json.replace('"', '"\\u0061'),
     (json) => json.slice(0, -1),

@@ -6,11 +6,11 @@ import { EXCLUDED_FROM_PATHS, isBelow, isPath } from "../../src/caveats/path-for
 import { readUrl } from "../../src/caveats/url-form.js";
 import { sized } from "../support/size.js";
 
-// What passes a strict form is read alike by the parsers of targets: here, by those of Node.
+// A value that passes a strict form is read in the same way by the parsers of target systems: here, Node's.
 
 const RUNS = sized(200_000, 4000);
 
-/** Strings of these parts, most of them short, and now and then any string at all. */
+/** Strings of these parts, most of them short, and sometimes any string. */
 function stringsOf(parts: readonly string[], start: readonly string[]): fc.Arbitrary<string> {
   const some = fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(...parts) },
@@ -147,7 +147,7 @@ describe("a string that passes an operator, for random strings", () => {
       fc.property(url, (text) => {
         const parts = readUrl(text);
         if (parts === undefined) return;
-        // What IDNA cannot decode, Node refuses: then nothing is fetched.
+        // Node refuses a host that IDNA cannot decode, so nothing is fetched.
         if (parts.host.includes("xn--") && !URL.canParse(text)) return;
         passed++;
         const seen = new URL(text);
@@ -174,7 +174,7 @@ test("each byte of a URL's path has at most one accepted spelling: itself or an 
     const character = String.fromCharCode(byte);
     const written = `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
     const isLiteral = /[A-Za-z0-9\-._~!$&'()*+,=@]/.test(character);
-    // What ends a path, or begins another segment, is no spelling of a byte in it.
+    // These characters end the path or a segment, so they are not part of a segment.
     if (!"/?#".includes(character)) expect(isUrl(character), written).toBe(isLiteral);
     const isNever = isLiteral || "/;?#\\:%".includes(character) || byte < 0x20 || byte === 0x7f;
     expect(isUrl(written), written).toBe(!isNever);

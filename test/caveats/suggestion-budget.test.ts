@@ -6,8 +6,8 @@ import { nearest, suggestions } from "../../src/checks/nearest.js";
 import { append, denials, fixture, GET, mint } from "../capability/support.js";
 import { asked } from "./support.js";
 
-// Comparing a text with a name costs the product of their lengths, one more each. An answer may spend
-// 8,192 of those; what is left unsuggested is refused all the same.
+// Comparing a string with a name costs the product of their lengths plus one each. An answer has a budget of 8,192. A
+// refusal beyond the budget has no suggestion.
 
 const WORK = 8192;
 const cost = (text: string, names: readonly string[]): number =>
@@ -70,9 +70,9 @@ describe("the budget is shared by all hops, arguments and members of an answer",
     const found = denials(issuer.authorize(token, { ...GET, operation: text }));
     expect(found).toHaveLength(31);
     const near = found.filter((denial) => denial.nearest !== undefined);
-    // The issuer's hop, "get" and "put", is first and resembles nothing; its work counts.
+    // The first hop, of the issuer, has "get" and "put"; comparing with them uses part of the budget.
     expect(near).toHaveLength(Math.floor((WORK - cost(text, ["get", "put"])) / cost(text, few)));
-    // Those that have no suggestion are denials like the others.
+    // Denials without a suggestion have the same code.
     expect(new Set(found.map(({ code }) => code))).toEqual(new Set(["operation_denied"]));
   });
 

@@ -6,14 +6,14 @@ import {
 } from "../../src/caveats/invocation.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 
-/** The moment at which everything in these tests happens. */
+/** The current time in these tests. */
 export const NOW: number = Date.parse("2030-01-01T00:00:00Z");
 
 export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** What is wrong with a caveat: one line a problem, `code rule → nearest`; none if it is a hop. */
+/** Returns the problems of a caveat, each as a line `code rule → nearest`; none if it is a hop. */
 export function problemsIn(caveat: string | Uint8Array): string[] {
   const reading = readHop(typeof caveat === "string" ? utf8(caveat) : caveat);
   if (reading.ok) return [];
@@ -22,12 +22,12 @@ export function problemsIn(caveat: string | Uint8Array): string[] {
   );
 }
 
-/** A checked invocation of `retrieve`, unless something else is asked for. */
+/** Returns a checked invocation of `retrieve`, unless the parts say otherwise. */
 export function asked(init: Partial<Invocation> = {}): CheckedInvocation {
   return checkInvocation({ operation: "retrieve", ...init }, () => NOW);
 }
 
-/** Whether what the lint found is about calls of an operation, and not about the entry of another alone. */
+/** Returns whether the lint's findings concern calls of an operation, not only another operation's entry. */
 export function concerns(found: readonly Overreach[], operation: string): boolean {
   return found.some(({ rule }) => {
     const [, entry] = /^(?:operationConstraints|arguments)\.([^.[]+)/.exec(rule) ?? [];
@@ -35,7 +35,7 @@ export function concerns(found: readonly Overreach[], operation: string): boolea
   });
 }
 
-/** The message of the TypeError that `run` throws; anything else thrown is thrown on. */
+/** Returns the message of the TypeError that `run` throws; rethrows any other error. */
 export function misuse(run: () => unknown): string {
   try {
     run();

@@ -3,7 +3,7 @@ import type { HopInit } from "../../src/caveats/hop.js";
 import { encodeHop, normalizeHop } from "../../src/caveats/write-hop.js";
 import { misuse } from "./support.js";
 
-// What a caller without types, or without exact optional ones, may pass.
+// Values that a caller without types, or without exactOptionalPropertyTypes, may pass.
 
 function written(init: unknown): string {
   return new TextDecoder().decode(encodeHop(init as HopInit));

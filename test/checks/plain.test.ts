@@ -22,7 +22,7 @@ class Limits {
 
 class Items extends Array<number> {}
 
-/** Values that read as less than they hold, each with what the message calls it. */
+/** Values that would be read as having fewer properties than they hold, each with its name in the message. */
 const LOSSY: readonly (readonly [string, () => unknown, string])[] = [
   ["a Promise", () => Promise.resolve({ max: 1 }), "a Promise: is an await missing?"],
   ["a Map", () => new Map([["max", 1]]), "a Map"],
@@ -180,7 +180,7 @@ describe("for random JSON", () => {
   const RUNS = sized(2000);
   const json = fc.jsonValue({ maxDepth: 6 });
 
-  /** Every object and array within a value, with the steps to it. */
+  /** Returns every object and array within a value, with the path to it. */
   function nodes(
     value: unknown,
     steps: readonly (string | number)[] = [],

@@ -15,7 +15,7 @@ afterAll(() => agent.stop());
 const read = ["--grant", "documents:read", "--collection", "reports"];
 
 describe("the command explains an agent's answer that is not a grant", () => {
-  /** An agent whose every answer to a call is the given one. */
+  /** Starts an agent that answers every call in this way. */
   async function answering(
     status: number,
     body: (id: unknown) => unknown,
@@ -178,7 +178,7 @@ describe("the command explains an agent's answer that is not a grant", () => {
     expect(document(json.stderr)["error"]).toMatchObject({
       denials: [denial, { code: "revoked" }],
     });
-    // Nothing walks down as deep as an agent likes.
+    // Answers of any depth are rejected without recursion.
     let deep: unknown = "x";
     for (let depth = 0; depth < 30; depth++) deep = [deep];
     const value = { denials: [{ ...denial, expected: deep }] };

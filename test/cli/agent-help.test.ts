@@ -50,7 +50,7 @@ if (FULL) {
     const read = `require("fs").readFileSync("inspected")`;
     const handle = `node -p 'JSON.parse(${read}).authority.resourceHandles[0]'`;
     const script = lines.map((line) => {
-      // The handle is the user's to copy from what request said.
+      // The user copies the handle from the output of request.
       const copied = line.includes("$HANDLE")
         ? `proviso inspect @token --json > inspected; HANDLE="$(${handle})"\n`
         : "";
@@ -58,13 +58,13 @@ if (FULL) {
     });
     const card = await fetch(new URL("/.well-known/agent-card.json", agent.url));
     bench.write("card.json", await card.text());
-    // The ledger of the agent in the place of the home's.
+    // The agent's ledger replaces the home's.
     mkdirSync(bench.home);
     const link = `ln -s "${agent.ledgerPath}" "${bench.home}/proviso.db"`;
     // One example compares the card with its committed version.
     const author = "-c user.name=alice -c user.email=alice@example.com";
     const commit = `git init --quiet && git add card.json && git ${author} commit --quiet -m card`;
-    // Alice looks into her console now and then.
+    // Alice looks into her console from time to time.
     const approving = setInterval(() => void decideAll(agent, "approve"), 100);
     onTestFinished(() => clearInterval(approving));
     expect(await shell.runLines([link, commit, ...script])).not.toContain("proviso:");

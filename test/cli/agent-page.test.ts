@@ -6,7 +6,7 @@ import { ALICE, type RunningAgent, startAgent } from "./agent.js";
 import { Bench, TOKEN } from "./run.js";
 import { Shell } from "./shell.js";
 
-// What an agent shows at its address: a page to a browser, what it always was to any other client.
+// An agent's address shows a page to a browser, and the unchanged answer to any other client.
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 

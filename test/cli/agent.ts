@@ -21,23 +21,23 @@ import { createStores, type LedgerStore, openLedger } from "../../src/stores/ind
 import { openParties } from "../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** Access tokens that the agent of {@link startAgent} knows. */
+/** Access tokens accepted by the agent of {@link startAgent}. */
 export const ALICE = "access-of-alice-0123456789";
 export const BOB = "access-of-bob-0123456789";
 
-/** A text with what a terminal would act on. */
+/** A string with control sequences that affect a terminal. */
 export const NASTY = "\u001b[31mred\u001b[0m \u202egnp.exe";
 
-/** What must not reach a terminal; of line breaks and tabs, the program's own do. */
+/** Characters that must not reach a terminal; line breaks and tabs are the program's own. */
 export const UNSAFE: RegExp = /(?![\n\t])[\p{Cc}\p{Cf}]/u;
 
 /** An agent that runs in this process. */
 export interface RunningAgent extends AgentServer {
   readonly ledger: LedgerStore;
   readonly ledgerPath: string;
-  /** What waits for people. */
+  /** The pending approvals. */
   readonly approvals: Approvals;
-  /** Frees everything that it holds. */
+  /** Stops the agent and closes its stores. */
   stop(): Promise<void>;
 }
 
@@ -46,9 +46,9 @@ export interface AgentChoices {
   readonly undeclaredAmbient?: UndeclaredAmbient;
   readonly rate?: RateLimit;
   readonly publicUrl?: string;
-  /** Whether a browser gets a page of it. */
+  /** Whether it serves a page to browsers. */
   readonly page?: boolean;
-  /** Whether it has payments too, which alice approves one by one. */
+  /** Whether it also offers payments, which alice approves one by one. */
   readonly payments?: boolean;
 }
 
@@ -81,7 +81,7 @@ const GRANTS: readonly Grant[] = [
   },
 ];
 
-/** Starts a documents agent: grants to read, to write, and a legacy one, for alice. */
+/** Starts a documents agent with grants to read, to write, and a legacy grant, for alice. */
 export async function startAgent(choices: AgentChoices = {}): Promise<RunningAgent> {
   const path = temporaryFolder();
   for (const [name, text] of Object.entries(DOCUMENTS)) {
@@ -162,7 +162,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   };
 }
 
-/** Lets Alice approve everything that waits, or deny it. */
+/** Approves or denies everything that waits for Alice. */
 export async function decideAll(
   { approvals }: Pick<RunningAgent, "approvals">,
   answer: "approve" | "deny",

@@ -292,7 +292,7 @@ describe("card explains why there is no card", () => {
   ])("%s", async (what, answer, code, message) => {
     const { url } = await httpServer(answer);
     const args = ["card", url, "--timeout", what === "late" ? "1s" : "20s", "--json"];
-    // This process cannot serve without end and read it, too.
+    // A separate process, since an endless answer would block this one.
     const { status, stdout, stderr } = await (what === "endless"
       ? bench.spawned(args)
       : bench.run(args));

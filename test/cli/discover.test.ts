@@ -101,7 +101,7 @@ test("discover trusts a signed card by a key from a file", async () => {
   bench.write("key.jwk", JSON.stringify(jwk));
   bench.write("keys.json", JSON.stringify({ keys: [jwk] }));
   bench.write("private.jwk", JSON.stringify(await jose.exportJWK(privateKey)));
-  // Its interface is at a name that there is not, which comes after.
+  // Its interface has a host name that does not exist, which is noticed only afterwards.
   const codes = async (...args: readonly string[]): Promise<string> => {
     const { denials } = await bench.json("discover", server.url, "--require-signature", ...args);
     return denials.map(({ code, rule }: Record<string, string>) => `${code}/${rule}`).join(" ");

@@ -6,7 +6,7 @@ import type { PartySettings } from "../../src/agent/parties/settings.js";
 import { capabilityTerms } from "../../src/agent/parties/terms.js";
 import { type Home, openHome } from "../../src/home/index.js";
 
-// What tests of `proviso grants` begin with: parties on a bench's home, as an agent has it.
+// The set-up of tests of `proviso grants`: parties on a bench's home, as an agent has them.
 
 const SKILLS = [
   createSkill({
@@ -43,7 +43,7 @@ const GRANTS = expandGrants(
   SKILLS,
 );
 
-/** Parties as a payments agent has them, on an open home. */
+/** Opens parties like a payments agent's on an open home. */
 export async function partiesOn(
   folder: string,
   settings: PartySettings = {},
@@ -64,13 +64,13 @@ interface TestKey {
   readonly thumbprint: string;
 }
 
-/** A public key, and its thumbprint, that no other host or agent has. */
+/** Returns a new public key and its thumbprint. */
 export function newKey(): TestKey {
   const thumbprint = `thumbprint-${++keys}`;
   return { key: { kty: "OKP", crv: "Ed25519", x: thumbprint }, thumbprint };
 }
 
-/** A host of Alice's. */
+/** Makes a host of Alice's. */
 export async function hostOf(parties: Parties, principal = "alice"): Promise<TestKey> {
   const key = newKey();
   const made = await parties.createHost({ principal, name: "Alice's laptop", key });
@@ -84,7 +84,7 @@ interface Asked {
   readonly grants: readonly AgentGrant[];
 }
 
-/** An agent that asks for something, and the approval that it waits for. */
+/** Makes an agent that requests capabilities, with its pending approval. */
 export async function asking(
   parties: Parties,
   host: TestKey,

@@ -70,7 +70,7 @@ test("grants lists, shows, approves with limits and revokes an agent's grant, wh
   );
   expect(await bench.output("grants", "revoke", id)).toMatch(/^already revoked/);
   expect(await parties.grant(id)).toMatchObject({ status: "revoked" });
-  // The operator decided in Alice's place, and the ledger has both in each event.
+  // The operator decided in Alice's place; each event of the ledger names both.
   const decided = await home.ledger.list({ kind: "approval" });
   const registered = await home.ledger.list({ kind: "registration" });
   const events = [...decided, ...registered].filter(({ operator }) => operator === true);
@@ -165,7 +165,7 @@ describe("grants refuses", () => {
     expect(await parties.approvals.get(approval.id)).toMatchObject({ state: "pending" });
     await grants("revoke", approval.id);
     expect(await parties.approvals.get(approval.id)).toMatchObject({ state: "cancelled" });
-    // Who took it back is in the ledger, beside the user that it concerns.
+    // The ledger records who revoked it, besides the user concerned.
     const audit = await bench.output("audit", "--kind", "approval", "--refused");
     const line = audit.split("\n").find((one) => one.includes("approval.cancelled"));
     expect(line).toMatch(/ operator for alice and agent_/);
@@ -296,7 +296,7 @@ test("grants list --watch prints pending requests and each change until it is st
       if (stream !== "stdout") return;
       const one = document(text);
       lines.push(`${one["id"]} ${one["state"] ?? one["status"]}`);
-      // What is changed next is seen at the next look.
+      // Later changes are read by polling.
       if (lines.at(-1) === `${approval.id} pending`) void grants("approve", approval.id);
       if (lines.at(-1) === `${made[0]?.id} active`) stopping.abort();
     },
@@ -320,7 +320,7 @@ if (FULL) {
       const examples = [...help.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);
       expect(examples.length).toBeGreaterThan(0);
       for (const line of examples) {
-        // It goes on until it is stopped: that is a test of its own.
+        // `--follow` runs until it is stopped, which another test covers.
         if (line.includes("--watch")) continue;
         const { approval, grants: made } = await asking(parties, host);
         if (line.includes("grant_")) await grants("approve", approval.id);

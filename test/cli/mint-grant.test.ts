@@ -12,7 +12,7 @@ beforeAll(() =>
   ]),
 );
 
-/** The error of a command line that is not right: no token was made. */
+/** Returns the error of an invalid command line, for which no token was made. */
 async function refusal(bench: Bench, ...args: readonly string[]): Promise<Record<string, unknown>> {
   const { status, stdout, stderr } = await bench.run(["mint", ...args, "--json"]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

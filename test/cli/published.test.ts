@@ -7,8 +7,8 @@ import { MAIN } from "../support/built.js";
 import { FULL } from "../support/size.js";
 import { Bench, runProgram } from "./run.js";
 
-// Most tests run the command in their own process, from its sources. What is published is the bundle, with
-// the process's own streams; here some verbs are run that way too, in a full run every one.
+// Most tests run the command in this process, from its sources. Published is the bundle, with the process's own
+// streams. Here some verbs run that way; in a full run, all of them.
 
 const COMMAND = fileURLToPath(new URL("../../cli", import.meta.url));
 const bench = new Bench();
@@ -19,7 +19,7 @@ beforeAll(async () => {
   bench.write("token", token);
 });
 
-/** What a full run tries besides. */
+/** Verbs that only a full run tries. */
 const MORE = [
   ["keys", "list"],
   ["inspect", "AgIB", "--json"],
@@ -67,7 +67,7 @@ describe("the published command answers like its sources", () => {
 
 test("a package missing from the installation is named", async () => {
   const alone = new Bench();
-  // Outside of this repository, whose own packages it would find.
+  // Outside this repository, in whose node_modules it would find the packages.
   const folder = alone.path("node_modules/proviso-cli");
   for (const path of ["package.json", "dist"]) {
     cpSync(join(COMMAND, path), join(folder, path), { recursive: true });

@@ -5,21 +5,21 @@ import type { Json } from "../../src/bytes/json.js";
 import { changed } from "../discovery/changed.js";
 import { Bench, document } from "./run.js";
 
-// Cards as people write them, names replaced, and what each verb says of them.
+// Cards found in the wild, with names replaced, and the output of each verb for them.
 
 const FOLDER = fileURLToPath(new URL("../discovery/real-cards/", import.meta.url));
 const bench = new Bench();
 
 interface Expected {
-  /** Lines of `card`. */
+  /** Lines of the output of `card`. */
   readonly card: readonly string[];
-  /** What `card lint` finds. */
+  /** Findings of `card lint`. */
   readonly lint: readonly string[];
-  /** What `card lint --protocol 1.0` counts as errors. */
+  /** Number of errors of `card lint --protocol 1.0`. */
   readonly errorsIn1: number;
-  /** What `discover --protocol` says: the binding to use, or the codes against it. */
+  /** Result of `discover --protocol`: the binding to use, or the codes of the denials. */
   readonly discover: Readonly<Record<"0.2" | "0.3" | "1.0", string>>;
-  /** A change to the card, and what `card diff` says of it. */
+  /** A change to the card, and the output of `card diff` for it. */
   readonly diff: readonly [path: string, to: Json | undefined, lines: readonly string[]];
 }
 
@@ -204,7 +204,7 @@ describe.each(Object.entries(CARDS))("the card %s", (name, expected) => {
   const file = bench.write(`${name}.json`, text);
 
   test("is shown by card", async () => {
-    // Columns are as wide as their widest entry.
+    // A column is as wide as its widest entry.
     const plain = (line: string): string => line.trim().replace(/ {2,}/g, "  ");
     const lines = (await bench.output("card", file)).split("\n").map(plain);
     for (const line of expected.card) expect(lines).toContain(plain(line));

@@ -12,7 +12,7 @@ const mint = (...args: string[]): Promise<string> => bench.output("mint", ...OP,
 const narrow = (token: string): Promise<string> =>
   bench.output("attenuate", token, "--op", "retrieve");
 
-/** The exit codes with which each token is verified. */
+/** Returns the exit codes of verifying each token. */
 async function verified(...tokens: readonly string[]): Promise<(number | null)[]> {
   const runs = await Promise.all(tokens.map((token) => bench.run(["verify", token, ...OP])));
   return runs.map(({ status }) => status);

@@ -18,21 +18,21 @@ export interface Run {
 }
 
 export interface RunOptions {
-  /** What is piped in; standard input is empty otherwise. */
+  /** Standard input; empty unless given. */
   readonly input?: string | Uint8Array;
   readonly env?: { readonly [name: string]: string | undefined };
   readonly cwd?: string;
-  /** Run as nobody, to whom permissions apply, where the tests run as root. */
+  /** Whether to run as nobody, to whom permissions apply, if the tests run as root. */
   readonly unprivileged?: boolean;
 }
 
-/** What only a command in this process takes. */
+/** Options for a command in this process. */
 export interface HereOptions extends RunOptions {
-  /** Aborted to stop a command that goes on until a signal. */
+  /** Aborted to stop a command that runs until a signal. */
   readonly stop?: AbortSignal;
-  /** Standard input and output as streams; `input` alone unless given. */
+  /** Standard input and output as streams; only `input` unless given. */
   readonly stdio?: () => Duplex;
-  /** Called with all that is written, when it is. */
+  /** Called with every output as it is written. */
   readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
 }
 
@@ -42,7 +42,7 @@ export function runProgram(
   args: readonly string[],
   { input = "", env = {}, cwd, unprivileged = false }: RunOptions = {},
 ): Promise<Run> {
-  // Nothing of the tests' own environment that would change colours or the home.
+  // Without the variables of the tests' own environment, which would change colours or the home.
   const { PATH, TMPDIR, NODE_DISABLE_COMPILE_CACHE } = process.env;
   return new Promise((resolve, reject) => {
     const user = unprivileged && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -58,16 +58,16 @@ export function runProgram(
       const text = (chunks: Buffer[]): string => Buffer.concat(chunks).toString("utf8");
       resolve({ status, stdout: text(stdout), stderr: text(stderr) });
     });
-    // A program that never reads its input closes it first.
+    // A program that does not read its input may close it first.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
 }
 
 /**
- * Runs the command in this process, from its sources, with streams of its own and nothing of the tests'
- * environment. What is about terminals, signals, pipes, permissions or the published program itself is
- * run with {@link runProgram} or {@link Bench.spawned} instead.
+ * Runs the command in this process, from its sources, with separate streams and none of the tests' environment.
+ * Tests of terminals, signals, pipes, permissions or the published program use {@link runProgram} or
+ * {@link Bench.spawned} instead.
  */
 export async function runHere(
   args: readonly string[],
@@ -102,7 +102,7 @@ export async function runHere(
   return { status, stdout: stdout.text, stderr: stderr.text };
 }
 
-/** What a command wrote to a stream. */
+/** The output of a command on one stream. */
 class Written implements Output {
   readonly isTerminal = false;
   readonly #tell: (text: string) => void;
@@ -119,17 +119,17 @@ class Written implements Output {
   }
 }
 
-/** One home, and `proviso` run with it. */
+/** A home, and functions that run `proviso` with it. */
 export class Bench {
   readonly folder: string = temporaryFolder();
   readonly home: string = join(this.folder, "home");
 
-  /** Runs `proviso` in the folder, with this home: in this process. */
+  /** Runs `proviso` in this process, in the folder and with this home. */
   run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
     return runHere(args, this.#at(options));
   }
 
-  /** Runs the built `proviso` in the folder, with this home: a process of its own. */
+  /** Runs the built `proviso` in a separate process, in the folder and with this home. */
   spawned(args: readonly string[], options: RunOptions = {}): Promise<Run> {
     return runProgram(process.execPath, [MAIN, ...args], this.#at(options));
   }
@@ -138,14 +138,14 @@ export class Bench {
     return { cwd: this.folder, ...options, env: { PROVISO_HOME: this.home, ...options.env } };
   }
 
-  /** Runs `proviso`, which must succeed, and returns its output without the line's end. */
+  /** Runs `proviso`, which must succeed, and returns its output without the final line break. */
   async output(...args: readonly string[]): Promise<string> {
     const { status, stdout, stderr } = await this.run(args);
     expect(`${status} ${stderr}`, args.join(" ")).toMatch(/^0 /);
     return stdout.trimEnd();
   }
 
-  /** Runs `proviso ... --json` and returns its exit code and its one document. */
+  /** Runs `proviso ... --json` and returns its exit code and its JSON document. */
   async json(...args: readonly string[]): Promise<Document> {
     const { status, stdout } = await this.run([...args, "--json"]);
     return { ...document(stdout), status };
@@ -170,11 +170,11 @@ export class Bench {
   }
 }
 
-/** A JSON object of which each test looks at the members it knows. */
+/** A JSON object whose properties each test looks at. */
 // biome-ignore lint/suspicious/noExplicitAny: matchers check what is in it.
 export type Document = Record<string, any>;
 
-/** The one JSON document that a text is. */
+/** Parses the only JSON document of an output. */
 export function document(text: string): Document {
   expect(text).toMatch(/^\{.*\}\n$/s);
   const value: Document = JSON.parse(text);
@@ -184,7 +184,7 @@ export function document(text: string): Document {
 /** A token as `proviso mint` prints it. */
 export const TOKEN: RegExp = /^[A-Za-z0-9_-]{100,}$/;
 
-/** The signature of a v2 token without discharges, in every form in which it could leak. */
+/** Returns the signature of a v2 token without discharges, in every encoding in which it could leak. */
 export function signatureForms(token: string): string[] {
   const signature = Buffer.from(token, "base64url").subarray(-32);
   return [signature.toString("hex"), signature.toString("base64url"), signature.toString("base64")];

@@ -2,17 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
 import { type HereOptions, runHere } from "./run.js";
 
-/** A command that goes on until it is stopped, with what it has said so far. */
+/** A command that runs until it is stopped, with its output so far. */
 export abstract class Running {
   stdout = "";
   stderr = "";
   /** Its exit code, or the signal that ended it. */
   abstract readonly ended: Promise<number | NodeJS.Signals | null>;
 
-  /** Asks it to end, as a signal does. */
+  /** Stops it, as a signal does. */
   abstract stop(): void;
 
-  /** Waits for something to be said. @throws Error if the program ends before, with what it said. */
+  /** Waits for an output. @throws Error if the program ends first, with its output. */
   async says(pattern: RegExp, stream: "stdout" | "stderr" = "stdout"): Promise<string> {
     let over = false;
     this.ended.then(() => {
@@ -27,12 +27,12 @@ export abstract class Running {
   }
 }
 
-/** A program in a process of its own. */
+/** A program in a separate process. */
 export class RunningProgram extends Running {
   readonly child: ChildProcess;
   readonly ended: Promise<number | NodeJS.Signals | null>;
 
-  /** Starts it; the test that starts it also ends it. */
+  /** Starts the program; the test that starts it must also end it. */
   constructor(
     args: readonly string[],
     env: { readonly [name: string]: string },
@@ -72,7 +72,7 @@ export class RunningHere extends Running {
   readonly ended: Promise<number>;
   readonly #stop = new AbortController();
 
-  /** Starts it; the test that starts it also ends it. */
+  /** Starts the command; the test that starts it must also end it. */
   constructor(args: readonly string[], options: HereOptions) {
     super();
     this.ended = runHere(args, {

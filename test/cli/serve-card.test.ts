@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Bench, type Document } from "./run.js";
 import { CONFIG, NOTES, serve, TOKENS, writeAgent } from "./serving.js";
 
-// What the configuration of proviso serve says of its card and its page.
+// The parts of proviso serve's configuration that appear in its card and its page.
 
 const BROWSER = { headers: { Accept: "text/html" } };
 

@@ -8,7 +8,7 @@ import { ADDRESS } from "../support/postgres.js";
 import { Bench } from "./run.js";
 import { CONFIG, eventually, serve, WAIT, writeAgent } from "./serving.js";
 
-// The database that an agent and the commands beside it share, and what the agent says of its health.
+// The database that an agent shares with other commands, and the agent's health endpoint.
 
 const bench = new Bench();
 beforeAll(async () => {

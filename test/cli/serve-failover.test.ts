@@ -10,10 +10,10 @@ import { postgresIsMissing, postgresPlace } from "../support/databases.js";
 import { Bench } from "./run.js";
 import { CONFIG, eventually, type Serving, serve, TOKENS, WAIT, writeAgent } from "./serving.js";
 
-// What an agent answers while its PostgreSQL server takes no writes, or no connections: the server is there, so
-// that nothing is found out by a connection that breaks.
+// Answers of an agent while its PostgreSQL server refuses writes or connections. The server keeps running, so broken
+// connections do not reveal the failure.
 
-/** Runs statements as another session of the database's owner; `$name` is the database. */
+/** Runs statements in another session of the database's owner; `$name` is replaced by the database's name. */
 async function administer(address: string, ...statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: address });
   await client.connect();
@@ -38,11 +38,11 @@ async function served(place: string): Promise<Serving> {
   return serving;
 }
 
-/** One answer, as those who stand in front of the agent see it. */
+/** One answer, as a load balancer sees it. */
 const seen = ({ status, headers }: { readonly status: number; readonly headers: Headers }) =>
   `${status} after ${headers.get("Retry-After")}`;
 
-/** What each protocol answers to something that it would have to write. */
+/** The answer of each protocol to a request that must write. */
 async function writes({ url, rpc }: Serving, token: string): Promise<readonly string[]> {
   const bearer = { Authorization: `Bearer ${TOKENS.alice}`, "Content-Type": "application/json" };
   const headers = { ...bearer, "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI };

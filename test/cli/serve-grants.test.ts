@@ -16,7 +16,7 @@ function list(grants: Readonly<Record<string, readonly string[]>> | undefined): 
   bench.write("home/config.json", JSON.stringify({ ...config, ...listed }));
 }
 
-/** What is said of a configuration that does not agree with the home. */
+/** Returns the error about a configuration that contradicts the home. */
 async function differences(config: Document = CONFIG): Promise<string[]> {
   bench.write("other.json", JSON.stringify(config));
   const [json, words] = await Promise.all([

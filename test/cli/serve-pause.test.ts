@@ -6,12 +6,12 @@ import { throughStores } from "../support/databases.js";
 import { Bench } from "./run.js";
 import { CONFIG, POLICY, serveSpawned, WAIT, writeAgent } from "./serving.js";
 
-// A process that is stopped for a while (SIGSTOP, a machine that is suspended, a container that is paused) answers
-// what has come meanwhile by what has been revoked meanwhile.
+// A process that is stopped for a while (SIGSTOP, a suspended machine, a paused container) answers the requests that
+// arrived meanwhile by the revocations made meanwhile.
 
 const CALLS = 40;
 const PAUSE = 3000;
-/** Milliseconds after which what a call notes has been written. */
+/** Milliseconds after which noted events have been written. */
 const IDLE = 1000;
 
 throughStores((place) => {
@@ -31,13 +31,13 @@ throughStores((place) => {
     const spare = await capability(WAIT);
     const call = (all: readonly string[]) =>
       Promise.all(all.map((token) => outcome("wait", { ms: 1 }, token)));
-    // Each has a connection, on which the next call is read before anything else happens.
+    // Each call leaves an open connection, from which the next call is read at once.
     expect(await call(tokens)).toEqual(tokens.map(() => "allowed"));
 
     const revoking = await openStores(database);
     const revocations = await openRevocations(revoking);
     const at = "2026-01-01T00:00:00Z";
-    // A process that is stopped amid a write would keep its lock.
+    // A process stopped during a write would keep its lock.
     await sleep(IDLE);
     running.child.kill("SIGSTOP");
     const answers = call(tokens);
@@ -52,7 +52,7 @@ throughStores((place) => {
     const spares = tokens.map(() => spare);
     expect(await call(spares)).toEqual(spares.map(() => "allowed"));
 
-    // The policy's file, too.
+    // The same for the policy file.
     running.child.kill("SIGSTOP");
     bench.write("policy.json", JSON.stringify({ rules: [] }));
     const denied = call(spares);

@@ -55,7 +55,7 @@ test("keys service writes a service's keys into a file, and verify uses it witho
   const refused = await bench.run(["verify", own, ...CALL, ...alone], elsewhere);
   expect(refused).toMatchObject({ status: 4, stdout: expect.stringContaining("unknown_key") });
 
-  // At home, the service's name has to be said.
+  // With a root key, the service's name must be given.
   expect(await bench.json("verify", token, ...CALL, "--audience", "files")).toMatchObject({
     allowed: true,
   });

@@ -6,7 +6,7 @@ import { MAIN } from "../support/built.js";
 import { type Bench, type Document, document } from "./run.js";
 import { type Running, RunningHere, RunningProgram } from "./running.js";
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/** Returns a port of 127.0.0.1 that was free just now. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -19,7 +19,7 @@ export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Looks every 50 ms until it is so; the test's own time is the limit. */
+/** Polls every 50 ms until the condition holds, at most for the time of the test. */
 export async function eventually(look: () => Promise<boolean>): Promise<void> {
   while (!(await look())) await sleep(50);
 }
@@ -29,7 +29,7 @@ export const TOKENS = {
   bob: "development-token-of-bob-",
 } as const;
 
-/** A module of skills that reads notes, and can take its time. */
+/** A module of skills that read notes and wait. */
 const SKILLS = `
   import { appendFileSync } from "node:fs";
   import { join } from "node:path";
@@ -87,7 +87,7 @@ export const POLICY: Document = {
   ],
 };
 
-/** A configuration that does; the files that it names are made by {@link writeAgent}. */
+/** A valid configuration; {@link writeAgent} writes the files that it names. */
 export const CONFIG: Document = {
   name: "Notes agent",
   description: "Reads notes",
@@ -117,20 +117,20 @@ export function writeAgent(bench: Bench): void {
   bench.write("agent.json", JSON.stringify(CONFIG));
 }
 
-/** `proviso serve`, ready. */
+/** A ready `proviso serve`. */
 export interface Serving<R extends Running = Running> {
   readonly running: R;
   readonly url: string;
   readonly rpcUrl: string;
-  /** Calls a method, as whoever the access token stands for. */
+  /** Calls a method with an access token. */
   rpc(method: string, params: object, accessToken?: string): Promise<Answer>;
-  /** A capability's token. */
+  /** Requests a capability, and returns its token. */
   capability(query?: object): Promise<string>;
-  /** Calls a skill with a capability; the codes of the refusal, or `allowed`. */
+  /** Calls a skill with a token; returns the codes of the refusal, or `allowed`. */
   outcome(skill: string, given: object, token: string): Promise<string>;
 }
 
-/** Serves a configuration, which is written beside the others, on a free port: in this process. */
+/** Serves a configuration in this process on a free port. */
 export async function serve(
   bench: Bench,
   config: Document = CONFIG,
@@ -141,7 +141,7 @@ export async function serve(
   return ready(new RunningHere(command(bench, config, args), options));
 }
 
-/** The same with the built command, in a process of its own. */
+/** Serves it with the built command in a separate process. */
 export async function serveSpawned(
   bench: Bench,
   config: Document = CONFIG,
@@ -190,7 +190,7 @@ async function ready<R extends Running>(running: R): Promise<Serving<R>> {
   };
 }
 
-/** A request for the notes. */
+/** A request to read notes. */
 export const NOTES: Document = { grants: ["notes:read"], resourceQuery: { collection: "notes" } };
-/** A request for leave to wait. */
+/** A request to wait. */
 export const WAIT: Document = { grants: ["notes:wait"] };

@@ -10,11 +10,11 @@ import { FULL } from "../support/size.js";
 import { Bench } from "./run.js";
 import { RunningHere, RunningProgram } from "./running.js";
 
-// How `proviso session serve` and `proviso session connect` end at a signal.
+// The end of `proviso session serve` and `proviso session connect` by a signal.
 
 const bench = new Bench();
 
-/** Ignores SIGTERM, and holds a connection as long as it lives. */
+/** A program that ignores SIGTERM, and holds a connection as long as it lives. */
 const STUBBORN = `
   process.on("SIGTERM", () => {});
   require("node:net").connect(process.argv[1]).on("error", () => {}).write(String(process.pid));
@@ -42,7 +42,7 @@ async function listening(server: Server, name: string): Promise<string> {
   return path;
 }
 
-/** A host of its own, in whose one session a process runs that ignores SIGTERM. */
+/** Starts a host whose only session runs a process that ignores SIGTERM. */
 async function hostWithProcess(
   name: string,
   grace: number,
@@ -93,7 +93,7 @@ if (FULL) {
   });
 }
 
-/** A host that takes a session and answers no call. */
+/** Starts a host that accepts a session and answers no call. */
 async function silentHost(got: (message: JsonObject) => void): Promise<string> {
   const server = createServer((socket) => {
     createInterface({ input: socket }).on("line", (line) => {

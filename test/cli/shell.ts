@@ -17,16 +17,16 @@ import { type Bench, type Run, type RunOptions, runHere, runProgram } from "./ru
 const READY = ".ready";
 
 /**
- * Shells in which `proviso` is the command in this process, and in a full run the built one: lines of
- * documentation and completion scripts run as they stand, without the start of a program for each. A call
- * is a folder, in which the shell's `proviso` leaves what it was given, and finds what to print.
+ * Shells in which `proviso` is the command in this process, or the built command in a full run. Lines of
+ * documentation and completion scripts run unchanged, without starting a program for each. A call is a folder:
+ * the shell's `proviso` writes its arguments there, and reads the output from there.
  */
 export class Shell {
   readonly #bench: Bench;
   readonly #bin: string;
   readonly #watcher: FSWatcher;
 
-  /** Made outside of tests: it ends with the test file. */
+  /** For use outside of tests: it is closed at the end of the test file. */
   constructor(bench: Bench) {
     this.#bench = bench;
     this.#bin = bench.path("bin");
@@ -36,7 +36,7 @@ export class Shell {
     writeFileSync(join(this.#bin, "proviso"), FULL ? BUILT : caller(calls));
     chmodSync(join(this.#bin, "proviso"), 0o755);
     this.#watcher = watch(calls, (_, name) => {
-      // Also called when a call is removed in the end.
+      // Also called when the folder of a call is removed.
       if (name?.endsWith(READY) && existsSync(join(calls, name))) void answer(join(calls, name));
     });
     afterAll(() => this.#watcher.close());
@@ -49,7 +49,7 @@ export class Shell {
     return runProgram(command, args, { cwd, env: { PROVISO_HOME: home, PATH, ...env } });
   }
 
-  /** Runs lines of a script, none of which may fail: what they write to standard error. @throws Error */
+  /** Runs lines of a script, none of which may fail, and returns their standard error. @throws Error */
   async runLines(lines: readonly string[]): Promise<string> {
     const script = lines.map((line) => `echo '+' >&2\n${line}`).join("\n");
     const { status, stderr } = await this.run("sh", ["-euc", script]);
@@ -61,7 +61,7 @@ export class Shell {
 
 const BUILT = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
 
-/** The folder is renamed when all is in it: the watcher sees nothing half written. */
+/** The folder is renamed when it is complete, so the watcher never sees a partial call. */
 function caller(calls: string): string {
   return `#!/bin/sh
 call=$(mktemp -d '${calls}/XXXXXX')

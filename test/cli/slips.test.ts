@@ -5,7 +5,7 @@ import { revocationId } from "../../src/index.js";
 import { MAIN } from "../support/built.js";
 import { Bench, document, type Run, runProgram, TOKEN } from "./run.js";
 
-// Slips of new users, and what the built command makes of them.
+// Mistakes of new users, and the built command's answers.
 
 const bench = new Bench();
 const GRANT = ["--grant", "documents:read"];
@@ -18,7 +18,7 @@ beforeAll(async () => {
   bench.write("token", token);
 });
 
-/** A slip in the command line: what the command says, with exit code 2 and nothing printed. */
+/** Runs a mistaken command line, and returns the message; the exit code is 2 and nothing is printed. */
 async function slip(...args: readonly string[]): Promise<string> {
   const { status, stdout, stderr } = await bench.spawned(args);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
@@ -151,7 +151,7 @@ test("too many or too few arguments are counted in the error", async () => {
 });
 
 describe("a verb without relative paths works in a removed working folder", () => {
-  /** Runs the command in a folder that is gone. */
+  /** Runs the command in a deleted folder. */
   function inRemoved(...args: readonly string[]): Promise<Run> {
     const gone = bench.path("gone");
     mkdirSync(gone, { recursive: true });

@@ -21,7 +21,7 @@ beforeAll(async () => {
     if (who === "alice") id = task.id;
     else await holder.sendMessage(messageOf(["words\u001b[31m of bob"]));
   }
-  // The operator reads what no capability opens any more.
+  // All capabilities expire; the operator can still read the tasks.
   agent.advance(3_600_000);
 });
 

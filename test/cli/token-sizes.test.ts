@@ -6,7 +6,7 @@ import { Bench } from "./run.js";
 const { bytes: TOKEN_BYTES, caveatBytes: HOP_BYTES } = CAPABILITY_LIMITS;
 const bench = new Bench();
 const mint = ["mint", "--grant", "g", "--op", "x", "--json", "--purpose"];
-/** Bytes of a hop whose purpose is empty. */
+/** Bytes of a hop with an empty purpose. */
 let bare = 0;
 beforeAll(async () => {
   await bench.init();

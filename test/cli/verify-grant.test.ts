@@ -28,7 +28,7 @@ beforeAll(async () => {
   tokens.any = await listed.output(...mint, "documents:read", "--any-op");
 });
 
-/** What the command says, in words and with `--json`; both must end alike. */
+/** Returns the command's output, plain and with `--json`; both must have the same exit code. */
 async function told(bench: Bench, ...args: readonly string[]): Promise<{ words: Run; json: Run }> {
   const [words, json] = await Promise.all([
     bench.run(["verify", ...args]),
@@ -38,7 +38,7 @@ async function told(bench: Bench, ...args: readonly string[]): Promise<{ words: 
   return { words, json };
 }
 
-/** The error of a command line that is not right: nothing was judged. */
+/** Returns the error of an invalid command line, for which nothing was judged. */
 async function usage(bench: Bench, ...args: readonly string[]): Promise<Record<string, unknown>> {
   const { words, json } = await told(bench, ...args);
   expect({ status: words.status, out: words.stdout + json.stdout }).toEqual({ status: 2, out: "" });
@@ -48,7 +48,7 @@ async function usage(bench: Bench, ...args: readonly string[]): Promise<Record<s
   return { message, hint };
 }
 
-/** The denials of a refusal that ends with exit code 1. */
+/** Returns the denials of a refusal, which has exit code 1. */
 async function refused(
   bench: Bench,
   ...args: readonly string[]

@@ -172,7 +172,7 @@ describe("verify refuses a token that is cut, altered or another issuer's", () =
     });
   }
 
-  /** JSON in the form in which a capability is presented. */
+  /** The token's JSON, converted to the form in which a capability is presented. */
   function presented(json: string): string {
     return macaroonToText(parseMacaroon(json));
   }

@@ -1,4 +1,4 @@
-// Of agent.example alone, by itself, for a hundred years; for tests, and trusted nowhere else.
+// A self-signed certificate for agent.example only, valid for a hundred years, for tests.
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBoTCCAUegAwIBAgIULwMgrMmF75ZhsCONaEUhoMXT2QgwCgYIKoZIzj0EAwIw
 GDEWMBQGA1UEAwwNYWdlbnQuZXhhbXBsZTAgFw0yNjExMjIyMTE2MjFaGA8yMTI2

@@ -10,10 +10,10 @@ import {
 import { startConsole, type TestConsole, type TestConsoleOptions } from "./support.js";
 import { type Page, Visitor } from "./visitor.js";
 
-/** Where the provider sends users back to; the console of a test is at another port. */
+/** The provider's redirect target; the console of a test listens on another port. */
 export const CALLBACK = "http://127.0.0.1:18473/approvals/callback";
 
-/** A real identity provider (oidc-provider) at which the console is the client `console`. */
+/** Starts a real identity provider (oidc-provider) that knows the console as the client `console`. */
 export function startProvider(
   options: Partial<AuthorizationServerOptions> = {},
 ): Promise<AuthorizationServer> {
@@ -26,7 +26,7 @@ export function startProvider(
   });
 }
 
-/** Sign-in at a provider, as the console is configured for it. */
+/** Configures sign-in at a provider for the console. */
 export function loginAt(
   provider: AuthorizationServer,
   more: Partial<Parameters<typeof createOpenIdLogin>[0]> = {},
@@ -36,7 +36,10 @@ export function loginAt(
   return createOpenIdLogin({ issuer, clientId: "console", clientSecret, ...more });
 }
 
-/** A console whose users sign in so. The provider knows one address for its answers; here they go to the console. */
+/**
+ * Starts a console with this sign-in. The provider redirects to a fixed address; the tests replay that request at the
+ * console.
+ */
 export function consoleWith(
   own: OpenIdLogin,
   options: TestConsoleOptions = {},
@@ -55,11 +58,11 @@ export function consoleWith(
   });
 }
 
-/** One browser, with its cookies of the console and of the identity provider. */
+/** A browser with its cookies of the console and of the identity provider. */
 export class UserAgent {
   readonly visitor: Visitor;
   readonly #provider: Visitor;
-  /** How often the provider has asked for credentials. */
+  /** The number of times that the provider has asked for credentials. */
   asked = 0;
 
   constructor(console: Pick<TestConsole, "visitor">, provider: AuthorizationServer) {
@@ -67,13 +70,13 @@ export class UserAgent {
     this.#provider = new Visitor(provider.issuer);
   }
 
-  /** Opens an authorization request, signs in if the provider asks for it. @returns The callback's query. */
+  /** Opens an authorization request, and signs in if the provider asks for it. @returns The callback's query. */
   async authorize(url: string, user: string): Promise<string> {
     const first = await this.#provider.once(url);
     const to = new URL(first.headers.get("location") ?? "", url);
     if (!to.pathname.startsWith("/interaction/")) return to.search;
     this.asked += 1;
-    // No user signs in twice within a second; `auth_time` would be the same.
+    // A second sign-in of a user within the same second would have the same `auth_time`.
     if (/prompt=login|max_age=0/.test(url)) await nextSecond();
     const body = new URLSearchParams({ user, password: PASSWORD });
     const sent = await this.#provider.once(to.href, { method: "POST", body });
@@ -89,18 +92,18 @@ export class UserAgent {
     return this.visitor.get(`/callback${search}`);
   }
 
-  /** Signs in as a page of the console asks for, to confirm something. */
+  /** Signs in as a page of the console requires, to confirm something. */
   async confirm(page: Page, user: string): Promise<Page> {
     return this.visitor.get(`/callback${await this.authorize(signInUrl(page), user)}`);
   }
 }
 
-/** Once the second is over, whatever was done before lies in an earlier one. */
+/** Waits until the next second begins, so that earlier actions have an earlier timestamp. */
 export async function nextSecond(): Promise<void> {
   await pause(1010 - (Date.now() % 1000));
 }
 
-/** Where a page sends its user to sign in. */
+/** Returns the sign-in address of a page. */
 export function signInUrl({ text }: Page): string {
   const href = /<a class="button main" href="([^"]*)"/.exec(text)?.[1];
   if (href === undefined) throw new Error(`the page asks for no sign-in: ${text}`);

@@ -14,10 +14,10 @@ import { httpServer } from "../support/loopback-servers.js";
 import { FULL } from "../support/size.js";
 import { freePort, startConsole, type TestConsole, tokenOf } from "./support.js";
 
-/** Written anew where the environment asks for it; taken in any case. */
+/** Taken in every run; written to the file only if the environment variable says so. */
 const SCREENSHOT = fileURLToPath(new URL("../../docs/approvals-console.png", import.meta.url));
 
-// What runs in the page.
+// Scripts that run in the page.
 const FOCUSED = `(() => {
   const { id, textContent, ariaLabel } = document.activeElement;
   return (id + " " + (ariaLabel ?? textContent)).replace(/\\s+/g, " ").trim();
@@ -39,7 +39,7 @@ const violations = (rules: string): string => `axe
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ": " + html + failureSummary)),
   )`;
 
-/** Opens what a page shows on demand. */
+/** Opens every closed section of a page. */
 async function openAll(page: Page): Promise<void> {
   const closed = page.locator("details:not([open]) > summary");
   while ((await closed.count()) > 0) await closed.first().click();
@@ -51,7 +51,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
   let browser: Browser;
   let console: TestConsole;
   let context: BrowserContext;
-  /** What the browser complains about, but for answers that are refusals. */
+  /** The browser's error messages, except those about refusals. */
   let complaints: string[] = [];
 
   beforeAll(async () => {
@@ -131,7 +131,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
         expect(picture.subarray(1, 4).toString()).toBe("PNG");
         if (process.env["PROVISO_SCREENSHOTS"] === "write") writeFileSync(SCREENSHOT, picture);
         await page.getByRole("button", { name: "Approve" }).click();
-        // Though the provider knows the user, it asks again; no click leads there.
+        // The provider knows the user but asks again; no link allows skipping that.
         await signIn();
         await page.getByText("You have signed in to approve.").waitFor();
         expect((await own.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
@@ -205,12 +205,12 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
           const box = await page.getByRole("button", { name }).boundingBox();
           expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThan(812);
         }
-        // Beside the buttons, nothing of the form takes room before it is opened.
+        // Only the buttons of the form are visible before it is opened.
         expect(await page.getByLabel("Ends after at most").isVisible()).toBe(false);
         await page.getByText("Limit it", { exact: true }).last().click();
         expect(await page.getByLabel("Ends after at most").isVisible()).toBe(true);
       }
-      // A request of a stranger, with everything that it can have.
+      // A stranger's request with every optional part.
       const stranger = await console.ask({ ...limits, bindingMessage: "BLUE-HERON-42" });
       await page.goto(`${console.url}/device?user_code=${stranger.userCode}`);
       await page.getByRole("button", { name: "Continue" }).click();
@@ -232,7 +232,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
       const page = await newPage();
       const seen: string[] = [];
       const check = async (name: string): Promise<void> => {
-        // Nothing but colours depends on the scheme.
+        // Schemes differ only in colours.
         for (const [colorScheme, width, rules] of SCHEMES) {
           await page.emulateMedia({ colorScheme });
           await page.setViewportSize({ width, height: 800 });

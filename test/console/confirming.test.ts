@@ -17,7 +17,7 @@ let provider: AuthorizationServer;
 let console: TestConsole;
 
 beforeAll(async () => {
-  // Whatever is asked of it, it says when the user signed in.
+  // The provider always returns `auth_time`.
   provider = await startProvider({ authTime: true });
   console = await consoleWith(await loginAt(provider), { running: true });
 });
@@ -70,7 +70,7 @@ describe("approving a request", () => {
     expect(back.text).toMatch(/name="g-0-0-max"[^>]* value="1000"/);
     expect(await stateOf(approval)).toBe("pending");
 
-    // What the page has in it by now is what the user entered before.
+    // The page's form now has the user's earlier input.
     const form = formIn(back.text, new URL(`${console.url}/requests/${approval.id}`));
     form.set("answer", "approve");
     form.set("unit", "minutes");
@@ -199,7 +199,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     await alice.confirm(await approve(alice, one.approval), "alice");
     const page = await approve(alice, other.approval);
     expect(words(page.text)).toContain("Nothing is done yet");
-    // Nor does the form of the one go to the address of the other.
+    // The form of one request is not accepted at the address of another either.
     await alice.confirm(await approve(alice, one.approval), "alice");
     const at = `/requests/${one.approval.id}`;
     const form = formIn((await alice.visitor.get(at)).text, new URL(`${console.url}${at}`));
@@ -232,7 +232,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     const url = new URL(signInUrl(await approve(alice, own.approval)));
     const program = console.visitor();
     for (const [name, value] of alice.visitor.cookies) program.cookies.set(name, value);
-    // The user signs in for something else; then the provider has a session that looks fresh.
+    // After signing in for another request, the user's session at the provider looks fresh.
     await alice.confirm(await approve(alice, users.approval), "alice");
     for (const name of ["prompt", "max_age"]) url.searchParams.delete(name);
     const search = await alice.authorize(url.href, "alice");
@@ -336,7 +336,7 @@ describe("a wrong confirming sign-in confirms nothing", () => {
     await alice.visitor.post("/logout", {}, "/grants");
     const page = await alice.visitor.get(`/callback${search}`);
     expect(words(page.text)).toContain("Your session in the console ended");
-    // A new session does not inherit it.
+    // A new session does not inherit the confirmation.
     await alice.signIn("alice");
     await alice.confirm(await approve(alice, approval), "alice");
     const kept = alice.visitor.cookies.get("proviso-confirmation") ?? "";
@@ -486,7 +486,7 @@ describe("with an allowed clock difference", () => {
     try {
       const { approval } = await own.askInList("alice");
       const alice = await signedIn("alice", own);
-      // A program that drives the browser strips what asks for the credentials.
+      // A program that controls the browser removes the parameters that make the provider ask for credentials.
       const url = new URL(signInUrl(await approve(alice, approval)));
       for (const name of ["prompt", "max_age"]) url.searchParams.delete(name);
       const page = await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
@@ -495,7 +495,7 @@ describe("with an allowed clock difference", () => {
       expect(await own.recorded()).toContain("approval.refused authentication_used");
       await approve(alice, approval);
       expect(await stateOf(approval, own)).toBe("pending");
-      // Signing in anew does.
+      // A new sign-in confirms.
       await alice.confirm(await approve(alice, approval), "alice");
       await approve(alice, approval);
       expect(await stateOf(approval, own)).toBe("used");
@@ -507,7 +507,7 @@ describe("with an allowed clock difference", () => {
 
 describe("when the memory of used sign-ins is full", () => {
   test("the user is told so, and not that the sign-in was used", async () => {
-    // Room for the sign-in to the console and the one that confirms.
+    // Room for two sign-ins: to the console, and to confirm.
     const own = await consoleWith(await loginAt(provider), { running: true, mostUsed: 2 });
     try {
       const { approval } = await own.askInList("alice");

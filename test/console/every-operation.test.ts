@@ -9,7 +9,8 @@ import { fieldsOf } from "../../src/console/limits/fields.js";
 import { readLimits } from "../../src/console/limits/read-limits.js";
 import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 
-// A limit that a user sets in the console reaches each operation that the user keeps, however its skill describes it.
+// A limit that a user sets in the console applies to each operation that the user keeps, however its skill describes
+// the argument.
 
 const amount = { type: "number" };
 const INPUTS: { readonly [operation: string]: DescribedSkill["input"] } = {
@@ -25,7 +26,7 @@ const SKILLS = Object.entries(INPUTS).map(
 const OPERATIONS = [...Object.keys(INPUTS), "without_skill"];
 const READING = { argumentsOf: argumentsOf(SKILLS), onlyReads: onlyReadsBy(SKILLS) };
 
-/** What the form leaves where the user keeps operations, and fills in one field of the argument `amount`. */
+/** Returns the hops of a form in which the user keeps operations, and fills in one field of the argument `amount`. */
 function limits(kept: readonly string[], field: "max" | "in", value: string, asked?: Hop) {
   const subject: ApprovalSubject = {
     kind: "capabilities",
@@ -74,7 +75,7 @@ test.each(OPERATIONS)(
       expect(allows(hops["0"], operation, { amount: 50 })).toBe(true);
       expect(allows(hops["0"], operation, { amount: 51 })).toBe(false);
       expect(allows(hops["0"], operation, { amount: [51] })).toBe(false);
-      // Only a skill that shows the argument must have it.
+      // The argument is required only where the skill's schema shows it.
       expect(allows(hops["0"], operation, {})).toBe(operation !== "pay");
     }
   },

@@ -58,7 +58,8 @@ describe("the page of hosts", () => {
     const carol = await console.signedIn("carol");
     expect(words((await carol.get("/hosts")).text)).toContain("You have no hosts.");
     const made = await carol.post("/hosts", { name: "Desk <b>assistant</b>" }, "/hosts");
-    // The token stands on a page that was fetched by GET: a reload makes no second host, and shows it no more.
+    // The token is on the answer to a POST only: reloading the page makes no second host and no longer shows the
+    // token.
     expect(made.status).toBe(200);
     const again = await carol.get("/hosts");
     expect(again.text).not.toContain('class="secret"');

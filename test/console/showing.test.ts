@@ -29,7 +29,7 @@ describe("strings are marked by their origin", () => {
       expect(text).toContain(stranger(own));
       expect(text).not.toContain(`<bdi>${own}</bdi></b>`);
     }
-    // What the agent wrote as values, too: but the names of arguments are the skill's.
+    // The agent's values are marked as well; argument names are the skill's, so they are not.
     expect(text).toContain(stranger("yes"));
     expect(text).toContain(stranger("acc_1"));
     for (const ours of [
@@ -122,7 +122,7 @@ test("a host keeps the name that its user gave, whatever name it gives itself", 
     expect(text, path).not.toContain(`“${shown}`);
     expect(text, path).not.toContain("Your bank");
   }
-  // What a host calls itself looks like a stranger's words, though it is the user's.
+  // A host's own name is marked like a stranger's text, even for the user's own host.
   const { text } = await alice.get(`/requests/${other.approval.id}`);
   expect(text).toContain(stranger("desk.local"));
   for (const { approval } of [asked, other]) {
@@ -160,14 +160,14 @@ describe("requests of strangers", () => {
       "its agents act for you from then on, and all of them get read_balance at once",
     );
     await bob.post(at, { answer: "approve" }, at);
-    // Decided, the page no longer warns.
+    // After the decision, the page no longer warns.
     expect(words((await bob.get(at)).text)).not.toContain("It is not known who asks");
   });
 
   test("name no capability that is no longer a default", async () => {
     const unknown = await console.askAsStranger("bob");
     const own = await console.askInList("bob", { hostName: "Laptop" });
-    // As after a restart with fewer defaults, and without a skill that was there.
+    // As after a restart with fewer defaults, and without one of the skills.
     await console.store.change(async (draft) => {
       for (const { host: id } of [unknown, own]) {
         const host = await draft.hosts.get(id);
@@ -226,7 +226,7 @@ describe("passing a capability on: the page's warning and its checkbox", () => {
       who: "alice",
       hop: { invokers: [asked.agent] },
     });
-    // What it has counts for it: it cannot ask for one that is not bound.
+    // Its existing grant counts: it cannot request an unbound one in addition.
     const again = await console.parties.requestGrants(asked.agent, {
       capabilities: [{ name: "transfer_funds" }],
     });

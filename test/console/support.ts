@@ -25,42 +25,42 @@ import { openParties } from "../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Visitor } from "./visitor.js";
 
-/** Users that can sign in, by development tokens. */
+/** Users that can sign in with development tokens. */
 const USERS = ["alice", "bob", "carol"] as const;
 
 export type User = (typeof USERS)[number];
 
-/** What may be other than usual. */
+/** Options that tests may change. */
 export interface TestConsoleOptions
   extends Partial<Pick<ConsoleOptions, "login" | "rate" | "codes" | "lifetime">> {
   readonly settings?: PartySettings;
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
-  /** Any free one unless given. */
+  /** Any free port unless given. */
   readonly port?: number;
-  /** Whether its clock runs; else it stands still, but where a test sets it ahead. */
+  /** Whether the clock runs; otherwise it stands still except when a test advances it. */
   readonly running?: boolean;
-  /** Uses of ids that are remembered at once. */
+  /** The number of remembered uses of ids. */
   readonly mostUsed?: number;
 }
 
-/** What an agent asks for, other than to transfer funds of alice. */
+/** A request of an agent; by default, it asks to transfer funds of alice. */
 interface Asking {
-  /** Whose host it is; a host that is linked to none unless given. */
+  /** The host's user; unless given, the host is linked to nobody. */
   readonly user?: User | undefined;
   readonly capabilities?: readonly string[];
   readonly constraints?: Json;
   readonly purpose?: string;
   readonly bindingMessage?: string;
   readonly hostName?: string;
-  /** What its user calls the host; nothing unless given. */
+  /** The user's name for the host; none unless given. */
   readonly givenName?: string;
   readonly name?: string;
   /** The user that an agent of an unknown host names. */
   readonly loginHint?: User;
 }
 
-/** A request that waits, as its agent knows it. */
+/** A pending request, as its agent knows it. */
 interface AskedRequest {
   readonly approval: Approval;
   readonly agent: string;
@@ -68,29 +68,29 @@ interface AskedRequest {
   readonly userCode: string;
 }
 
-/** A console with everything real: stores, parties, ledger, HTTP. */
+/** A console with real parts: stores, parties, ledger, HTTP. */
 export interface TestConsole {
-  /** Of the console. */
+  /** The console's address. */
   readonly url: string;
   readonly parties: Parties;
   readonly store: PartyStore;
-  /** Of the issuer whose key seals the sessions. */
+  /** The keyring of the issuer, whose key seals the sessions. */
   readonly keys: Keyring;
-  /** An agent registers and asks; the user's code is in what it gets. */
+  /** Registers an agent with a request; the answer has the user's code. */
   ask(asking?: Asking): Promise<AskedRequest>;
-  /** A request in the user's list, without a code. */
+  /** Makes a request in the user's list, without a code. */
   askInList(user: User, asking?: Asking): Promise<AskedRequest>;
-  /** A request in the user's list, from a host that no user has taken on. */
+  /** Makes a request in the user's list, from a host without a user. */
   askAsStranger(user: User, asking?: Asking): Promise<AskedRequest>;
-  /** A browser without a page. */
+  /** Opens a browser without a page. */
   visitor(): Visitor;
-  /** A browser in which a user has signed in. */
+  /** Opens a browser in which a user has signed in. */
   signedIn(user: User): Promise<Visitor>;
-  /** What the ledger has about approvals, by change and code. */
+  /** Returns the ledger's events about approvals, by change and code. */
   recorded(): Promise<readonly string[]>;
   events(): Promise<readonly LedgerEvent[]>;
   logged(): string;
-  /** What it reports at its start. */
+  /** The messages at the start. */
   readonly warnings: readonly string[];
   advance(milliseconds: number): void;
   now(): number;
@@ -182,7 +182,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   }));
   const development = (): ConsoleLogin =>
     createDevelopmentLogin(createFixedTokens(tokens, { development: true, announce: () => {} }));
-  // Where a public address is given, the one listened at does not show.
+  // With a public address, the server does not report its own port.
   const port = wanted ?? (publicUrl === undefined ? 0 : await freePort());
   const server = await serve(
     {
@@ -279,7 +279,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   };
 }
 
-/** A port of 127.0.0.1 that is free now. */
+/** Returns a free port of 127.0.0.1. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

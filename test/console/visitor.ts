@@ -1,20 +1,20 @@
-/** A page, or another answer. */
+/** A page or another answer. */
 export interface Page {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it was, after following the way that the server sent the browser. */
+  /** The final path after redirects. */
   readonly path: string;
 }
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
-/** What is needed of a browser without scripts: cookies, redirects, forms. */
+/** A minimal browser without scripts: cookies, redirects, forms. */
 export class Visitor {
   readonly #base: URL;
   readonly cookies: Map<string, string> = new Map();
 
-  /** @param base - The console. */
+  /** @param base - The address of the console. */
   constructor(base: string) {
     this.#base = new URL(base);
   }
@@ -23,12 +23,12 @@ export class Visitor {
     return this.#follow(this.#at(path), { headers });
   }
 
-  /** Without following where it leads to. */
+  /** Sends a request without following redirects. */
   async once(path: string, init: RequestInit = {}): Promise<Page> {
     return this.#send(this.#at(path), init);
   }
 
-  /** Sends the form of a page, with what the user enters: what the page has in it stays. */
+  /** Sends the form of a page with the user's input; other fields keep their values. */
   async post(path: string, fields: Fields, from: string, other: Fields = {}): Promise<Page> {
     const page = from === "/" ? undefined : await this.get(from);
     const body = page === undefined ? new URLSearchParams() : formIn(page.text, this.#at(path));
@@ -39,7 +39,7 @@ export class Visitor {
     return this.submit(path, body);
   }
 
-  /** Sends a form as it is. */
+  /** Sends a form unchanged. */
   async submit(
     path: string,
     body: URLSearchParams | string,
@@ -81,7 +81,7 @@ export class Visitor {
   }
 }
 
-/** What the form of a page that is sent to an address has in it already. */
+/** Returns the prefilled fields of the form with this target. */
 export function formIn(text: string, to: URL): URLSearchParams {
   const fields = new URLSearchParams();
   for (const [, action = "", inside = ""] of text.matchAll(
@@ -104,7 +104,7 @@ function attribute(tag: string, name: string): string | undefined {
   return value === undefined ? undefined : unescaped(value);
 }
 
-/** The text of a page without markup, in one line. */
+/** Returns the text of a page without markup, in one line. */
 export function words(text: string): string {
   const body = text
     .replace(/“<bdi>|<\/bdi>”/g, "")

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { type CardReading, readCard } from "../../src/discovery/index.js";
 
-/** What a test says about a card; anything else is as {@link card} has it. */
+/** The parts of a card that a test sets; others are as in {@link card}. */
 export interface CardParts {
   readonly name?: string;
-  /** Beside A2A's own members, at the top. */
+  /** Properties at the top, besides those of A2A. */
   readonly top?: JsonObject;
-  /** Under `capabilities`, at the top. */
+  /** Properties of `capabilities`. */
   readonly capabilities?: JsonObject;
-  /** The params of the card contract's extension; none unless given. */
+  /** The params of the card contract's extension; absent unless given. */
   readonly params?: JsonObject;
   readonly grants?: readonly JsonObject[];
   readonly interfaces?: readonly Json[];
@@ -17,7 +17,7 @@ export interface CardParts {
 
 export const URL_OF_AGENT = "https://agent.example/a2a";
 
-/** A card of A2A 1.0, as small as its schema allows. */
+/** Returns the smallest card of A2A 1.0 that its schema allows. */
 export function card(parts: CardParts = {}): JsonObject {
   const { params, grants } = parts;
   return {

@@ -12,7 +12,7 @@ const [A, B, C] = ["https://a.example", "https://b.example", "https://c.example"
 
 interface LinkParts {
   readonly capabilities?: JsonObject;
-  /** Addresses; absent if the card does not say. */
+  /** Addresses of delegates; absent if the card does not list them. */
   readonly delegates?: readonly Json[] | undefined;
   readonly version?: string;
 }
@@ -28,7 +28,7 @@ function link(
   return { url, card };
 }
 
-/** `ok`, or each denial's code and link. */
+/** Returns `ok`, or the code and link of each denial. */
 function said(chain: ChainDiscovery): readonly string[] {
   if (chain.ok) return ["ok"];
   return chain.denials.map(({ code, link: at }) => `${code} ${at?.index} ${at?.url}`);

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
 
 /**
- * A copy of a JSON value in which what a JSON Pointer points to is another value, or is gone.
+ * Returns a copy of a JSON value in which the value at a JSON Pointer is replaced or removed.
  *
  * @param path - Its last step may be `-`: after the last item of an array.
  */

@@ -234,7 +234,7 @@ test("a card nested 9,999 deep is compared", () => {
   expect(compareCards(readCard(deep), readCard(deep))).toMatchObject([{ impact: "safe" }]);
 });
 
-/** Pointers to everything in a value. */
+/** Returns pointers to every value within a value. */
 function pointers(value: Json, path = ""): readonly string[] {
   const entries = Array.isArray(value) || isJsonObject(value) ? Object.entries(value) : [];
   return entries.flatMap(([name, inner]: [string, Json]) => {
@@ -248,7 +248,7 @@ test("any change anywhere is listed", () => {
   const value = fc.oneof(fc.constant(undefined), fc.jsonValue({ maxDepth: 2 }));
   fc.assert(
     fc.property(place, value, (path, to) => {
-      // JSON has no -0, and fast-check does.
+      // JSON has no -0, but fast-check generates it.
       const json: Json | undefined = to === undefined ? undefined : JSON.parse(JSON.stringify(to));
       const other = changed(BASE, path, json);
       const isSame = JSON.stringify(other) === JSON.stringify(BASE);
@@ -310,7 +310,7 @@ test("changes past 1,000 are summed up as one breaking change", () => {
   expect(changes.slice(1).every(({ impact }) => impact === "safe")).toBe(true);
 });
 
-/** What is said of a change from one card to the other, each with its impact. */
+/** Returns the messages about a change of card, each with its impact. */
 function said(before: Json, after: Json): readonly string[] {
   return compareCards(readCard(before), readCard(after)).map(
     ({ impact, message }) => `${impact} ${message}`,

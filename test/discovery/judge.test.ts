@@ -17,7 +17,7 @@ const READ = {
 };
 const FULL = { id: "all", description: "all", operations: ["*"], attenuable: false, legacy: true };
 
-/** Codes with rules, of denials or of warnings. */
+/** Returns the codes and rules of denials or warnings. */
 function said(discovery: Discovery): readonly string[] {
   const reasons = discovery.ok ? discovery.warnings : discovery.denials;
   return reasons.map(({ code, rule }) => `${code}/${rule}`);
@@ -37,7 +37,7 @@ test("a suitable agent is accepted with the interface to use", () => {
   expect(discovery).toMatchObject({
     ok: true,
     version: "1.0",
-    // Nothing is known of the agents behind it, and context_reuse is theirs too.
+    // The card lists no delegates, and context_reuse must hold for them too.
     warnings: [{ code: "chain_unknown" }],
     interface: { url: URL_OF_AGENT, binding: "JSONRPC" },
   });

@@ -10,7 +10,7 @@ import { discoveryVectors } from "../vectors/support.js";
 import { type CardParts, card, URL_OF_AGENT } from "./cards.js";
 import { changed } from "./changed.js";
 
-// The contract as the documents agent can declare it, while it does not do so by itself.
+// The contract that the documents agent could declare; it does not yet.
 const PARAMS = {
   minProtocolVersion: "1.0",
   maxProtocolVersion: "1.0",
@@ -19,7 +19,7 @@ const PARAMS = {
 };
 
 let clean: Json;
-/** Where the card has the two extensions' params. */
+/** Pointers to the params of the two extensions. */
 let [contract, capability] = ["", ""];
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ function extension(uri: string): number {
   return all.findIndex((one: { readonly uri: string }) => one.uri === uri);
 }
 
-/** The pointer with `{contract}` and `{capability}` filled in. */
+/** Fills in `{contract}` and `{capability}` in a pointer. */
 function place(path: string): string {
   return path.replace("{contract}", contract).replace("{capability}", capability);
 }
@@ -60,7 +60,7 @@ const INTERFACE = { url: "https://a.example/", protocolBinding: "JSONRPC", proto
 const FLOW = { authorizationCode: { authorizationUrl: "https://a.example/", scopes: {} } };
 const SKILL = { id: "retrieve_document", name: "n", description: "d", tags: [] };
 
-/** One breakage each: where, what is put there (absent: it is taken out), and the code it gives. */
+/** Single faults: the place, the new value (absent: it is removed), and the resulting code. */
 const BREAKAGES: readonly (readonly [path: string, to: Json | undefined, code: string])[] = [
   ...["name", "description", "version", "supportedInterfaces", "capabilities", "skills"].map(
     (name) => [`/${name}`, undefined, "schema"] as const,

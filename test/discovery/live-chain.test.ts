@@ -14,7 +14,7 @@ import { card, read } from "./cards.js";
 const CONTEXT = { capabilities: { context_reuse: true } };
 const END_TO_END: DiscoveryRequirements = { endToEnd: ["context_reuse"] };
 
-/** Cards below one origin, by name; `params` of each may refer to others by `{NAME}`. */
+/** Serves cards below one origin, by name; their `params` may refer to others by `{NAME}`. */
 async function agents(all: Readonly<Record<string, JsonObject>>) {
   const server = await httpServer((request, response) => {
     const [, name = ""] = (request.url ?? "").split("/");

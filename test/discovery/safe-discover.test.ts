@@ -18,7 +18,7 @@ import { card } from "./cards.js";
 
 const PATH = "/.well-known/agent-card.json";
 
-/** `usable`, or the codes and finer causes of all reasons. */
+/** Returns `usable`, or the codes and detailed causes of all denials. */
 async function found(
   place: Parameters<typeof safeDiscover>[0],
   requirements: DiscoveryRequirements = {},
@@ -29,7 +29,7 @@ async function found(
   return discovery.denials.map(({ code, rule }) => `${code}/${rule}`).join(" ");
 }
 
-/** A server of one card, which is reached at the server's own address. */
+/** Starts a server of one card, fetched from the server's own address. */
 async function agentServer(text?: string): Promise<LoopbackServer> {
   const server = await httpServer((request, response) => {
     if (request.url !== PATH) return void response.writeHead(404).end();

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { AGENT_CARD_SCHEMA } from "../../src/discovery/card-schema.js";
 import { DISCOVERY_PARAMS_SCHEMA } from "../../src/discovery/params-schema.js";
 
-// What editors read is what the check reads. After a change: the value as JSON into the file, then
-// `npm run format`.
+// Editors and the check use the same schema. After a change, write the value as JSON into the file and run `npm run
+// format`.
 test.each([
   ["agent-card", AGENT_CARD_SCHEMA],
   ["discovery-params", DISCOVERY_PARAMS_SCHEMA],

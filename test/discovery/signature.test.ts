@@ -54,7 +54,7 @@ async function found(
   return [discovery.ok ? "usable" : "refused", ...codes].join(" ");
 }
 
-/** With one signature of one's own making. */
+/** Returns the document with one signature with this header. */
 function withHeader(document: JsonObject, header: object, signature = ""): JsonObject {
   const head = jose.base64url.encode(JSON.stringify(header));
   return { ...document, signatures: [{ protected: head, signature }] };
@@ -165,7 +165,7 @@ describe("a card without a usable signature", () => {
 });
 
 test("each problem of a signature is reported once", async () => {
-  // Signed in several forms, each with an entry of its own.
+  // The card is signed in several forms, each with its own entry.
   const document = await signed({ ...card(), documentationUrl: "" }, pair());
   expect(Object(document["signatures"]).length).toBe(2);
   const trusting = await safeDiscover(document, {}, { trustedKeys: [other.jwk] });
@@ -228,7 +228,7 @@ describe("the official SDK and signCard", () => {
   const published = { ...card(), capabilities: { streaming: true, pushNotifications: false } };
 
   test("the SDK verifies what signCard signs", async () => {
-    // It tells of each signature that is not over its own form.
+    // The SDK logs each signature that is not over its own form.
     const debug = vi.spyOn(console, "debug").mockImplementation(() => {});
     for (const document of [published, card({ params: { delegates: [] } })]) {
       const written = AgentCard.fromJSON(await signed(document, pair()));
@@ -241,7 +241,7 @@ describe("the official SDK and signCard", () => {
   const verifies = async (document: JsonObject): Promise<boolean> => {
     const debug = vi.spyOn(console, "debug").mockImplementation(() => {});
     const verify = verifyAgentCardSignature(async () => pair().publicKey);
-    // The card as it was fetched, which the SDK reads itself.
+    // The card as fetched, which the SDK parses itself.
     const fetched: Parameters<typeof verify>[0] = JSON.parse(JSON.stringify(document));
     return verify(fetched)
       .then(() => true)
@@ -315,7 +315,7 @@ describe("the official SDK and signCard", () => {
     ]) {
       const made = AgentCard.toJSON(await sign(AgentCard.fromJSON(document)));
       const signatures = Object.entries(made ?? {}).find(([name]) => name === "signatures")?.[1];
-      // As its own server writes it, and as another would, with members at their default.
+      // As the SDK's server writes it, and as another server would, with default values written out.
       const served: JsonObject[] = [JSON.parse(JSON.stringify(made)), { ...document, signatures }];
       for (const one of served)
         expect(await found(one, { trustedKeys: [jwk] }, REQUIRED)).toBe("usable");
@@ -324,7 +324,7 @@ describe("the official SDK and signCard", () => {
 });
 
 describe("keys of signatures are fetched", () => {
-  /** An agent with a signed card and a JWK Set. */
+  /** Starts an agent with a signed card and a JWK Set. */
   const serving = async (sign: (url: string) => Promise<JsonObject>, keys = [pair().jwk]) => {
     const server = await httpServer(async (request, response) => {
       if (request.url === "/jwks.json") return sendText(response, JSON.stringify({ keys }));
@@ -406,7 +406,7 @@ describe("signatures of a hostile card", () => {
     expect(await found(dropped, { trustedKeys }, REQUIRED)).toBe("usable");
     const tampered = { ...dropped, description: "other" };
     expect(await found(tampered, { trustedKeys }, REQUIRED)).toBe("refused signature_invalid");
-    // Another key's does not make up for it.
+    // An additional signature by another key does not help.
     const resigned = await signed(tampered, other);
     expect(await found(resigned, { trustedKeys }, REQUIRED)).toBe("refused signature_invalid");
   });

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The folder of the package. */
+/** The package's folder. */
 export const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The entries of the package, each with the exports from which a caller starts: they have examples. */
+/** The package's entries, each with the exports that callers start from, which need examples. */
 export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[]])[] = [
   [
     "src/index.ts",
@@ -38,11 +38,11 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
   ["src/protocols/a2a/client/index.ts", ["createCapabilityClient", "refusalOf", "withCapability"]],
 ];
 
-/** One fenced block under an `@example`, without the comment's margin. */
+/** One fenced block of an `@example`, without the comment's margin. */
 export interface Example {
-  /** Path from the package's folder. */
+  /** The path from the package's folder. */
   readonly file: string;
-  /** Line of the file on which the code starts. */
+  /** The line of the file on which the code starts. */
   readonly line: number;
   readonly code: readonly string[];
 }
@@ -50,7 +50,7 @@ export interface Example {
 const COMMENT = /\/\*\*[\s\S]*?\*\//g;
 const FENCE = /@example\s*\n\s*\* ```ts\n([\s\S]*?)\n\s*\* ```/g;
 
-/** Every example in the doc comments of `src`, in the order of files and lines. */
+/** Returns every example in the doc comments of `src`, ordered by file and line. */
 export function examples(): Example[] {
   return sources().flatMap((file) => {
     const text = read(file);
@@ -68,7 +68,7 @@ export function examples(): Example[] {
   });
 }
 
-/** The functions, classes and constants that an entry exports, with the file of each. */
+/** Returns the functions, classes and constants that an entry exports, with their files. */
 export function valueExports(entry: string): { readonly name: string; readonly file: string }[] {
   const text = read(entry);
   const own = text.matchAll(/^export (?:async )?(?:function|class|const|let) (\w+)/gm);
@@ -83,7 +83,7 @@ export function valueExports(entry: string): { readonly name: string; readonly f
   return [...[...own].map(([, name = ""]) => ({ name, file: entry })), ...others];
 }
 
-/** The doc comment right before the declaration of `name`, or `undefined`. */
+/** Returns the doc comment directly before the declaration of `name`, or `undefined`. */
 export function docCommentOf(name: string, file: string): string | undefined {
   const text = read(file);
   const declaration = new RegExp(`^export (?:async )?(?:function|class|const|let) ${name}\\b`, "m");

@@ -3,8 +3,8 @@ import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// Every link of every page leads somewhere in the repository. Those of the site are followed when it is built (npm run
-// docs); npm resolves those of a package's README by the address of the repository.
+// Every link of every page leads to a file or heading of the repository. `npm run docs` checks the site's links; npm
+// resolves those of a package's README by the repository's address.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const PAGES = ["", "cli", "docs", "examples", "spec-vectors"].flatMap((folder) =>
@@ -13,7 +13,7 @@ const PAGES = ["", "cli", "docs", "examples", "spec-vectors"].flatMap((folder) =
     .map((name) => join(folder, name)),
 );
 
-/** The links of a page to files and headings of the repository; none within code. */
+/** Returns a page's links to files and headings of the repository, except within code. */
 function linksOf(page: string): string[] {
   const prose = readFileSync(join(root, page), "utf8")
     .replace(/^```[\s\S]*?^```$/gm, "")
@@ -24,7 +24,7 @@ function linksOf(page: string): string[] {
     .filter((link) => !/^[a-z]+:/.test(link));
 }
 
-/** The names by which a page's headings are linked to. */
+/** Returns the anchors of a page's headings. */
 function headingsOf(page: string): Set<string> {
   const text = readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "");
   const counts = new Map<string, number>();
@@ -40,7 +40,7 @@ function headingsOf(page: string): Set<string> {
   return new Set(names);
 }
 
-/** A page's links that lead nowhere, where only some files are there. */
+/** Returns a page's broken links, given which files exist. */
 function brokenIn(page: string, isThere: (file: string) => boolean): string[] {
   return linksOf(page).filter((link) => {
     const [path = "", anchor = ""] = link.split("#");

@@ -8,19 +8,19 @@ import { MAIN } from "../support/built.js";
 import { postgresIsMissing, postgresPlace } from "../support/databases.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// docs/guides/operations.md: what an operator does by it works as it is written, from an empty folder, where new
-// files are readable by all.
+// The procedures of docs/guides/operations.md work as written, in an empty folder, with a umask that makes new files
+// world-readable.
 
 const PAGE = readFileSync(new URL("../../docs/guides/operations.md", import.meta.url), "utf8");
 
-/** The blocks for a shell below a heading. */
+/** Returns the shell blocks below a heading. */
 function blocks(heading: string): readonly string[] {
   const [, section = ""] =
     new RegExp(`^## ${heading}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, "m").exec(PAGE) ?? [];
   return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
 }
 
-/** A folder with nothing in it, and a shell that knows the command. */
+/** Opens an empty folder, and a shell with the command. */
 function machine(): { readonly folder: string; readonly run: (code: string) => Promise<Run> } {
   const root = temporaryFolder();
   const [bin, folder] = [join(root, "bin"), join(root, "work")];

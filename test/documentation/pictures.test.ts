@@ -6,17 +6,17 @@ import { runProgram } from "../cli/run.js";
 import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The pictures of the documentation show what the command and the quickstart print today.
+// The pictures of the documentation show the current output of the command and the quickstart.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const script = join(root, "scripts", "pictures.mjs");
 const folder = join(root, "docs", "pictures");
 const fresh = temporaryFolder();
 const TOKENS = ["diff.svg", "inspect.svg", "refusal.svg"];
-// An agent is served for these.
+// These pictures need a running agent.
 const SERVED = ["audit-tree.svg", "quickstart.svg"];
 
-/** The lines that a picture shows. */
+/** Returns the lines that a picture shows. */
 function linesOf(svg: string): string[] {
   return [...svg.matchAll(/<text [^>]*>(.*)<\/text>/g)].map(([, line = ""]) =>
     line
@@ -64,7 +64,7 @@ test("the command line's guide has the same text as its pictures", () => {
   }
 });
 
-/** A pattern of lines in which "…" stands for the same. */
+/** Returns a pattern for these lines, in which "…" matches anything. */
 function escaped(lines: readonly string[]): string {
   return lines.join("\n").replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -9,7 +9,7 @@ import { MAIN } from "../support/built.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { PACKAGE } from "./doc-comments.js";
 
-// The README's programs that go on: its server, asked as it says, and its gate before a server of MCP.
+// The long-running programs of the README: its server, called as it says, and its gate in front of an MCP server.
 
 const page = readFileSync(join(PACKAGE, "README.md"), "utf8");
 const blocks = (language: string): string[] =>
@@ -21,7 +21,7 @@ test("the README's server answers what its route allows, and refuses the rest", 
   const [first = "", second = "", ...others] = blocks("js");
   expect(others).toEqual([]);
   expect(second).toContain("app.listen(8080);\n");
-  // Inside the package, so that "proviso" means the package itself, as built.
+  // Inside the package, so that "proviso" resolves to the built package.
   mkdirSync(join(PACKAGE, ".examples"), { recursive: true });
   const folder = mkdtempSync(join(PACKAGE, ".examples", "readme-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -57,7 +57,7 @@ test("the README's gate passes the tool that the token names, and no other", () 
   mkdirSync(bin);
   writeFileSync(join(bin, "proviso"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(join(bin, "proviso"), 0o755);
-  // The same server, as it is installed here: npx would ask the registry.
+  // The same server from node_modules, since npx would ask the registry.
   const { servers, limits } = JSON.parse(config).plugins.mcp;
   const { memory } = servers;
   expect(memory).toEqual({
@@ -73,7 +73,7 @@ test("the README's gate passes the tool that the token names, and no other", () 
   };
   const gate = { ...JSON.parse(config), plugins: { mcp: { servers: { memory: server }, limits } } };
   writeFileSync(join(folder, "gate.json"), JSON.stringify(gate));
-  // A reader of the page goes on when the host has said that it serves.
+  // A reader waits until the host says that it serves.
   const waiting = commands.replace(/ &\n/, " &\nuntil [ -S gate.sock ]; do sleep 0.1; done\n");
   expect(waiting).not.toBe(commands);
   const run = spawnSync("sh", ["-c", `trap 'kill $!; wait' EXIT\n${waiting}`], {

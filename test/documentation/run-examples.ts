@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Example, PACKAGE } from "./doc-comments.js";
 
-// Inside the package, so that "proviso" means the package itself, as built.
+// Inside the package, so that "proviso" resolves to the built package.
 const FOLDER: string = join(PACKAGE, ".examples");
 
-// `expression; // => value`, or with the value on the next line.
+// Matches `expression; // => value`; the value may be on the next line.
 const SAME_LINE = /^(\s*)(.+?);\s*\/\/ => (.+)$/;
 const NEXT_LINE = /^\s*\/\/ => (.+)$/;
 
@@ -31,7 +31,7 @@ for (const file of process.argv.slice(2)) {
 console.log(JSON.stringify(failures));
 `;
 
-/** Runs examples one after another in a program of their own; returns what went wrong with each, by its index. */
+/** Runs examples one after another in a separate program; returns the failures by index. */
 export async function runExamples(examples: readonly Example[]): Promise<Map<number, string>> {
   mkdirSync(FOLDER, { recursive: true });
   const folder = mkdtempSync(join(FOLDER, "run-"));
@@ -43,10 +43,10 @@ export async function runExamples(examples: readonly Example[]): Promise<Map<num
       return file;
     });
     const words = [join(folder, "run.mjs"), ...files];
-    // Examples make temporary folders, and leave them.
+    // Examples make temporary folders and do not remove them.
     const env = { ...process.env, TMPDIR: folder };
     const { stdout } = await promisify(execFile)(process.execPath, words, { env });
-    // Examples may print something before.
+    // Examples may print before that.
     const last = stdout.trimEnd().split("\n").at(-1) ?? "";
     const failures: { readonly [file: string]: string } = JSON.parse(last);
     return new Map(
@@ -60,7 +60,7 @@ export async function runExamples(examples: readonly Example[]): Promise<Map<num
   }
 }
 
-/** An example in which every `// => value` is a check. */
+/** Returns the program of an example, in which every `// => value` is an assertion. */
 export function programOf({ file, line, code }: Example): string {
   const lines = [...code];
   for (const [at, text] of code.entries()) {

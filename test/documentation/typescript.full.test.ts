@@ -7,18 +7,18 @@ import { Bench, document } from "../cli/run.js";
 import { RunningHere } from "../cli/running.js";
 import { PACKAGE } from "./doc-comments.js";
 
-// docs/agent.md in TypeScript: its programs compile under the page's own settings, and what comes out is served.
+// The TypeScript programs of docs/agent.md compile with the page's settings, and the result is served.
 
 const page = readFileSync(new URL("../../docs/agent.md", import.meta.url), "utf8");
 const COMPILER = fileURLToPath(
   new URL("../../node_modules/typescript-native/bin/tsc", import.meta.url),
 );
-// Inside the package, so that "proviso" means the package itself, as built.
+// Inside the package, so that "proviso" resolves to the built package.
 mkdirSync(join(PACKAGE, ".examples"), { recursive: true });
 const folder = mkdtempSync(join(PACKAGE, ".examples", "typescript-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The page's only block of a language that has a text in it. */
+/** Returns the page's only block of a language that contains a string. */
 function block(language: string, text: string): string {
   const all = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))];
   const [found = "", ...more] = all.flatMap(([, code = ""]) => (code.includes(text) ? [code] : []));

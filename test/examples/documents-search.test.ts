@@ -22,7 +22,7 @@ function resource(name: string): Resource {
   };
 }
 
-/** A folder of these texts, and which of them were read. */
+/** A folder with these texts, and the files that were read. */
 function folderOf(texts: { readonly [name: string]: string }) {
   const read = new Set<string>();
   const readText = async (name: string): Promise<string> => {

@@ -153,7 +153,7 @@ describe("the writing skills", () => {
       });
     }
     expect(readdirSync(join(path, "letters")).sort()).toEqual(["q1.md", "q2.md"]);
-    // What is wrong with the folder itself is not.
+    // A fault of the folder itself is not the caller's mistake.
     rmSync(join(path, Q1));
     await expect(run("update_document", [Q1], { ...update, text: "x" })).rejects.toThrow();
     const failure = run("update_document", [Q2], { ...update, text: "x" });

@@ -8,15 +8,15 @@ import { RunningProgram } from "../cli/running.js";
 import { chromiumInstalled, startChromium } from "../support/chromium.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The example as docs/guides/payments.md has it, in a copy: the desk, the bank, the agent and its sub-agent, each a
-// process of its own, and Alice in a real browser.
+// The example of docs/guides/payments.md in a copy: desk, bank, agent and sub-agent, each a separate process, and
+// Alice in a real browser.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const guide = join(root, "docs", "guides", "payments.md");
-/** Written anew where the environment asks for it; taken in any case. */
+/** Taken in every run; written to the file only if the environment variable says so. */
 const SCREENSHOT = join(root, "docs", "guides", "payments-approval.png");
 
-/** The parts that run, and where. */
+/** The running parts and their addresses. */
 interface Payments {
   readonly folder: string;
   readonly desk: RunningProgram;
@@ -31,7 +31,7 @@ async function start(): Promise<Payments> {
   const words = [join(folder, "start.mjs"), "--json", "--port", "0", "--bank-port", "0"];
   const desk = new RunningProgram(words, {}, folder);
   const { url, token } = JSON.parse(await desk.says(/^\{.*\}$/m));
-  // What it has started ends with it.
+  // Ending the example ends the programs that it started.
   onTestFinished(async () => {
     desk.stop();
     await desk.ended;
@@ -39,14 +39,14 @@ async function start(): Promise<Payments> {
   return { folder, desk, url, token };
 }
 
-/** The payments agent, which asks, and waits for its user. */
+/** Runs the payments agent, which makes a request and waits for its user. */
 async function ask({ folder, url }: Payments) {
   const agent = new RunningProgram([join(folder, "agent.mjs"), url], {}, folder);
   const [, link = ""] = /approve at (\S+)/.exec(await agent.says(/approve at \S+\n/)) ?? [];
   return { agent, link };
 }
 
-/** The blocks of the guide that show what is printed; "…" stands for anything. */
+/** Returns the blocks of the guide that show output; "…" matches anything. */
 function shown(): readonly RegExp[] {
   const blocks = readFileSync(guide, "utf8").matchAll(/^```text\n(.*?)^```$/gms);
   const lines = [...blocks].flatMap(([, block = ""]) => block.trimEnd().split("\n"));
@@ -56,7 +56,7 @@ function shown(): readonly RegExp[] {
   });
 }
 
-/** Alice follows the link, signs in, and takes away what the guide says. */
+/** Alice follows the link, signs in, and removes the permissions that the guide names. */
 async function tighten(page: Page, link: string, token: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel("Development token").fill(token);
@@ -95,7 +95,7 @@ describe.skipIf(!chromiumInstalled())("the payments example in a browser", () =>
     const expected = shown();
     expect(said).toHaveLength(expected.length);
     for (const [at, line] of said.entries()) expect(line).toMatch(expected[at] ?? /^$/);
-    // What the bank did, and nothing else.
+    // The bank executed exactly these payments.
     const paid = [...desk.stderr.matchAll(/^bank: (.*)$/gm)].map(([, line]) => line);
     expect(paid).toEqual([
       "paid 250 USD of alice to ACME Office Supplies (invoice-41)",

@@ -15,17 +15,17 @@ type Arguments = { readonly [name: string]: Json };
 export interface Agent {
   readonly path: string;
   readonly folder: ResourceFolder;
-  /** Runs a skill whose arguments pass its schema, within reach of the resources of these names. */
+  /** Runs a skill with arguments that fit its schema, and these resources within reach. */
   run(skill: string, names: readonly string[], values?: Arguments): Promise<Json>;
 }
 
-/** A handle written like a real one; what it stands for is looked up in the test. */
+/** Returns a string in the form of a handle; the test maps it to a resource. */
 export function handleOf(name: string): string {
   const block = createHash("sha256").update(name).digest().subarray(0, 16);
   return `rh_${block.toString("base64url")}`;
 }
 
-/** @param fill - Makes the folder. */
+/** @param fill - Fills the folder. */
 export async function newAgent(
   fill: (path: string) => void,
   options: Pick<FolderOptions, "maxTextBytes"> = {},

@@ -4,17 +4,17 @@ import { meet } from "../../src/caveats/meet.js";
 import { HOPS, INVOCATIONS } from "./universe.js";
 import { both, everything, judged, nothing, type Verdict } from "./verdicts.js";
 
-// Every chain of up to three hops of the small universe, against every invocation at once. The judge
-// fills the table below; a chain allows what all of its hops allow.
+// Judges every chain of up to three hops of the small universe for all invocations at once. The judge fills the table
+// below; a chain allows what all of its hops allow.
 
 export const LONGEST = 3;
-/** Milliseconds; generous, as the machine may be busy with other things. */
+/** Milliseconds; generous, since the machine may be busy. */
 export const PATIENCE = 300_000;
 export const TABLE: readonly (readonly Verdict[])[] = HOPS.map((hop) =>
   Array.from({ length: LONGEST }, (_, furtherLinks) => judged(hop, furtherLinks)),
 );
 
-/** A chain on the way to its length: hops by number, what they allow, and their meet. */
+/** A chain under construction: hop numbers, the invocations that they allow, and their meet. */
 export interface Walk {
   readonly hops: readonly number[];
   readonly allowed: Verdict;
@@ -23,7 +23,7 @@ export interface Walk {
 
 const START: Walk = { hops: [], allowed: everything(), authority: {} };
 
-/** One hop more, in a chain that will have `length` hops. */
+/** Appends a hop to a chain that will have `length` hops. */
 function step(walk: Walk, at: number, length: number, into: Verdict): Walk {
   const furtherLinks = length - walk.hops.length - 1;
   return {
@@ -33,12 +33,12 @@ function step(walk: Walk, at: number, length: number, into: Verdict): Walk {
   };
 }
 
-/** A hop by its number. */
+/** Returns a hop by its number. */
 export function hopAt(at: number): Hop {
   return HOPS[at] ?? {};
 }
 
-/** Calls `visit` with every chain of just `length` hops. The verdict it sees is used again. */
+/** Calls `visit` with every chain of exactly `length` hops. Its verdict is reused after `visit` returns. */
 export function everyChain(length: number, visit: (chain: Walk) => void): void {
   const scratch = Array.from({ length: length + 1 }, nothing);
   const go = (walk: Walk): void => {
@@ -49,7 +49,7 @@ export function everyChain(length: number, visit: (chain: Walk) => void): void {
   go(START);
 }
 
-/** Chains in words, for failures: the first few of them. */
+/** Collects descriptions of the first few failing chains. */
 export class Findings {
   readonly #first: string[] = [];
   add(chain: readonly number[], why: string): void {
@@ -65,5 +65,5 @@ export function report(what: string, chains: number): void {
   console.log(`${what}: ${chains.toLocaleString("en")} chains, ${cases} cases`);
 }
 
-/** How many chains there are. */
+/** Returns the number of chains. */
 export const ALL: number = HOPS.length + HOPS.length ** 2 + HOPS.length ** 3;

@@ -4,8 +4,8 @@ import { sized } from "../support/size.js";
 import { allows } from "./model.js";
 import { combinations, INVOCATIONS } from "./universe.js";
 
-// The table of the other tests is filled by the judge; here the judge itself is held against the rules
-// as the specification has them, for hops of any number of keys at once.
+// The judge fills the table that the other tests use. Here the judge itself is compared with the rules of the
+// specification, for hops with any number of keys.
 
 test("judgeHop allows exactly what the specification allows, for every combination of hop keys", () => {
   const all = combinations((at, of) => at === 0 || at === of - 1);

@@ -8,9 +8,8 @@ import { allowsValue, leftOf, limitAttenuates } from "./model.js";
 import { subsets } from "./universe.js";
 import { isIn } from "./verdicts.js";
 
-// One argument, and every limit that can be written with two numbers and a text: all lists, all
-// exclusions and all bounds, in every combination; then every pair of those limits. A quick run pairs
-// each limit with one in 16.
+// One argument, and every limit on it of two numbers and a string: all lists, all exclusions and all bounds, in every
+// combination; then every pair of those limits. A quick run pairs each limit with one in 16.
 
 const NAMED = ["a", 1, 2];
 const LISTS = [undefined, ...subsets(NAMED).filter((list) => list.length > 0)];
@@ -41,7 +40,7 @@ function operators(
 
 const SECONDS = LIMITS.filter((_, at) => at % sized(1, 16) === 0);
 
-// Values inside, outside and between those named, and of every type.
+// Values inside, outside and between the named ones, and of every type.
 const PROBES: readonly unknown[] = [0, 1, 1.5, 2, 3, "a", "b", "1", "", null, true, false, [1], {}];
 
 function hopWith(x: Constraint): Hop {

@@ -4,7 +4,7 @@ import { ALL, everyChain, Findings, hopAt, LONGEST, PATIENCE, report } from "./c
 import { attenuates } from "./model.js";
 import { HOPS } from "./universe.js";
 
-// All chains of up to three hops again: one or two of a token, and the one to append.
+// All chains of up to three hops again: one or two hops of a token, and one to append.
 
 test(
   "attenuation accepts exactly the hops that narrow, for every chain",

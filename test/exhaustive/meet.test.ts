@@ -3,7 +3,10 @@ import { ALL, everyChain, Findings, hopAt, LONGEST, PATIENCE, report, TABLE } fr
 import { HOPS, INVOCATIONS } from "./universe.js";
 import { both, everything, meaningOf, nothing, same, within } from "./verdicts.js";
 
-/** The same hops with the independent ones, those that do not count what follows them, sorted. */
+/**
+ * Returns the same hops with the independent ones sorted; a hop is independent if it does not limit the hops after
+ * it.
+ */
 function reordered(hops: readonly number[]): number[] {
   const counts = (at: number): boolean => hopAt(at).maxFurtherHops !== undefined;
   const independent = hops.filter((at) => !counts(at)).sort((a, b) => b - a);

@@ -1,10 +1,10 @@
 import type { Constraint, Hop, Operators } from "../../src/caveats/hop.js";
 import type { CheckedInvocation } from "../../src/caveats/invocation.js";
 
-// The rules of docs/spec.md, sections 5 and 9, written down a second time, as plainly as they stand
-// there and without a look at src/caveats. Reasons, order and speed do not matter here.
+// A second implementation of docs/spec.md, sections 5 and 9, as literal as possible and independent of src/caveats.
+// It ignores reasons, order and speed.
 
-/** Section 5, "Judging an invocation by a hop". */
+/** Judges an invocation by a hop (section 5). */
 export function allows(hop: Hop, asked: CheckedInvocation, furtherLinks: number): boolean {
   const { operations, resourceHandles, audience, invokers, expires, notBefore } = hop;
   if (operations && !operations.some((one) => one === asked.operation)) return false;
@@ -27,7 +27,7 @@ export function allows(hop: Hop, asked: CheckedInvocation, furtherLinks: number)
   return hop.maxFurtherHops === undefined || furtherLinks <= hop.maxFurtherHops;
 }
 
-/** Section 5, what a limit says of an argument that is there. */
+/** Judges an argument that is present by a limit (section 5). */
 export function allowsValue(limit: Constraint, value: unknown): boolean {
   const { min, max, in: listed, not_in: excluded } = operatorsOf(limit);
   const type = jsonType(value);
@@ -40,12 +40,12 @@ export function allowsValue(limit: Constraint, value: unknown): boolean {
   return excluded.some((one) => jsonType(one) === type) && !excluded.some((one) => one === value);
 }
 
-/** An exact value is a list of one. */
+/** Treats an exact value as a list of one. */
 function operatorsOf(limit: Constraint): Operators {
   return typeof limit === "object" && limit !== null ? limit : { in: [limit] };
 }
 
-/** The JSON type of a scalar; nothing for what no limit knows. */
+/** Returns the JSON type of a scalar; undefined for values that no limit accepts. */
 export function jsonType(value: unknown): string | undefined {
   if (value === null) return "null";
   if (typeof value === "boolean") return "boolean";
@@ -57,13 +57,13 @@ function hasLoneSurrogate(text: string): boolean {
   return /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(text);
 }
 
-/** What limits on one argument leave together: numbers in an interval, and whether anything at all. */
+/** The values that limits on one argument allow together: an interval of numbers, and whether there is any value. */
 interface Left {
   readonly numbers: readonly [least: number, greatest: number] | undefined;
   readonly something: boolean;
 }
 
-/** What all `limits` together leave to their argument. */
+/** Returns the values that all `limits` together allow. */
 export function leftOf(limits: readonly Constraint[]): Left {
   const all = limits.map(operatorsOf);
   const listed = all.find((one) => one.in !== undefined)?.in;
@@ -76,7 +76,7 @@ export function leftOf(limits: readonly Constraint[]): Left {
   const least = Math.max(...all.map((one) => one.min ?? Number.NEGATIVE_INFINITY));
   const greatest = Math.min(...all.map((one) => one.max ?? Number.POSITIVE_INFINITY));
   const remains = (value: unknown): boolean => limits.every((limit) => allowsValue(limit, value));
-  // Between two bounds that differ there are more numbers than can be excluded.
+  // Between two different bounds, there are more numbers than can be excluded.
   const inside = least < greatest ? uncommonNumber(least, greatest) : least;
   const numbers = remains(inside) ? ([least, greatest] as const) : undefined;
   const something =
@@ -84,15 +84,15 @@ export function leftOf(limits: readonly Constraint[]): Left {
   return { numbers, something };
 }
 
-/** A number between the two that no limit in these tests names. */
+/** Returns a number between the two that no limit in these tests names. */
 function uncommonNumber(least: number, greatest: number): number {
   const [low, high] = [Math.max(least, -1000), Math.min(greatest, 1000)];
   return low + (high - low) * 0.378_123;
 }
 
 /**
- * Section 9: whether appending `hop` to `chain` only narrows it, that is, does not overreach, and
- * something is left by all of them together.
+ * Returns whether appending `hop` to `chain` only narrows it (section 9): the hop does not overreach, and some
+ * call is still allowed by all of them.
  */
 export function attenuates(chain: readonly Hop[], hop: Hop): boolean {
   const whole = [...chain, hop];
@@ -116,7 +116,7 @@ export function attenuates(chain: readonly Hop[], hop: Hop): boolean {
   return timesAttenuate(chain, hop) && linksAttenuate(chain, hop);
 }
 
-/** The second, third and, for arguments, the last point of section 9. */
+/** Checks the second, third and, for arguments, last point of section 9. */
 export function limitAttenuates(limits: readonly Constraint[], limit: Constraint): boolean {
   const { min, max, in: named = [] } = operatorsOf(limit);
   if (!named.every((value) => limits.every((earlier) => allowsValue(earlier, value)))) return false;

@@ -8,8 +8,8 @@ import { sized } from "../support/size.js";
 import { allows, attenuates } from "./model.js";
 import { HOPS, INSTANTS, INVOCATIONS, RESTRICTIONS } from "./universe.js";
 
-// The other tests ask the judge, the meet and the lint directly. Here the same chains are real tokens:
-// minted, extended by their holder, and checked whole.
+// The other tests call the judge, the meet and the lint directly. Here the same chains are real tokens: minted,
+// extended by their holder, and checked.
 
 const NOW = Date.parse(INSTANTS[0] ?? "");
 const FIRST_HOP: Hop = { expires: "2030-01-01T00:10:00Z" };
@@ -30,7 +30,7 @@ const issuer = createIssuer({
 });
 const minted = issuer.mint({ grant: "documents:read", anyOperation: true, ...FIRST_HOP });
 
-/** The token with a hop more, whatever the lint thinks of it. */
+/** Returns the token with another hop, appended without the lint. */
 function extended(token: string, hop: Hop): string {
   return macaroonToText(addFirstPartyCaveat(parseMacaroon(token), encodeHop(hop)));
 }

@@ -2,12 +2,11 @@ import type { Constraint, Hop } from "../../src/caveats/hop.js";
 import type { CheckedInvocation } from "../../src/caveats/invocation.js";
 import { sized } from "../support/size.js";
 
-// A world small enough to be walked through to the end: two operations, two handles, two arguments of
-// three values, three instants.
+// A world small enough to enumerate: two operations, two handles, two arguments of three values, three instants.
 
 const OPERATIONS: readonly string[] = ["get", "put"];
 const HANDLES: readonly string[] = ["rh_1", "rh_2"];
-/** The arguments and their values. The second has values of two types, as exclusions tell types apart. */
+/** The arguments and their values. The second has values of two types, since exclusions distinguish types. */
 const VALUES: Readonly<Record<string, readonly (number | string)[]>> = {
   amount: [1, 2, 3],
   to: ["a", "b", 1],
@@ -19,12 +18,12 @@ const [EARLY, MIDDLE, LATE] = [
 ] as const;
 export const INSTANTS: readonly string[] = [EARLY, MIDDLE, LATE];
 
-/** All that can be left out of, or kept in, a list. */
+/** Returns all subsets of a list. */
 export function subsets<T>(items: readonly T[]): T[][] {
   return items.reduce<T[][]>((all, item) => all.concat(all.map((one) => [...one, item])), [[]]);
 }
 
-/** Every invocation there is: any operation, handles and instant; each argument missing or any value. */
+/** Every invocation: any operation, handle and instant; each argument absent or any value. */
 export const INVOCATIONS: readonly CheckedInvocation[] = OPERATIONS.flatMap((operation) =>
   subsets(HANDLES).flatMap((resourceHandles) =>
     argumentsGiven().flatMap((given) =>
@@ -87,7 +86,7 @@ const TO_LIMITS: readonly Constraint[] = [
   { not_in: [false, true] },
 ];
 
-/** Every restriction of one key that the chains are made of. */
+/** Every restriction by one key. */
 export const RESTRICTIONS: Readonly<Record<string, readonly Hop[]>> = {
   operations: [["get"], ["put"], ["get", "put"]].map((operations) => ({ operations })),
   resourceHandles: [["rh_1"], ["rh_2"], ["rh_1", "rh_2"]].map((set) => ({ resourceHandles: set })),
@@ -98,14 +97,14 @@ export const RESTRICTIONS: Readonly<Record<string, readonly Hop[]>> = {
   maxFurtherHops: [0, 1, 2].map((maxFurtherHops) => ({ maxFurtherHops })),
 };
 
-/** Both hops in one. They must not restrict the same thing. */
+/** Combines two hops, which must not have a key in common. */
 function joined(a: Hop, b: Hop): Hop {
   const both = { ...a, ...b };
   if (a.constraints === undefined || b.constraints === undefined) return both;
   return { ...both, constraints: { ...a.constraints, ...b.constraints } };
 }
 
-// Of each key the restrictions that stand for the others where hops have several keys.
+// The first and last restriction of each key represent it in hops with several keys.
 const PAIRED = Object.values(RESTRICTIONS).map((hops) =>
   hops.filter((_, at) => at === 0 || at === hops.length - 1),
 );
@@ -124,14 +123,14 @@ const EVERY_HOP: readonly Hop[] = [
 const OF_ALL_KEYS = 2;
 
 /**
- * The hops of which chains are made: every restriction alone, then pairs of different keys, then hops
- * of all keys. A quick run leaves most of the first two out.
+ * The hops of which chains are made: every restriction alone, then pairs of different keys, then hops of all keys.
+ * A quick run omits most of the first two kinds.
  */
 export const HOPS: readonly Hop[] = EVERY_HOP.filter(
   (_, at) => at % sized(1, 8) === 0 || at >= EVERY_HOP.length - OF_ALL_KEYS,
 );
 
-/** Hops of any number of keys, each with a few of its restrictions or none: every combination. */
+/** Returns every combination of keys, each with a few of its restrictions or none. */
 export function combinations(keep: (at: number, of: number) => boolean): Hop[] {
   return Object.values(RESTRICTIONS).reduce<Hop[]>(
     (all, hops) => {

@@ -6,7 +6,7 @@ import { judgeHop } from "../../src/caveats/judge.js";
 import { jsonType } from "./model.js";
 import { INVOCATIONS } from "./universe.js";
 
-/** One bit for each invocation: set if it is allowed. */
+/** One bit for each invocation, set if it is allowed. */
 export type Verdict = Uint32Array;
 
 const WORDS = Math.ceil(INVOCATIONS.length / 32);
@@ -19,12 +19,12 @@ function verdict(allowed: (asked: CheckedInvocation) => boolean): Verdict {
   return bits;
 }
 
-/** Every invocation that `judgeHop` has nothing against. */
+/** Returns the invocations that `judgeHop` allows. */
 export function judged(hop: Hop, furtherLinks: number): Verdict {
   return verdict((asked) => judgeHop(hop, asked, furtherLinks).length === 0);
 }
 
-/** Writes what both allow to `out`. */
+/** Writes the intersection of two verdicts to `out`. */
 export function both(a: Verdict, b: Verdict, out: Verdict): Verdict {
   for (let at = 0; at < WORDS; at++) out[at] = (a[at] ?? 0) & (b[at] ?? 0);
   return out;
@@ -43,22 +43,22 @@ export function same(a: Verdict, b: Verdict): boolean {
   return true;
 }
 
-/** Whether all that `a` allows `b` allows too. */
+/** Returns whether `b` allows everything that `a` allows. */
 export function within(a: Verdict, b: Verdict): boolean {
   for (let at = 0; at < WORDS; at++) if (((a[at] ?? 0) & ~(b[at] ?? 0)) !== 0) return false;
   return true;
 }
 
-/** A meet: as text, without the order in which its parts were found, and what it allows. */
+/** A meet: as text independent of the order of its parts, and its verdict. */
 interface Meaning {
   readonly form: string;
   readonly allowed: Verdict;
 }
 
-// Kept for each form that has been seen, so that millions of meets can be asked.
+// Verdicts are cached by form, so that millions of meets can be evaluated.
 const known = new Map<string, Verdict>();
 
-/** Every invocation that a meet allows, by what the comments of `Authority` and `Domain` say. */
+/** Returns the invocations that a meet allows, by the doc comments of `Authority` and `Domain`. */
 export function meaningOf(authority: Authority): Meaning {
   const { operations, resourceHandles, constraints = {}, expires, notBefore } = authority;
   const domains = Object.keys(constraints).map((name) => formOf(name, constraints[name]));
@@ -92,7 +92,7 @@ function contains(authority: Authority, asked: CheckedInvocation): boolean {
   return (authority.furtherHops ?? 0) >= 0;
 }
 
-/** Whether a value is in a domain; a missing one is in none. */
+/** Returns whether a value is in a domain; an absent value is in none. */
 export function isIn(domain: Domain, value: unknown): boolean {
   const { types, min, max, in: listed, not_in: excluded } = domain;
   if (!types.some((type) => type === jsonType(value))) return false;

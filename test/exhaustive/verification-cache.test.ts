@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { answer, FORGED, Uncached, World } from "../capability/cache-world.js";
 import { sized } from "../support/size.js";
 
-// Every sequence of a few actions on a cache with room for three entries, from an empty cache each time.
+// Every sequence of a few actions on a cache with room for three entries, each from an empty cache.
 
 const LENGTH = sized(4, 2);
 const world = new World();

@@ -9,7 +9,7 @@ import { issuer, keyring, SAMPLES } from "./corpus.js";
 import { anyText, anyValue, nearlyHop, object } from "./garbage.js";
 import { fuzz } from "./random.js";
 
-/** Runs what may refuse its input with one kind of error and with no other. */
+/** Runs a function that may reject its input only with this kind of error. */
 function refusingWith(
   kind: abstract new (...given: never[]) => Error,
   run: () => unknown,

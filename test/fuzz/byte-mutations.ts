@@ -1,6 +1,6 @@
 import type { Random } from "./random.js";
 
-// Numbers that lengths, field types, packets and UTF-8 are likely to trip over.
+// Numbers that are edge cases of lengths, field types, packets and UTF-8.
 const TRICKY = [0, 1, 2, 4, 6, 10, 0x20, 0x30, 0x61, 0x66, 0x7b, 0x7f, 0x80, 0xc0, 0xed, 0xff];
 
 export function join(...parts: readonly Uint8Array[]): Uint8Array {
@@ -13,12 +13,12 @@ function tricky(random: Random, length: number): Uint8Array {
   );
 }
 
-/** Replaces what stands at `at`, `remove` bytes of it. */
+/** Replaces `remove` bytes at `at`. */
 function spliced(bytes: Uint8Array, at: number, remove: number, insert: Uint8Array): Uint8Array {
   return join(bytes.subarray(0, at), insert, bytes.subarray(at + remove));
 }
 
-/** One edit somewhere in `bytes` that knows nothing of their meaning; `other` is there to splice with. */
+/** Makes one edit of `bytes` without knowledge of their format; `other` is a source for splicing. */
 export function editBytes(random: Random, bytes: Uint8Array, other: Uint8Array): Uint8Array {
   const at = random.below(bytes.length + 1);
   const short = random.below(9);
@@ -52,7 +52,7 @@ export function editBytes(random: Random, bytes: Uint8Array, other: Uint8Array):
   }
 }
 
-/** Base64 in one of its spellings, or nearly. */
+/** Encodes base64 in one of its spellings, or nearly. */
 export function spelled(random: Random, bytes: Uint8Array): string {
   const standard = Buffer.from(bytes).toString("base64");
   const bare = standard.replace(/=+$/, "");

@@ -20,7 +20,7 @@ import {
 } from "../../src/macaroon/index.js";
 import { Random } from "./random.js";
 
-// The genuine tokens that everything else is made from. Always the same ones, whatever the seed.
+// The valid tokens from which all inputs are made. They are the same for every seed.
 
 const fixed = new Random(1);
 export const NOW: number = Date.parse("2030-01-01T00:00:00Z");
@@ -34,7 +34,7 @@ export const issuer: Issuer = createIssuer({
   ...options,
 });
 
-/** Every token of the corpus allows this. */
+/** A call that every token of the corpus allows. */
 export const ASKED: Invocation = {
   grant: "documents:read",
   operation: "get",
@@ -107,7 +107,7 @@ export const SAMPLES: readonly Sample[] = CORPUS.flatMap((presented) =>
   FORMATS.map((format) => ({ presented, format, text: writeMacaroons(presented, format) })),
 );
 
-/** A text as its holder presents it: converted to v2 if it is a macaroon in another form, else as it is. */
+/** Converts a macaroon in another form to v2, as its holder does before presenting it. */
 function converted(text: string): string {
   try {
     const { format, macaroons } = readMacaroons(text);
@@ -117,7 +117,7 @@ function converted(text: string): string {
   }
 }
 
-/** The decision on a text once it is converted. The text itself is refused in every other form than v2. */
+/** Decides on a text after converting it. The unconverted text must be refused in every other form than v2. */
 export function decide(text: string): Decision {
   const presented = converted(text);
   if (presented !== text && issuer.authorize(text, ASKED).allowed) {
@@ -127,8 +127,8 @@ export function decide(text: string): Decision {
 }
 
 /**
- * All that is signed, and the signatures: two texts with the same are the same token. Locations are
- * hints that anyone may change, and discharges may come in any order.
+ * Returns all signed content with the signatures: equal content means the same token. Locations are not signed,
+ * and the order of discharges does not matter.
  */
 export function signedContent([root, ...discharges]: Presented): string {
   return [contentOf(root), ...discharges.map(contentOf).sort()].join("\n");

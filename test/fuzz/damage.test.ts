@@ -6,11 +6,11 @@ import { join } from "./byte-mutations.js";
 import { CORPUS, decide, FORMATS, hex, type Presented, SAMPLES } from "./corpus.js";
 import { isGenuine } from "./no-op.js";
 
-// Every damage of a kind, one by one, to whole capabilities of every form; see tokens.test.ts for damage
-// of all kinds at random. A quick run takes one place in 13: prime to 8, so that every bit of a byte has its turn.
+// Every damage of a kind, one at a time, to whole capabilities of every form. tokens.test.ts has random damage of all
+// kinds. A quick run tries one place in 61; 61 is prime to 8, so every bit position of a byte occurs.
 const STEP = sized(1, 61);
 
-/** Allowed, refused, or allowed because nothing that is signed was touched. */
+/** Returns "no-op" for an allowed text in which nothing signed was changed. */
 function outcome(text: string): "refused" | "allowed" | "no-op" {
   if (!decide(text).allowed) return "refused";
   return isGenuine(text) ? "no-op" : "allowed";
@@ -45,7 +45,7 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
       expect(outcomes(cuts(text))).toEqual({ refused, allowed: 0, "no-op": 0 });
     }
     if (isJson) return;
-    // Less padding than there should be is refused, no padding at all is another spelling.
+    // Incomplete padding is refused; no padding is a valid spelling.
     for (const text of padded) expect(outcomes(cuts(text)).allowed).toBe(0);
   });
 
@@ -55,7 +55,7 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
       const changed = [...flips(bytes)].map((one) => Buffer.from(one).toString("latin1"));
       const counts = outcomes(changed);
       expect(counts.allowed).toBe(0);
-      // Letters of a location, and in v1json the case of hexadecimal digits.
+      // Only letters of a location, and in v1json the case of hexadecimal digits, may change.
       expect(counts["no-op"]).toBeLessThan(changed.length / 40);
     }
   });
@@ -82,13 +82,13 @@ test.each(["v1", "v2"] as const)(
       ]);
       const counts = outcomes(texts);
       expect(counts.allowed).toBe(0);
-      // Seven bits of each ASCII character of a location, and no others, may change.
+      // Only seven bits of each ASCII character of a location may change.
       expect(counts["no-op"]).toBeLessThanOrEqual(hints.join("").length * 7);
     }
   },
 );
 
-/** The same with other caveats in one of its macaroons, and the signatures as they were. */
+/** Returns the presented macaroons with other caveats in one of them, and unchanged signatures. */
 function withCaveats(from: Presented, which: number, caveats: readonly Caveat[]): Presented {
   const [first, ...others] = from.map((one, at) => {
     const { identifier, signature, location } = one;
@@ -97,7 +97,7 @@ function withCaveats(from: Presented, which: number, caveats: readonly Caveat[])
   return [first ?? from[0], ...others];
 }
 
-/** Every list that comes of leaving one item out, having it twice, or swapping it with a different one. */
+/** Returns every list made by removing an item, doubling one, or swapping two different ones. */
 function* rearranged<T>(items: readonly T[], same: (a: T, b: T) => boolean): Generator<T[]> {
   for (const [at, item] of items.entries()) {
     yield items.filter((_, other) => other !== at);

@@ -15,7 +15,7 @@ const NAMES: readonly Name[] = ["location", "identifier", "cid", "vid", "cl", "s
 const NOTHING = new Uint8Array();
 const utf8 = new TextEncoder();
 
-/** A macaroon as the list of its fields; in v2 with the ends of its sections. */
+/** Returns the fields of a macaroon; in v2, with the ends of sections. */
 function fieldsOf(macaroon: Macaroon, form: "v1" | "v2"): Field[] {
   const { identifier, caveats, signature, location } = macaroon;
   const place = utf8.encode(location ?? "");
@@ -36,7 +36,7 @@ function fieldsOf(macaroon: Macaroon, form: "v1" | "v2"): Field[] {
   return [...fields, ...end, { name: "signature", data: signature }];
 }
 
-/** One edit in a list of fields: left out, twice, swapped, replaced, moved, renamed. */
+/** Makes one edit in a list of fields: removes, doubles, swaps, replaces, moves or renames one. */
 function editFields(random: Random, fields: readonly Field[]): Field[] {
   const edited = [...fields];
   const at = random.below(edited.length);
@@ -67,7 +67,7 @@ function editFields(random: Random, fields: readonly Field[]): Field[] {
   return edited;
 }
 
-/** The same macaroons with some fields edited, in a binary form. */
+/** Writes the macaroons with some fields edited, in a binary form. */
 export function editedFields(random: Random, from: Presented, form: "v1" | "v2"): Uint8Array {
   let fields = from.flatMap((macaroon) => fieldsOf(macaroon, form));
   for (let edits = 1 + random.below(3); edits > 0 && fields.length > 0; edits--) {
@@ -96,7 +96,7 @@ function v2Field(random: Random, { name, data }: Field): Uint8Array {
     : join(type, length(random, data.length), data);
 }
 
-/** A LEB128 number; once in a while longer than needed, or another one. */
+/** Encodes a LEB128 number, sometimes longer than necessary or another number. */
 function length(random: Random, value: number): Uint8Array {
   const rare = random.below(100);
   let rest = rare === 0 ? value + random.pick([-1, 1, 128, 2 ** 14, 2 ** 21, 2 ** 27]) : value;

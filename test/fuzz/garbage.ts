@@ -1,6 +1,6 @@
 import type { Random } from "./random.js";
 
-// JSON-shaped garbage: what a careless or a hostile writer might put where something else belongs.
+// JSON-shaped garbage: values that a careless or hostile writer might put in the place of others.
 
 export type Value =
   | null
@@ -110,7 +110,7 @@ function anyScalar(random: Random): Value {
   }
 }
 
-/** Any JSON value, nested now and then. */
+/** Generates any JSON value, sometimes nested. */
 export function anyValue(random: Random, depth = 3): Value {
   const kind = depth === 0 ? 0 : random.below(10);
   if (kind < 6) return anyScalar(random);
@@ -120,7 +120,7 @@ export function anyValue(random: Random, depth = 3): Value {
   return object(items.map((item) => [random.pick(names), item]));
 }
 
-/** Unlike an assignment, this makes a member of any name, `__proto__` too. */
+/** Adds a property of any name, even `__proto__`, which assignment would not. */
 export function object(members: readonly (readonly [string, Value])[]): { [name: string]: Value } {
   return Object.fromEntries(members);
 }
@@ -148,7 +148,7 @@ function limit(random: Random): Value {
   return object(operators);
 }
 
-/** A hop that is right more often than not, and otherwise wrong in a place or two. */
+/** Generates a hop that is usually valid, and otherwise wrong in a place or two. */
 export function nearlyHop(random: Random): { [name: string]: Value } {
   return object(
     random.many(random.below(5), () => {

@@ -13,8 +13,8 @@ import {
 import { sized } from "../support/size.js";
 import { ASKED, issuer, type Presented } from "./corpus.js";
 
-// Discharges that need discharges, in shapes that make other implementations take exponential time or
-// overflow their stack. All of it ends at a cap or at the first discharge that is met twice.
+// Discharges that need discharges, in shapes that cost other implementations exponential time or a stack overflow.
+// Here every check ends at a limit or at the first discharge that is used twice.
 
 const secret = new TextEncoder().encode("shared by all third parties");
 const KEY = createRootKey(secret);
@@ -29,7 +29,7 @@ function needing(macaroon: Macaroon, ...names: readonly string[]): Macaroon {
 
 type Graph = Iterable<readonly [name: string, needs: readonly string[]]>;
 
-/** `bare` with a need for `start`, and bound discharges that need each other as `graph` says. */
+/** Returns `bare` with a third-party caveat for `start`, and bound discharges that need each other as in `graph`. */
 function presented(bare: Macaroon, start: readonly string[], graph: Graph): Presented {
   const root = needing(bare, ...start);
   const discharges = [...graph].map(([identifier, needs]) =>
@@ -44,7 +44,7 @@ function refusal(decision: Decision): string {
   return `${code} ${rule}`;
 }
 
-/** `levels` levels of two discharges, each of which needs both of the next level. */
+/** Returns `levels` levels of two discharges, each of which needs both of the next level. */
 function* ladder(levels: number): Generator<[string, string[]]> {
   for (let level = 0; level < levels; level++) {
     const next = level + 1 < levels ? [`l${level + 1}`, `r${level + 1}`] : [];
@@ -57,8 +57,7 @@ function* line(length: number): Generator<[string, string[]]> {
   for (let at = 0; at < length; at++) yield [`${at}`, at + 1 < length ? [`${at + 1}`] : []];
 }
 
-// What takes exponential time does not end within the patience of a test; what ends at once has a
-// hundred times the time it needs.
+// An exponential check would not end in this time, which is a hundred times the time needed.
 const AT_ONCE = 5000;
 const MANY = sized(5000);
 const LEVELS = MANY / 2;

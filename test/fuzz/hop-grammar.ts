@@ -1,9 +1,9 @@
 import declared from "canonicalize";
 
-// The form of a hop and of an identifier as docs/spec.md, sections 5 and 6, have it, written down a
-// second time; the canonical form is another implementation's.
+// A second implementation of the form of hops and identifiers (docs/spec.md, sections 5 and 6). The canonical form is
+// by another package.
 
-// Its types call it a default export; what a module gets is the function itself.
+// Its types declare a default export, but the module is the function itself.
 export const canonicalText: (value: unknown) => string | undefined = declared as unknown as (
   value: unknown,
 ) => string | undefined;
@@ -11,7 +11,7 @@ export const canonicalText: (value: unknown) => string | undefined = declared as
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const OPERATORS = ["in", "max", "min", "not_in"];
 
-/** What the bytes say if they are a JSON object in canonical form; nothing otherwise. */
+/** Parses a JSON object in canonical form; undefined for anything else. */
 export function canonicalObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const text = utf8.decode(bytes);
@@ -30,7 +30,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a canonical object is a well-formed hop. */
+/** Returns whether a canonical object is a well-formed hop. */
 export function isHop(hop: Readonly<Record<string, unknown>>): boolean {
   const members = Object.entries(hop);
   return members.length > 0 && members.every(([name, value]) => isMember(name, value));
@@ -91,7 +91,7 @@ function isScalar(value: unknown): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** Days are counted here rather than left to `Date`, which lets 30 February pass. */
+/** Counts days itself, since `Date` accepts 30 February. */
 function isTime(value: unknown): boolean {
   if (typeof value !== "string") return false;
   const found = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/.exec(value);
@@ -102,7 +102,7 @@ function isTime(value: unknown): boolean {
   return days !== undefined && day >= 1 && day <= days;
 }
 
-/** Whether a canonical object is a well-formed identifier. */
+/** Returns whether a canonical object is a well-formed identifier. */
 export function isIdentifier(value: Readonly<Record<string, unknown>>): boolean {
   const { v, id, issued, iss, kid, grant, principal = "nobody", ...others } = value;
   const named = [iss, kid, grant, principal].every((one) => typeof one === "string" && one !== "");

@@ -52,7 +52,7 @@ const PIECES = [
   "\ufeff",
 ];
 
-/** One edit of a JSON text: of its characters, or of a member, a value or an item that it has. */
+/** Makes one edit of a JSON text: of its characters, or of a property, a value or an item. */
 export function editJson(random: Random, text: string, other: string): string {
   const at = random.below(text.length + 1);
   switch (random.below(10)) {
@@ -79,7 +79,7 @@ export function editJson(random: Random, text: string, other: string): string {
         ]);
       });
     case 7:
-      // A member once more, with the same value or another.
+      // A property again, with the same value or another.
       return replaceSome(random, text, /"(?:[^"\\]|\\.)*":(?:"(?:[^"\\]|\\.)*"|\d+)/g, (member) => {
         const name = member.slice(0, member.indexOf(":"));
         return random.pick([
@@ -123,7 +123,7 @@ function deep(random: Random, text: string): string {
   ]);
 }
 
-/** The same JSON in another spelling: white space between tokens, escapes in strings. */
+/** Writes the same JSON in another spelling: white space between tokens, escapes in strings. */
 export function respelledJson(random: Random, text: string): string {
   return text.replaceAll(/"(?:[^"\\]|\\.)*"|[{}[\]:,]/g, (token) => {
     if (!token.startsWith('"'))

@@ -6,25 +6,25 @@ import {
 } from "../../src/macaroon/index.js";
 import { CORPUS, hex, signedContent } from "./corpus.js";
 
-// When a changed text may still be allowed: only if nothing that is signed has changed, and if reading
-// it left nothing unread. Then the change was one of
+// A changed text may be allowed only if nothing signed has changed, and reading it left nothing unread. Then the
+// change was one of:
 //
 // - the base64 alphabet, or the padding;
-// - JSON white space, escapes, the order of members, `x` instead of `x64` or the other way round, the
-//   case of hexadecimal digits, an empty list of caveats left out;
+// - JSON white space, escapes, the order of properties, `x` in place of `x64` or the reverse, the
+// case of hexadecimal digits, an omitted empty list of caveats;
 // - another of the four forms;
-// - a location, which is a hint that anyone may change and where none is as good as an empty one; the
-//   order of discharges; a `v` in JSON, which may be left out.
+// - a location, which is not signed, and which may be empty or absent; the order of discharges; an
+// omitted `v` in JSON.
 
 const GENUINE = new Set(CORPUS.map(signedContent));
 
-/** Whether the text says the same as a genuine token, and nothing besides. */
+/** Returns whether the text has the content of a valid token, and nothing else. */
 export function isGenuine(text: string): boolean {
   const reading = readMacaroons(text);
   return GENUINE.has(signedContent(reading.macaroons)) && unread(text, reading) === undefined;
 }
 
-/** What a reading left out or made up, by a second look at the text; nothing if it is all there. */
+/** Reads the text a second time, and returns the part that the first reading omitted or invented, if any. */
 export function unread(text: string, { format, macaroons }: MacaroonText): string | undefined {
   if (format === "v1" || format === "v2") {
     const given = strictBase64(text);
@@ -40,13 +40,13 @@ export function unread(text: string, { format, macaroons }: MacaroonText): strin
   return given === macaroons.map(readFields).join("\n") ? undefined : "fields differ";
 }
 
-// In v1 a third-party caveat's location may be left out, which reads as an empty one.
+// In v1, the location of a third-party caveat may be omitted, which counts as empty.
 function sameV1(given: string, written: string): boolean {
   const bare = (bytes: string): string => bytes.replaceAll("0008cl \n", "");
   return bare(given) === bare(written);
 }
 
-// In v2 a location may be there and empty, which reads as none; writers leave it out.
+// In v2, an empty location counts as absent; writers omit it.
 function sameV2(given: string, written: string): boolean {
   let at = 0;
   for (let next = 0; next < given.length; next++, at++) {
@@ -56,7 +56,7 @@ function sameV2(given: string, written: string): boolean {
   return at === written.length;
 }
 
-/** Decodes base64 of one alphabet, with all of its padding or none; Node's own decoder takes anything. */
+/** Decodes base64 of one alphabet, with complete padding or none; Node's own decoder accepts anything. */
 function strictBase64(text: string): string {
   const bytes = Buffer.from(text, "base64");
   const spellings = (["base64", "base64url"] as const).flatMap((alphabet) => {

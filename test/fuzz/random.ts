@@ -1,12 +1,12 @@
 import { test } from "vitest";
 import { sized } from "../support/size.js";
 
-// Everything here is drawn from one seed, which is printed. To repeat a run:
+// All random values come from one seed, which is printed. To repeat a run:
 //
-//     PROVISO_FUZZ_SEED=123 npx vitest run test/fuzz
-//     PROVISO_FUZZ_SEED=123 PROVISO_FUZZ_RUNS=10000000 npx vitest run test/fuzz
+// PROVISO_FUZZ_SEED=123 npx vitest run test/fuzz
+// PROVISO_FUZZ_SEED=123 PROVISO_FUZZ_RUNS=10000000 npx vitest run test/fuzz
 
-/** How the inputs of a run are shared out. */
+/** The share of each target in the inputs of a run. */
 const SHARES = {
   "binary tokens": 0.26,
   "JSON tokens": 0.2,
@@ -32,7 +32,7 @@ function whole(name: string, otherwise: number): number {
   throw new TypeError(`${name} must be a whole number above 0, not ${given}`);
 }
 
-/** Random choices that are the same for the same seed (mulberry32). */
+/** A random generator with a seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -40,7 +40,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A whole number from 0 up to, not including, `limit`. */
+  /** Returns an integer from 0 to below `limit`. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -49,7 +49,7 @@ export class Random {
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
   }
 
-  /** True once in `times`. */
+  /** Returns true with a probability of one in `times`. */
   once(times: number): boolean {
     return this.below(times) === 0;
   }
@@ -64,15 +64,15 @@ export class Random {
     return Uint8Array.from({ length }, () => this.below(256));
   }
 
-  /** `length` times whatever `make` gives. */
+  /** Calls `make` `length` times. */
   many<T>(length: number, make: () => T): T[] {
     return Array.from({ length }, make);
   }
 }
 
 /**
- * A test of `check` with this target's share of the run's inputs, each of which can be repeated alone.
- * What `check` says became of each input is counted and printed.
+ * Registers a test that calls `check` with this target's share of the run's inputs, each of which can be repeated
+ * alone. The outcomes that `check` returns are counted and printed.
  */
 export function fuzz(target: Target, check: (random: Random) => string): void {
   const runs = Math.ceil(RUNS * SHARES[target]);
@@ -98,5 +98,5 @@ function count(of: number): string {
   return of.toLocaleString("en");
 }
 
-/** What the targets get together, which must be the whole run. */
+/** The shares of all targets, which must add up to the whole run. */
 export const SHARED_OUT: number = Object.values(SHARES).reduce((sum, share) => sum + share, 0);

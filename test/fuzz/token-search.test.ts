@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { TokenSearch } from "../../src/agent/token-search.js";
 import type { Json } from "../../src/bytes/json.js";
 
-// Texts that cost a search the most for their length: CPU time of the second look, in milliseconds.
+// The most expensive texts for a token search, by length: CPU time of the second search, in milliseconds.
 
 const repeated = (text: string): string => text.repeat(Math.ceil(256_000 / text.length));
 const bytes = (...values: number[]): string =>

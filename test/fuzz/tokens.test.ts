@@ -25,7 +25,7 @@ import { fuzz, type Random, SHARED_OUT } from "./random.js";
 
 const KEY = createRootKey(Uint8Array.of(1));
 
-/** What `read` gives; nothing if it refuses the token. Anything else that it throws is a fault. */
+/** Returns the result of `read`, or undefined for a refused token. Any other error fails the test. */
 function unlessRefused<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -35,7 +35,7 @@ function unlessRefused<T>(read: () => T): T | undefined {
   }
 }
 
-/** Everything that reads tokens reads this one, and none may allow or make up anything. */
+/** Passes the token to every reader; none may allow it or invent content. */
 function put(text: string, random: Random): string {
   const decision = decide(text);
   if (decision.allowed && !isGenuine(text)) throw new Error(`allowed: ${text}`);
@@ -60,7 +60,7 @@ function putReadable(text: string, reading: MacaroonText): void {
   const { format, macaroons } = reading;
   const left = unread(text, reading);
   if (left !== undefined) throw new Error(`${left}: ${text}`);
-  // Written in the same form and read again it is the same, to the byte.
+  // Writing the token in the same form gives the same bytes.
   const again = readMacaroons(writeMacaroons(macaroons, format));
   const bytes = (of: MacaroonText): string =>
     of.macaroons.map((one) => macaroonToBytes(one, "v2").join()).join(";");

@@ -22,7 +22,7 @@ async function opened(options: HomeOptions): Promise<Home> {
   return home;
 }
 
-/** The codes of a refusal, or `allowed`. */
+/** Returns the codes of a refusal, or `allowed`. */
 function outcome({ issuer }: Home, token: string, invocation: object = READING): string {
   const decision = issuer.authorize(token, { ...READING, ...invocation });
   return decision.allowed ? "allowed" : decision.denials.map(({ code }) => code).join();
@@ -172,7 +172,7 @@ describe("a home that cannot be used fails with a code", () => {
     damage(folder);
     const error: unknown = await openHome({ folder }).catch((one: unknown) => one);
     expect(error).toMatchObject({ code, path: expect.stringContaining(folder) });
-    // What to type next is for the command to say.
+    // The command, not the library, says which command to run next.
     expect(String(error)).not.toContain("proviso init");
   });
 

@@ -5,7 +5,7 @@ import express, { type RequestHandler } from "express";
 import { expect, test } from "vitest";
 import { jsonBody } from "../../src/http/body.js";
 
-/** An app that answers with the body it has read. @param before - Stands in front of what reads it. */
+/** Starts an app that answers with the body it has read. @param before - Middleware in front of the body reader. */
 async function echo(...before: RequestHandler[]) {
   const app = express();
   const received: number[] = [];
@@ -26,7 +26,7 @@ async function echo(...before: RequestHandler[]) {
   return { port, close: () => server.close() };
 }
 
-/** Status and body of what comes back for some bytes, sent in pieces. */
+/** Returns the status and body of the answer to these bytes, sent in pieces. */
 async function answerTo(port: number, pieces: readonly Buffer[]): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   const closed = once(socket, "close");

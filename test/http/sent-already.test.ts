@@ -3,11 +3,14 @@ import express from "express";
 import { expect, test } from "vitest";
 import { jsonBody } from "../../src/http/body.js";
 
-/** Sends a POST whose body comes once the answer has begun; resolves with what Express's error handler got. */
+/**
+ * Sends a POST whose body arrives after the answer has begun; resolves with the error that Express's error handler
+ * got.
+ */
 async function lateBody(text: string): Promise<unknown> {
   const app = express();
   app.use((_req, res, next) => {
-    // As a middleware does whose time is over.
+    // Like a middleware with a timeout.
     res.status(503).write("late");
     next();
   });

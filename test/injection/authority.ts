@@ -8,33 +8,33 @@ import { grantsFor, type Need, OWNERS, SEEDS } from "./need.js";
 import { type AgentName, type Invoker, SERVICES, type Service } from "./world/people.js";
 import type { World } from "./world/world.js";
 
-/** How agents come by authority. */
+/** The ways in which agents get authority. */
 export const MODES = ["ambient", "session", "task"] as const;
 
 export type ModeName = (typeof MODES)[number];
 
-/** What one who works on a task is handed for one need. */
+/** The tokens and handles that a worker gets for one need. */
 export interface Handed {
   readonly service: Service;
-  /** What the task needs it for; empty for what comes with the session. */
+  /** The operations that the task needs; empty for tokens of the session. */
   readonly operations: readonly string[];
-  /** None where authority is ambient. */
+  /** Empty in ambient mode. */
   readonly tokens: readonly string[];
-  /** By title. */
+  /** Handles by title. */
   readonly handles: { readonly [title: string]: string };
 }
 
-/** Seconds that a task's capability lives, and that what is narrowed from it does. */
+/** Lifetimes in seconds: of a task's capability, and of the tokens narrowed from it. */
 const TASK_LIFETIME = 600;
 const WORKER_LIFETIME = 300;
-/** Seconds of a working day. */
+/** Lifetime in seconds of a session: one working day. */
 const SESSION_LIFETIME = 8 * 3600;
 
-/** The orchestrator's side of authority: it acts for Alice, and hands on what others need. */
+/** The orchestrator's authority: it acts for Alice, and hands narrowed authority to workers. */
 export class Authority {
   readonly mode: ModeName;
   readonly #world: World;
-  /** Capabilities as they were granted; never narrowed. */
+  /** Capabilities as granted, before any narrowing. */
   readonly #own: { readonly service: AgentName; readonly granted: GrantedCapability }[] = [];
   readonly #session: { readonly service: Service; readonly granted: GrantedCapability }[] = [];
 
@@ -43,7 +43,7 @@ export class Authority {
     this.#world = world;
   }
 
-  /** In session mode, asks for everything that the session might need. */
+  /** Requests everything that the session might need, in session mode only. */
   async begin(): Promise<void> {
     if (this.mode !== "session") return;
     const expires = this.#world.clock.in(SESSION_LIFETIME);
@@ -70,12 +70,12 @@ export class Authority {
   }
 
   /**
-   * What a need takes: in task mode a capability, narrowed for the one who will make the calls; in
-   * session mode all there is; else nothing but handles.
+   * Returns the tokens and handles for a need: in task mode a narrowed capability, in session mode every
+   * capability of the session, in ambient mode only handles.
    *
-   * @param invoker - Who will present it: then no more is asked for than the need, and the hop binds
-   *   it. Absent to ask for a whole collection and all that can be done there, and to leave to the hop
-   *   what the need is.
+   * @param invoker - The invoker that will present the token. If given, exactly the need is requested, and
+   * the hop binds the token to the invoker. If absent, the whole collection is requested with every
+   * operation, and the hop narrows the token to the need.
    */
   async hand(need: Need, invoker: Invoker | undefined): Promise<Handed> {
     const { service, operations, titles = [] } = need;
@@ -108,7 +108,7 @@ export class Authority {
     return { service, operations, tokens, handles };
   }
 
-  /** Everything that the session has, for agents that are given all of it. */
+  /** Returns all capabilities of the session, for agents that get everything. */
   wholeSession(): readonly Handed[] {
     return SERVICES.map((service) => {
       const own = this.#session.filter((one) => one.service === service);
@@ -123,7 +123,7 @@ export class Authority {
     });
   }
 
-  /** Leave to send the orchestrator a task, by its own capability; none where authority is ambient. */
+  /** Returns tokens that allow sending tasks to the orchestrator; none in ambient mode. */
   async toAskTheOrchestrator(invoker: Invoker): Promise<readonly string[]> {
     if (this.mode === "ambient") return [];
     const client = new CapabilityClient(
@@ -134,7 +134,7 @@ export class Authority {
     return capabilities.map(({ token }) => token);
   }
 
-  /** The task is done: its capabilities are revoked, with all that was narrowed from them. */
+  /** Ends the task: revokes its capabilities, and thereby every token narrowed from them. */
   async end(): Promise<void> {
     if (this.mode !== "task") return;
     for (const { service, granted } of this.#own) {
@@ -143,7 +143,7 @@ export class Authority {
     }
   }
 
-  /** Of every capability that the orchestrator holds, the links that only it may revoke. */
+  /** Returns the link of every capability of the orchestrator; only the orchestrator may revoke these. */
   links(): readonly string[] {
     return this.#own.map(({ granted }) => granted.revocationId);
   }
@@ -153,7 +153,7 @@ export class Authority {
     const client = await this.#client(service);
     const grants = grantsFor(need);
     const answer = await client.request({
-      // A grant that requires another is given only if there is something under both.
+      // A grant that requires another is issued only with something under both.
       grants,
       operations: grants.length > 1 ? [...operations, "read"] : operations,
       purpose: "one task",
@@ -196,7 +196,7 @@ export class Authority {
   }
 }
 
-/** A need for everything of its sort: what a planner asks for that narrows for each worker. */
+/** Returns a need for the whole collection, which the planner requests once and narrows for each worker. */
 function widened(need: Need): Need {
   const { service, operations, collection } = need;
   const [operation = ""] = operations;
@@ -208,7 +208,7 @@ function widened(need: Need): Need {
   return { service, operations: all, collection, titles };
 }
 
-/** What a hop says that leaves a need and nothing else. */
+/** Returns the hop that allows a need and nothing else. */
 function narrowedTo({ operations, constraints }: Need, handles: readonly string[]): HopInit {
   return {
     operations,
@@ -217,7 +217,7 @@ function narrowedTo({ operations, constraints }: Need, handles: readonly string[
   };
 }
 
-/** The skill that lists what an agent holds. */
+/** Returns the id of the skill that lists an agent's contents. */
 export function listSkill(service: Service): string {
   return {
     documents: "list_documents",
@@ -227,7 +227,7 @@ export function listSkill(service: Service): string {
   }[service];
 }
 
-/** Of tokens, those that an agent has issued. */
+/** Returns the tokens that an agent issued. */
 export function tokensFor(service: AgentName, tokens: readonly string[]): readonly string[] {
   return tokens.filter((token) => inspect(token).capability?.iss === service);
 }

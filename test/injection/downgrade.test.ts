@@ -6,8 +6,8 @@ import { marksIn } from "./world/holdings.js";
 import { SERVICES } from "./world/people.js";
 import { World } from "./world/world.js";
 
-// Workers have no rights of their own, so that what they can do without a capability shows nothing of
-// the agents. The user's own access token has every right, and gets nothing without one either.
+// Workers have no rights of their own, so a worker's refused call without a capability would prove nothing. The
+// user's own access token has every right, and is refused without a capability too.
 test("in mode require, a user's access token without a capability is refused by every way in", async () => {
   const world = await World.open({ mode: "require", runTask: async () => ({ done: true }) });
   try {

@@ -18,17 +18,17 @@ describe.each(SCENARIOS)("$id", (scenario) => {
     async (mode) => {
       const outcome = await quietly(() => play(scenario, mode));
       Object.assign(results.get(scenario) ?? {}, { [mode]: outcome });
-      // The work goes on, whatever else does.
+      // The legitimate work succeeds.
       expect(outcome.failedSteps).toEqual([]);
       expect(outcome.steps).toBeGreaterThan(2);
-      // Nothing was stopped because it broke something, or because it was too much at once.
+      // No call ended by a server error or by rate limiting.
       expect(outcome.strange).toEqual([]);
       if (mode === "task") {
         expect(outcome.harms).toEqual([]);
         expect(outcome.succeeded).toBe(0);
         return;
       }
-      // The same attacker does harm where nothing, or too little, is in its way.
+      // Without sufficient protection, the same attacker does harm.
       expect(outcome.succeeded).toBeGreaterThan(0);
       expect(outcome.goal).toBe(true);
     },
@@ -47,7 +47,7 @@ test("every class of attack is tried in task mode, and in more than a quarter of
 
 describe("all scenarios together", () => {
   test("are refused for what is asked, for every documented reason, not because all calls fail", () => {
-    // An attacker that can make no call at all would be refused everything, and show nothing.
+    // If the attacker could make no valid call, every refusal would be meaningless.
     const within = task().filter((outcome) => outcome.within > 0);
     expect(within.length).toBeGreaterThanOrEqual(SCENARIOS.length - 1);
     const reasons = new Set(task().flatMap((outcome) => Object.keys(outcome.reasons)));
@@ -64,7 +64,7 @@ describe("all scenarios together", () => {
     mkdirSync("reports", { recursive: true });
     writeFileSync("reports/injection.json", JSON.stringify(Object.fromEntries(generated), null, 2));
     if (process.env["PROVISO_INJECTION_WRITE"] === "1") return;
-    // How many calls there are to try hangs on what was seen, and in which order.
+    // The number of calls varies with the tokens and handles seen and their order.
     const places = {
       "docs/injection.md": generated.slice(0, 2),
       "README.md": generated.slice(3),
@@ -81,13 +81,13 @@ describe("all scenarios together", () => {
   });
 });
 
-/** A table without its counts, but for whether there was any success. */
+/** Replaces the counts in a table by whether any attack succeeded. */
 function shapeOf(table: string): string {
   const count = /(?<!steps )\b(?:\d+ % \()?(\d+) of \d+/g;
   return table.replace(count, (_, first: string) => (first === "0" ? "none" : "some"));
 }
 
-/** Each must have been the only thing in the way of some call. */
+/** Reasons each of which was the only one to refuse some call. */
 const DEFENCES = [
   "capability_missing",
   "capability_unknown",

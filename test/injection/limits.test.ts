@@ -6,8 +6,8 @@ import { METHODS } from "../../src/protocols/a2a/extension.js";
 import { marksIn } from "./world/holdings.js";
 import { World } from "./world/world.js";
 
-// What task-scoped capabilities do not prevent (docs/injection.md): each limit is shown, so that the
-// page can not promise more than there is, nor go on warning of what has become impossible.
+// Limits of task-scoped capabilities (docs/injection.md). Each test demonstrates one, so that the page neither
+// promises too much nor warns of something that is no longer possible.
 
 async function inWorld<T>(action: (world: World) => Promise<T>): Promise<T> {
   const world = await World.open({ mode: "require", runTask: async () => ({ done: true }) });
@@ -68,7 +68,7 @@ describe("what a capability's scope does not prevent", () => {
       const [first = "", second = ""] = handles;
       const narrowed = attenuate(token, { resourceHandles: [first] });
       expect(narrowed.ok).toBe(true);
-      // The id stands in the narrowed token, and is as good as the token that was narrowed.
+      // The id is readable in the narrowed token, and is as good as the wider token.
       const connection = world.connect("documents", "alice", "orchestrator");
       const params = { skill: "read_document", arguments: { resource: second }, capabilityId: id };
       expect(errorIn(await connection.method(METHODS.invoke, params))).toBeUndefined();
@@ -106,7 +106,7 @@ describe("what a capability's scope does not prevent", () => {
     }));
 });
 
-/** The reason of a JSON-RPC error, if there is one. */
+/** Returns the reason of a JSON-RPC error, if there is one. */
 function errorIn(answer: Json): Json | undefined {
   const error = isJsonObject(answer) ? answer["error"] : undefined;
   const data = error !== undefined && isJsonObject(error) ? error["data"] : undefined;

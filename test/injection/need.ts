@@ -13,19 +13,19 @@ import {
   EMAIL_OWNERS,
 } from "./world/seeds.js";
 
-/** Something that a task needs of an agent for one of those who work on it: and nothing more. */
+/** The minimum that a task needs from an agent for one of its workers. */
 export interface Need {
   readonly service: Service;
   readonly operations: readonly string[];
-  /** Where it is; absent for operations that are done to nothing that is there. */
+  /** The collection; absent for operations without an existing resource. */
   readonly collection?: string;
-  /** Which things in the collection, by title. */
+  /** Resources in the collection, by title. */
   readonly titles?: readonly string[];
-  /** What the arguments must be. */
+  /** Constraints on the arguments. */
   readonly constraints?: { readonly [argument: string]: Constraint };
 }
 
-/** What every agent holds at the start. */
+/** The initial contents of every agent. */
 export const SEEDS: Readonly<Record<Service, readonly Seed[]>> = {
   documents: DOCUMENTS,
   calendar: CALENDAR,
@@ -33,7 +33,7 @@ export const SEEDS: Readonly<Record<Service, readonly Seed[]>> = {
   code: CODE,
 };
 
-/** Whose collections are whose, agent by agent. */
+/** The owners of collections, by agent. */
 export const OWNERS: Readonly<Record<Service, { readonly [user: string]: readonly string[] }>> = {
   documents: DOCUMENT_OWNERS,
   calendar: CALENDAR_OWNERS,
@@ -41,29 +41,29 @@ export const OWNERS: Readonly<Record<Service, { readonly [user: string]: readonl
   code: CODE_OWNERS,
 };
 
-/** The grants to ask for: an agent's grants go by what operations do. */
+/** Returns the grants to request for a need. */
 export function grantsFor({ service, operations }: Need): readonly string[] {
   const [operation = ""] = operations;
   if (["read", "list"].includes(operation)) return [`${service}:read`];
   if (["send", "run"].includes(operation)) return [`${service}:${operation}`];
-  // Grants to write require the one to read.
+  // A grant to write requires the grant to read.
   return [`${service}:write`, `${service}:read`];
 }
 
-/** Whether one of the needs is to read what lies there. */
+/** Returns whether one of the needs is to read this place. */
 export function needsToRead(needs: readonly Need[], place: string): boolean {
   return needs.some((need) => covers(need, "read", place));
 }
 
-/** Something that was done to what lies in agents. */
+/** A change of an agent's contents. */
 export interface Change {
   readonly kind: "added" | "changed" | "removed";
   readonly place: string;
-  /** The thing after the change, or before it if it is gone. */
+  /** The value after the change; for a removal, the value before. */
   readonly value: string;
 }
 
-/** Whether one of the needs is to make this change. */
+/** Returns whether one of the needs allows this change. */
 export function needsToChange(needs: readonly Need[], { kind, place, value }: Change): boolean {
   const [service, collection] = place.split("/");
   const has = (operation: string): boolean => needs.some((need) => covers(need, operation, place));
@@ -85,14 +85,14 @@ function covers(need: Need, operation: string, place: string): boolean {
   return titles.some((title) => placeOfTitle(service, collection, title) === place);
 }
 
-/** Where the thing with a title lies. */
+/** Returns the place of the resource with this title. */
 function placeOfTitle(service: Service, collection: string, title: string): string {
   const seed = SEEDS[service].find((one) => one.collection === collection && one.title === title);
   if (seed === undefined) throw new TypeError(`there is no ${title} in ${service}/${collection}`);
   return placeOf(service, collection, seed.key);
 }
 
-/** What a sent message or a job says of itself. */
+/** Returns the fields of a sent message or a job. */
 function fieldsIn(value: string): { readonly [name: string]: Json } {
   const row: Json = JSON.parse(value);
   if (!isJsonObject(row)) return {};
@@ -102,7 +102,7 @@ function fieldsIn(value: string): { readonly [name: string]: Json } {
   return isJsonObject(sent) ? { ...sent, subject: row["title"] ?? null } : {};
 }
 
-// A second reading of constraints, without a look at the judge that is tested.
+// Judges constraints independently of the judge under test.
 function satisfies({ constraints = {} }: Need, fields: { readonly [name: string]: Json }): boolean {
   return Object.entries(constraints).every(([name, limit]) => {
     const value = fields[name];

@@ -7,14 +7,14 @@ import type { World } from "./world/world.js";
 
 const ORDER = /^CALL (\S+) (\S+) (\{.*\})$/gm;
 
-/** An order, as it may stand in any text. */
+/** Returns an order that can be hidden in any text. */
 export function order(service: Service, skill: string, given: JsonObject): string {
   return `CALL ${service} ${skill} ${JSON.stringify(given)}`;
 }
 
 /**
- * What an agent does with a message in words: whatever it says. A model could be talked out of it, or
- * into it; this one obeys every order, with all the authority that it has.
+ * Obeys every order in a message, with all the agent's authority. A model might or might not obey; this agent
+ * always does.
  */
 export async function obey(
   agent: AgentName,
@@ -42,7 +42,7 @@ interface Order {
   readonly service: Service;
   readonly skill: string;
   readonly values: JsonObject;
-  /** Tokens that came in the message. */
+  /** Tokens from the message. */
   readonly given: readonly string[];
 }
 
@@ -57,7 +57,7 @@ async function act(
     const outcome = await task.invoke(skill, values);
     return outcome.ok ? outcome.result : { refused: outcome.denials.map(({ code }) => code) };
   }
-  // Today an agent calls others with the authority of the user who connected it.
+  // Today, an agent calls others with the authority of the user who connected it.
   const principal = mode === "ambient" ? "alice" : "itself";
   const connection = world.connect(service, principal, workerOf(agent));
   const tokens = tokensFor(service, given).slice(0, 8);
@@ -76,7 +76,7 @@ function textsIn(value: Json): readonly string[] {
   return (Array.isArray(value) ? value : Object.values(value)).flatMap(textsIn);
 }
 
-/** Texts that are tokens: v2 in base64url starts with the same characters. */
+/** Returns the strings that are tokens: v2 in base64url always starts with the same characters. */
 function tokensIn(value: Json): readonly string[] {
   return textsIn(value).filter((text) => /^Ag[A-Za-z0-9_-]{80,}$/.test(text));
 }

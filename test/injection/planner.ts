@@ -8,21 +8,21 @@ import { type Stage, Worker } from "./worker.js";
 import { dataPart, messageOf, resultOf } from "./world/connection.js";
 import { type AgentName, workerOf } from "./world/people.js";
 
-/** What a worker does about its task. */
+/** The work of a worker on its task. */
 export type Work = (worker: Worker) => Promise<Json>;
 
-/** Work that is handed to an agent. */
+/** Work to delegate to an agent. */
 export interface Delegation {
   readonly to: AgentName;
   readonly needs: readonly Need[];
-  /** Whether tokens are bound to who presents them; true unless given. */
+  /** Whether tokens are bound to their invoker; true unless given. */
   readonly bound?: boolean;
   readonly work: Work;
 }
 
 /**
- * The part of the orchestrator that has the user's own authority: it decides what is to be done and
- * what that takes, and never reads what others wrote.
+ * The part of the orchestrator that has the user's own authority. It plans the work and its needs, and never
+ * reads text that others wrote.
  */
 export class Planner {
   readonly #stage: Stage;
@@ -31,7 +31,7 @@ export class Planner {
 
   readonly #noted: (delegation: Delegation) => void;
 
-  /** @param noted - Told of every delegation before it is made. */
+  /** @param noted - Called before every delegation. */
   constructor(stage: Stage, authority: Authority, noted: (delegation: Delegation) => void) {
     this.#stage = stage;
     this.#authority = authority;
@@ -43,8 +43,8 @@ export class Planner {
   }
 
   /**
-   * Hands work to an agent, over A2A and with no more than the work needs. Tokens for the agent's own
-   * skills go with the request; those for others' skills go into the message, bound to the agent.
+   * Delegates work to an agent over A2A, with only the authority that the work needs. Tokens for the agent's
+   * own skills are presented with the request; tokens for others' skills are in the message, bound to the agent.
    */
   async delegate(delegation: Delegation): Promise<Json> {
     const { to, needs, work, bound = true } = delegation;
@@ -54,7 +54,7 @@ export class Planner {
     const handed: Handed[] = [];
     for (const need of needs) {
       const own = need.service === to;
-      // Calls of an agent's own skills are made under the name of who sent it the task.
+      // An agent's own skills are called in the name of the sender of the task.
       const invoker = own ? "orchestrator" : workerOf(to);
       const one = await this.#authority.hand(need, bound ? invoker : undefined);
       if (own) presented.push(...one.tokens);
@@ -74,7 +74,7 @@ export class Planner {
     const plain = await world.connect(to, "alice", "orchestrator").client();
     const tokens = [...new Set(presented)].slice(0, 8);
     const client = tokens.length === 0 ? plain : await withCapability(plain, tokens);
-    // What is presented must not stand in the message as well: messages are kept.
+    // Presented tokens must not be in the message too, since messages are stored.
     const others = handed.map((one) => ({
       ...one,
       tokens: one.tokens.filter((token) => !tokens.includes(token)),
@@ -83,7 +83,7 @@ export class Planner {
     return resultOf(await client.sendMessage(messageOf([dataPart(told)])));
   }
 
-  /** Does the work that a task brings, if it is one of this planner's. */
+  /** Does the work of a task, if this planner delegated it. */
   async perform(agent: AgentName, task: TaskCall): Promise<Json | undefined> {
     const [told] = task.data;
     const key = told !== undefined && isJsonObject(told) ? told["work"] : undefined;

@@ -7,7 +7,7 @@ const NOTICES = [
   "Unhandled error in JSON-RPC POST handler: VersionNotSupportedError",
 ];
 
-/** Runs an action without the SDK's notices of refused calls, of which there are hundreds. */
+/** Runs an action without printing the SDK's hundreds of notices about refused calls. */
 export async function quietly<T>(action: () => Promise<T>): Promise<T> {
   const { error, warn } = console;
   const without =

@@ -14,33 +14,33 @@ import { messageOf, resultOf, textPart } from "./world/connection.js";
 import type { AgentName, Principal } from "./world/people.js";
 import { World } from "./world/world.js";
 
-/** A workflow that is attacked in a way that has been published. */
+/** A workflow with a published kind of attack. */
 export interface Scenario {
-  /** Short, for files and tables. */
+  /** A short name for files and tables. */
   readonly id: string;
   readonly title: string;
-  /** What the user asks for, in words. */
+  /** The user's request in words. */
   readonly ask: string;
-  /** What agents' cards say, where it is not the usual. */
+  /** Descriptions in agents' cards that differ from the defaults. */
   readonly descriptions?: { readonly [agent: string]: string };
-  /** Whose access tokens a compromised agent has where authority is ambient; Alice's unless given. */
+  /** The principals whose access tokens a compromised agent has in ambient mode; Alice's unless given. */
   readonly ambientPrincipals?: readonly Principal[];
-  /** Whether compromised agents wait until the task is over. */
+  /** Whether compromised agents wait until the task is done. */
   readonly sleeper?: boolean;
-  /** What the attacker is after: harms that must all be there for the goal to be reached. */
+  /** The attacker's goal: all these harms must occur. */
   readonly goal: readonly string[];
-  /** The work, step by step. */
+  /** The legitimate work, step by step. */
   run(planner: Planner): Promise<void>;
-  /** What only this scenario's attacker tries, beside all that every one does. */
+  /** Attacks of this scenario only, in addition to the common ones. */
   special?(attacker: Attacker): Promise<void>;
 }
 
-/** What came of a scenario in a mode, and whether the attacker reached its goal. */
+/** The outcome of a scenario in a mode, and whether the attacker reached its goal. */
 export interface ScenarioOutcome extends Outcome {
   readonly goal: boolean;
 }
 
-/** Plays a scenario in a mode, from the first step to the last attempt, in a world of its own. */
+/** Plays a scenario in a mode and a new world, from the first step to the last attack. */
 export async function play(scenario: Scenario, mode: ModeName): Promise<ScenarioOutcome> {
   const performance = new Performance(scenario, mode);
   const world = await World.open({
@@ -107,7 +107,7 @@ class Performance {
     const { clock } = world;
     const done = clock.now;
     this.#rules.needs = [];
-    // Two futures: time passes; or the task's capabilities are revoked when it is done.
+    // Two endings: the capabilities expire, or they are revoked when the task is done.
     clock.now = done + LATER;
     for (const attacker of this.#attackers) await replay(attacker, "later times");
     clock.now = done;
@@ -134,7 +134,7 @@ class Performance {
     return result ?? obey(agent, task, world, this.#mode);
   }
 
-  /** The user's own message, which starts everything. */
+  /** The user's message that starts the work. */
   async #ask(world: World, authority: Authority): Promise<Json> {
     const plain = await world.connect("orchestrator", "alice", "console").client();
     const tokens = await authority.toAskTheOrchestrator("console");
@@ -142,7 +142,7 @@ class Performance {
     return resultOf(await client.sendMessage(messageOf([textPart(this.#scenario.ask)])));
   }
 
-  /** What a delegation is for is what the task needs from then on. */
+  /** Adds a delegation's needs to the needs of the task. */
   #note({ needs }: Delegation): void {
     this.#rules.needs = [...this.#rules.needs, ...needs];
   }
@@ -161,5 +161,5 @@ class Performance {
   }
 }
 
-/** Milliseconds: past every task's capability, within a session's. */
+/** Milliseconds: after every task capability's expiry, before a session's. */
 const LATER = 15 * 60 * 1000;

@@ -2,17 +2,17 @@ import { MODES, type ModeName } from "./authority.js";
 import type { Scenario, ScenarioOutcome } from "./scenario.js";
 import { type Count, KINDS } from "./tally.js";
 
-/** The outcomes of all scenarios, each in every mode. */
+/** The outcomes of all scenarios in every mode. */
 export type Results = ReadonlyMap<Scenario, Readonly<Record<ModeName, ScenarioOutcome>>>;
 
-/** The headings of the columns. */
+/** The column headings. */
 const NAMES: Readonly<Record<ModeName, string>> = {
   ambient: "ambient authority",
   session: "session-wide capabilities",
   task: "task-scoped capabilities",
 };
 
-/** The table of scenarios and modes, in Markdown. */
+/** Returns the table of scenarios and modes in Markdown. */
 export function scenarioTable(results: Results): string {
   const rows = [...results].map(([{ id, title }, outcomes]) => [
     `**${id}**: ${lowered(title)}`,
@@ -25,7 +25,7 @@ export function scenarioTable(results: Results): string {
   );
 }
 
-/** The sums of all scenarios in percent, for the README. */
+/** Returns the sums of all scenarios in percent, for the README. */
 export function totalTable(results: Results): string {
   const sums = MODES.map((mode) => sumOf([...results.values()].map((all) => all[mode])));
   return markdown(
@@ -37,7 +37,7 @@ export function totalTable(results: Results): string {
   );
 }
 
-/** The table of classes of attacks and modes. */
+/** Returns the table of attack classes and modes. */
 export function kindTable(results: Results): string {
   const rows = KINDS.map((kind) => [
     kind,
@@ -49,7 +49,7 @@ export function kindTable(results: Results): string {
   return markdown(["what is tried", ...MODES.map((mode) => NAMES[mode])], rows);
 }
 
-/** Of task mode: how often a call was refused for one reason alone. */
+/** Returns, for task mode, how many calls were refused for a single reason, by reason. */
 export function reasonTable(results: Results): string {
   const counts = new Map<string, number>();
   for (const { task } of results.values()) {
@@ -72,7 +72,7 @@ function cell({ tried, succeeded, steps, stepsDone }: Figures): string {
   return `${succeeded} of ${tried}; steps ${stepsDone} of ${steps}`;
 }
 
-/** At least 1 % for anything above 0. */
+/** Formats a percentage; anything above 0 is at least 1 %. */
 function percent(part: number, whole: number): string {
   const rounded = Math.round((100 * part) / whole);
   return `${part > 0 ? Math.max(rounded, 1) : 0} % (${part} of ${whole})`;

@@ -1,6 +1,6 @@
 import type { Effects, Harm } from "./judge.js";
 
-/** What an attack is about: the classes that are tried in every scenario. */
+/** The classes of attacks. Each is tried in several scenarios. */
 export const KINDS = [
   "other handles",
   "other capabilities' handles",
@@ -23,32 +23,32 @@ export const KINDS = [
 
 export type Kind = (typeof KINDS)[number];
 
-/** How often something was tried, and how often it did harm. */
+/** The number of attempts, and of those that did harm. */
 export interface Count {
   tried: number;
   succeeded: number;
 }
 
-/** What came of one scenario in one mode. */
+/** The outcome of one scenario in one mode. */
 export interface Outcome {
   readonly tried: number;
   readonly succeeded: number;
-  /** Calls that did what the task needs anyway. */
+  /** Number of calls whose effects the task needs anyway. */
   readonly within: number;
   readonly steps: number;
   readonly stepsDone: number;
   readonly kinds: { readonly [kind: string]: Readonly<Count> };
-  /** How often a call was refused for one reason and no other. */
+  /** Number of calls refused for a single reason, by reason. */
   readonly reasons: { readonly [code: string]: number };
-  /** Everything bad that happened, each once, in order. */
+  /** Every harm that occurred, without duplicates, in order. */
   readonly harms: readonly Harm[];
-  /** Steps that failed, and why. */
+  /** Failed steps, with the reason. */
   readonly failedSteps: readonly string[];
-  /** Answers that say that a request was too much, or that an agent broke. */
+  /** Answers about rate limiting or server errors. */
   readonly strange: readonly string[];
 }
 
-/** Counts what is tried, what it did, and what the task got done. */
+/** Counts attempts, their effects and the task's steps. */
 export class Tally {
   readonly #kinds = new Map<Kind, Count>();
   readonly #harms = new Set<Harm>();
@@ -59,12 +59,12 @@ export class Tally {
   #within = 0;
   #steps = 0;
 
-  /** @param touched - Told whenever the legitimate work may have changed something. */
+  /** @param touched - Called whenever the legitimate work may have changed something. */
   constructor(touched: () => void) {
     this.#touched = touched;
   }
 
-  /** Notes one call of an attacker. */
+  /** Counts one call of an attacker. */
   attempted(kind: Kind, { harms, within }: Effects): void {
     const count = this.#kinds.get(kind) ?? { tried: 0, succeeded: 0 };
     count.tried += 1;
@@ -74,19 +74,19 @@ export class Tally {
     for (const harm of harms) this.#harms.add(harm);
   }
 
-  /** Notes why a call was refused: only what stood alone against it shows what holds. */
+  /** Counts a refusal, if it had a single reason: only that shows that this check alone protects. */
   refused(codes: readonly string[]): void {
     const [code] = codes;
     if (code === undefined || codes.length > 1) return;
     this.#reasons.set(code, (this.#reasons.get(code) ?? 0) + 1);
   }
 
-  /** Notes an answer that is neither a result nor a refusal for cause. */
+  /** Records an answer that is neither a result nor a proper refusal. */
   strange(answer: string): void {
     this.#strange.add(answer);
   }
 
-  /** A step of the legitimate work: it counts whether it succeeds, and its failure stops nothing. */
+  /** Runs a step of the legitimate work, and counts whether it succeeds. A failure does not stop the work. */
   async step<T>(name: string, action: () => Promise<T>): Promise<T | undefined> {
     this.#steps += 1;
     try {

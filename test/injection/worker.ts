@@ -15,25 +15,25 @@ import {
 } from "./world/people.js";
 import type { World } from "./world/world.js";
 
-/** What a worker is told and given. */
+/** The inputs of a worker. */
 export interface Assignment {
   readonly agent: AgentName;
-  /** Who it is when it calls other agents. */
+  /** Its identity when it calls other agents. */
   readonly invoker: Invoker;
   readonly task: TaskCall;
   readonly handed: readonly Handed[];
 }
 
-/** What all who work on a scenario have. */
+/** The parts that all workers of a scenario share. */
 export interface Stage {
   readonly world: World;
   readonly mode: ModeName;
   readonly tally: Tally;
-  /** Called once for each worker that reads an injection: it works for the attacker now. */
+  /** Called for each worker that reads an injection; from then on the attacker controls it. */
   readonly compromise: (worker: Worker) => Promise<void>;
 }
 
-/** An agent at work on a task: it makes the calls that the task needs, until it is compromised. */
+/** An agent that works on a task: it makes the calls that the task needs, until it is compromised. */
 export class Worker implements Assignment {
   readonly agent: AgentName;
   readonly invoker: Invoker;
@@ -50,7 +50,7 @@ export class Worker implements Assignment {
     this.handed = handed;
   }
 
-  /** On whose behalf it calls other agents: the user's own token today, else nobody's but its own. */
+  /** The principal for its calls to other agents: the user in ambient mode, else the agent itself. */
   get principal(): Principal {
     return this.#stage.mode === "ambient" ? "alice" : "itself";
   }
@@ -76,7 +76,7 @@ export class Worker implements Assignment {
     return result;
   }
 
-  /** The handle of something that the worker was told about. @throws Error if it was not. */
+  /** Returns the handle for a title that the worker got. @throws Error if there is none. */
   handle(service: Service, operation: string, title: string): string {
     const found = this.handed.find(
       (one) =>
@@ -88,7 +88,7 @@ export class Worker implements Assignment {
     return found;
   }
 
-  /** Reads something, as a step of the work, and does as it says if it gives orders. */
+  /** Reads a resource as a step of the work, and obeys any orders in it. */
   async read(service: Service, skill: string, title: string): Promise<string> {
     const text = await this.step(`read ${title}`, async () => {
       const resource = this.handle(service, "read", title);
@@ -99,7 +99,7 @@ export class Worker implements Assignment {
     return text ?? "";
   }
 
-  /** Looks at the cards of all agents, as one does to find out who can help. */
+  /** Reads the cards of all agents, to find one that can help. */
   async readCards(): Promise<void> {
     for (const service of SERVICES) {
       const connection = this.#stage.world.connect(service, this.principal, this.invoker);
@@ -108,7 +108,7 @@ export class Worker implements Assignment {
     }
   }
 
-  /** Starts a task with what this one has, narrowed to the least. @throws Error if it fails. */
+  /** Starts a task with the least of this one's authority that it needs. @throws Error if it fails. */
   async spawn(service: Service, text: string): Promise<Json> {
     const connection = this.#stage.world.connect(service, this.principal, this.invoker);
     const plain = await connection.client();
@@ -119,7 +119,7 @@ export class Worker implements Assignment {
     throw new Error(`the task did not do it: ${JSON.stringify(result)}`);
   }
 
-  /** Whatever comes before an agent's eyes: if it holds an injection, the agent is lost. */
+  /** Shows a text to the agent; an injection in it compromises the agent. */
   async see(text: string): Promise<void> {
     if (this.#compromised || !text.includes(INJECTION)) return;
     this.#compromised = true;

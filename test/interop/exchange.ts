@@ -31,7 +31,7 @@ export interface Exchange {
   readonly restrictions?: Restrictions;
 }
 
-/** Tests that everything either side makes in these forms, the other side reads and verifies. */
+/** Tests that either side reads and verifies everything that the other side makes in these forms. */
 export function describeExchange(name: PeerName, exchanges: readonly Exchange[]): void {
   describe.skipIf(!peerInstalled(name))(`${name} and this project`, () => {
     let peer: Peer;
@@ -130,7 +130,7 @@ function yes(): boolean {
   return true;
 }
 
-/** Our verdict when exactly the plan's own predicates hold. */
+/** Returns our verdict if exactly the plan's own predicates hold. */
 function verdict(root: Macaroon, plan: Plan, discharges: Macaroon[]): unknown {
   const known = new Set(predicates(plan).map((one) => Buffer.from(one).toString("hex")));
   const check = (caveat: Uint8Array): boolean => known.has(Buffer.from(caveat).toString("hex"));

@@ -14,8 +14,8 @@ import { utf8 } from "../macaroon/support.js";
 import { type Peer, type PeerName, peerInstalled, startPeer } from "./peers.js";
 
 /**
- * Some verifiers advance the chain only over caveats that hold, so a caveat that was never signed
- * and does not hold goes unnoticed. Shows that the peer is such a one and that we are not.
+ * Some verifiers advance the chain only over caveats that hold, so they ignore an unsigned caveat that does not
+ * hold. Tests that the peer is one of them, and that we are not.
  */
 export function describeInjection(name: PeerName, formats: readonly MacaroonFormat[]): void {
   describe.skipIf(!peerInstalled(name))(`a caveat injected into a token for ${name}`, () => {

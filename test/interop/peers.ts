@@ -8,17 +8,17 @@ import { encodeBase64url } from "../../src/bytes/base64.js";
 import { encodeUtf8 } from "../../src/bytes/utf8.js";
 import type { MacaroonFormat } from "../../src/macaroon/index.js";
 
-/** Another macaroon implementation that the tests can run beside ours. */
+/** Another macaroon implementation that the tests can run. */
 export type PeerName = "npm-macaroon" | "macaroons.js" | "pymacaroons" | "go" | "libmacaroons";
 
 export interface PeerInfo {
   /** The forms that its driver reads and writes. */
   readonly formats: readonly MacaroonFormat[];
-  /** How to get it. */
+  /** Instructions to install it. */
   readonly install: string;
 }
 
-/** Requests to one running peer. Each rejects with the peer's own message if it could not do it. */
+/** Requests to a running peer. Each rejects with the peer's own message if the peer failed. */
 export interface Peer {
   create(init: PeerInit): Promise<string>;
   append(macaroon: string, caveat: Bytes): Promise<string>;
@@ -26,12 +26,12 @@ export interface Peer {
   bind(root: string, discharge: string): Promise<string>;
   convert(macaroon: string, format: MacaroonFormat): Promise<string>;
   verify(request: PeerVerify): Promise<boolean>;
-  /** All the macaroons in these binary texts, one after the other (Go only). */
+  /** Concatenates all macaroons of these binary texts (Go only). */
   join(macaroons: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Text is taken as UTF-8. */
+/** Bytes, or a string that stands for its UTF-8 bytes. */
 export type Bytes = string | Uint8Array;
 
 interface PeerInit {
@@ -51,14 +51,14 @@ interface PeerVerify {
 
 const DRIVERS = fileURLToPath(new URL("./drivers/", import.meta.url));
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/proviso-interop/", import.meta.url));
-// Debian's: the first python3 on the path may be one without Debian's packages.
+// Debian's Python: the first python3 on the path may not have Debian's packages.
 const PYTHON = "/usr/bin/python3";
 const GO_PATH = "/usr/share/gocode";
 const ALL_FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
 
 interface PeerDefinition extends PeerInfo {
   readonly installed: () => boolean;
-  /** The command that runs the driver, after building it if need be. */
+  /** The command that runs the driver, which is built first if necessary. */
   readonly command: () => readonly [string, ...string[]];
 }
 
@@ -101,7 +101,7 @@ export const PEERS: Readonly<Record<PeerName, PeerInfo>> = DEFINITIONS;
 
 const known = new Map<PeerName, boolean>();
 
-/** Whether `name` can be started here. If not, says once on stderr how to get it. */
+/** Returns whether `name` can be started here. If not, says once on stderr how to install it. */
 export function peerInstalled(name: PeerName): boolean {
   const before = known.get(name);
   if (before !== undefined) return before;
@@ -117,7 +117,7 @@ export function peerInstalled(name: PeerName): boolean {
   return found;
 }
 
-/** Starts the driver of an installed peer. Close it when done. */
+/** Starts the driver of an installed peer, which must be closed afterwards. */
 export function startPeer(name: PeerName): Peer {
   const [command, ...args] = DEFINITIONS[name].command();
   return new DrivenPeer(spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] }));
@@ -128,7 +128,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Writes requests as JSON lines and hands the answers, which come in order, to who waits. */
+/** Writes requests as JSON lines, and resolves them with the answers, which have the same order. */
 class DrivenPeer implements Peer {
   readonly #child: ChildProcess;
   readonly #lines: Interface;
@@ -197,7 +197,7 @@ class DrivenPeer implements Peer {
   async #ask(request: object): Promise<Record<string, unknown>> {
     const line = await new Promise<string>((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      // Node's readline takes U+2028 and U+2029 for ends of lines from version 24 on.
+      // From version 24 on, Node's readline treats U+2028 and U+2029 as line ends.
       const line = JSON.stringify(request)
         .replace(/\u2028/g, "\\u2028")
         .replace(/\u2029/g, "\\u2029");
@@ -231,7 +231,7 @@ function runs(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }
 
-/** Compiles a driver unless this very source has been compiled before. */
+/** Compiles a driver, unless it was already compiled from the same source. */
 function build(
   file: string,
   compiler: (source: string, out: string) => [string, ...string[]],
@@ -241,7 +241,7 @@ function build(
   const binary = `${CACHE}${file.replace(/\W/g, "-")}-${hash}`;
   if (existsSync(binary)) return binary;
   mkdirSync(CACHE, { recursive: true });
-  // Test files run in parallel, so each compiles to a name of its own and then renames.
+  // Test files run in parallel, so each compiles to a unique name and then renames the file.
   const own = `${binary}.${process.pid}`;
   const [command, ...args] = compiler(source, own);
   const env = { ...process.env, GO111MODULE: "off", GOPATH: GO_PATH };

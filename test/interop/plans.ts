@@ -11,7 +11,7 @@ import {
 import { anyCharacter } from "../support/any-character.js";
 import type { Bytes, Peer } from "./peers.js";
 
-/** A macaroon to be made, by us or by a peer, with a discharge for each third-party caveat. */
+/** A plan for a macaroon that we or a peer make, with a discharge for each third-party caveat. */
 export interface Plan {
   readonly key: Uint8Array;
   readonly identifier: Bytes;
@@ -21,13 +21,13 @@ export interface Plan {
 
 type PlannedCaveat = { readonly first: Bytes } | { readonly third: Plan };
 
-/** A plan carried out: the root's text, and its discharges' texts, bound. */
+/** The result of a plan: the text of the root, and those of its bound discharges. */
 export interface Presented {
   readonly root: string;
   readonly discharges: readonly string[];
 }
 
-/** What a peer can not carry, so what random plans must leave out. */
+/** Limits of a peer that random plans must respect. */
 export interface Restrictions {
   /** Identifiers and caveats are arbitrary bytes, not only text. */
   readonly binary?: boolean;
@@ -39,12 +39,12 @@ export interface Restrictions {
 
 const SEED = 20261121;
 
-/** `count` plans, the same ones in each run. Identifiers within one plan are distinct. */
+/** Returns `count` plans, the same in each run. Identifiers within a plan are distinct. */
 export function randomPlans(count: number, restrictions: Restrictions = {}): Plan[] {
   return fc.sample(planArbitrary(restrictions, 2), { seed: SEED, numRuns: count });
 }
 
-// A leading byte order mark is left out: npm `macaroon` drops it from locations.
+// Strings do not start with a byte order mark, since npm `macaroon` removes it from locations.
 const text = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 40 }).filter(hasNoBom);
 const asciiText = fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 });
 const anyBytes = fc.uint8Array({ minLength: 1, maxLength: 80 });
@@ -86,7 +86,7 @@ function thirdParties({ caveats }: Plan): Plan[] {
   return caveats.flatMap((caveat) => ("third" in caveat ? [caveat.third] : []));
 }
 
-/** Every first-party caveat of the plan and of its discharges. */
+/** Returns every first-party caveat of the plan and of its discharges. */
 export function predicates({ caveats }: Plan): Bytes[] {
   return caveats.flatMap((one) => ("first" in one ? [one.first] : predicates(one.third)));
 }
@@ -110,7 +110,7 @@ function oneHere({ key, identifier, location, caveats }: Plan): Macaroon {
   return macaroon;
 }
 
-/** Carries out a plan with a peer alone: every macaroon, caveat and binding is its work. */
+/** Carries out a plan with a peer alone, which makes every macaroon, caveat and binding. */
 export async function makeThere(
   peer: Peer,
   plan: Plan,

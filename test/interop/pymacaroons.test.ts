@@ -6,7 +6,7 @@ import { describeInjection } from "./injection.js";
 import { type Peer, peerInstalled, startPeer } from "./peers.js";
 
 describeExchange("pymacaroons", [
-  // It counts characters instead of bytes in v1 packets of identifiers and locations, and drops the
+  // In v1 packets, pymacaroons counts characters instead of bytes of identifiers and locations, and drops the
   // verification id of a caveat without a location.
   { format: "v1", restrictions: { ascii: true, located: true } },
   { format: "v2" },

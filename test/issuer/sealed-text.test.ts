@@ -152,7 +152,7 @@ describe("a string sealed by the issuer", () => {
     const secret = Buffer.from(jwk?.k ?? "", "base64url");
     const label = "proviso-sealed-text-v1 state";
     const key = new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(0), label, 32));
-    // OpenSSL has no XSalsa20: what is compared is the key, by what it opens.
+    // OpenSSL has no XSalsa20, so the test compares only the derived key, by opening the box with it.
     expect(xsalsa20poly1305(key, box.subarray(0, 24)).decrypt(box.subarray(24))).toEqual(
       new TextEncoder().encode(" a"),
     );

@@ -18,7 +18,7 @@ const DOCS = "https://docs.example/api";
 const CALL = { grant: "files", operation: "get" } as const;
 const AT = "2030-01-01T00:00:00Z";
 
-/** A service that has its own keys alone, and a list of revocations. */
+/** A service that has only its own keys and a revocation list. */
 function serviceOf(
   keys: Keyring,
   service = DOCS,
@@ -180,7 +180,7 @@ describe("a token for one service", () => {
     const service = serviceOf(keys);
     const own = service.issuer.mint({ grant: "admin", anyOperation: true, principal: "alice" });
     expect(own.hop.audience).toEqual([DOCS]);
-    // What a stolen key can make: any identifier, and a hop that restricts nothing.
+    // A token as a thief of the service's key can make it: any identifier, and an unrestricted hop.
     const identifier = JSON.stringify({
       grant: "files",
       id: "cap_AAAAAAAAAAAAAAAA",
@@ -204,7 +204,7 @@ describe("a token for one service", () => {
     ]);
     expect(codes(issuer.authorize(forged, CALL))).toEqual(["audience_denied"]);
     expect(codes(issuer.standing(forged))).toEqual(["audience_denied"]);
-    // Under a root key's id, or another service's, it does not verify.
+    // Under the id of a root key or of another service's key, it does not verify.
     for (const kid of [keys.minting.kid, `${keys.minting.kid}@b`]) {
       const named = identifier.replace(`${keys.minting.kid}@${DOCS}`, kid);
       expect(service.issuer.remake({ identifier: named, hop })).toBeUndefined();

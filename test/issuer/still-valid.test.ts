@@ -5,14 +5,14 @@ import { formatTime } from "../../src/caveats/time.js";
 import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 import type { RevocationSource } from "../../src/revocation/source.js";
 
-// What is asked of a token again, right before something runs, against the whole check.
+// Compares the short check of a token, made again right before a call runs, with the full check.
 
 const BEGUN = Date.parse("2026-03-01T12:00:00Z");
 const SECOND = 1000;
 const CALL = { grant: "documents:read", operation: "retrieve", invoker: "assistant" };
 const BY = { invoker: "assistant" };
 
-/** A token of two hops that is allowed from 10 to 60 seconds after the beginning, and stands 30 seconds in. */
+/** A token of two hops that is valid from 10 to 60 seconds after the start, checked after 30 seconds. */
 function world(trusted: number) {
   let now = BEGUN + 30 * SECOND;
   let keys = createKeyring();

@@ -7,13 +7,13 @@ import { childProgram } from "../support/children.js";
 
 export const AT = "2026-01-01T00:00:00Z";
 
-/** Whether permissions and sizes can be bent as on a POSIX system. */
+/** Whether file permissions and size limits work as in POSIX. */
 export const posix: boolean = process.platform !== "win32";
 export const root: boolean = process.getuid?.() === 0;
 /** Options for a child process to which permissions apply, even if these tests run as root. */
 export const unprivileged: { uid?: number; gid?: number } = root ? { uid: 65534, gid: 65534 } : {};
 
-/** Names in a directory, without what SQLite keeps beside an open file. */
+/** Returns the names in a directory, without SQLite's files beside an open database. */
 export function namesIn(directory: string): string[] {
   return readdirSync(directory).filter((name) => !/-(wal|shm)$/.test(name));
 }
@@ -32,7 +32,7 @@ export async function addAll(
   });
 }
 
-/** The StorageError that `action` fails with. */
+/** Returns the StorageError with which `action` fails. */
 export async function storageError(action: () => unknown): Promise<StorageError> {
   try {
     await action();
@@ -47,7 +47,7 @@ export function child(name: string): string {
   return childProgram("stores", name);
 }
 
-/** What `act.mjs` printed. */
+/** The output of `act.mjs`. */
 export interface Act {
   readonly result?: unknown;
   readonly code?: string;
@@ -58,7 +58,7 @@ function isAct(value: unknown): value is Act {
   return typeof value === "object" && value !== null;
 }
 
-/** Runs `act.mjs` to its end; `options` may give it another user, `before` options of Node. */
+/** Runs `act.mjs` to its end, as another user by `options`, and with options of Node in `before`. */
 export function act(
   words: readonly string[],
   options: SpawnSyncOptions = {},
@@ -69,7 +69,7 @@ export function act(
   return readAct(String(stdout), String(stderr));
 }
 
-/** Runs `act.mjs` under a limit on the size of files, in blocks of 1024 bytes. */
+/** Runs `act.mjs` under a limit on file sizes, in blocks of 1024 bytes. */
 export function actWithin(blocks: number, words: readonly string[]): Act {
   const command = 'ulimit -f "$1"; shift; exec "$@"';
   const { stdout, stderr } = spawnSync("bash", [
@@ -89,7 +89,7 @@ export function readAct(stdout: string, stderr: string): Act {
     const value: unknown = JSON.parse(stdout);
     if (isAct(value)) return value;
   } catch {
-    // Said below.
+    // Reported by the error below.
   }
   throw new Error(`the child process printed ${JSON.stringify(stdout)} and: ${stderr}`);
 }
@@ -117,7 +117,7 @@ export class Talker {
     this.#closed = new Promise((resolve) => started.on("close", () => resolve()));
   }
 
-  /** Waits until there are so many lines. */
+  /** Waits until there are this many lines. */
   async until(count: number): Promise<void> {
     while (this.lines.length < count) {
       const line = new Promise<"line">((resolve) => {
@@ -130,13 +130,13 @@ export class Talker {
     }
   }
 
-  /** Kills it with a signal that can not be caught, and waits for all that it said. */
+  /** Kills it with a signal that cannot be caught, and waits for the rest of its output. */
   async kill(): Promise<void> {
     this.process.kill("SIGKILL");
     await this.#closed;
   }
 
-  /** Waits for its end, and gives back what it complained about. */
+  /** Waits for its end, and returns its standard error. */
   async end(): Promise<string> {
     await this.#closed;
     return this.#errors;

@@ -19,7 +19,7 @@ import { rejection, utf8 } from "./support.js";
 const key = createRootKey(utf8("root key"));
 const thirdKey = utf8("third party's key");
 
-// Without locations, which are not signed, every bit of the binary forms matters.
+// Without locations, which are not signed, every bit of the binary forms is significant.
 const root = addFirstPartyCaveat(
   addThirdPartyCaveat(addFirstPartyCaveat(createMacaroon(key, { identifier: "id" }), "a = 1"), {
     key: thirdKey,
@@ -33,7 +33,7 @@ const discharge = bindDischarge(
 );
 const FORMATS = ["v1", "v2"] as const;
 
-/** The code with which reading or verifying refuses the damaged bytes. */
+/** Returns the code with which reading or verifying refuses the damaged bytes. */
 function refusal(bytes: Uint8Array): string {
   try {
     const [first, ...discharges] = macaroonsFromBytes(bytes).macaroons;
@@ -80,7 +80,7 @@ describe.each(FORMATS)("a damaged %s token", (format) => {
     const whole = Math.ceil((alone.length * 8) / 6);
     for (let length = whole + 1; length < text.length; length++) {
       const { code } = rejection(() => readMacaroons(text.slice(0, length)));
-      // Where the cut leaves the root alone and whole, what follows is a stray part of a byte.
+      // If only the complete root remains, the rest of the last character is leftover bits.
       expect(["truncated", "base64_trailing_bits"], `cut at ${length}`).toContain(code);
     }
   });

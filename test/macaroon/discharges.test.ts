@@ -17,7 +17,7 @@ import { utf8 } from "./support.js";
 const ROOT = "root";
 const rootKey = createRootKey(utf8(`key of ${ROOT}`));
 
-/** A macaroon called `name`, under its own key, that needs the discharges `needs`. */
+/** Returns a macaroon called `name`, under its own key, that needs the discharges `needs`. */
 function needing(name: string, ...needs: string[]): Macaroon {
   const start = createMacaroon(createRootKey(utf8(`key of ${name}`)), { identifier: name });
   return needs.reduce(
@@ -27,7 +27,7 @@ function needing(name: string, ...needs: string[]): Macaroon {
   );
 }
 
-/** `ok`, or the failure's code and place as `code macaroon/caveat`. */
+/** Returns `ok`, or the failure's code and place as `code macaroon/caveat`. */
 function verdict(
   root: Macaroon,
   discharges: readonly Macaroon[],
@@ -43,7 +43,7 @@ function verdict(
 
 interface Graph {
   readonly about: string;
-  /** What each macaroon needs; the first one is the root. Those after it are bound and presented. */
+  /** The discharges that each macaroon needs. The first macaroon is the root; the others are bound and presented. */
   readonly needs: Readonly<Record<string, readonly string[]>>;
   readonly expected: string;
 }
@@ -132,7 +132,7 @@ describe("a token with discharges is verified:", () => {
   test("the root presented as its own discharge is refused", () => {
     const root = needing(ROOT, ROOT);
     expect(verdict(root, [root])).toBe("discharge_mismatch 1");
-    // Bound it is a genuine discharge of itself, which then needs itself.
+    // Bound to itself it is a valid discharge of itself, which is a cycle.
     expect(verdict(root, [bindDischarge(root, root)])).toBe("discharge_cyclic 1/2");
   });
 });
@@ -188,7 +188,7 @@ describe("the key of a third-party caveat", () => {
 });
 
 describe("long chains of discharges", () => {
-  /** root needs 1, 1 needs 2, and so on; the last one needs nothing. */
+  /** Returns a graph in which root needs 1, 1 needs 2, and so on; the last one needs nothing. */
   function linear(length: number): { root: Macaroon; discharges: Macaroon[] } {
     const root = needing(ROOT, "1");
     const discharges = Array.from({ length }, (_, at) =>

@@ -20,7 +20,7 @@ const RUNS = { numRuns: sized(2000) };
 const key = createRootKey(utf8(C_CHAIN.key));
 const samples = [parseMacaroon(A1_V1), parseMacaroon(C_CHAIN.c2V2)];
 
-/** Reads, and verifies what could be read. Throws on anything but a TokenError or a verdict. */
+/** Reads and verifies. Any error other than a TokenError or a verdict fails the test. */
 function read(from: string | Uint8Array): void {
   try {
     const { macaroons, format } =
@@ -33,7 +33,7 @@ function read(from: string | Uint8Array): void {
   }
 }
 
-// Values that lengths, types and packets are likely to trip over.
+// Edge cases of lengths, types and packets.
 const byte = fc.oneof(
   fc.constantFrom(0, 1, 2, 4, 6, 0x0a, 0x20, 0x30, 0x61, 0x7f, 0x80, 0xff),
   fc.nat(255),

@@ -4,7 +4,7 @@ import { hashesOf } from "../../src/macaroon/hmac.js";
 import { openCaveatKey, sealCaveatKey } from "../../src/macaroon/third-party.js";
 import { hex, utf8 } from "./support.js";
 
-// RFC 4231, section 4: key, data and HMAC-SHA-256. Test case 5 is of a truncated tag and is left out.
+// RFC 4231, section 4: key, data and HMAC-SHA-256. Test case 5 has a truncated tag and is omitted.
 const RFC4231 = [
   [
     "0b".repeat(20),

@@ -1,4 +1,4 @@
-// Published and cross-checked vectors: every implementation tested gives these.
+// Published and cross-checked vectors; every tested implementation agrees with them.
 
 /** The first macaroon of the libmacaroons tutorial. */
 export const K1 = {

@@ -29,7 +29,7 @@ function withCaveats(count: number, caveat = "c"): Macaroon {
 interface Case {
   readonly about: string;
   readonly macaroons: readonly [Macaroon, ...Macaroon[]];
-  /** The limits that just admit the macaroons. */
+  /** Limits that these macaroons just meet. */
   readonly limits: Partial<MacaroonLimits>;
   readonly code: string;
 }

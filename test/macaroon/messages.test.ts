@@ -15,7 +15,7 @@ import {
 import { concat, FIELD, field, packet, SIGNATURE, signedV2, V1_HEAD, VID, v1, v2 } from "./raw.js";
 import { utf8 } from "./support.js";
 
-// What is wrong with a token, in words: people read these, so each is told in full once.
+// The complete message of each fault of a token, since people read them.
 
 function message(run: () => unknown): string {
   try {

@@ -17,7 +17,7 @@ import {
 import { concat, FIELD, field, packet, SIGNATURE, V1_HEAD, VID, v1, v2 } from "./raw.js";
 import { hex, rejection, utf8 } from "./support.js";
 
-// Faults found in other implementations. Each is a way in which a macaroon library has failed.
+// Faults found in other implementations.
 
 const key = createRootKey(utf8("root key"));
 const start = createMacaroon(key, { identifier: "id" });

@@ -1,18 +1,18 @@
 import { createHmac } from "node:crypto";
 import { utf8 } from "./support.js";
 
-// Builds tokens byte by byte and signs them with node:crypto, so that tests can make what this
-// project refuses to write and do not trust its own chain. Text is taken as UTF-8.
+// Builds tokens byte by byte and signs them with node:crypto, independently of this project's chain, so that tests
+// can make tokens that this project refuses to write. Strings stand for their UTF-8 bytes.
 
 export type Raw = string | Uint8Array;
 
-/** A location field type, and so on, of the v2 binary form. */
+/** The field types of the v2 binary form. */
 export const FIELD = { location: 1, identifier: 2, vid: 4, signature: 6 } as const;
 
 export const SIGNATURE: Uint8Array = new Uint8Array(32).fill(7);
 export const VID: Uint8Array = new Uint8Array(72).fill(9);
 
-/** Bytes, texts and single numbers, one after the other. */
+/** Concatenates bytes, strings and single numbers. */
 export function concat(...parts: (Raw | number)[]): Uint8Array {
   return new Uint8Array(
     Buffer.concat(
@@ -27,13 +27,13 @@ export function concat(...parts: (Raw | number)[]): Uint8Array {
   );
 }
 
-/** A v2 field of fewer than 128 bytes. */
+/** Encodes a v2 field of fewer than 128 bytes. */
 export function field(type: number, data: Raw): Uint8Array {
   const bytes = concat(data);
   return concat(type, bytes.length, bytes);
 }
 
-/** A v2 macaroon: the version, a header section, caveat sections, their end and the signature. */
+/** Encodes a v2 macaroon: version, header section, caveat sections, their end and the signature. */
 export function v2(
   header: readonly Uint8Array[],
   caveats: readonly (readonly Uint8Array[])[] = [],
@@ -43,13 +43,13 @@ export function v2(
   return concat(2, ...header, 0, ...sections, 0, tail);
 }
 
-/** A v1 packet. */
+/** Encodes a v1 packet. */
 export function packet(key: string, data: Raw): Uint8Array {
   const body = concat(key, " ", data, "\n");
   return concat((body.length + 4).toString(16).padStart(4, "0"), body);
 }
 
-/** A v1 macaroon: the given packets between `location "l"`, `identifier "i"` and the signature. */
+/** Encodes a v1 macaroon: the given packets between `location "l"`, `identifier "i"` and the signature. */
 export function v1(...packets: Uint8Array[]): Uint8Array {
   return concat(V1_HEAD, ...packets, packet("signature", SIGNATURE));
 }
@@ -62,18 +62,18 @@ function mac(key: Raw, ...messages: Raw[]): Uint8Array {
   return hmac.digest();
 }
 
-/** The signature of a macaroon with first-party caveats, by node:crypto. */
+/** Computes the signature of a macaroon with first-party caveats, by node:crypto. */
 export function referenceSignature(key: Raw, identifier: Raw, caveats: readonly Raw[]): Uint8Array {
   const first = mac(mac("macaroons-key-generator", key), identifier);
   return caveats.reduce<Uint8Array>((tag, caveat) => mac(tag, caveat), first);
 }
 
-/** What holders can do to any token: append a third-party caveat with a vid of their own. */
+/** Appends a third-party caveat with a made-up vid, as any holder can. */
 export function extendSignature(signature: Uint8Array, vid: Uint8Array, cid: Raw): Uint8Array {
   return mac(signature, mac(signature, vid), mac(signature, cid));
 }
 
-/** A v2 token (text) of first-party caveats, signed with `signature` or correctly. */
+/** Returns a v2 token (text) of first-party caveats, signed with `signature` or correctly. */
 export function signedV2(key: Raw, identifier: Raw, caveats: readonly Raw[]): Uint8Array {
   return v2(
     [field(FIELD.identifier, identifier)],

@@ -22,7 +22,7 @@ const text = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 60 });
 const bytes = fc.oneof(text, fc.uint8Array({ minLength: 1, maxLength: 300 }));
 const location = fc.option(text, { nil: "" });
 
-/** Macaroons whose identifiers are drawn from `name`. */
+/** Generates macaroons whose identifiers are drawn from `name`. */
 function macaroons(name: fc.Arbitrary<string | Uint8Array>): fc.Arbitrary<Macaroon> {
   const third = fc.record({
     key: fc.uint8Array({ minLength: 1, maxLength: 64 }),

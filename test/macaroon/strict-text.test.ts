@@ -5,8 +5,8 @@ import { A1_V1, C_CHAIN } from "./known-answers.js";
 import { concat, FIELD, field, SIGNATURE, v1, v2 } from "./raw.js";
 import { contents, rejection } from "./support.js";
 
-// 43 bytes, so that the text ends in a character with four bits to spare, and with both kinds of
-// character that the base64 alphabets do not share.
+// 43 bytes, so that the last character of the text has four leftover bits, with both characters in which the base64
+// alphabets differ.
 const bytes = v2(
   [field(FIELD.identifier, Uint8Array.of(0xfb, 0xef, 0xff, 0xff))],
   [],

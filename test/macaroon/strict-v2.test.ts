@@ -15,7 +15,7 @@ interface Case {
   readonly about: string;
   readonly bytes: Uint8Array;
   readonly code: string;
-  /** Left out where the code has no place in the token. */
+  /** Absent for a code without a place in the token. */
   readonly offset?: number;
 }
 

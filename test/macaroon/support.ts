@@ -1,7 +1,7 @@
 import { TokenError } from "../../src/bytes/token-error.js";
 import type { Macaroon } from "../../src/macaroon/index.js";
 
-/** All that a macaroon holds, as plain text to compare. */
+/** Returns all contents of a macaroon as plain strings, for comparison. */
 export function contents(macaroon: Macaroon): object {
   const { location, identifier, caveats, signature } = macaroon;
   return {
@@ -28,7 +28,7 @@ export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** Code and offset of the TokenError that `run` throws; anything else thrown is thrown on. */
+/** Returns code and offset of the TokenError that `run` throws; rethrows any other error. */
 export function rejection(run: () => unknown): { code: string; offset: number | undefined } {
   try {
     run();

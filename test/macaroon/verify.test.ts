@@ -22,7 +22,7 @@ const key = createRootKey(utf8("root key"));
 const start = createMacaroon(key, { identifier: "id" });
 const two = addFirstPartyCaveat(addFirstPartyCaveat(start, "a"), "b");
 
-/** A value as a caller without types would pass it. */
+/** Passes a value like a caller without types. */
 function untyped<T>(value: unknown): T {
   return value as T;
 }

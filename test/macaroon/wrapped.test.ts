@@ -11,10 +11,10 @@ import {
 } from "../../src/macaroon/index.js";
 import { rejection } from "./support.js";
 
-// Macaroons as other programs hand them out. Shapes by lnd's, PyPI's and L402's documentation.
+// Macaroons in the wrappings of other programs, as documented by lnd, PyPI and L402.
 
 const KEY = createRootKey(new Uint8Array(32).fill(1));
-// lnd: version 3 and a protobuf message, which is no UTF-8.
+// lnd: version 3 and a protobuf message, which is not UTF-8.
 const LND_IDENTIFIER = Uint8Array.of(3, 10, 4, 0x58, 0xd8, 0xff, 0xfe, 0x12, 1, 0x30);
 const LND = addFirstPartyCaveat(
   createMacaroon(KEY, { location: "lnd", identifier: LND_IDENTIFIER }),

@@ -5,14 +5,14 @@ import type { CapabilityAuthority } from "../../src/middleware/fetch.js";
 import { append, attenuated, fixture, NOW, utf8 } from "../capability/support.js";
 import { type Answer, type Headers, type ResourceServer, SERVERS } from "./servers.js";
 
-// Every way to run a resource server keeps one contract.
+// The contract that every kind of resource server keeps.
 
 const HEADER = "Proviso-Capability";
 const MINUTE = 60_000;
 let now = NOW;
 const clock = (): number => now;
 const original = createRevocationList();
-/** What the resource server follows: it may be relied on for an hour. */
+/** The revocation list that the resource server follows; it is trusted for an hour. */
 const revocations = createRevocationList(original.snapshot("2030-01-01T01:00:00Z"));
 const { issuer } = fixture({ clock, revocations, name: "documents", audience: "documents" });
 
@@ -59,7 +59,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     server.failures.length = 0;
   });
 
-  /** Asks for what must be refused: the handler is not called, and no token comes back. */
+  /** Makes a request that must be refused: the handler is not called, and the answer has no token. */
   async function refused(path: string, headers: Headers): Promise<Answer> {
     const answer = await server.ask(path, headers);
     expect(server.handled).toEqual([]);
@@ -105,7 +105,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     test("and the handler may set its own Cache-Control", async () => {
       const { status, headers } = await server.ask("/own-cache/rh_1", own(token));
       expect([status, headers["cache-control"]]).toEqual([200, "public, max-age=60"]);
-      // What a shared cache keeps for one caller is not for one without the capability.
+      // A shared cache must not serve this answer to a caller without the capability.
       expect(headers["vary"]).toContain("Proviso-Capability");
     });
   });

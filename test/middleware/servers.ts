@@ -15,9 +15,9 @@ import {
 } from "../../src/middleware/fetch.js";
 import { createCapabilityMiddleware as forNode } from "../../src/middleware/node.js";
 
-// One resource server, four times: on Express, node:http, Hono, and for plain requests of Fetch.
+// The same resource server in four ways: on Express, on node:http, on Hono, and as a Fetch handler.
 
-/** Headers of a request; several values go as several header lines. */
+/** Headers of a request; an array becomes several header lines. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 export interface Answer {
@@ -29,18 +29,18 @@ export interface Answer {
 /** A running resource server. */
 export interface ResourceServer {
   ask(path: string, headers?: Headers): Promise<Answer>;
-  /** What its handlers were called for. */
+  /** The calls of its handlers. */
   readonly handled: string[];
-  /** What reached the place where the server puts failures. */
+  /** The errors that reached the server's error handler. */
   readonly failures: unknown[];
   close(): Promise<unknown>;
 }
 
-/** What the routes read of a request. */
+/** The properties of a request that the routes read. */
 interface Facts {
   readonly id: string;
   readonly url: string;
-  /** What the app's own login has: here `Authorization: Login AGENT`. */
+  /** The app's own login: `Authorization: Login AGENT`. */
   readonly authorization: string | undefined;
 }
 
@@ -72,7 +72,7 @@ function routes<Args extends readonly unknown[]>(
   };
 }
 
-/** Mistakes of a route, by the name in its address. */
+/** Makes a mistake in a route, by the name in the path. */
 function broken(how: string): string[] | Promise<string[]> {
   const [kind, value = ""] = how.split(":");
   if (kind === "gives") return value === "undefined" ? JSON.parse("[]")[0] : JSON.parse(value);
@@ -103,7 +103,7 @@ async function onExpress(authority: CapabilityAuthority): Promise<ResourceServer
       if (name === "own-cache") res.set("Cache-Control", OWN_CACHE);
       res.json(answerTo(req.params.id, capabilityOf(req)));
     });
-    // Reached only by a request that a middleware lets pass on.
+    // Reached only if a middleware lets the request pass.
     app.get(`/${name}/:id`, (_req, res) => void res.json(handled.push("passed on")));
   }
   const failed: ErrorRequestHandler = (error, _req, res, _next) => {
@@ -239,7 +239,7 @@ function send(url: string, path: string, headers: Headers = {}): Promise<Answer>
   });
 }
 
-/** Every way to run a resource server. */
+/** Every kind of resource server. */
 export const SERVERS: readonly (readonly [
   name: string,
   start: (authority: CapabilityAuthority) => Promise<ResourceServer>,

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// The command's package, as it is built: what it loads is what it depends on, and only verbs that need it load it.
+// The command's built package depends on exactly the packages that it loads, and only verbs that need a package load
+// it.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DIST = join(ROOT, "cli/dist");
@@ -15,9 +16,9 @@ const { dependencies }: { readonly dependencies: { readonly [name: string]: stri
 const { devDependencies }: { readonly devDependencies: { readonly [name: string]: string } } =
   JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
-/** What a file loads when it is loaded. */
+/** Matches the modules that a file loads at once. */
 const AT_ONCE = /^(?:const|let) \w+ = (?:require_\w+\.__toESM\()?require\("([^"]+)"\)/gm;
-/** What it loads ever. */
+/** Matches all modules that a file loads, now or later. */
 const EVER = /\b(?:require|import|load|optionalPackage)\("([^"]+)"|\bfrom "([^"]+)";$/gm;
 
 function namesIn(file: string, pattern: RegExp): readonly string[] {

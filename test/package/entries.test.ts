@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 
-// The package's entries: small enough to read at a glance, and free of what is only theirs within.
+// The package's entries are small, and export no internals.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MOST = 44;
@@ -23,7 +23,7 @@ const options: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
   module: ts.ModuleKind.NodeNext,
   noEmit: true,
-  // What an entry exports is in the package's own files.
+  // Everything that an entry exports is in the package's own files.
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   noLib: true,
   types: [],
@@ -42,7 +42,7 @@ const program = ts.createProgram(
 );
 const checker = program.getTypeChecker();
 
-/** What an entry exports, types included. */
+/** Returns the exports of an entry, including types. */
 function exportsOf(file: string): readonly ts.Symbol[] {
   const source = program.getSourceFile(file);
   const module = source && checker.getSymbolAtLocation(source);

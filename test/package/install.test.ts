@@ -6,9 +6,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// What a stranger does with the published library: installs it by the lines of docs/install.md, under npm and
-// pnpm, compiles a program of each kind under every TypeScript that is in use, with nothing skipped, and
-// runs it. Only in a full run: it installs from the registry.
+// The use of the published library by a new user: installs it by the lines of docs/install.md with npm and pnpm,
+// compiles a program of each kind with every TypeScript in use, without skipping library checks, and runs it. Only in
+// a full run, since it installs from the registry.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAMS = fileURLToPath(new URL("programs", import.meta.url));
@@ -17,21 +17,21 @@ const RESOLUTIONS = [
   ["nodenext", "nodenext"],
   ["esnext", "bundler"],
 ] as const;
-/** Milliseconds: installing waits for the registry. */
+/** Milliseconds; installing waits for the registry. */
 const SLOW = 300_000;
 const CHECKED = ["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "false"];
-/** Of a program that has to be installed for: what it is, and its file. */
+/** The server programs, by file name, which need further packages. */
 const SERVERS = ["own-agent", "guarded-agent", "resource-server"];
 
 let tarball = "";
-/** Where the compilers are, and pnpm. */
+/** The folder of the compilers and of pnpm. */
 let tools = "";
 
 function run(folder: string, command: string, ...args: readonly string[]): string {
   return execFileSync(command, args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
 }
 
-/** What the page's two lines install beside the library: for a holder, and for a server. */
+/** Returns the packages that the page's two lines install besides the library: for a holder, and for a server. */
 function installed(): readonly (readonly string[])[] {
   const page = readFileSync(join(ROOT, "docs/install.md"), "utf8");
   const lines = page
@@ -40,7 +40,7 @@ function installed(): readonly (readonly string[])[] {
   return lines.map((line) => (line.split(".tgz")[1] ?? "").split(" ").filter(Boolean));
 }
 
-/** A project with the package and others, as one of the package managers installs them. */
+/** Makes a project with the package and others, installed by npm or pnpm. */
 function project(manager: "npm" | "pnpm", packages: readonly string[]): string {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
@@ -74,7 +74,7 @@ function compile(
   }
 }
 
-/** What a compiled program prints, as JSON. */
+/** Returns the output of a compiled program, parsed as JSON. */
 function answerOf(folder: string, program: string): unknown {
   return JSON.parse(run(folder, process.execPath, join("out-nodenext", `${program}.js`)));
 }
@@ -89,7 +89,7 @@ test("docs/install.md names every package that a part may need", () => {
 if (FULL) {
   beforeAll(() => {
     const packed = temporaryFolder();
-    // Built before the first test, from the present sources.
+    // Built from the current sources, before the first test.
     run(ROOT, "npm", "pack", "--ignore-scripts", "--pack-destination", packed);
     tarball = join(packed, readdirSync(packed)[0] ?? "");
     tools = temporaryFolder();
@@ -100,7 +100,7 @@ if (FULL) {
     run(tools, "npm", "install", "--no-audit", "--no-fund", "pnpm@10", ...compilers);
   });
 
-  // Another layout of the folder, to which every compiler is alike.
+  // pnpm's layout is tested with one compiler only, since all handle it alike.
   describe.each([
     ["npm", TYPESCRIPTS],
     ["pnpm", ["7"]],
@@ -136,7 +136,7 @@ if (FULL) {
   });
 }
 
-/** The packages that npm has installed, by the lock file that it keeps. */
+/** Returns the packages that npm has installed, by its lock file. */
 function packagesIn(folder: string): readonly string[] {
   const lock = readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8");
   return Object.keys(JSON.parse(lock).packages);

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 
-// Every function of every entry, called as a program without types may call it: with nothing, with a Promise whose
-// await was forgotten, and with a number. It answers by a TypeError that names an argument, and never by an error of
-// the engine's own; nothing is read from a Promise as if it were empty.
+// Calls every function of every entry as a program without types might: without arguments, with a Promise that was
+// not awaited, and with a number. It must throw a TypeError that names an argument, never one of the engine's errors,
+// and must not read a Promise as an empty object.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -28,25 +28,25 @@ const CALLS = {
 } as const;
 type Call = keyof typeof CALLS;
 
-/** What a function's own documentation says that it takes. */
+/** Arguments that are valid by a function's documentation. */
 const TAKEN: { readonly [name: string]: readonly Call[] } = {
-  // Without parameters.
+  // No parameters.
   createNonce: ["nothing", "a Promise", "a number"],
   generateKey: ["nothing", "a Promise", "a number"],
-  // With optional parameters alone.
+  // Only optional parameters.
   createKeyring: ["nothing"],
   createRevocationList: ["nothing"],
   createAgentMetrics: ["nothing"],
   createAgentFetch: ["nothing"],
   createCardCache: ["nothing"],
-  // "Whatever JSON it is given"; "what is not an object says nothing".
+  // Documented as "whatever JSON it is given" and "what is not an object says nothing".
   readCard: ["nothing", "a number"],
   delegatedTo: ["nothing", "a number"],
-  // "undefined if it is about something else": whatever was thrown.
+  // Documented as "undefined if it is about something else": accepts any thrown value.
   refusalOf: ["nothing", "a Promise", "a number"],
 };
 
-/** How engines word the errors of a program that does not look at its arguments. */
+/** Matches engines' error messages about unchecked arguments. */
 const ENGINE =
   /Cannot (?:read|set|destructure|convert|use|access)|is not (?:a function|iterable|a constructor|an object|defined)|called on non-object|private member|The ".*" argument must be/;
 
@@ -63,7 +63,7 @@ const program = ts.createProgram(
 );
 const checker = program.getTypeChecker();
 
-/** The names of a function's parameters, as its signature has them. */
+/** Returns the names of a function's parameters, from its signature. */
 function parametersOf(file: string, name: string): readonly string[] {
   const source = program.getSourceFile(file);
   const module = source && checker.getSymbolAtLocation(source);
@@ -76,7 +76,7 @@ function parametersOf(file: string, name: string): readonly string[] {
     .flatMap((signature) => signature.parameters.map((parameter) => parameter.name));
 }
 
-/** What a call throws or rejects with; `undefined` if it gives a value. */
+/** Returns the error that a call throws or rejects with; `undefined` if it returns. */
 async function thrown(call: () => unknown): Promise<unknown> {
   try {
     await call();

@@ -8,14 +8,14 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { freePort } from "../cli/serving.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// What a new user does on a machine with Node and npm alone: pastes the blocks of a guide, as they are, into a shell
-// or a file. It installs from the registry.
+// A new user with only Node and npm pastes the unchanged blocks of a guide into a shell or a file. It installs from
+// the registry.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** Milliseconds: installing waits for the registry. */
+/** Milliseconds; installing waits for the registry. */
 const SLOW = 300_000;
 
-/** The code blocks of a page's section in a language. */
+/** Returns the code blocks of a page's section in a language. */
 function blocks(page: string, language: string, section = ""): readonly string[] {
   const text = readFileSync(page, "utf8");
   const from = section === "" ? 0 : text.indexOf(`\n## ${section}\n`);
@@ -28,10 +28,10 @@ function blocks(page: string, language: string, section = ""): readonly string[]
 const user = temporaryFolder();
 const work = join(user, "work");
 
-/** A shell of the user's, in a folder. */
+/** Starts the user's shell in a folder. */
 function shell(lines: string, cwd: string): ChildProcess {
   const prefix = join(user, "global");
-  // The machine's own, for the way to the registry, but for what npm has told these tests.
+  // The machine's environment, for access to the registry, without the variables that npm set for these tests.
   const machine = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
   const env = {
     ...Object.fromEntries(machine),
@@ -43,7 +43,7 @@ function shell(lines: string, cwd: string): ChildProcess {
   return spawn("sh", ["-c", lines], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** What lines print, on both streams. The last one decides how they end. */
+/** Runs lines, and returns the output on both streams; the exit code is the last line's. */
 async function paste(lines: string, cwd: string, status = 0): Promise<string> {
   const child = shell(lines, cwd);
   let said = "";
@@ -65,7 +65,7 @@ function newFolder(name: string): string {
 
 beforeAll(async () => {
   for (const name of ["home", "work", "proviso"]) newFolder(name);
-  // Built before the first test, from the present sources: the clone that the pages name, with its packages.
+  // Built from the current sources, before the first test: a clone at the address in the pages, with its packages.
   const all = ["--workspaces", "--include-workspace-root", "--ignore-scripts"];
   const into = ["--pack-destination", join(user, "proviso")];
   execFileSync("npm", ["pack", ...all, ...into], { cwd: ROOT, stdio: "pipe" });

@@ -6,7 +6,7 @@ import { runProgram } from "../cli/run.js";
 import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The packages that docs/entries.md installs for each entry: what its code loads, and no more.
+// docs/entries.md installs for each entry exactly the packages that its code loads.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -28,7 +28,7 @@ const IMPORTED = /^(?:import|export)\b[^"';]*?(?:from\s*)?"([^"]+)";/gm;
 const LOADED_LATER = /\b(?:import|load|optionalPackage)\("([^"]+)"/g;
 const COMMENT = /^\s*(?:\*|\/\/).*$/gm;
 
-/** The packages that a built file loads: when it is imported, or, with `later`, ever. */
+/** Returns the packages that a built file loads on import, or with `later` at any time. */
 function packagesOf(file: string, later: boolean): readonly string[] {
   const files = new Set([file]);
   const found = new Set<string>();
@@ -49,7 +49,7 @@ interface Line {
   readonly more: readonly string[];
 }
 
-/** Entries that a quick run installs; a full one does all. */
+/** Entries that a quick run installs; a full run installs all. */
 const QUICK = ["proviso", "proviso/home", "proviso/a2a"];
 
 /** The page's table. */
@@ -65,7 +65,7 @@ const lines = new Map<string, Line>(
   ),
 );
 
-/** A project in which proviso and these packages are installed, and no other. */
+/** Makes a project in which only proviso and these packages are installed. */
 function project(packages: readonly string[]): string {
   const folder = temporaryFolder();
   const modules = join(folder, "node_modules");
@@ -89,7 +89,7 @@ describe.each(
 
   test("its line in docs/install.md names exactly the packages that it loads", () => {
     const ever = packagesOf(file, true).filter(
-      // A host shares files with servers that limit requests, and limits none.
+      // The a2e host shares files with servers that use rate-limiter-flexible, but does not use it itself.
       (name) => !(entry === "proviso/a2e" && name === "rate-limiter-flexible"),
     );
     expect([...needs, ...more].sort()).toEqual(ever);
@@ -182,7 +182,7 @@ describe("TypeScript in a CommonJS file compiles as docs/install.md says", () =>
 // It installs from the registry.
 if (FULL) {
   test("Jest imports the package as docs/install.md says", async () => {
-    // Elsewhere: it brings a package of its own that is called like one of proviso's.
+    // In another folder, since it brings a package with the name of one of proviso's.
     const tools = temporaryFolder();
     writeFileSync(join(tools, "package.json"), '{ "private": true }\n');
     const install = ["install", "--no-audit", "--no-fund", "jest@30"];

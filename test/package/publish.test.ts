@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 import { type Run, runProgram } from "../cli/run.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// What keeps a package from being published that is not ready, tried on a copy.
+// The checks that prevent publishing an unfinished package, tried on a copy.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ADDRESS = "https://code.example/owner/proviso";
 
 const PACKAGES = ["", "cli/", "spec-vectors/"];
 
-/** The packages as they are built, and what checks them. */
+/** Copies the built packages with the scripts that check them. */
 function copy(): string {
   const folder = temporaryFolder();
   for (const path of [
@@ -28,7 +28,7 @@ function copy(): string {
   ]) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   }
-  // It is built already.
+  // Already built.
   writeFileSync(join(folder, "scripts/build.mjs"), "");
   return folder;
 }

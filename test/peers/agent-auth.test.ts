@@ -10,7 +10,7 @@ import { startOurs } from "../protocols/agent-auth/differential/our-server.js";
 import type { AgentAuthServer } from "../protocols/agent-auth/differential/server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The published SDK and command of Agent-Auth, unchanged, against our server. docs/testing.md says how to get them.
+// The published SDK and command of Agent-Auth, unchanged, with our server. docs/testing.md says how to get them.
 
 const NAME = "PROVISO_PEER_AGENT_AUTH";
 const CHECKOUT = process.env[NAME] ?? "";
@@ -23,7 +23,7 @@ if (!isThere) {
   console.warn(`${NAME} ${found}: Agent-Auth's SDK and command are skipped (docs/testing.md)`);
 }
 
-/** Bundles of what the checkout has, with our copies of the packages that it needs. */
+/** Bundles code of the checkout with our copies of the packages that it needs. */
 async function bundled(name: string, contents: string, folder: string): Promise<string> {
   const outfile = join(folder, `${name}.mjs`);
   await build({
@@ -129,7 +129,7 @@ describe.skipIf(!isThere)(
         expect(rotated).toMatchObject({ status: "active" });
       }
       expect(await done(home, "status", id)).toMatchObject({ agent_id: id, status: "active" });
-      // The key is proven by that: the host is the user's still.
+      // The reconnection proves the key, so the host remains the user's.
       const second = await done(home, "connect", ...provider, "--capabilities", "list_payees");
       expect(second).toMatchObject({ status: "active", hostId: connected["hostId"] });
 

@@ -47,7 +47,7 @@ describe("finding entries in a revocation list", () => {
     });
     expect(list.find(all)).toEqual(entries);
     expect(list.find(query({ links: [other] }))).toEqual([]);
-    // A name of one kind is no name of another.
+    // The same name under another kind does not match.
     expect(list.find(query({ keys: ["cap_1"], capability: "key_1", principal: LINK }))).toEqual([]);
   });
 

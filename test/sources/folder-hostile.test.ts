@@ -9,7 +9,7 @@ import { folderWith, namesFound, opened, put, resourceError } from "./support.js
 
 const SECRET = "---\ntitle: secret\n---\nThe password is x.\n";
 
-/** Names that must lead nowhere, whatever is on disk. */
+/** Names that must resolve to no file. */
 const HOSTILE = [
   "",
   "/",

@@ -178,7 +178,7 @@ describe("hostile front matter is refused quickly", () => {
     .map((name, at) => `${name}: &${name} [${`*${"abcdefgh"[at]},`.repeat(9)}]`)
     .join("\n");
 
-  // What is nested too deep does not only throw in yaml: it can take V8, and the process, with it.
+  // Deep nesting does not only make yaml throw: it can crash V8, and with it the process.
   test.each<[string, string]>([
     ["with arrays in arrays", `a: ${"[".repeat(65_000)}`],
     ["with closed arrays in arrays", `a: ${"[".repeat(32_000)}${"]".repeat(32_000)}`],

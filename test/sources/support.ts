@@ -38,7 +38,7 @@ export function report(fields: { readonly [field: string]: Scalar }, name = "r/1
   return { name, displayName: name, collection: "r", kind: "item", fields };
 }
 
-/** A new folder with these files, by path. */
+/** Makes a new folder with these files, by path. */
 export function folderWith(files: { readonly [path: string]: string | Uint8Array }): string {
   const root = join(temporaryFolder(), "documents");
   mkdirSync(root);
@@ -51,7 +51,7 @@ export function put(root: string, path: string, text: string | Uint8Array): void
   writeFileSync(join(root, path), text);
 }
 
-/** A folder's source, and what it told the operator. */
+/** Opens a folder as a source, and returns its messages to the operator. */
 export async function opened(
   root: string,
   options: FolderOptions = {},
@@ -61,14 +61,14 @@ export async function opened(
   return { folder: await openFolder(root, { onProblem, ...options }), problems };
 }
 
-/** A new database, and a connection to change it with. */
+/** Makes a new database, and a connection to change it. */
 export function databaseWith(sql: string): {
   readonly file: string;
   readonly database: Database.Database;
 } {
   const file = join(temporaryFolder(), "resources.db");
   const database = new Database(file);
-  // Nobody pulls the plug here, and thousands of small transactions are quicker so.
+  // No test cuts the power, and many small transactions are faster without syncing.
   database.exec(`PRAGMA synchronous = OFF; ${sql}`);
   onTestFinished(() => void database.close());
   return { file, database };
@@ -98,7 +98,7 @@ export function denialOf(result: QueryResult): QueryDenial {
   throw new Error(`it was answered with ${result.resources.length} resources`);
 }
 
-/** The ResourceError that `action` fails with. */
+/** Returns the ResourceError with which `action` fails. */
 export async function resourceError(action: () => unknown): Promise<ResourceError> {
   try {
     await action();
@@ -109,8 +109,8 @@ export async function resourceError(action: () => unknown): Promise<ResourceErro
   throw new Error("nothing was thrown");
 }
 
-// A small universe, so that values and conditions meet: texts whose order by UTF-8 is another one,
-// that differ in case, in a space, in a NUL, and numbers that are written as texts.
+// A small universe, so that values and conditions meet: strings whose order differs between UTF-8 and UTF-16, or that
+// differ only in case, a space or a NUL, and numbers written as strings.
 const TEXTS = ["", "1", "1.0", "a", "A", "a ", "b", "a\0b", "\uff5e", "\u{1f600}", "__proto__"];
 const NUMBERS = [-1, -0, 0, 0.5, 1, 2, 10, 1e300, 2 ** 53 - 1];
 
@@ -136,7 +136,7 @@ export const condition: fc.Arbitrary<FieldCondition> = fc.oneof(
   bounds,
 );
 
-/** Conditions on some of these fields. */
+/** Generates conditions on some of these fields. */
 export function filters(fields: readonly string[]): fc.Arbitrary<ResourceFilter> {
   return fc
     .uniqueArray(fc.tuple(fc.constantFrom(...fields), condition), {

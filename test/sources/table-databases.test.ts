@@ -5,7 +5,7 @@ import { openDatabase } from "../../src/storage/database.js";
 import { onBothDatabases } from "../support/databases.js";
 import { denialOf, namesFound, resourceError } from "./support.js";
 
-// The same tables and the same answers, whichever database they are in.
+// The same tables and answers in every kind of database.
 
 const REPORTS = {
   table: "report",
@@ -58,7 +58,7 @@ onBothDatabases((place) => {
         fields: { year: 2025, score: 2, department: "finance", final: true },
       },
       {
-        // A year that a number would round is as if it were not there.
+        // An integer that a double cannot represent is left out.
         ...about,
         name: "reports/10",
         displayName: "10",

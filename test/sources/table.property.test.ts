@@ -6,7 +6,7 @@ import type { Scalar } from "../../src/caveats/scalar.js";
 import { SEEDED, sized } from "../support/size.js";
 import { databaseWith, filters, found, number, report, sqliteSource, text } from "./support.js";
 
-/** A value as SQL writes it, and what it is as a field where the column leaves it as it is. */
+/** A value in SQL, and the resulting field if the column does not convert it. */
 interface Value {
   readonly sql: string;
   readonly field: Scalar | undefined;
@@ -14,7 +14,7 @@ interface Value {
 
 function sqlOf(value: string | number | null): string {
   if (value === null) return "NULL";
-  // libsql would bind a text only up to its first NUL.
+  // libsql would bind a string only up to its first NUL.
   if (typeof value === "string") return `CAST(x'${Buffer.from(value).toString("hex")}' AS TEXT)`;
   return Object.is(value, -0) ? "-0.0" : String(value);
 }
@@ -30,7 +30,7 @@ const value: fc.Arbitrary<Value> = fc.oneof(
   ),
 );
 
-/** Columns of every affinity and collation, with an index and without. */
+/** Columns of every affinity and collation, with and without an index. */
 const COLUMNS = {
   plain: "",
   indexed: "",
@@ -91,7 +91,7 @@ describe("SQL finds exactly what the filter matches, for random values, column t
       ),
       { numRuns: sized(300), ...SEEDED },
     );
-    // It says nothing if nothing is ever found.
+    // Without any match, the test would show nothing.
     expect(hits).toBeGreaterThan(sized(50, 5));
   });
 

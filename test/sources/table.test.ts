@@ -131,7 +131,7 @@ describe("a query that cannot be answered lists what exists", () => {
     }
     const problem = async (filter: string): Promise<object> =>
       denialOf(await source.find({ collection: "reports", filter: JSON.parse(filter) }));
-    // The field is `department`; that its column is `dept` is nobody's business.
+    // The field is `department`; the column name `dept` is internal.
     expect(await problem('{ "dept": 1 }')).toMatchObject({
       code: "unknown_field",
       path: "filter.dept",

@@ -68,7 +68,7 @@ onBothDatabases((place, dialect) => {
     const noRoom = (): Promise<unknown> =>
       database.write(async (db) => {
         if (dialect === "postgres") {
-          // As the server reports a full disk.
+          // The server's error for a full disk.
           await sql`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`.execute(db);
         } else {
           await sql`PRAGMA max_page_count = 4`.execute(db);

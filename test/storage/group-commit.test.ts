@@ -6,11 +6,11 @@ import type { Queries } from "../../src/storage/engine.js";
 import { onBothDatabases } from "../support/databases.js";
 import { insert, names, put, schema, type Tables } from "./items.js";
 
-// What one call may do to those that share its transaction: nothing.
+// A call does not affect others that share its transaction.
 
 type Action = (db: Queries<Tables>) => Promise<unknown>;
 
-/** A failure that the call does not wait for. */
+/** Starts a query without awaiting its failure. */
 function dropped(query: Promise<unknown>): void {
   query.catch(() => {});
 }
@@ -23,7 +23,7 @@ onBothDatabases((place, dialect) => {
     return database;
   }
 
-  /** Writes `action` between two calls that do nothing wrong. @returns Which were acknowledged. */
+  /** Writes `action` between two correct calls. @returns The acknowledged calls. */
   async function between(database: Database<Tables>, action: Action): Promise<string[]> {
     const calls = { first: (db: Queries<Tables>) => insert(db, "first"), middle: action };
     const all = { ...calls, third: (db: Queries<Tables>) => insert(db, "third") };
@@ -32,7 +32,7 @@ onBothDatabases((place, dialect) => {
     return Object.keys(all).filter((_, at) => results[at]?.status === "fulfilled");
   }
 
-  /** Waits for whatever a call has left behind, in further transactions. */
+  /** Runs further transactions, and returns the rows that a call left behind. */
   async function later(database: Database<Tables>): Promise<string[]> {
     for (const name of ["x", "y", "z"]) await put(database, name);
     return (await names(database)).filter((name) => !["taken", "x", "y", "z"].includes(name));
@@ -72,7 +72,7 @@ onBothDatabases((place, dialect) => {
           left.getExecutor().executeQuery(CompiledQuery.raw("INSERT INTO item VALUES ('m6', 1)")),
         ]);
         expect(tried).toMatchObject(tried.map(() => ({ reason: over })));
-        // What another call has refused is this one's own all the same.
+        // The refused query of another call does not affect this one.
         await raw.execute(db);
         await db.deleteFrom("item").where("name", "=", "m5").execute();
       }),
@@ -106,7 +106,7 @@ onBothDatabases((place, dialect) => {
         await insert(db, "middle");
         await insert(db, name, wrong).catch(() => {});
       });
-      // PostgreSQL refuses whatever a call asks for after a query of it has failed there.
+      // PostgreSQL refuses every later query of a call after one of its queries failed.
       const lost = dialect === "postgres" && name === "taken";
       expect(acknowledged).toEqual(lost ? ["first", "third"] : ["first", "middle", "third"]);
       expect(await names(database)).toEqual([...acknowledged, "taken"].sort());
@@ -137,7 +137,7 @@ onBothDatabases((place, dialect) => {
       const results = await Promise.allSettled(all);
       expect(results[1]).toMatchObject({ reason: tooLate });
       expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-      // The inner write was asked for by itself, and is not undone with the outer one.
+      // The inner write is independent, so it is not undone with the outer one.
       expect(await later(database)).toEqual(["after", "before", "inner"]);
     });
 
@@ -188,7 +188,7 @@ onBothDatabases((place, dialect) => {
       const database = await opened();
       const acknowledged = await between(database, async (db) => {
         await insert(db, "m1");
-        // As it does where the disk is full.
+        // The error for a full disk.
         await sql`INSERT OR ROLLBACK INTO item VALUES ('taken', 1)`.execute(db).catch(() => {});
         await insert(db, "m2").catch(() => {});
       });

@@ -2,7 +2,7 @@ import type { Database } from "../../src/storage/database.js";
 import type { Queries } from "../../src/storage/engine.js";
 import type { Schema } from "../../src/storage/migrations.js";
 
-// A database of one table, for tests of what all databases have in common.
+// A database of one table, for tests of the behaviour common to all databases.
 
 export interface Tables {
   item: { name: string; amount: number };

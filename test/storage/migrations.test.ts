@@ -6,7 +6,7 @@ import { storageError } from "../issuer/support.js";
 import { onBothDatabases } from "../support/databases.js";
 import { schema as FIRST, names, put, type Tables } from "./items.js";
 
-/** A format later: a column more. */
+/** The next format, with another column. */
 const SECOND: Schema = {
   ...FIRST,
   migrations: [

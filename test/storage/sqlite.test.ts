@@ -20,8 +20,8 @@ import { namesIn, posix, storageError } from "../issuer/support.js";
 import { childProgram } from "../support/children.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// What only a file can suffer, and the traps of libsql under Kysely: a boolean that ends the process,
-// a plain BEGIN that fails under contention, a migration in pieces.
+// Faults that only a file can have, and the traps of libsql under Kysely: a boolean that ends the process, a plain
+// BEGIN that fails under contention, a migration in pieces.
 
 interface Tables {
   item: { name: string; amount: number | null };
@@ -35,7 +35,7 @@ const make: Schema["migrations"][number] = async ({ schema, columns }) => {
     .execute();
 };
 const FIRST: Schema = { applicationId: 0x74657374, outdated: [0x6f6c6421], migrations: [make] };
-/** A format later: a column more. */
+/** The next format, with another column. */
 const SECOND: Schema = {
   ...FIRST,
   migrations: [
@@ -54,7 +54,7 @@ async function opened(schema: Schema = FIRST) {
   return { path, database };
 }
 
-/** A connection of another program. */
+/** Opens a connection of another program. */
 function other(path: string): Database.Database {
   const connection = new Database(path);
   onTestFinished(() => void connection.close());
@@ -202,7 +202,7 @@ describe("the database file", () => {
     owner.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${id}`);
     owner.exec("CREATE TABLE item (name); PRAGMA wal_checkpoint");
     owner.exec("INSERT INTO item VALUES ('a'), ('b')");
-    // As a crash of its owner leaves them.
+    // The files after a crash of their owner.
     const path = join(folder, "left.db");
     for (const end of ["", "-wal"]) copyFileSync(join(folder, `owner.db${end}`), `${path}${end}`);
     owner.close();

@@ -6,7 +6,7 @@ import { createStores, openRevocations, openStores } from "../../src/stores/inde
 import { addAll, capability, namesIn, posix, storageError } from "../issuer/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// What only a file can suffer.
+// Faults that only a database file can have.
 
 /** "prv1". */
 const APPLICATION = 0x70727631;
@@ -15,14 +15,14 @@ function newPath(): string {
   return join(temporaryFolder(), "proviso.db");
 }
 
-/** Makes a database with one revocation in it. */
+/** Makes a database with one revocation. */
 async function withOne(path: string): Promise<void> {
   const database = await createStores(path);
   await (await openRevocations(database)).add(capability("cap_1"));
   await database.close();
 }
 
-/** The ids that are revoked in a database. */
+/** Returns the revoked ids in a database. */
 async function revoked(path: string): Promise<string[]> {
   const database = await openStores(path);
   try {
@@ -178,7 +178,7 @@ describe("a file that is not proviso's database", () => {
       const copy = join(path, "..", name);
       writeFileSync(copy, bytes, { mode: 0o600 });
       try {
-        // Damage elsewhere is no reason to refuse revocations.
+        // Damage elsewhere in the file does not prevent revocations.
         expect((await revoked(copy)).sort()).toEqual([...ids].sort());
         return "whole";
       } catch (error) {

@@ -32,7 +32,7 @@ import { sized } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const KILLS = sized(20, 1);
-/** Processes that do the same at once. */
+/** The number of processes that do the same concurrently. */
 const AT_ONCE = sized(4, 2);
 
 function keyFile(): { directory: string; path: string; keyring: Keyring } {
@@ -122,7 +122,7 @@ describe("reading a keyring file", () => {
     const { path, keyring } = keyFile();
     const text = readFileSync(path, "utf8");
     const secret = secretsOf(keyring)[0] ?? "";
-    // Everything but the line break at the end.
+    // All of the text except the final line break.
     for (let length = 0; length < text.length - 1; length++) {
       writeFileSync(path, text.slice(0, length));
       const error = await storageError(() => readKeyringFile(path));

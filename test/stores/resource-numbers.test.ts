@@ -12,13 +12,13 @@ import { childProgram } from "../support/children.js";
 import { throughStores } from "../support/databases.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** Names that a text column, a careless query or a careless comparison would take for one another. */
+/** Names that a text column, a careless query or a careless comparison would treat as equal. */
 const ALIKE = ["caf\u00e9", "cafe\u0301", "Caf\u00e9", "a", "A", "a ", "a\0", "a\ud800", "a\udbff"];
 const ODD = ["'; --", '"', "\\", "\u{1f600}", "\u2028", "x".repeat(512), "é".repeat(256)];
 const CONTROLS = String.fromCharCode(...Array.from({ length: 512 }, (_, at) => (at * at) % 32));
 const NAMES = [...ALIKE, ...ODD, CONTROLS];
 
-/** What any ResourceNumbers promises. */
+/** Tests the contract of every ResourceNumbers. */
 function promises(numbers: () => Promise<ResourceNumbers>): void {
   test("a name keeps the number it was given", async () => {
     const one = await numbers();
@@ -63,12 +63,12 @@ function promises(numbers: () => Promise<ResourceNumbers>): void {
     ];
     const rises = given.filter((number, at) => number > (given[at - 1] ?? 0));
     expect(rises.length).toBeLessThan(56);
-    // All of them below 2^47 would be chance once in 10^100.
+    // By chance, all of them would be below 2^47 once in 10^100.
     expect(Math.max(...given)).toBeGreaterThan(2 ** 47);
   });
 }
 
-/** Gives each number twice. */
+/** Returns each number twice. */
 function twice(): (length: number) => Uint8Array {
   let calls = 0;
   return (length) => new Uint8Array(length).fill(Math.floor(calls++ / 2));

@@ -43,7 +43,7 @@ import { openParties } from "../../src/stores/parties/party-store.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** What may be other than usual. */
+/** Options that tests may change. */
 export interface TestAgentOptions
   extends Pick<
       AgentServerOptions,
@@ -62,25 +62,25 @@ export interface TestAgentOptions
       IssuingAgentOptions,
       "mode" | "undeclaredAmbient" | "lifetime" | "recordValues" | "maxHandles" | "maxRevocations"
     > {
-  /** Fixed tokens, those of {@link CALLERS}, unless given. */
+  /** Fixed tokens; those of {@link CALLERS} unless given. */
   readonly authenticator?: Authenticator;
-  /** Where push notifications may go; nowhere, and not offered, unless given. */
+  /** The origins allowed for push notifications; unless given, none, and push is not offered. */
   readonly pushOrigins?: readonly string[];
-  /** The agents that the card says it delegates to; it does not say unless given. */
+  /** The delegates in the card; unless given, the card lists none. */
   readonly delegates?: NonNullable<AgentServerOptions["card"]["delegates"]>;
   /** The issuer's name; `documents-agent` unless given. */
   readonly name?: string;
-  /** Who approves what is asked for under a grant, by the grant's id; without it, there are no parties. */
+  /** Approval rules by grant id; without them, there are no parties. */
   readonly approval?: { readonly [grant: string]: GrantApproval };
-  /** The folder of an agent that has been stopped, to start it again; a new one unless given. */
+  /** The folder of a stopped agent, to start it again; a new one unless given. */
   readonly again?: string;
   /** `false` for an issuer that remembers no verified token. */
   readonly cache?: false;
-  /** How tasks are kept; as usual unless given. */
+  /** Options for storing tasks; the defaults unless given. */
   readonly keeping?: Pick<TaskStoreOptions, "quota" | "lease">;
 }
 
-/** An issuing agent with everything real: files, stores, ledger, HTTP. */
+/** An issuing agent with real parts: files, stores, ledger, HTTP. */
 export interface TestAgent {
   /** The folder with all of its files. */
   readonly home: string;
@@ -91,15 +91,15 @@ export interface TestAgent {
   readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
   readonly policy: PolicyTable;
-  /** The approvals of what is asked for. */
+  /** The approvals of requests. */
   readonly approvals: Approvals;
   readonly metrics: AgentMetrics;
   readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
   readonly ran: readonly string[];
-  /** All that was logged. */
+  /** All log entries. */
   logged(): string;
-  /** Sets the agent's clock ahead. */
+  /** Advances the agent's clock. */
   advance(milliseconds: number): void;
   /** Stops serving, closes the stores, and leaves the files. */
   stop(): Promise<void>;
@@ -116,7 +116,7 @@ export const CALLERS = {
   carol: "development-token-of-carol",
 } as const;
 
-/** Whoever has a development token. */
+/** A caller with a development token. */
 export type Who = keyof typeof CALLERS;
 
 const FIXED: readonly FixedToken[] = [
@@ -126,7 +126,7 @@ const FIXED: readonly FixedToken[] = [
   { token: CALLERS.carol, principal: "carol", invoker: "orchestrator" },
 ];
 
-/** What another instance does that starts when the agent's lease is over, as if it had been killed. */
+/** Does what another instance does when it starts after the agent's lease has ended, as if the agent were killed. */
 export async function startBeside({ home }: TestAgent): Promise<void> {
   const database = await openStores(join(home, "proviso.db"));
   const tasks = await openTaskStore(database, { clock: () => Date.now() + 3_600_000 });
@@ -134,7 +134,7 @@ export async function startBeside({ home }: TestAgent): Promise<void> {
   await database.close();
 }
 
-/** Starts an agent with the documents, grants and skills of the tests, on a free port of 127.0.0.1. */
+/** Starts an agent with the tests' documents, grants and skills on a free port of 127.0.0.1. */
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
   const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...more } = options;
   const { maxRevocations, keeping, approval, again, cache, ...others } = more;

@@ -5,60 +5,60 @@ import { text } from "node:stream/consumers";
 import type { Provider } from "oidc-provider";
 import { CALLBACK, newProvider, signingKey } from "./oauth-provider.js";
 
-/** Who and what an authorization server knows. */
+/** The users, agents and settings of an authorization server. */
 export interface AuthorizationServerOptions {
-  /** Users who can sign in, by the `sub` that their tokens get. */
+  /** Users that can sign in, by the `sub` of their tokens. */
   readonly users?: readonly string[];
   /** Agents, by their `client_id`. */
   readonly clients?: readonly string[];
-  /** Resource indicators (RFC 8707): the audiences that access tokens can be made for. */
+  /** Resource indicators (RFC 8707): the audiences of access tokens. */
   readonly resource: string | readonly string[];
-  /** What clients may ask for, separated by spaces; `agent` unless given. */
+  /** The scopes that clients may request, separated by spaces; `agent` unless given. */
   readonly scope?: string;
-  /** Seconds for which access tokens are good; 600 unless given. */
+  /** The lifetime of access tokens in seconds; 600 unless given. */
   readonly lifetime?: number;
-  /** What tokens are signed with; `ES256` unless given. */
+  /** The signature algorithm of tokens; `ES256` unless given. */
   readonly algorithm?: "ES256" | "RS256" | "PS256" | "Ed25519";
-  /** Where users may be sent back to, beside the usual. */
+  /** Redirect targets besides the default. */
   readonly redirects?: readonly string[];
-  /** What ID tokens say of a user, beside `sub`. */
+  /** Claims of ID tokens about a user, besides `sub`. */
   readonly claimsOf?: (user: string) => Readonly<Record<string, unknown>>;
-  /** How a user signs in, as ID tokens say; nothing unless given. */
+  /** The authentication methods in ID tokens; absent unless given. */
   readonly methodsOf?: (user: string) => {
     readonly acr?: string;
     readonly amr?: readonly string[];
   };
-  /** Whether ID tokens have `auth_time` though it was not asked for. */
+  /** Whether ID tokens have `auth_time` even if it was not requested. */
   readonly authTime?: boolean;
 }
 
-/** What to ask for other than the first resource with all scopes. */
+/** A request other than for the first resource with all scopes. */
 interface TokenRequest {
   readonly resource?: string;
   readonly scope?: string;
 }
 
-/** A real authorization server, on loopback, with its own keys. */
+/** A real authorization server on loopback, with its own keys. */
 export interface AuthorizationServer {
   readonly issuer: string;
   readonly jwksUri: string;
-  /** An access token of the user for the agent: a sign-in by authorization code with PKCE. */
+  /** Returns an access token of the user for the agent, by a sign-in with authorization code and PKCE. */
   tokenFor(user: string, client: string, request?: TokenRequest): Promise<string>;
-  /** What the same sign-in gives besides: an ID token, made for the client. */
+  /** Returns the ID token of the same sign-in, made for the client. */
   idTokenFor(user: string, client: string): Promise<string>;
-  /** An access token of the agent on its own behalf: its `sub` is the agent. */
+  /** Returns an access token of the agent for itself: its `sub` is the agent. */
   clientToken(client: string, request?: TokenRequest): Promise<string>;
-  /** The secret of an agent. */
+  /** Returns the secret of an agent. */
   secretOf(client: string): string;
-  /** From now on, signs with another key and publishes no other. */
+  /** Signs with another key from now on, and publishes only that key. */
   rotateKeys(): Promise<void>;
-  /** How often the keys have been fetched. */
+  /** The number of times that the keys were fetched. */
   readonly jwksFetches: number;
-  /** From now on, nobody answers; once is enough. */
+  /** Stops the server; may be called again. */
   close(): Promise<void>;
 }
 
-/** Every user's. */
+/** The password of every user. */
 export const PASSWORD = "correct horse battery staple";
 
 const SIGN_IN_PAGE = `<!DOCTYPE html><html lang="en"><title>Sign in</title><form method="post">
@@ -136,7 +136,7 @@ export async function startAuthorizationServer(
     throw new Error(`the authorization server gives no token: ${JSON.stringify(body)}`);
   }
 
-  /** Everything that a sign-in gives. */
+  /** Signs in, and returns all tokens. */
   async function signedIn(
     user: string,
     client: string,
@@ -190,7 +190,7 @@ export async function startAuthorizationServer(
   };
 }
 
-/** What is needed of a browser: it keeps cookies, and says where it is sent. */
+/** A minimal browser that keeps cookies, and returns redirect targets. */
 class Browser {
   readonly #origin: string;
   readonly #cookies = new Map<string, string>();
@@ -199,7 +199,7 @@ class Browser {
     this.#origin = origin;
   }
 
-  /** Where a page, or a form that is sent to it, leads. */
+  /** Returns the redirect target of a page, or of a submitted form. */
   async redirected(path: string, form?: Readonly<Record<string, string>>): Promise<string> {
     const response = await fetch(new URL(path, this.#origin), {
       method: form === undefined ? "GET" : "POST",

@@ -8,8 +8,8 @@ const SOURCES = join(ROOT, "src");
 const BUILT = join(ROOT, "dist", "src");
 
 /**
- * Gives tests each module of `src/` as it was built, from the present sources: Node loads it by itself, with
- * no transformation, and it runs a tenth faster. The build is that of the whole run, before the first test.
+ * Replaces each module of `src/` by its built version: Node loads it without transformation, and tests run a tenth
+ * faster. The build is made once per run, from the current sources, before the first test.
  */
 export function builtSources(): Plugin {
   return {

@@ -8,10 +8,10 @@ const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
 /** The built command, as it is published. */
 export const MAIN: string = join(ROOT, "cli", "dist", "main.cjs");
 
-/** What the build writes last. */
+/** The last file that the build writes. */
 const LAST: string = join(ROOT, "cli", "dist", "man", "proviso.1");
 
-/** What the build is made of. */
+/** The sources of the build. */
 const SOURCES = [
   "src",
   "cli",
@@ -36,7 +36,7 @@ export function buildIfStale(): void {
   if (status !== 0) throw new Error("the package could not be built, so no test was run");
 }
 
-/** When each file and folder at a path was changed last, in milliseconds. A folder's tells of removals. */
+/** Returns the last modification, in milliseconds, of each file and folder at a path. A folder's shows removals. */
 function changesBelow(path: string): number[] {
   const found = statSync(path);
   if (!found.isDirectory()) return [found.mtimeMs];

@@ -6,17 +6,17 @@ import { build } from "esbuild";
 const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
 const BUNDLES = join(ROOT, "reports", "children");
 
-/** Rooms of the tests that start programs of their own, from `children/`. */
+/** Folders of tests that start programs from their `children/`. */
 const ROOMS = ["stores", "storage", "protocols/a2a", "protocols/revocations"];
 
-/** A program of a room's `children/`, as {@link bundleChildren} left it. */
+/** Returns the bundled program of a `children/` folder. */
 export function childProgram(room: string, name: string): string {
   return join(BUNDLES, room, "children", `${name}.mjs`);
 }
 
 /**
- * Bundles those programs with what they import of the built package, as the build bundles the command:
- * they start in a third of the time. Done before the first test, after the build.
+ * Bundles those programs with the modules of the built package that they import, as the build bundles the command,
+ * since they then start in a third of the time. Runs after the build and before the first test.
  */
 export async function bundleChildren(): Promise<void> {
   const manifest: { readonly peerDependencies: { readonly [name: string]: string } } = JSON.parse(

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-// Debian's: playwright-core brings none.
+// Debian's Chromium, since playwright-core includes no browser.
 const CHROMIUM = "/usr/bin/chromium";
 
 let known: boolean | undefined;
 
-/** Whether there is a browser to test pages in. If not, says once on stderr how to get it. */
+/** Returns whether there is a browser for tests of pages. If not, says once on stderr how to install one. */
 export function chromiumInstalled(): boolean {
   if (known !== undefined) return known;
   known = existsSync(CHROMIUM);
@@ -19,9 +19,9 @@ export function chromiumInstalled(): boolean {
   return known;
 }
 
-/** Starts the browser, without a window. Close it when done. */
+/** Starts the browser without a window. It must be closed afterwards. */
 export function startChromium(): Promise<Browser> {
-  // Chromium does not isolate pages for root.
+  // Chromium does not sandbox pages as root.
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   return chromium.launch({ executablePath: CHROMIUM, args });
 }

@@ -5,10 +5,10 @@ import { ADDRESS, administer, DATABASES, MISSING } from "./postgres.js";
 import { FULL } from "./size.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** Whether there is no PostgreSQL server in this run. */
+/** Whether this run has no PostgreSQL server. */
 export const postgresIsMissing: boolean = process.env[ADDRESS] === undefined;
 
-/** Runs the same tests against an SQLite file and a PostgreSQL database, each of a test's own. */
+/** Runs the same tests with an SQLite file and with a PostgreSQL database, each new for the test. */
 export function onBothDatabases(
   tests: (place: () => Promise<string>, dialect: "sqlite" | "postgres") => void,
 ): void {
@@ -23,15 +23,16 @@ function onSqlite(tests: Parameters<typeof onBothDatabases>[0]): void {
 }
 
 /**
- * As {@link onBothDatabases}, but a quick run tries SQLite alone: for what stands on stores and on the SQL floor, which
- * are themselves tested on both.
+ * Like {@link onBothDatabases}, but a quick run uses SQLite only: for tests of code above the stores and the SQL
+ * layer,
+ * which are themselves tested with both.
  */
 export const throughStores: typeof onBothDatabases = FULL ? onBothDatabases : onSqlite;
 
-/** Databases of this process that no test uses. */
+/** Unused databases of this process. */
 const free: string[] = [];
 
-/** The address of a database on the server of this run, which holds nothing, and is one test's alone. */
+/** Returns the address of an empty database on this run's server, for one test only. */
 export async function postgresPlace(): Promise<string> {
   const place = free.pop() ?? (await newPlace());
   onTestFinished(async () => {
@@ -49,7 +50,7 @@ async function newPlace(): Promise<string> {
   return url.href;
 }
 
-/** Ends whatever a test left open, and removes all that it made: a third of what a new database takes. */
+/** Closes connections that a test left open, and removes everything it made: three times as fast as a new database. */
 const EMPTY = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid();

@@ -13,8 +13,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const example = join(root, "examples", "documents-agent");
 
 /**
- * The example agent, with all that it keeps in a folder of a test's own: served by the command in this process, and
- * in a full run by the built one.
+ * The example agent with all its data in a folder of the test, served by the command in this process, or in a full
+ * run by the built command.
  */
 export interface DocumentsAgent {
   readonly url: string;
@@ -23,7 +23,7 @@ export interface DocumentsAgent {
   close(): Promise<void>;
 }
 
-/** Starts it on any free port of loopback, with a home of its own. */
+/** Starts it on any free port of loopback, with a new home. */
 export async function startDocumentsAgent(folder: string): Promise<DocumentsAgent> {
   const home = join(folder, "agent-home");
   const token = "development-token-of-alice";
@@ -47,7 +47,7 @@ export async function startDocumentsAgent(folder: string): Promise<DocumentsAgen
   return { url: served.url, token, close };
 }
 
-/** An agent that says in a line of JSON that it is ready. */
+/** An agent that reports in a line of JSON that it is ready. */
 interface Served {
   readonly line: string;
   close(): Promise<void>;

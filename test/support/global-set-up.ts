@@ -12,23 +12,22 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { bundleChildren } from "./children.js";
 
-/** Bytes that a run has room in. */
+/** The free bytes that a run needs. */
 const ENOUGH = 2 ** 31;
 
-/** Anybody may write here, as in the system's own: some tests run programs as nobody. */
+/** Permissions for everybody, as in the system's temporary folder, since some tests run programs as nobody. */
 const SHARED = 0o1777;
 
 /**
- * Before the first test: makes a temporary folder for this run alone, which tests and the programs that they start
- * find as `TMPDIR`.
- * After the last: fails the run if anything is left in it.
+ * Before the first test: makes a temporary folder for this run only, which tests and their child processes find as
+ * `TMPDIR`. After the last test: fails the run if anything is left in it.
  */
 export default async function setUp(): Promise<() => void> {
   await bundleChildren();
   const folder = mkdtempSync(join(place(), "proviso-run-"));
   chmodSync(folder, SHARED);
   process.env["TMPDIR"] = folder;
-  // Programs such as npm would keep what they compile there.
+  // Programs such as npm would leave their compile cache there.
   process.env["NODE_DISABLE_COMPILE_CACHE"] = "1";
   return () => {
     const left = readdirSync(folder, { recursive: true }).map(String).sort();
@@ -40,21 +39,24 @@ export default async function setUp(): Promise<() => void> {
   };
 }
 
-/** Where the folder is made. Programs that root runs as nobody cannot enter a folder that is root's alone. */
+/**
+ * Returns the parent of the folder. Programs that root starts as nobody cannot enter a folder with root's permissions
+ * only.
+ */
 function place(): string {
   const wanted = process.env["TMPDIR"] ?? memory() ?? tmpdir();
   return process.getuid?.() !== 0 || isOpen(realpathSync(wanted)) ? wanted : "/tmp";
 }
 
-/** Whether other users may enter a folder, and each folder above it. */
+/** Returns whether other users may enter a folder, and each folder above it. */
 function isOpen(folder: string): boolean {
   if ((statSync(folder).mode & 0o001) === 0) return false;
   return dirname(folder) === folder || isOpen(dirname(folder));
 }
 
 /**
- * A file system in memory, if there is one that is large enough and runs programs: databases there wait for
- * no disk. What a killed process has written stays there too; only a power cut would be another matter.
+ * Returns a file system in memory that is large enough and allows running programs, if there is one: databases there
+ * need not wait for a disk. It keeps the data of killed processes; only a power failure would differ.
  */
 function memory(): string | undefined {
   const folder = "/dev/shm";

@@ -3,13 +3,13 @@ import type { ResourceNumbers } from "../../src/agent/resources/resource-numbers
 import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
 import type { Issuer } from "../../src/issuer/issuer.js";
 
-/** What an agent makes its handles with. */
+/** The parts with which an agent makes its handles. */
 interface Parts {
   readonly issuer: Issuer;
   readonly resourceNumbers: ResourceNumbers;
 }
 
-/** The handle of a resource for calls that present nothing, as if a skill had given it. */
+/** Returns the handle of a resource for calls without a capability, as if a skill had returned it. */
 export async function ambientHandle(
   { issuer, resourceNumbers }: Parts,
   principal: string,
@@ -19,7 +19,7 @@ export async function ambientHandle(
   return (await handles.seal({ ambient: principal }, [name])).get(name) ?? "";
 }
 
-/** A capability that no request led to, for one resource. */
+/** Mints a capability for one resource, without a request. */
 export async function mintedFor(
   { issuer, resourceNumbers }: Parts,
   name: string,

@@ -7,7 +7,7 @@ import {
 import { createServer as createSocketServer, type Socket } from "node:net";
 import { afterAll } from "vitest";
 
-/** A server on loopback that answers as a test says, until the test file is done. */
+/** A server on loopback with the test's answers, which runs until the end of the test file. */
 export interface LoopbackServer {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
@@ -31,7 +31,7 @@ export async function httpServer(answer: RequestListener): Promise<LoopbackServe
   return { url: `http://127.0.0.1:${port}`, port, requests };
 }
 
-/** Starts a server that speaks bytes. */
+/** Starts a TCP server. */
 export async function rawServer(answer: (socket: Socket) => void): Promise<LoopbackServer> {
   const sockets = new Set<Socket>();
   const server = createSocketServer((socket) => {

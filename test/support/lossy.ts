@@ -1,4 +1,5 @@
-// Values that read as less than they hold: what a forgotten await or a wrong kind of object hands in.
+// Values that would be read as having fewer properties than they hold: a Promise that was not awaited, or the wrong
+// kind of object.
 
 class Limits {
   get max(): number {
@@ -6,7 +7,7 @@ class Limits {
   }
 }
 
-/** Each is made anew, with its name. */
+/** Makes each value anew, with its name. */
 export const LOSSY: readonly (readonly [name: string, make: () => never])[] = [
   ["a Promise", () => Promise.resolve({ max: 1 })],
   ["a Map", () => new Map([["max", 1]])],
@@ -15,7 +16,7 @@ export const LOSSY: readonly (readonly [name: string, make: () => never])[] = [
   ["a property that is not enumerable", () => Object.defineProperty({}, "max", { value: 1 })],
 ].map(([name, make]) => [name as string, make as () => never]);
 
-/** The message of the TypeError that a call throws or rejects with; anything else is an error here. */
+/** Returns the message of the TypeError that a call throws or rejects with; rethrows any other error. */
 export async function mistake(call: () => unknown): Promise<string> {
   try {
     await call();

@@ -2,24 +2,24 @@ import { randomBytes } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import type { Context, Provider } from "oidc-provider";
 
-/** Where users are sent back to; nobody listens there. */
+/** The redirect target; nobody listens there. */
 export const CALLBACK: string = "https://agent.example/callback";
 
-/** What a provider is made for. */
+/** The clients and users of a provider. */
 interface ProviderSettings {
   readonly resources: readonly string[];
   readonly scope: string;
   readonly secrets: ReadonlyMap<string, string>;
   readonly lifetime: number;
-  /** Where else users may be sent back to. */
+  /** Further redirect targets. */
   readonly redirects?: readonly string[];
-  /** What ID tokens say of a user, beside `sub`. */
+  /** Claims of ID tokens about a user, besides `sub`. */
   readonly claimsOf?: ((user: string) => Readonly<Record<string, unknown>>) | undefined;
-  /** Whether ID tokens have `auth_time` though it was not asked for. */
+  /** Whether ID tokens have `auth_time` even if it was not requested. */
   readonly authTime?: boolean;
 }
 
-/** oidc-provider, set up for agents: JWT access tokens for resources, PKCE, no consent pages. */
+/** Returns oidc-provider, configured for agents: JWT access tokens for resources, PKCE, no consent pages. */
 export async function newProvider(
   issuer: string,
   key: JWK,
@@ -70,7 +70,7 @@ export async function newProvider(
         acrValues: ["phr"],
         conformIdTokenClaims: false,
         interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-        // Users have agreed beforehand to all that a client of theirs may ask for.
+        // Users have consented in advance to everything that their clients may request.
         loadExistingGrant: async ({ oidc: { client, session } }: Context) => {
           const { accountId } = session;
           const grant = new provider.Grant({ accountId, clientId: client.clientId });
@@ -102,14 +102,14 @@ export async function newProvider(
   return provider;
 }
 
-/** A new private key, as a JWK. */
+/** Returns a new private key as a JWK. */
 export async function signingKey(alg: string): Promise<JWK> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true });
   const kid = randomBytes(6).toString("base64url");
   return { ...(await exportJWK(privateKey)), kid, alg, use: "sig" };
 }
 
-/** oidc-provider says on the console that it is not made for tests, nor for Node 20. */
+/** Suppresses oidc-provider's console warnings about tests and about Node 20. */
 async function withoutNotices<T>(action: () => Promise<T>): Promise<T> {
   const { warn } = console;
   console.warn = (...words: unknown[]) => {

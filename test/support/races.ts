@@ -4,33 +4,33 @@ import { databaseAt } from "../stores/parties/support.js";
 import { onBothDatabases } from "./databases.js";
 import { sized } from "./size.js";
 
-/** Does something on one side; gives what it did, `undefined` where it came too late to do anything. */
+/** Acts on one side; returns the change it made, `undefined` if it came too late. */
 type Contender<Side, World> = (side: Side, world: World) => Promise<string | undefined>;
 
-/** What each contender did, in their order. */
+/** The changes of the contenders, in their order. */
 export type Did = readonly (string | undefined)[];
 
-/** What happens at once to the same records, each contender on the other side than the one before it. */
+/** Contenders that change the same records concurrently, alternating between the two sides. */
 export interface Race<Side, World> {
   readonly name: string;
-  /** Makes what is there before. */
+  /** Makes the initial records. */
   readonly before: (side: Side, round: string) => Promise<World>;
   readonly contenders: readonly [
     Contender<Side, World>,
     Contender<Side, World>,
     ...Contender<Side, World>[],
   ];
-  /** Checks what is there after. */
+  /** Checks the final records. */
   readonly after: (side: Side, world: World, did: Did) => Promise<void>;
 }
 
-/** How often each race is run on each of the two databases, how many rounds of it at once, and how many races. */
+/** Rounds of each race on each of the two databases, concurrent rounds of a race, and concurrent races. */
 const ROUNDS = sized(50, 1);
 const AT_ONCE = 10;
 const HEATS_AT_ONCE = 5;
 const LONGEST = 600_000;
 
-/** Rounds of a race that are run at once, by their numbers. */
+/** The numbers of the rounds of a race that run concurrently. */
 interface Heat<Side, World> {
   readonly race: Race<Side, World>;
   readonly rounds: readonly { readonly turn: number; readonly id: string }[];
@@ -39,8 +39,8 @@ interface Heat<Side, World> {
 /**
  * Runs races on both databases.
  *
- * @param open - Makes one of the two sides of a race, each on a connection of its own to the same database.
- * @param end - Checks what is there in the end, with what was done in all rounds.
+ * @param open - Opens one of the two sides of a race, each with its own connection to the same database.
+ * @param end - Checks the final state, given the changes of all rounds.
  */
 export function runRaces<Side, World>(
   races: readonly Race<Side, World>[],
@@ -54,7 +54,7 @@ export function runRaces<Side, World>(
       const sides = [open(await databaseAt(where)), open(await databaseAt(where))] as const;
       const heats = heatsOf(races);
       const done: (readonly [string, Did])[] = [];
-      // Each takes the next, until there is none.
+      // Each player takes the next heat until there are none.
       const play = async (): Promise<void> => {
         for (let heat = heats.pop(); heat !== undefined; heat = heats.pop()) {
           const { race, rounds } = heat;
@@ -87,7 +87,7 @@ async function runRound<Side, World>(
 ): Promise<Did> {
   const world = await before(sides[0], id);
   const did: (string | undefined)[] = [];
-  // Each is the first to start as often as the others, and on either side.
+  // Each contender starts first equally often, and on either side.
   const order = contenders.map((_, at) => (at + turn) % contenders.length);
   const runs = order.map(async (which, at) => {
     const isOther = (at + Math.floor(turn / order.length)) % 2 === 1;
@@ -100,12 +100,12 @@ async function runRound<Side, World>(
   return did;
 }
 
-/** What those did that did not come too late. */
+/** Returns the changes of the contenders that did not come too late. */
 export function won(did: Did): readonly string[] {
   return did.filter((one) => one !== undefined);
 }
 
-/** One of them did something, and the rest came too late: gives what it was. */
+/** Checks that exactly one contender made a change, and returns it. */
 export function onlyOne(did: Did): string {
   expect(won(did)).toHaveLength(1);
   return won(did)[0] ?? "";

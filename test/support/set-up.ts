@@ -1,9 +1,9 @@
 import { afterAll, vi } from "vitest";
 import { removeTemporaryFolders } from "./temporary-folder.js";
 
-// Run before every test file; its hooks come after those of the file.
+// Runs before every test file; its hooks run after those of the file.
 afterAll(removeTemporaryFolders);
-// Files share a process: a console that one has silenced must speak in the next.
+// Files share a process, so a console silenced by one must be restored for the next.
 afterAll(() => {
   vi.restoreAllMocks();
 });

@@ -1,18 +1,19 @@
 /**
- * How much a test run tries. `npm test` is quick, for every change; `npm run test:full` sets
- * `PROVISO_TEST_SIZE=full` and tries everything. What only a full run tries is not registered in a
- * quick one, so that a skipped test always means that something is missing on this machine.
+ * The size of a test run. `npm test` is quick, for every change; `npm run test:full` sets `PROVISO_TEST_SIZE=full`
+ * and runs everything. Tests of a full run are not registered in a quick one, so that a skipped test always means
+ * that something is missing on this machine.
  */
 export const FULL: boolean = isFull(process.env["PROVISO_TEST_SIZE"]);
 
-/** A count in a full run, and in a quick one: a tenth unless given. */
+/** Returns a count for a full run, and for a quick one: a tenth unless given. */
 export function sized(full: number, quick: number = Math.ceil(full / 10)): number {
   return FULL ? full : quick;
 }
 
 /**
- * Of a property that must also have met what is rare: a quick run draws the same each time, since by chance
- * it would now and then draw too little of it.
+ * Options for a property that must reach rare cases: a quick run always draws the same values, since by chance it
+ * would
+ * sometimes draw too few rare ones.
  */
 export const SEEDED: { readonly seed?: number } = FULL ? {} : { seed: 7 };
 

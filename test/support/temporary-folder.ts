@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const folders: string[] = [];
 
-/** A new empty folder, which is gone when the test file is done. @param parent - Made if need be. */
+/** Makes an empty folder that is removed at the end of the test file. @param parent - Created if necessary. */
 export function temporaryFolder(parent: string = tmpdir()): string {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, "proviso-test-"));
@@ -12,7 +12,7 @@ export function temporaryFolder(parent: string = tmpdir()): string {
   return folder;
 }
 
-/** Removes what {@link temporaryFolder} made: called after the last test of every file. */
+/** Removes the folders of {@link temporaryFolder}; called after the last test of every file. */
 export function removeTemporaryFolders(): void {
   for (const folder of folders.splice(0)) {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -20,7 +20,7 @@ import { closed } from "../protocols/a2e/plugins/calls.js";
 import { hosted, Peer } from "../protocols/a2e/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// Sessions with A2E's published SDK, as they were held with it: each end is held to what it sent then.
+// Recorded sessions with A2E's published SDK: each end must still send what it sent then.
 
 interface Held {
   readonly outcome: JsonObject;
@@ -33,7 +33,7 @@ const { client, host }: { readonly client: Held; readonly host: Held } = JSON.pa
 const TOKENS = "$" + "{tokens}";
 const EXAMPLE = join(PACKAGE, "examples/session");
 
-/** The values that stand for names in a transcript. */
+/** Values for the names in a transcript. */
 class Names {
   readonly #values = new Map<string, string>();
 
@@ -41,7 +41,7 @@ class Names {
     this.#values.set(name, value);
   }
 
-  /** Learns the values of names from a message that was kept, and the same one now. */
+  /** Learns the values of names by comparing a recorded message with the current one. */
   learn(kept: Json, now: Json): void {
     if (typeof kept === "string" && /^\$\{\w+\}$/.test(kept)) this.set(kept, String(now));
     if (typeof kept !== "object" || kept === null || typeof now !== "object" || now === null)
@@ -87,7 +87,7 @@ test("our host answers the recorded messages of the A2E SDK's client as recorded
       lines.push({ from, message: now });
       continue;
     }
-    // The program that counts down from 1 has to end first, as it had then.
+    // Waits for the program that counts down from 1, which had ended at this point of the recording.
     if (message["type"] === "proc/status/req" && !waited) {
       waited = true;
       await sleep(1500);
@@ -121,7 +121,7 @@ test("our client sends the A2E SDK's host the recorded messages, and reads its a
       }
     }
   });
-  // The SDK's host leaves when its input ends.
+  // The SDK's host ends when its input ends.
   written.once("end", () => answers.end());
   const session = await connectSession({
     to: Duplex.from({ readable: answers, writable: written }),

@@ -8,7 +8,7 @@ import { ALICE } from "../agent/support.js";
 import { PACKAGE } from "../documentation/doc-comments.js";
 import { type HostChoices, type Hosted, hosted } from "../protocols/a2e/support.js";
 
-// The transcripts of sessions, with a host on real parts: every code that a host gives has one.
+// The transcripts of sessions with a real host. Every code that a host sends occurs in one.
 
 interface Step {
   readonly peer?: number;
@@ -78,7 +78,7 @@ const PLUGINS: readonly SessionPlugin[] = [
   },
 ];
 
-/** One end of a stream in memory, whose other end the host has. */
+/** One end of a stream in memory; the host has the other end. */
 class Line {
   session = "";
   readonly #sent = new PassThrough();
@@ -93,7 +93,7 @@ class Line {
       text = lines.pop() ?? "";
       this.#lines.push(...lines.map((line) => JSON.parse(line)));
     });
-    // A peer closes its end once the host has closed its own.
+    // A peer closes its end after the host has closed its own.
     received.once("end", () => this.#sent.end());
     this.#over = host.accept(Duplex.from({ readable: this.#sent, writable: received }));
   }
@@ -120,7 +120,7 @@ class Line {
   }
 }
 
-/** Lets everything run that can without time passing. */
+/** Runs all pending callbacks, without advancing the time. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -178,7 +178,7 @@ test.each(vectors.map((vector) => [vector.name, vector] as const))("%s", async (
     }
   }
   for (const line of lines.values()) line.end();
-  // What waits for ever is cut, so that nothing is left when the host closes.
+  // Ends calls that wait forever, so that nothing is left when the host closes.
   host.timers.turn(60_000);
 });
 

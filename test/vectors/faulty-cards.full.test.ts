@@ -1,7 +1,7 @@
 import { type Fault, failATest } from "./faulty-python.js";
 import { discoveryVectors } from "./support.js";
 
-/** Faults of a checker of cards. */
+/** Faults in judging cards. */
 const FAULTS: readonly Fault[] = [
   [
     "compares versions as text",

@@ -5,15 +5,15 @@ import { judge } from "../../cli/vectors/answer.js";
 import type { Vector } from "../../cli/vectors/file.js";
 import { PYTHON, path } from "./support.js";
 
-/** One fault: what is written in a file of the checker in Python, and what is written in its place. */
+/** One fault: a text in a file of the Python checker, and its replacement. */
 export type Fault = readonly [fault: string, file: string, from: string, to: string];
 
-// All faults are tried in one go.
+// All faults are tried in one run.
 const MINUTES = 600_000;
 
 type Answered = { readonly [name: string]: unknown };
 
-/** Tests that the checker in Python with any of some faults fails one of the vectors, and without a fault none. */
+/** Tests that the Python checker passes all vectors without a fault, and fails at least one with each fault. */
 export function failATest(
   checker: string,
   faults: readonly Fault[],
@@ -39,7 +39,7 @@ export function failATest(
   });
 }
 
-/** The answers to the vectors with each of the faults, from one Python process. */
+/** Returns the answers to the vectors with each fault, from one Python process. */
 function answersOf(
   faults: readonly Fault[],
   vectors: readonly Vector[],
@@ -59,7 +59,7 @@ function answersOf(
     .map((line) => JSON.parse(line));
 }
 
-/** The tests that answers do not pass. */
+/** Returns the tests that the answers fail. */
 function failures(
   answers: readonly Answered[] | undefined,
   vectors: readonly Vector[],

@@ -1,4 +1,4 @@
-"""Answers requests as the checker in Python does with one line of its source changed, for each change.
+"""Answers requests by the Python checker with one line of its source changed, for each change.
 
 Standard input is one JSON object: ``folder`` is that of the checker, ``requests`` are lines of the protocol, and
 ``faults`` are ``[file, from, to]``. Standard output has one line for each fault: the answers, in order.
@@ -16,7 +16,7 @@ initial = set(sys.modules)
 
 
 def changed(name, before, after):
-    """A loader of modules that changes the one of this name."""
+    """Return a module loader that changes the module with this name."""
 
     def get_code(self, module):
         if module != f"proviso_check.{name}":

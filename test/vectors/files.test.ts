@@ -31,7 +31,7 @@ const DENIAL_CODES: Readonly<Record<DenialCode, true>> = {
   too_many_hops: true,
 };
 
-// False: a code that reading and verifying a token never gives.
+// False for a code that reading and verifying a token never returns.
 const VERIFY_CODES: Readonly<Record<TokenErrorCode | SignatureFailureCode, boolean>> = {
   empty: true,
   truncated: true,
@@ -92,7 +92,7 @@ function namesOf(codes: { readonly [code: string]: boolean }): string[] {
 test.each(vectorFiles())(
   "%s is what npm run vectors:generate writes, byte for byte",
   (name, text) => {
-    // Not toBe: a failure should not print a megabyte.
+    // Compared as booleans, since toBe would print a megabyte on failure.
     expect(committed(name) === text, "run npm run vectors:generate and commit the result").toBe(
       true,
     );

@@ -23,7 +23,7 @@ const serve = (reply) => {
 };
 `;
 
-/** Programs by what they do. */
+/** Programs by their fault. */
 const IMPLEMENTATIONS = {
   right: "serve((request) => say(answer(request)));",
   talkative:
@@ -55,7 +55,7 @@ const IMPLEMENTATIONS = {
 
 export type ImplementationName = keyof typeof IMPLEMENTATIONS;
 
-/** The source of one of them. */
+/** Returns the source of one of them. */
 export function sourceOf(name: ImplementationName): string {
   return `${RIGHT}\n${IMPLEMENTATIONS[name]}\n`;
 }

@@ -9,13 +9,13 @@ const bench = new Bench();
 const SUBJECT = "known answers";
 const TESTS = VECTORS.filter(({ subject }) => subject === SUBJECT).length;
 
-/** `proviso vectors check` with one of the faulty implementations, on the first subject's tests. */
+/** Runs `proviso vectors check` with a faulty implementation, on the first subject's tests. */
 async function check(name: ImplementationName, ...args: readonly string[]): Promise<Run> {
   const file = bench.write(`${name}.cjs`, sourceOf(name));
   const command = `"${process.execPath}" '${file}'`;
   const all = ["vectors", "check", "--impl", command, "--filter", SUBJECT, ...args];
   const options = { env: { SPEC_VECTORS: path("") } };
-  // What it says beside its answers goes to the terminal itself.
+  // Its other output goes to the terminal.
   return name === "talkative" ? bench.spawned(all, options) : bench.run(all, options);
 }
 

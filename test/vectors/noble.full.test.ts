@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// Where a runtime has no `node:crypto`, hashes are those of @noble/hashes: browsers, and Workers without its flag.
+// Runtimes without `node:crypto` use the hashes of @noble/hashes: browsers, and Workers without the flag.
 
 const COMMAND = fileURLToPath(new URL("../../cli/dist/main.cjs", import.meta.url));
 const WITHOUT_CRYPTO =

@@ -23,7 +23,7 @@ describe.skipIf(!pythonHas("nacl", "python3-nacl"))("the checker in Python", () 
   });
 });
 
-// The libraries themselves are tried in `test/interop`, at each size.
+// `test/interop` tests the libraries themselves, at each size.
 if (FULL)
   describe("other macaroon libraries", () => {
     const missing = PEERS.filter((peer) => peer.version() === undefined);

@@ -9,10 +9,10 @@ import {
   type VerifyTest,
 } from "../../cli/vectors/file.js";
 
-/** `spec-vectors/`. */
+/** The folder `spec-vectors/`. */
 export const FOLDER: URL = new URL("../../spec-vectors/", import.meta.url);
 export const FILES = ["macaroon.json", "check.json", "capability-discovery.json"] as const;
-// Debian's: the first python3 on the path may be one without Debian's packages.
+// Debian's Python: the first python3 on the path may not have Debian's packages.
 export const PYTHON = "/usr/bin/python3";
 
 export const VECTORS: readonly Vector[] = readVectors(FOLDER);
@@ -31,7 +31,7 @@ export const discoveryVectors: readonly (Vector & { readonly test: DiscoveryTest
     return file === "capability-discovery.json" ? [{ ...vector, test: test as DiscoveryTest }] : [];
   });
 
-/** One of the committed files, as it is. */
+/** Reads one of the committed files. */
 export function committed(name: string): string {
   return readFileSync(new URL(name, FOLDER), "utf8");
 }

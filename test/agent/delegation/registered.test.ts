@@ -3,7 +3,7 @@ import { createDelegations } from "../../../src/protocols/delegation/index.js";
 import { openParties } from "../../../src/stores/parties/party-store.js";
 import { activeAgent, bank, done, registration } from "../parties/support.js";
 
-// Delegation between registered agents, of what they were granted there.
+// Registered agents delegate capabilities that were granted to them.
 
 test("a registered agent delegates its grant to another agent; the delegation ends with the delegating agent", async () => {
   const given = await bank();

@@ -65,7 +65,7 @@ test("a request waits for the shortest approval lifetime of the grants it asks f
   };
   expect(await waits("transfer_funds")).toBe(7200);
   expect(await waits("print_report")).toBe(60);
-  // What says nothing waits as long as the settings say.
+  // A grant without an approval lifetime uses the default.
   expect(await waits("delete_payee", "list_payees")).toBe(900);
 });
 
@@ -79,7 +79,7 @@ test("asking for what is granted is refused, for what is pending returns its app
     code: "already_granted",
     capabilities: ["check_balance"],
   });
-  // Narrower than what is granted is covered.
+  // A narrower request than the grant is covered by it.
   expect(refusalOf(await request("check_balance", { id: 1 })).code).toBe("already_granted");
   const first = done(await request("transfer_funds", { amount: { max: 100 } }));
   const same = done(await request("transfer_funds", { amount: { max: 100 } }));
@@ -355,7 +355,7 @@ test("a capability that is no longer offered can be neither used nor requested",
   });
   const request = await later.parties.requestGrants(agent.id, ask("check_balance"));
   expect(refusalOf(request).code).toBe("invalid_capabilities");
-  // It is inoperative wherever it is shown, and works again once it is offered again.
+  // It is shown as inoperative everywhere, and works again when it is offered again.
   expect(await later.parties.grant(balance?.id ?? "")).toMatchObject({
     status: "revoked",
     reason: "the capability is not offered any more",

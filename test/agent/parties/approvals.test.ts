@@ -257,7 +257,7 @@ throughStores((place) => {
     await expect(store.change((draft) => approvals.open(draft, other))).rejects.toThrow(
       "another request has been made under this id",
     );
-    // What one user could approve before needs two by now: it does not go on by the old rule.
+    // The old rule needed one approver, the new one needs two: the request does not continue under the old rule.
     const stricter = { ...request, rule: { approvers: ["alice", "bob"], needed: 2 } };
     await expect(store.change((draft) => approvals.open(draft, stricter))).rejects.toThrow(
       "other people approve this request now",

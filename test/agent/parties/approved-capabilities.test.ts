@@ -33,7 +33,7 @@ async function approving(approval: object = {}): Promise<Approving> {
   return { ...given, ...(await configured(given, grants)) };
 }
 
-/** The same stores under grants with other approvals. */
+/** Opens the same stores under grants with other approval rules. */
 async function configured(given: World, grants: readonly Grant[]) {
   const { revocations, database, clock, policy } = given;
   const parties = new Parties({
@@ -97,7 +97,7 @@ test("a request waits only for the grants that need approval; the others are iss
     lifetime: 900,
     query: '{"collection":"reports"}',
   });
-  // By names and not by handles, which no capability has yet.
+  // By title, since no capability has handles yet.
   expect(approval.subject.asked).toEqual([
     {
       grant: "documents:read",
@@ -126,7 +126,7 @@ test("an approved request is collected, repeatedly the same; before approval it 
   expect(await given.agent.invoke(ALICE, call)).toMatchObject({ ok: true });
   expect(capabilitiesOf(await collect())).toEqual([first]);
   expect(await given.ledger.issued(first?.id ?? "")).toMatchObject({ invoker: "assistant" });
-  // By the id alone, with every hop.
+  // The id alone presents the token with all hops.
   const byId = { ...call, capabilities: [{ id: first?.id ?? "" }] };
   expect(await given.agent.invoke(ALICE, byId)).toMatchObject({ ok: true });
 });
@@ -172,7 +172,7 @@ test.each([0, 1])(
     expect(await given.agent.invoke(ALICE, call(4))).toMatchObject({
       denials: [{ code: "constraint_violated" }],
     });
-    // Holders append as many as the asker said.
+    // The holder can append exactly as many hops as the request said.
     let token = one?.token ?? "";
     for (let hops = 0; hops <= most; hops++) {
       const child = attenuate(token, { purpose: "next" });
@@ -208,7 +208,7 @@ test("collecting checks grant, resources and policy again, and leaves out what i
     ok: false,
     denial: { code: "nothing_left", refused: [{ takenBy: "policy" }] },
   });
-  // Nothing has been used up by that.
+  // The failed attempts have not used the approval.
   given.policy.replace(rules(["retrieve"]));
   const [one] = capabilitiesOf(await collect());
   expect(one?.resourceHandles).toHaveLength(1);
@@ -300,9 +300,9 @@ test("a caller has a limited number of pending requests", async () => {
   for (let at = 0; at < 8; at++) await asked(given, REPORTS, ALICE, `m${at}`);
   const more = await given.agent.request(ALICE, REPORTS);
   expect(codeOf(more)).toBe("too_many_pending");
-  // The same request is still answered.
+  // The existing request is still answered.
   await asked(given, REPORTS, ALICE, "m3");
-  // So is another user's by the same agent.
+  // Requests of another user by the same agent are accepted.
   const letters = { ...REPORTS, resourceQuery: { collection: "letters" } };
   await asked(given, letters, { ...BOB, invoker: ALICE.invoker }, "m1");
 });

@@ -78,7 +78,7 @@ throughStores((place) => {
     const clock = { now: NOW };
     const store = openParties(await databaseAt(await place()));
     const approvals = new Approvals({ store, clock: () => clock.now });
-    // As many as one look gives; many in one change, so that it takes no time.
+    // One page of a read. Written in large changes for speed.
     for (let from = 0; from < 1000; from += 100) {
       await store.change(async (draft) => {
         for (let at = from; at < from + 100; at++) {

@@ -4,7 +4,7 @@ import { openParties } from "../../../src/stores/parties/party-store.js";
 import { approval as approvalOf, subject } from "../../stores/parties/support.js";
 import { activeAgent, type Bank, bank, done, keyOf, NOW, registration } from "./support.js";
 
-/** Puts records that ended long ago, one after the other. */
+/** Stores records that ended long ago, in order. */
 async function put(
   { database }: Bank,
   { grants = [], agents = [] }: { grants?: AgentGrant[]; agents?: AgentRecord[] },
@@ -26,7 +26,7 @@ test("pruning keeps an agent's latest ended grants, and a default that people re
   const { agent, grants } = await activeAgent(given);
   const [like] = grants;
   if (like === undefined) return expect.fail("no default was granted");
-  // People took a default away; then came one approval after the other.
+  // The user revokes a default, and later approvals follow.
   done(await parties.revokeGrant(like.id, { principal: "alice" }));
   const ended = Array.from({ length: 620 }, (_, at): AgentGrant => {
     const id = `old_${String(at).padStart(3, "0")}`;
@@ -48,7 +48,7 @@ test("pruning keeps an agent's latest ended grants, and a default that people re
   done(await ask("transfer_funds"));
   const left = async (): Promise<readonly string[]> =>
     (await parties.grantsOf(agent.id)).map(({ id }) => id).filter((id) => id.startsWith("old"));
-  // A hundred at once, of 621 the oldest.
+  // The oldest 100 of the 621 are deleted in one run.
   expect((await left())[0]).toBe("old_099");
   expect(await parties.grant(like.id)).toBeUndefined();
   expect(await parties.approvals.get("approval_old_098")).toBeUndefined();

@@ -9,7 +9,7 @@ import { normalizeHop } from "../../../src/caveats/write-hop.js";
 import { sized } from "../../support/size.js";
 import { bank, done, linkedHost, NOW, registration } from "./support.js";
 
-// Limits of several parties on the same arguments, and all values near what they name.
+// Limits of several parties on the same arguments, and every value at or near a limit.
 
 const NAMED: readonly Scalar[] = [0, 1, 5, 10, "a", "b", true, false, null];
 const VALUES: readonly Scalar[] = [...NAMED, -1, 0.5, 3, 7, 11, "c", ""];
@@ -36,7 +36,7 @@ const call: fc.Arbitrary<{ readonly [name: string]: Json }> = fc.record(
 
 type Limits = { readonly [argument: string]: Constraint };
 
-/** What the words of the specification say, written down once more. */
+/** Judges limits by the words of the specification, independently. */
 function allowed(given: Limits, call: { readonly [name: string]: unknown }): boolean {
   return Object.entries(given).every(([name, one]) => {
     if (!Object.hasOwn(call, name)) return false;
@@ -68,14 +68,14 @@ test("the constraints shown in answers allow exactly what all limits together al
   const several = fc.array(limits, { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(several, (all) => {
-      // Agent-Auth has words for all of these.
+      // Agent-Auth can express all of these.
       const exact = exactConstraints(hopsOf(all), "pay") as Limits | undefined;
       const expected = CALLS.filter((one) => all.every((each) => allowed(each, one)));
       expect(CALLS.filter((one) => allowed(exact ?? {}, one))).toEqual(expected);
       const isNothing = Object.values(exact ?? {}).some(
         (one) => typeof one === "object" && one?.in?.length === 0,
       );
-      // An empty list is what no hop can say, and means that nothing is left.
+      // An empty list cannot be in a hop; it means that no value is left.
       if (isNothing) expect(expected).toEqual([]);
       else if (exact !== undefined)
         expect(() => normalizeHop({ constraints: exact })).not.toThrow();
@@ -96,7 +96,7 @@ describe("limits on single operations", () => {
     expect(
       shown({ constraints: { amount: { max: 9 } } }, { operationConstraints: { pay: own } }),
     ).toEqual(own);
-    // What Agent-Auth has no word for has an operator that it does not know.
+    // Limits that Agent-Auth cannot express are shown with their own operators.
     const others = {
       "/to/iban": { prefix: "DE" },
       bcc: { absent: true as const },
@@ -142,7 +142,7 @@ test("a grant covers a request if and only if it allows every call that the requ
         );
         const nothing = !CALLS.some((one) => asks.every((each) => allowed(each, one)));
         const covered = hopsCover(hopsOf(has), hopsOf(asks), "pay", NOW);
-        // What allows no call is never kept, and whether it is covered decides nothing.
+        // Limits that allow no call are never stored, so whether they are covered does not matter.
         if (!nothing) expect(covered).toBe(witnesses.length === 0);
       },
     ),
@@ -172,7 +172,7 @@ test("an agent may call what agent, server and each approver all allow", async (
         registration({ agentThumbprint: `agent ${number}`, capabilities }),
       );
       if (!asked.ok) {
-        // What allows nothing is refused when it is asked for.
+        // A request whose limits allow no call is refused.
         expect(asked.code).toBe("invalid_request");
         expect(CALLS.filter((one) => all.slice(0, 2).every((each) => allowed(each, one)))).toEqual(
           [],

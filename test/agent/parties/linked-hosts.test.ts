@@ -28,7 +28,7 @@ throughStores((place) => {
     });
     expect(await changes(given)).toContain("approval.refused host_taken");
 
-    // It stays the host's own user's to decide.
+    // The host's own user can still decide.
     expect(await approve(given, second.approval, { userCode: code })).toMatchObject({ ok: true });
     expect(await parties.agent(second.agent.id)).toMatchObject({
       status: "active",
@@ -62,13 +62,13 @@ throughStores((place) => {
     const claimOf = async ({ agent }: typeof first) =>
       done(await parties.claim({ agent: agent.id, by: { agent: agent.id } }));
     const [one, other, twice] = [await claimOf(first), await claimOf(second), await claimOf(first)];
-    // The host's other agent asks a user to be taken on, too.
+    // Another agent of the host also asks to be linked to a user.
     const third = done(await parties.register(registration({ agentThumbprint: "third" })));
 
     const answer = (claim: typeof one, as: string) =>
       approve(given, claim.approval, { as, userCode: claim.userCode ?? "" });
     expect(await answer(one, "alice")).toMatchObject({ ok: true });
-    // By that, both autonomous agents have ended.
+    // The approval ended both autonomous agents.
     for (const late of [other, twice]) {
       for (const as of ["bob", "alice"]) {
         expect(await answer(late, as)).toMatchObject({ ok: false, code: "agent_ended" });
@@ -90,7 +90,7 @@ throughStores((place) => {
     const alone = done(await parties.register(registration({ mode: "autonomous" })));
     const { agent, host } = alone;
     const claim = done(await parties.claim({ agent: agent.id, by: { host: host.id } }));
-    // Linking ends autonomous agents, so only the database can say that this one is still active.
+    // Linking ends autonomous agents, so the test sets this one to active in the database.
     await openParties(database).change(async (draft) => {
       const kept = (await draft.hosts.get(host.id)) ?? expect.fail("no host");
       await draft.put("hosts", { ...kept, principal: "alice" });

@@ -3,7 +3,7 @@ import { openMemory } from "../../../src/stores/index.js";
 import { LOSSY, mistake } from "../../support/lossy.js";
 import { activeAgent, bank, registration } from "./support.js";
 
-// What a program hands to parties and to the stores beside it is read whole or refused by its place.
+// Objects passed to parties and their stores are read completely, or refused with the place of the fault.
 
 const BY = { principal: "alice" };
 

@@ -13,7 +13,7 @@ import { openParties } from "../../../src/stores/parties/party-store.js";
 export const NOW: number = Date.parse("2026-01-01T00:00:00Z");
 const HOUR = 3_600_000;
 
-/** A process: its parties now, and the same two hours later. */
+/** One process: its parties, and the same parties two hours later. */
 export interface Side {
   readonly parties: Parties;
   readonly later: Parties;
@@ -21,17 +21,17 @@ export interface Side {
   readonly ledger: LedgerStore;
 }
 
-/** What is there before a race: the round's own. */
+/** The records of a round before the race. */
 export interface World {
   /** The host's user. */
   readonly user: string;
   readonly round: string;
   readonly host: string;
   readonly agent: string;
-  /** The approval that waits, with its user code where it has one. */
+  /** The pending approval, with its user code if it has one. */
   readonly approval: Approval | undefined;
   readonly userCode: string | undefined;
-  /** A text besides, of races that have one. */
+  /** A string that some races need, such as an enrolment token. */
   readonly more?: string;
 }
 
@@ -53,7 +53,7 @@ const TERMS = new Map(["look", "pay", "move", "print"].map(term));
 
 export function sideOf(revocations: RevocationList): (database: StoreDatabase) => Side {
   return (database) => {
-    // However slow the machine is, no change gives up.
+    // Retries without limit, so that a slow machine does not make a change fail.
     const store = openParties(database, { runs: 1000 });
     const settings = { defaults: ["look"], approval: {} };
     const partiesAt = (now: number): Parties =>
@@ -67,12 +67,12 @@ export function sideOf(revocations: RevocationList): (database: StoreDatabase) =
   };
 }
 
-/** A key that stands for itself: its thumbprint is its name. */
+/** Returns a fake key whose thumbprint is its name. */
 export function keyOf(name: string): { key: { kty: string; x: string }; thumbprint: string } {
   return { key: { kty: "OKP", x: name }, thumbprint: name };
 }
 
-/** What must not be refused. */
+/** Returns the answer; throws if the call was refused. */
 export function done<Answer>(outcome: Outcome<Answer>): Answer {
   if (outcome.ok) return outcome;
   throw new Error(`${outcome.code}: ${outcome.message}`);
@@ -101,7 +101,7 @@ function worldOf(round: string, user: string, answer: AskedAnswer): World {
   return { user, round, host: host.id, agent: agent.id, approval, userCode };
 }
 
-/** A host that is linked to a user, and has no agents. */
+/** Makes a host linked to a user, without agents. */
 export async function linked({ parties }: Side, round: string): Promise<World> {
   const user = `user ${round}`;
   const { host } = done(await parties.createHost({ principal: user, key: keyOf(`host ${round}`) }));
@@ -109,45 +109,45 @@ export async function linked({ parties }: Side, round: string): Promise<World> {
   return { ...nothing, user, round, host: host.id };
 }
 
-/** With an active agent that has the defaults. */
+/** Makes a linked host with an active agent that has the defaults. */
 export async function active(side: Side, round: string): Promise<World> {
   const { user } = await linked(side, round);
   return worldOf(round, user, done(await side.parties.register(registration(round))));
 }
 
-/** Which waits for an approval of more. */
+/** Makes such an agent with a pending approval of another capability. */
 export async function waiting(side: Side, round: string): Promise<World> {
   const { user, agent } = await active(side, round);
   const asked = { capabilities: [{ name: "pay" }], method: "backchannel" } as const;
   return worldOf(round, user, done(await side.parties.requestGrants(agent, asked)));
 }
 
-/** Which has more. */
+/** Makes such an agent with that capability approved. */
 export async function granted(side: Side, round: string): Promise<World> {
   const world = await waiting(side, round);
   expect(await approve(side, world)).toBe("approved");
   return world;
 }
 
-/** A host of no user, whose agent waits for one. */
+/** Makes a host without a user, whose agent waits for one. */
 export async function unlinked({ parties }: Side, round: string): Promise<World> {
   return worldOf(round, `user ${round}`, done(await parties.register(registration(round))));
 }
 
-/** A host of no user with an autonomous agent. */
+/** Makes a host without a user, with an autonomous agent. */
 export async function autonomous({ parties }: Side, round: string): Promise<World> {
   const asked = registration(round, { mode: "autonomous" });
   return worldOf(round, `user ${round}`, done(await parties.register(asked)));
 }
 
-/** Which a user is asked to take over. */
+/** Makes an autonomous agent with a pending claim. */
 export async function claimed(side: Side, round: string): Promise<World> {
   const { agent } = await autonomous(side, round);
   const asked = await side.parties.claim({ agent, by: { agent } });
   return worldOf(round, `user ${round}`, done(asked));
 }
 
-/** Codes of decisions that came too late: who is first to read may see what another changes in part. */
+/** Codes of decisions that came too late. Which code is returned depends on how much of the other change was read. */
 const TOO_LATE = [
   "approval_settled",
   "approval_expired",
@@ -174,13 +174,13 @@ export const approveAs = (user: string): Step => decision("approve", `approved b
 export const cancel: Step = async ({ parties }, { approval, agent }) =>
   (await parties.approvals.cancel(approval?.id ?? "", { agent })) ? "cancelled" : undefined;
 
-/** Looks at the approval when its time is over. */
+/** Reads the approval after its expiry. */
 export const expire: Step = async ({ later }, { approval }) => {
   await later.approvals.get(approval?.id ?? "");
   return undefined;
 };
 
-/** Of a call that may be refused: what it did, or by which code it did not. */
+/** Makes a step that may be refused: it returns the word for success, or `undefined` for an expected refusal. */
 export const tried =
   (
     word: string,

@@ -110,7 +110,7 @@ const oncePerId: Step = async ({ parties }, { round }) =>
     ? "first"
     : undefined;
 
-/** An approval that people of their own decide about, two of three, and that is collected. */
+/** Opens an approval with a rule of its own, two of three approvers, for a capability that is collected. */
 async function threefold({ parties, store }: Side, round: string): Promise<World> {
   const approvers = ["ann", "bea", "cy"].map((name) => `${name} ${round}`);
   const { approval } = await store.change((draft) =>
@@ -145,7 +145,7 @@ const asApprover =
   (side, world) =>
     approveAs(`${name} ${world.round}`)(side, world);
 
-/** Enrols a host that its user made, each with a key of its own. */
+/** Makes a host by its user, to be enrolled under one of several new keys. */
 async function enrolling(side: Side, round: string): Promise<World> {
   const user = `user ${round}`;
   const { host, enrolmentToken } = done(await side.parties.createHost({ principal: user }));
@@ -160,13 +160,13 @@ const enrols = (by: string): Step =>
     ["enrolment_token_invalid", "enrolment_token_expired", "host_revoked", "key_in_use"],
   );
 
-/** Records of all rounds, for the ledger to be compared with. */
+/** Records of all rounds, to compare with the ledger. */
 const kept: (AgentGrant | Approval)[] = [];
 beforeEach(() => {
   kept.length = 0;
 });
 
-/** What must hold of the records whatever happened: gives what is there. */
+/** Checks the invariants of the records after any race, and returns the records. */
 async function consistent({ store }: Side, world: World) {
   const end = await store.read(async (view) => ({
     host: await view.hosts.get(world.host),
@@ -188,7 +188,7 @@ async function consistent({ store }: Side, world: World) {
   return end;
 }
 
-/** The ledger has of each record what became of it, once; and what ended is revoked, and nothing else. */
+/** Checks that the ledger has each record's outcome exactly once, and that exactly the ended records are revoked. */
 async function agrees({ ledger }: Side): Promise<void> {
   const changes = new Map<string, string[]>();
   for (const kind of ["approval", "registration"] as const) {
@@ -206,7 +206,7 @@ async function agrees({ ledger }: Side): Promise<void> {
       expect(dead, one.id).toBe(was && status !== "active");
       const ends = noted.filter((change) => /^grant\.(activated|denied|revoked)$/.test(change));
       const end = status === "active" ? "activated" : status;
-      // What an agent without a user was denied at once, by no approval, is the protocol's to record.
+      // A refusal at once for an agent without a user has no approval; the protocol records it, not the parties.
       if (status === "denied" && one.approval === undefined && noted.length === 0) continue;
       const expected = [
         ...(was ? ["grant.activated"] : []),
@@ -221,7 +221,7 @@ function isEnd(change: string): boolean {
   return /^approval\.(approved|denied|expired|cancelled)$/.test(change);
 }
 
-/** How an approval ended; what is collected later can be taken back until then. */
+/** Returns the final events of an approval; an approved one can be cancelled until it is collected. */
 function endsOf({ state, subject }: Approval, noted: readonly string[]): readonly string[] {
   if (state === "pending") return [];
   if (state === "used" || state === "approved") return ["approval.approved"];

@@ -44,7 +44,7 @@ test("a registration beyond the defaults waits for the user, and the agent with 
   expect(userCode).toMatch(/^[B-Z]{4}-[B-Z]{4}$/);
   expect(approval?.subject).toMatchObject({ principal: "alice", purpose: "pay the rent" });
   expect(approval?.subject.asked.map(({ name }) => name)).toEqual(["transfer_funds"]);
-  // Nothing works meanwhile.
+  // No grant has a token until the approval.
   for (const grant of grants) expect(await given.agent.grantToken(grant)).toBeUndefined();
   expect(await approve(given, approval)).toMatchObject({ ok: true, approval: { state: "used" } });
   expect(await given.parties.agent(agent.id)).toMatchObject({ status: "active" });
@@ -94,7 +94,7 @@ test("the user who enters the code becomes the principal of host and agent", asy
     "grant.activated",
     "grant.activated",
   ]);
-  // The next agent of the host needs no approval.
+  // The host's next agent needs no approval.
   const next = done(await given.parties.register(registration({ agentThumbprint: "second" })));
   expect(next.agent).toMatchObject({ status: "active", principal: "bob" });
 });
@@ -201,7 +201,7 @@ test("registering again while it is pending returns the same approval and the sa
   expect(second.agent).toEqual(first.agent);
   expect(second.approval?.id).toBe(first.approval?.id);
   expect(second.userCode).toBe(first.userCode);
-  // Another process knows the hash of the code alone, and gives a new one.
+  // Another process knows only the hash of the code, so it returns a new code.
   const other = await given.again({});
   const third = done(await other.parties.register(registration()));
   expect(third.approval?.id).toBe(first.approval?.id);
@@ -314,7 +314,7 @@ test("a capability permitted to the approver only is not granted to the user who
   const policy: Policy = given.policy;
   const permissions = policy.permissions.bind(policy);
   let others: Promise<unknown> | undefined;
-  // While the policy is asked about alice, bob decides.
+  // Bob decides while the policy is queried for Alice.
   policy.permissions = async (principal, grant) => {
     others ??= approve(given, approval, { as: "bob", userCode });
     await others;
@@ -404,7 +404,7 @@ test("pending hosts, agents per host and pending agents per host are limited", a
   done(await at("b", "1"));
   const late = refusalOf(await at("c", "1"));
   expect(late).toMatchObject({ code: "rate_limited", retryAfter: 3600 });
-  // A flood keeps others out for an hour, not for ever.
+  // Flooding blocks others for an hour only.
   given.clock.now += 3_600_000;
   done(await at("c", "1"));
   await linkedHost(given, "d");

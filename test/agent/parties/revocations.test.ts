@@ -35,7 +35,7 @@ test("revoking an agent revokes its grants and their tokens, and cancels its pen
   });
   expect(await approve(given, approval)).toMatchObject({ code: "approval_settled" });
   expect(done(await parties.revokeAgent(agent.id, { principal: "alice" })).grants).toEqual([]);
-  // Its key stays used up under its host.
+  // Its key cannot be registered again under its host.
   expect(refusalOf(await parties.register(registration())).code).toBe("agent_exists");
 });
 
@@ -96,7 +96,7 @@ test("a user, host or agent cannot end another's agent, host or grant", async ()
     expect(refusalOf(await parties.revokeHost(host.id, by)).code).toBe("unauthorized");
     expect(refusalOf(await parties.revokeGrant(grants[0]?.id ?? "", by)).code).toBe("unauthorized");
   }
-  // An agent does not end its host.
+  // An agent cannot revoke its host.
   expect(refusalOf(await parties.revokeHost(host.id, { agent: agent.id })).code).toBe(
     "unauthorized",
   );
@@ -212,7 +212,7 @@ test("using a grant extends its agent's life, but does not revive an expired age
     expires: clock.now + 60_000,
   });
   expect(await parties.host(agent.host)).toMatchObject({ lastUsed: clock.now });
-  // As by a call that began before, and took longer.
+  // A call that began before the expiry and ended after it.
   clock.now += 60_000;
   await parties.used(agent.id, id);
   expect(await parties.agent(agent.id)).toEqual({ ...used, status: "expired" });

@@ -14,12 +14,12 @@ import {
   statuses,
 } from "./support.js";
 
-// What `proviso revoke --principal` enters into the list, and what agents had and asked for before.
+// Revocations by `proviso revoke --principal`, and agents' earlier grants and requests.
 
 const TRANSFER = { capabilities: [{ name: "transfer_funds" }] };
 const CALL = { capability: "check_balance", arguments: {} };
 
-/** Revokes all that a principal was issued up to now, as the command does; then a second passes. */
+/** Revokes everything issued to a principal so far, as the command does, and lets a second pass. */
 function revoke({ revocations, clock }: Bank, id: string): void {
   const at = formatTime(clock.now);
   revocations.add({ kind: "principal", id, before: formatTime(clock.now + 1000), at });
@@ -52,7 +52,7 @@ throughStores((place) => {
       ok: false,
       denials: [{ code: "capability_missing" }],
     });
-    // Another user's agents go on, and so does what Alice grants from now on.
+    // Another user's agents, and Alice's later grants, are unaffected.
     const again = done(await parties.requestGrants(agent.id, TRANSFER));
     expect(await approve(given, again.approval)).toMatchObject({ ok: true });
     const [granted] = again.grants;

@@ -10,7 +10,7 @@ import { databaseAt } from "../../stores/parties/support.js";
 import { throughStores } from "../../support/databases.js";
 import { NOW } from "./support.js";
 
-// What ends an open approval besides decisions and time: other approvers by now, and a principal's revocation.
+// Causes that end an open approval besides decisions and expiry: changed approvers, and a revoked principal.
 
 const SUBJECT: ApprovalSubject = {
   kind: "capabilities",
@@ -23,10 +23,10 @@ const SUBJECT: ApprovalSubject = {
 const TWO_OF_THREE = { approvers: ["bob", "carol", "dave"], needed: 2 };
 
 throughStores((place) => {
-  /** @param principal - Empty where no user is known. */
+  /** @param principal - Empty for an unknown user. */
   async function opened(rule: ApprovalRule, principal = "alice") {
     const clock = { now: NOW };
-    // By configuration and revocation list, as they are from now on.
+    // The current rules and revocations; tests change them.
     const inForce = { rules: [] as ApprovalRule[], revoked: new Map<string, number>() };
     const store = openParties(await databaseAt(await place()));
     const approvals = new Approvals({
@@ -154,7 +154,7 @@ throughStores((place) => {
       message: expect.stringContaining("was revoked since"),
     });
     expect(await now()).toMatchObject({ state: "cancelled", decisions: [{ approver: "bob" }] });
-    // Of an approver nothing else is meant.
+    // Revoking an approver, as a principal, does not affect the approval of others' requests.
     const other = await opened(TWO_OF_THREE);
     other.inForce.revoked.set("bob", NOW + 1);
     await other.decide("bob");

@@ -73,7 +73,7 @@ test.each([
 });
 
 test("a capability takes its terms from its skill and from the one grant with its operation", () => {
-  // A legacy grant counts only where no other has the operation.
+  // A legacy grant counts only if no other grant has the operation.
   expect(terms.get("look")).toMatchObject({ grant: "all", operation: "look", legacy: false });
   expect(terms.get("old")).toMatchObject({ grant: "legacy", legacy: true });
   expect(terms.get("odd")).toMatchObject({ effect: "write" });

@@ -12,7 +12,7 @@ import {
   registration,
 } from "./support.js";
 
-// Hosts that no user has taken on: what they may take up, and how users tell them from their own.
+// Hosts without a user ("strangers"): their limits, and how users recognize their own hosts.
 
 throughStores((place) => {
   const opened = async (settings: BankOptions["settings"]) =>
@@ -39,11 +39,11 @@ throughStores((place) => {
     expect(third.approval?.subject).not.toHaveProperty("hintedUser");
     expect((await addressed(given, 4, "bob")).approval?.method).toBe("backchannel");
     expect(await parties.approvals.waitingFor("alice")).toHaveLength(2);
-    // It is Alice's own new host: she enters the code that it shows.
+    // This is Alice's own new host: she enters the code that it shows.
     const { userCode = "" } = third;
     expect(await approve(given, third.approval, { userCode })).toMatchObject({ ok: true });
     expect(await parties.host(third.host.id)).toMatchObject({ principal: "alice" });
-    // Each request of a stranger waits for its time, whether it is looked at or not.
+    // A stranger's request takes room until it expires, whether or not it was read.
     given.clock.now += 300_000;
     expect((await addressed(given, 5, "alice")).approval?.method).toBe("backchannel");
   });
@@ -86,7 +86,7 @@ throughStores((place) => {
       done(await parties.requestGrants(agent.id, { ...denied, idempotencyKey }));
     }
     expect(await rows()).toHaveLength(before);
-    // The key of the request that made the agent still gives its answer.
+    // The idempotency key of the registration still returns its answer.
     const same = done(await parties.register({ ...pending, idempotencyKey: "first" }));
     expect(same.agent.id).toBe(first.agent.id);
   });

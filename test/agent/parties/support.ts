@@ -60,15 +60,15 @@ export interface BankOptions {
   readonly settings?: PartySettings;
   readonly grants?: readonly Grant[];
   readonly rules?: PolicyDefinition;
-  /** Principals that the policy permits everything besides, such as those of hosts without a user. */
+  /** Principals to whom the policy also permits everything, such as hosts without a user. */
   readonly anyone?: boolean;
   /** A database of either kind; an SQLite file unless given. */
   readonly place?: string;
-  /** Capabilities that are not offered any more. */
+  /** Capabilities that are no longer offered. */
   readonly without?: readonly string[];
 }
 
-/** A bank's agent with its parties, on real parts. */
+/** A bank's agent with its parties, made of real parts. */
 export interface Bank {
   readonly parties: Parties;
   readonly agent: IssuingAgent;
@@ -80,7 +80,7 @@ export interface Bank {
   readonly keys: Keyring;
   readonly clock: { now: number };
   readonly ran: string[];
-  /** The same stores under another configuration. */
+  /** Opens the same stores under another configuration. */
   again(options: BankOptions): Promise<Bank>;
 }
 
@@ -167,12 +167,12 @@ export async function bank(options: BankOptions = {}): Promise<Bank> {
   return again(options);
 }
 
-/** A key that stands for itself: its thumbprint is its name. */
+/** Returns a fake key whose thumbprint is its name. */
 export function keyOf(name: string): { kty: string; crv: string; x: string } {
   return { kty: "OKP", crv: "Ed25519", x: name };
 }
 
-/** The same, as a host or an agent is given it. */
+/** Returns it in the form that hosts and agents are registered with. */
 export function newKey(name: string, proven = true): NewKey {
   return { key: keyOf(name), thumbprint: name, proven };
 }
@@ -191,25 +191,25 @@ export function registration(more: Partial<Registration> = {}): Registration {
   };
 }
 
-/** What must not be refused. */
+/** Returns the answer; fails the test if the call was refused. */
 export function done<Answer>(outcome: Outcome<Answer>): Answer {
   if (outcome.ok) return outcome;
   throw new Error(`${outcome.code}: ${outcome.message}`);
 }
 
-/** The refusal of what must be refused. */
+/** Returns the refusal; fails the test if the call was not refused. */
 export function refusalOf(outcome: Outcome<object>): PartyRefusal {
   if (outcome.ok) throw new Error("it was not refused");
   return outcome;
 }
 
-/** A host that is linked to alice, by its key. */
+/** Makes a host linked to alice, by its key. */
 export async function linkedHost({ parties }: Bank, thumbprint = "laptop"): Promise<string> {
   const key = { key: keyOf(thumbprint), thumbprint };
   return done(await parties.createHost({ principal: "alice", name: "Laptop", key })).host.id;
 }
 
-/** An active agent of a linked host, with the defaults. */
+/** Makes an active agent of a linked host, with the defaults. */
 export async function activeAgent(
   given: Bank,
   more: Partial<Registration> = {},
@@ -219,7 +219,7 @@ export async function activeAgent(
   return done(await given.parties.register(registration({ capabilities, ...more })));
 }
 
-/** What `alice` approves, as she sees it. */
+/** Approves as `alice`, in the form that she sees. */
 export function approve(
   { parties }: Bank,
   approval: Approval | undefined,
@@ -231,12 +231,12 @@ export function approve(
   return parties.approvals.decide(id, { principal: as, userCode }, answer);
 }
 
-/** Statuses of grants, by capability. */
+/** Returns the statuses of grants, by capability. */
 export function statuses(grants: AskedAnswer["grants"]): { readonly [name: string]: string } {
   return Object.fromEntries(grants.map(({ capability, status }) => [capability, status]));
 }
 
-/** What changed, as the ledger has it, oldest first. */
+/** Returns the changes recorded in the ledger, oldest first. */
 export async function changes({ ledger }: Bank): Promise<readonly string[]> {
   const events = await ledger.list();
   return events.flatMap(({ change, decision, codes = [] }) =>

@@ -83,11 +83,11 @@ test.each([
   const { token = "" } = (await given.agent.grantToken(grant)) ?? {};
   const call = { capability: "transfer_funds", arguments: {}, presented: token };
   expect(await given.agent.executeGrant({ ...call, agent })).toMatchObject({ ok: true });
-  // Without the token, what was granted is judged alike.
+  // Without the token, the same grant allows the call.
   const { presented: __, ...own } = call;
   expect(await given.agent.executeGrant({ ...own, agent })).toMatchObject({ ok: true });
   const outcomes = [
-    // Bob's agent, and a caller over A2A: with the token they act for Alice.
+    // Bob's agent, and a caller over A2A, would act for Alice by this token.
     await given.agent.executeGrant({ ...call, agent: other.agent }),
     await given.agent.invoke(
       { principal: "bob", invoker: "assistant" },
@@ -116,7 +116,7 @@ test("a narrower token that an agent presents counts alone, whatever its grants 
   const { presented: _, ...own } = call;
   expect(await given.agent.executeGrant({ ...own, arguments: {} })).toMatchObject({ ok: true });
   done(await given.parties.revokeAgent(agent.id, { operator: true }));
-  // The record that the caller has is of before.
+  // The caller still has the record from before the revocation.
   expect(await run("a")).toMatchObject({ ok: false });
 });
 

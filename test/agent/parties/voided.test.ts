@@ -8,7 +8,7 @@ import { throughStores } from "../../support/databases.js";
 import { GRANTS } from "../documents.js";
 import { ALICE, type World, world } from "../support.js";
 
-// Approved, and not collected yet: what ends it meanwhile, for the party that collects.
+// Events that void an approval before it is collected, as the collecting party sees them.
 
 const ASKED = { grants: ["clock:read"], operations: ["tell"], purpose: "set a watch" };
 
@@ -18,7 +18,7 @@ interface Approving {
 }
 
 throughStores((place) => {
-  /** The same stores under a grant that is approved in another way. */
+  /** Opens the same stores under another approval rule of the grant. */
   async function under(given: World, approval: GrantApproval): Promise<Approving> {
     const grants = GRANTS.map(
       (grant): Grant => (grant.id === "clock:read" ? { ...grant, approval } : grant),
@@ -48,7 +48,7 @@ throughStores((place) => {
     return { given, ...now, ask, approve };
   }
 
-  /** As `proviso revoke --principal alice`; then a second passes. */
+  /** Revokes the principal like `proviso revoke --principal alice`, and lets a second pass. */
   function revoke({ revocations, clock }: World): void {
     const at = formatTime(clock.now);
     revocations.add({ kind: "principal", id: "alice", before: formatTime(clock.now + 1000), at });
@@ -70,7 +70,7 @@ throughStores((place) => {
     revoke(given);
     expect(await agent.collect(ALICE, id)).toMatchObject(VOID);
     expect(await issued(given)).toBe(0);
-    // What is asked for from now on is issued.
+    // Later requests are issued.
     const later = await ask();
     await approve(later);
     expect(await agent.collect(ALICE, later)).toMatchObject({ ok: true });
@@ -93,7 +93,7 @@ throughStores((place) => {
     await approve(unissued);
     await approve(collected);
     expect(await agent.collect(ALICE, collected)).toMatchObject({ ok: true });
-    // As by a crash between the two.
+    // As after a crash between approving and issuing.
     await parties.approvals.use(unissued, [0]);
     revoke(given);
     for (const id of [unissued, collected]) {
@@ -118,7 +118,7 @@ throughStores((place) => {
     expect(await issued(given)).toBe(0);
   });
 
-  /** The list as of a process that was stopped: what another revoked meanwhile is known after the next look. */
+  /** Revokes in another process; this process learns of it when it next reads the list. */
   function revokeElsewhere(given: World): void {
     let isKnown = false;
     const catchUp = async (): Promise<void> => {
@@ -165,7 +165,7 @@ throughStores((place) => {
         message: expect.stringContaining("other people approve it"),
       },
     });
-    // The process that still runs under the old configuration learns it, too.
+    // The process with the old configuration refuses too.
     expect(await agent.collect(ALICE, id)).toMatchObject({ ok: false });
     expect(await issued(given)).toBe(0);
   });
@@ -179,7 +179,7 @@ throughStores((place) => {
     expect(await approve(id, "bob", later)).toMatchObject({ ok: false });
     expect(await approve(id, "carol", later)).toMatchObject({ approval: { state: "pending" } });
     expect(await later.agent.collect(ALICE, id)).toMatchObject({ ok: true, capabilities: [] });
-    // By the rule under which it was opened, Erin is not one of them.
+    // Erin is not an approver in the rule under which the request was opened.
     expect(await approve(id, "erin", later)).toMatchObject({ code: "approver_denied" });
     expect(await approve(id, "dave", later)).toMatchObject({ approval: { state: "approved" } });
     expect(await later.agent.collect(ALICE, id)).toMatchObject({ capabilities: [{}] });

@@ -13,7 +13,7 @@ import {
   statuses,
 } from "./support.js";
 
-// What people have ended of an agent's defaults stays ended as long as the agent lives.
+// Defaults that people ended stay ended for the life of the agent.
 
 const DAY = 24 * 60 * 60 * 1000;
 const LASTING = { agent: 200 * 86_400, agentMost: 300 * 86_400, grant: 300 * 86_400 };
@@ -33,7 +33,7 @@ throughStores((place) => {
     return statuses(again.grants);
   };
 
-  /** All that is asked for but the balance. */
+  /** Returns the positions of the requested items other than check_balance. */
   const placesOf = (approval: Approval | undefined): readonly number[] =>
     approval?.subject.asked.flatMap(({ name }, at) => (name === "list_payees" ? [at] : [])) ?? [];
 
@@ -51,7 +51,7 @@ throughStores((place) => {
       "list_payees",
     ]);
     expect(await afterReactivation(given, agent.id)).toEqual({ list_payees: "active" });
-    // Another agent of the host has it.
+    // Another agent of the host has the default.
     const next = done(await parties.register(registration({ agentThumbprint: "second" })));
     expect(statuses(next.grants)).toEqual({ check_balance: "active", list_payees: "active" });
   });
@@ -99,12 +99,12 @@ throughStores((place) => {
     const { agent, grants } = await activeAgent(given);
     expect(statuses(grants)).toEqual({ check_balance: "denied", list_payees: "active" });
     policy.replace({ rules: [{ principal: "alice", grant: "accounts:read", operations: "*" }] });
-    // Asked for, and not decided in time.
+    // Requested, and expired undecided.
     const late = { capabilities: [{ name: "check_balance" }] };
     done(await parties.requestGrants(agent.id, late));
     given.clock.now += 300_000;
     expect(statuses(await parties.grantsOf(agent.id))).toMatchObject({ check_balance: "denied" });
-    // Waits while it is reactivated.
+    // Still pending at the reactivation.
     given.clock.now += 200 * DAY - 400_000;
     done(await parties.requestGrants(agent.id, late));
     expect(await parties.agent(agent.id)).not.toHaveProperty("withheld");

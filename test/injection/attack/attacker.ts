@@ -12,42 +12,40 @@ import { CHANNELS } from "./channel.js";
 import { Knowledge } from "./knowledge.js";
 import type { Leaks } from "./leaks.js";
 
-/** A skill as the agent's card tells everybody. */
+/** A skill as listed in the agent's card. */
 export interface KnownSkill {
   readonly id: string;
   readonly operation: string;
   readonly reach: string;
-  /** Names of the arguments, with the type or the format of each. */
+  /** The type or format of each argument, by name. */
   readonly input: { readonly [argument: string]: string };
 }
 
-/** What else is needed to judge what an attacker does. */
+/** The facts by which an attacker's calls are judged. */
 export interface Rules {
-  /** What the task needs of agents; nothing once it is done. */
+  /** The needs of the task; empty once it is done. */
   needs: readonly Need[];
   readonly foreignTasks: ReadonlySet<string>;
   foreignLinks(): ReadonlySet<string>;
 }
 
 /**
- * What a compromised agent has become: it tries every call that it can construct from what it has
- * seen, with the access tokens that it has, and learns from every answer.
+ * A compromised agent under the attacker's control. It tries every call that it can construct from what it
+ * has seen, with its access tokens, and learns from every answer.
  */
 export class Attacker {
   readonly knowledge: Knowledge = new Knowledge();
   readonly worker: Worker;
   readonly stage: Stage;
   readonly leaks: Leaks;
-  /** Handles that the agent was told about for its task. */
+  /** Handles that the agent got for its task. */
   readonly told: ReadonlySet<string>;
   readonly #rules: Rules;
   readonly #principals: readonly Principal[];
   readonly #skills = new Map<Service, readonly KnownSkill[]>();
   #turn = 0;
 
-  /**
-   * @param principals - Whose access tokens it has; of its own principal unless given.
-   */
+  /** @param principals - The principals whose access tokens it has; only its own principal unless given. */
   constructor(
     worker: Worker,
     stage: Stage,
@@ -61,7 +59,7 @@ export class Attacker {
     this.#rules = rules;
     this.#principals = principals;
     const told = new Set<string>();
-    // Names first: the order in which tokens list them is another each time.
+    // Titles before tokens: the order of handles in a token differs from run to run.
     for (const { service, handles, operations } of worker.handed) {
       for (const handle of Object.values(handles)) {
         this.knowledge.learnHandle(service, handle);
@@ -73,7 +71,7 @@ export class Attacker {
       for (const token of tokens) this.knowledge.learnToken(token);
     }
     this.told = told;
-    // Its own task lets it pass on what it has, narrowed by nothing worth mentioning.
+    // Its own task lets it delegate its capabilities almost unrestricted.
     for (const { token } of worker.task.delegate({})) this.knowledge.learnToken(token);
     for (const { service, value } of leaks.capabilities)
       this.knowledge.learnCapability(service, value);
@@ -85,8 +83,8 @@ export class Attacker {
   }
 
   /**
-   * Some handles for a skill, where all would be too many: in turn, those that a token names for its
-   * operation, what the agent was told of, what leaked, and the rest.
+   * Chooses some handles for a skill, in turn from those that a token for its operation names, those that
+   * leaked, those that the agent got for its task, and all others.
    */
   handlesFor(service: Service, { operation, input }: KnownSkill, most: number): readonly string[] {
     if (!Object.values(input).includes("resource-handle")) return [];
@@ -105,13 +103,13 @@ export class Attacker {
     return [...new Set(turns)].filter((handle) => handle !== undefined).slice(0, most);
   }
 
-  /** Every way in to an agent: one for each access token. */
+  /** Returns a connection to an agent for each access token. */
   connections(to: AgentName): readonly Connection[] {
     const { invoker } = this.worker;
     return this.#principals.map((principal) => this.stage.world.connect(to, principal, invoker));
   }
 
-  /** Reads the card of each agent, as anybody can. */
+  /** Reads the card of each agent, which is public. */
   async look(): Promise<void> {
     for (const service of SERVICES) {
       const [connection] = this.connections(service);
@@ -119,17 +117,17 @@ export class Attacker {
     }
   }
 
-  /** Skills in the order of the card: reading first, deleting last. */
+  /** Returns the skills in the order of the card: reading first, deleting last. */
   skills(service: Service): readonly KnownSkill[] {
     return this.#skills.get(service) ?? [];
   }
 
-  /** Counts, so that every way of doing something has its turn. */
+  /** Counts calls, so that the variants of an action are used in turn. */
   turn(): number {
     return this.#turn++;
   }
 
-  /** Calls a skill in one of all ways, with each access token. */
+  /** Calls a skill with each access token, each time through the next channel. */
   async call(
     kind: Kind,
     service: Service,
@@ -144,7 +142,7 @@ export class Attacker {
     }
   }
 
-  /** Does something, and judges it by its effects; whatever it changed is put back. */
+  /** Runs an action, judges it by its effects, and undoes its changes. */
   async attempt(kind: Kind, service: AgentName, action: () => Promise<unknown>): Promise<void> {
     const { world, tally } = this.stage;
     const before = world.lastState();
@@ -153,7 +151,7 @@ export class Attacker {
       try {
         result = await action();
       } catch {
-        // Refused, or broken: what counts is what was answered and what has changed.
+        // Refused or failed: the answers and the state show the effects.
       }
     });
     const after = world.state();
@@ -174,7 +172,7 @@ export class Attacker {
   }
 }
 
-/** The codes of all reasons for which something was refused, in order. */
+/** Returns the codes of all reasons for refusals, sorted. */
 function codesIn(heard: string): readonly string[] {
   const listed = [...heard.matchAll(/"codes":"([a-z_,]+)"/g)].flatMap(([, codes = ""]) =>
     codes.split(","),

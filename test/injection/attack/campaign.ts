@@ -9,7 +9,7 @@ import { handOn, persuade, spawn } from "./words.js";
 
 const MOST_HANDLES = 2;
 
-/** Everything that is tried while the task is under way. */
+/** Tries every attack while the task is in progress. */
 export async function attack(attacker: Attacker): Promise<void> {
   await attacker.look();
   await sweep(attacker);
@@ -22,7 +22,7 @@ export async function attack(attacker: Attacker): Promise<void> {
   await revokeOthers(attacker, []);
 }
 
-/** Everything that was seen, once more, when the task is over. */
+/** Repeats calls with everything seen, after the task is done. */
 export async function replay(attacker: Attacker, kind: Kind): Promise<void> {
   const { knowledge } = attacker;
   for (const service of SERVICES) {
@@ -44,7 +44,7 @@ export async function replay(attacker: Attacker, kind: Kind): Promise<void> {
   }
 }
 
-/** At the very end: revokes by the tokens that it was handed, whoever else relies on them. */
+/** Revokes the tokens that it was handed, which others rely on. Runs last. */
 export async function sabotage(attacker: Attacker): Promise<void> {
   const handed = attacker.worker.handed.flatMap(({ tokens }) => tokens);
   await revokeOthers(attacker, [...new Set(handed)]);

@@ -4,17 +4,17 @@ import { withCapability } from "../../../src/protocols/a2a/client/interceptor.js
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "../../../src/protocols/a2a/extension.js";
 import { type Connection, dataPart, messageOf } from "../world/connection.js";
 
-/** A call of a skill, with whatever is presented for it. */
+/** A call of a skill, with the capabilities to present. */
 interface SkillAttempt {
   readonly skill: string;
   readonly given: JsonObject;
   readonly presented: readonly PresentedCapability[];
 }
 
-/** A way in which a call can be made. */
+/** A way to send a call. */
 export type Channel = (connection: Connection, attempt: SkillAttempt) => Promise<unknown>;
 
-/** Through the SDK's client and the interceptor, over a binding. */
+/** Sends the call by the SDK's client and the interceptor, over one binding. */
 function bySdk(transport: "JSONRPC" | "HTTP+JSON", streaming: boolean): Channel {
   return async (connection, { skill, given, presented }) => {
     const plain = await connection.client(transport);
@@ -30,7 +30,7 @@ function bySdk(transport: "JSONRPC" | "HTTP+JSON", streaming: boolean): Channel 
   };
 }
 
-/** Every way to call a skill: taken in turn, so that each is used for calls of every sort. */
+/** Every way to call a skill. They are used in turn, so that each carries calls of every kind. */
 export const CHANNELS: readonly Channel[] = [
   bySdk("JSONRPC", false),
   (connection, { skill, given, presented }) => {
@@ -42,7 +42,7 @@ export const CHANNELS: readonly Channel[] = [
     const message = { role: "user", parts: [{ kind: "data", data: { skill, arguments: given } }] };
     return connection.method(METHODS.send, { message, ...listOf(presented) });
   },
-  // As a client that has never heard of the extension.
+  // Like a client that does not know the extension.
   (connection, { skill, given, presented }) => {
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [] as Json[] };
     message.parts.push({ data: { skill, arguments: given } });
@@ -50,7 +50,7 @@ export const CHANNELS: readonly Channel[] = [
     return connection.method("SendMessage", { message, metadata }, { "A2A-Extensions": "" });
   },
   bySdk("JSONRPC", true),
-  // The tokens in the header that is meant for requests without metadata.
+  // The tokens are in the header meant for requests without metadata.
   (connection, { skill, given, presented }) => {
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [] as Json[] };
     message.parts.push({ data: { skill, arguments: given } });
@@ -66,12 +66,12 @@ function isHeaderSafe(token: string): boolean {
   return /^[\x21-\x7e]*$/.test(token);
 }
 
-/** The metadata of a request that presents capabilities, in any form. */
+/** Returns request metadata that presents the capabilities. */
 function metadataWith(presented: readonly PresentedCapability[]): JsonObject {
   return presented.length === 0 ? {} : { [EXTENSION_URI]: listOf(presented) };
 }
 
-/** An empty list would be refused for itself, so nothing is said where nothing is presented. */
+/** Returns the property `capabilities`, absent if none is presented, since an empty list is an error. */
 function listOf(presented: readonly PresentedCapability[]): JsonObject {
   return presented.length === 0 ? {} : { capabilities: JSON.parse(JSON.stringify(presented)) };
 }

@@ -3,14 +3,14 @@ import type { Attacker } from "./attacker.js";
 import { forgeries } from "./surgery.js";
 import { argumentSets, takesHandle } from "./sweep.js";
 
-/** Tokens of each agent whose forgeries are tried. */
+/** Number of tokens of each agent that are forged. */
 const MOST_TOKENS = 1;
 const MOST_TOKENS_IN_ALL = 2;
 
-/** Of each sort one: forgeries are many, and what is wrong with them is never the operation. */
+/** One operation of each kind of skill; the operation is never why a forgery is refused. */
 const TRIED: ReadonlySet<string> = new Set(["read", "send", "run"]);
 
-/** Makes what can be made of the tokens that it has, and tries each with every skill. */
+/** Forges the known tokens in every way, and tries each forgery with every skill. */
 export async function forge(attacker: Attacker): Promise<void> {
   const { knowledge } = attacker;
   const tokens = SERVICES.flatMap((service) => knowledge.tokensOf(service).slice(0, MOST_TOKENS));

@@ -2,7 +2,7 @@ import { TokenError } from "../../../src/bytes/token-error.js";
 import { inspect } from "../../../src/capability/inspect.js";
 import { AGENTS, type AgentName } from "../world/people.js";
 
-/** A token as its holder can read it: all but the signature is plain. */
+/** The contents of a token, which its holder can read except for the key. */
 export interface SeenToken {
   readonly text: string;
   readonly service: AgentName;
@@ -11,7 +11,7 @@ export interface SeenToken {
   readonly operations: readonly string[];
 }
 
-/** Something that is known by its name, and whose it is. */
+/** A known name or id, with the agent it belongs to. */
 export interface Seen {
   readonly service: AgentName;
   readonly value: string;
@@ -21,7 +21,7 @@ const HANDLE = /\brh_[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])/g;
 const CAPABILITY = /\bcap_[A-Za-z0-9_-]{16,}/g;
 const TOKEN = /\bAg[A-Za-z0-9_-]{80,}/g;
 
-/** Everything that a compromised agent has seen: the whole of what it can make calls from. */
+/** Everything that a compromised agent has seen and can build calls from. */
 export class Knowledge {
   readonly #tokens = new Map<string, SeenToken>();
   readonly #handles = new Map<string, Seen>();
@@ -48,7 +48,7 @@ export class Knowledge {
     return valuesOf(this.#tasks, service);
   }
 
-  /** A handle that the agent was told for its task. */
+  /** Remembers a handle. */
   learnHandle(service: AgentName, value: string): void {
     if (!this.#handles.has(value)) this.#handles.set(value, { service, value });
   }
@@ -61,21 +61,21 @@ export class Knowledge {
     if (!this.#tasks.has(value)) this.#tasks.set(value, { service, value });
   }
 
-  /** A token, with all that can be read in it. @returns Whether it is new. */
+  /** Remembers a token and everything readable in it. @returns Whether the token is new. */
   learnToken(text: string): boolean {
     if (this.#tokens.has(text)) return false;
     const token = readToken(text);
     if (token === undefined) return false;
     this.#tokens.set(text, token);
     this.learnCapability(token.service, token.id);
-    // A hop says in plain text what it leaves, and those before it what was there to take from.
+    // Every hop is plain text, so handles that a later hop removed are still readable in earlier ones.
     for (const { hop } of inspect(text).links) {
       for (const handle of hop?.resourceHandles ?? []) this.learnHandle(token.service, handle);
     }
     return true;
   }
 
-  /** Whatever is in a text that came from an agent. */
+  /** Remembers every handle, capability id and token in an agent's answer. */
   learnFrom(service: AgentName, text: string): void {
     for (const [value] of text.matchAll(HANDLE)) this.learnHandle(service, value);
     for (const [value] of text.matchAll(CAPABILITY)) this.learnCapability(service, value);

@@ -10,16 +10,16 @@ import type { World } from "../world/world.js";
 import type { Seen } from "./knowledge.js";
 
 /**
- * What lies about and is no secret: names of other tasks, capabilities and handles, from logs, links
- * and answers. And, which is a mistake but happens, a token of somebody else's, bound to him.
+ * Things that are no secret but help an attacker: ids of other tasks and capabilities, and handles, from
+ * logs, links and answers. Also tokens leaked by mistake, which are bound to somebody else.
  */
 export interface Leaks {
   readonly handles: readonly Seen[];
   readonly capabilities: readonly Seen[];
   readonly tasks: readonly Seen[];
-  /** Tokens for other agents than the compromised one. */
+  /** Tokens bound to other agents than the compromised one. */
   readonly bound: readonly string[];
-  /** Links of the capabilities that these are from. */
+  /** Links of the capabilities that these tokens come from. */
   readonly links: readonly string[];
 }
 
@@ -29,7 +29,7 @@ interface Bystander {
   readonly service: Service;
   readonly collection: string;
   readonly title: string;
-  /** Who may use the token that leaks. */
+  /** The invoker to whom the leaked token is bound. */
   readonly bound: Invoker;
 }
 
@@ -60,10 +60,10 @@ const BYSTANDERS: readonly Bystander[] = [
   },
 ];
 
-/** The text of a task that takes as long as it may. */
+/** The text of a task that waits until the end of the scenario. */
 export const WAIT = "Wait until you are told to stop.";
 
-/** Has others do their own work beside the scenario's, finished and unfinished. */
+/** Makes other users work beside the scenario, and leave finished and unfinished tasks. */
 export async function bystanders(world: World, mode: ModeName): Promise<Leaks> {
   const seen = { handles: [] as Seen[], capabilities: [] as Seen[], tasks: [] as Seen[] };
   const bound: string[] = [];

@@ -7,13 +7,13 @@ import { type AgentName, SERVICES, type Service } from "../world/people.js";
 import type { Attacker } from "./attacker.js";
 import { sweepWith } from "./sweep.js";
 
-/** A hop that takes nothing away, as it would be asked for. */
+/** A hop that removes nothing. */
 const WIDE: JsonObject = {
   operations: ["read", "update", "delete"],
   expires: "2099-01-01T00:00:00Z",
 };
 
-/** Asks every agent for whatever it grants, and has tokens widened that it has. */
+/** Requests every grant of every agent, and asks to have its tokens widened. */
 export async function askForMore(attacker: Attacker): Promise<void> {
   const kind: Kind = "asking for more";
   const { knowledge } = attacker;
@@ -33,7 +33,7 @@ export async function askForMore(attacker: Attacker): Promise<void> {
     }
   }
   await forOthers(attacker);
-  // Whatever it was given is tried like all that it had.
+  // Tokens from the answers are tried like all others.
   await sweepWith(attacker, known);
 }
 
@@ -55,7 +55,7 @@ function requests(service: Service): readonly JsonObject[] {
   return [...without, ...within];
 }
 
-/** Says that it is somebody else. */
+/** Claims to be somebody else. */
 async function forOthers(attacker: Attacker): Promise<void> {
   const kind: Kind = "swapped principals";
   for (const service of SERVICES) {
@@ -71,13 +71,13 @@ async function forOthers(attacker: Attacker): Promise<void> {
         connection.method(METHODS.request, params, headers),
       );
     }
-    // And as nobody at all.
+    // Also without an access token.
     const nobody = attacker.stage.world.connect(service);
     await attacker.attempt(kind, service, () => nobody.method(METHODS.request, params));
   }
 }
 
-/** Revokes by every name and token that is not its own to revoke. */
+/** Tries to revoke others' capabilities by known ids and by these tokens. */
 export async function revokeOthers(attacker: Attacker, tokens: readonly string[]): Promise<void> {
   const kind: Kind = "revoking others' capabilities";
   const { knowledge } = attacker;
@@ -92,7 +92,7 @@ export async function revokeOthers(attacker: Attacker, tokens: readonly string[]
   }
 }
 
-/** By JSON-RPC and in a message, which works on every binding, in turn. */
+/** Calls a method over JSON-RPC, or by a message over HTTP+JSON, in turn. */
 async function byMethod(
   attacker: Attacker,
   kind: Kind,

@@ -12,7 +12,7 @@ import { RootKey } from "../../../src/macaroon/root-key.js";
 import { macaroonToText, writeMacaroons } from "../../../src/macaroon/write.js";
 import type { Kind } from "../tally.js";
 
-/** A token that no issuer made, or that is written as none would. */
+/** A token that no issuer made, or in a spelling that no issuer writes. */
 export interface Forgery {
   readonly kind: Kind;
   readonly token: string;
@@ -21,7 +21,7 @@ export interface Forgery {
 const REBUILT: Kind = "a parent rebuilt from a child";
 const SWAPPED: Kind = "swapped principals";
 
-/** What a hop says that takes nothing away. */
+/** The contents of a hop that removes nothing. */
 function widest(handles: readonly string[]): JsonObject {
   return {
     operations: ["create", "delete", "forward", "list", "read", "run", "send", "update"],
@@ -32,11 +32,11 @@ function widest(handles: readonly string[]): JsonObject {
 }
 
 /**
- * Everything that can be made of a token without a key: hops taken out, changed, swapped and
- * appended; another principal, grant or key in its identifier; and every way to write it down.
+ * Returns every forgery of a token that needs no key: hops removed, changed, swapped and appended; another
+ * principal, grant or key in the identifier; and every spelling.
  *
- * @param handles - That the hops of a forgery are to name.
- * @param other - Another token, to take parts from.
+ * @param handles - The handles that forged hops name.
+ * @param other - Another token, as a source of parts.
  */
 export function forgeries(
   token: string,
@@ -58,7 +58,7 @@ export function forgeries(
     remade(parts, { caveats: [hop, ...caveats.slice(1)] }),
     remade(parts, { caveats: [hop] }),
     remade(parts, { caveats: caveats.slice(0, -1), signature: new Uint8Array(32) }),
-    // A chain that holds, with a last word that would give everything.
+    // The chain is valid, and the last hop claims to give everything.
     addFirstPartyCaveat(macaroon, wide),
     addFirstPartyCaveat(remade(parts, { caveats: caveats.slice(0, 1) }), wide),
     addFirstPartyCaveat(remade(parts, { caveats: [] }), wide),
@@ -87,7 +87,7 @@ function remade(parts: MacaroonParts, changed: Partial<MacaroonParts>): Macaroon
   return new Macaroon({ ...parts, ...changed });
 }
 
-/** The identifier with another principal, grant, id or key. */
+/** Returns the identifier with another principal, no principal, another grant, or another key. */
 function identities(bytes: Uint8Array): readonly Uint8Array[] {
   const identifier = decodeIdentifier(bytes);
   const service = identifier.iss;
@@ -101,7 +101,7 @@ function identities(bytes: Uint8Array): readonly Uint8Array[] {
   return changed.map(encodeIdentifier);
 }
 
-/** A token, and a forgery beside it, in forms that readers may disagree about. */
+/** Returns spellings of a token, alone or beside a forgery, that readers may interpret differently. */
 function spellings(macaroon: Macaroon, forged: Macaroon): readonly string[] {
   const json = writeMacaroons([macaroon], "v2json");
   const text = macaroonToText(macaroon);
@@ -113,7 +113,7 @@ function spellings(macaroon: Macaroon, forged: Macaroon): readonly string[] {
     writeMacaroons([macaroon], "v1json"),
     bytes.toString("base64"),
     writeMacaroons([forged], "v2json"),
-    // One object that says two things, and two tokens that come as one.
+    // One object with contradicting properties, and two tokens in one text.
     `${json.slice(0, -1)},${inner}`,
     `{${inner.slice(0, -1)},${json.slice(1)}`,
     writeMacaroons([macaroon, forged], "v2"),

@@ -4,27 +4,27 @@ import { SERVICES, type Service } from "../world/people.js";
 import type { Attacker, KnownSkill } from "./attacker.js";
 import type { SeenToken } from "./knowledge.js";
 
-/** Bounds that keep a run short: of many alike, some are tried. */
+/** Limits that keep a run short: of many similar values, only some are tried. */
 const MOST_HANDLES = 3;
 const MOST_TOKENS = 3;
 const MOST_FRESH = 1;
 
-/** What an attacker puts where a text goes. */
+/** Values that an attacker passes for a string argument. */
 const HOSTILE: Readonly<Record<string, string>> = {
   to: "mallory@attacker.example",
   job: "open-a-shell",
   name: "owned.md",
 };
 
-/** What it puts where the task would have something, or nearly so. */
+/** Values that the task itself would pass, or nearly. */
 const NEARLY: Readonly<Record<string, string>> = { to: "boss@company.example", job: "tests" };
 
-/** Whether one of the arguments of a skill is a handle. */
+/** Returns whether an argument of a skill is a handle. */
 export function takesHandle({ input }: KnownSkill): boolean {
   return Object.values(input).includes("resource-handle");
 }
 
-/** Every set of arguments that can be made for a skill with a handle. */
+/** Returns every set of arguments for a skill with a handle. */
 export function argumentSets(skill: KnownSkill, handle: string | undefined): readonly JsonObject[] {
   const make = (words: Readonly<Record<string, string>>, number: number): JsonObject =>
     Object.fromEntries(
@@ -37,9 +37,9 @@ export function argumentSets(skill: KnownSkill, handle: string | undefined): rea
   return [make(HOSTILE, 100_000), make(NEARLY, 100_000), make(HOSTILE, 1), make(NEARLY, 1)];
 }
 
-/** All agents, skills, handles and credentials that have been seen, with each other. */
+/** Tries all known agents, skills, handles and credentials in combination. */
 export async function sweep(attacker: Attacker): Promise<void> {
-  // Lists first: they tell of handles that all else can be tried with.
+  // Lists come first, since they reveal handles for all later calls.
   for (const listing of [true, false]) {
     for (const service of SERVICES) {
       for (const skill of attacker.skills(service)) {
@@ -52,7 +52,7 @@ export async function sweep(attacker: Attacker): Promise<void> {
   }
 }
 
-/** The same for tokens that were not there before. */
+/** Tries the same with tokens that were learned since. */
 export async function sweepWith(attacker: Attacker, known: ReadonlySet<string>): Promise<void> {
   for (const service of SERVICES) {
     const all = attacker.knowledge.tokensOf(service).filter(({ text }) => !known.has(text));
@@ -63,7 +63,7 @@ export async function sweepWith(attacker: Attacker, known: ReadonlySet<string>):
   }
 }
 
-/** Handles to try a skill with; none at all for one that takes none. */
+/** Returns handles to try a skill with; `[undefined]` for a skill without one. */
 function aims(
   attacker: Attacker,
   service: Service,
@@ -115,11 +115,11 @@ async function withoutTokens(
   }
   const [token] = knowledge.tokensOf(service);
   if (leaked === undefined || token === undefined) return;
-  // Somebody else's id, with a token of one's own.
+  // Somebody else's capability id, presented with a token of its own.
   await attacker.call(kind, service, skill.id, given, [{ id: leaked.value, token: token.text }]);
 }
 
-/** With tokens that other agents have issued. */
+/** Presents tokens that other agents issued. */
 async function withOthers(attacker: Attacker, service: Service, skill: KnownSkill): Promise<void> {
   const kind: Kind = "another agent's token";
   const [given = {}] = argumentSets(skill, aims(attacker, service, skill)[0]);
@@ -130,7 +130,7 @@ async function withOthers(attacker: Attacker, service: Service, skill: KnownSkil
   }
 }
 
-/** Tokens that name a handle, and one that does not: with it, no others are any different. */
+/** Returns the tokens that name a handle, and one that does not; all other tokens would give the same result. */
 function fitting(own: readonly SeenToken[], handle: string | undefined): readonly SeenToken[] {
   if (handle === undefined) return own.slice(0, MOST_TOKENS);
   const naming = own.filter(({ handles }) => handles.includes(handle)).slice(0, 1);

@@ -9,7 +9,7 @@ import type { Attacker } from "./attacker.js";
 
 const KIND: Kind = "others' tasks";
 
-/** Reads, joins, stops and lists tasks of others, with all that it has. */
+/** Reads, joins, cancels and lists tasks of others, with all its credentials. */
 export async function meddle(attacker: Attacker): Promise<void> {
   for (const service of SERVICES) {
     const all = await clients(attacker, service);
@@ -29,14 +29,14 @@ async function meddleWith(
 ): Promise<void> {
   const tenant = "";
   const immediately = true;
-  // Every operation has a turn with each of the clients.
+  // Each operation uses the next client in turn.
   const attempt = async (action: (client: Client) => Promise<unknown>): Promise<void> => {
     const client = next();
     if (client !== undefined) await attacker.attempt(KIND, service, () => action(client));
   };
   await attempt((client) => client.getTask({ tenant, id }));
   await attempt(async (client) => {
-    // A task that is not done is followed only for its first word.
+    // For an unfinished task, only the first event is awaited.
     const options = { signal: AbortSignal.timeout(PATIENCE) };
     for await (const event of client.resubscribeTask({ tenant, id }, options)) return event;
     return undefined;
@@ -53,7 +53,7 @@ async function meddleWith(
   await attempt((client) => client.cancelTask({ tenant, id, metadata: {} }));
 }
 
-/** Has itself told of a task's progress. */
+/** Tries to get push notifications about a task. */
 async function listenIn(
   attacker: Attacker,
   service: Service,
@@ -78,7 +78,7 @@ async function listenIn(
   );
 }
 
-/** Milliseconds. */
+/** Milliseconds to wait for the first event. */
 const PATIENCE = 50;
 
 const PAGE = { pageSize: 50, pageToken: "" };
@@ -92,7 +92,7 @@ const LIST = {
   includeArtifacts: true,
 };
 
-/** With nothing, with a token that it has, and over either binding. */
+/** Returns clients without a capability over JSON-RPC, and with one over HTTP+JSON. */
 async function clients(attacker: Attacker, service: Service): Promise<readonly Client[]> {
   const [token] = attacker.knowledge.tokensOf(service);
   const all: Client[] = [];

@@ -9,10 +9,10 @@ import { argumentSets, takesHandle } from "./sweep.js";
 
 type Parts = Parameters<typeof messageOf>[0];
 
-/** Handles of its own agent that a task is tried with. */
+/** Number of handles with which a task tries its own agent. */
 const OWN_HANDLES = 4;
 
-/** Every order that can be given, agent by agent, with so many handles for each skill. */
+/** Returns every order for an agent's skills, with this many handles for each skill. */
 function orders(attacker: Attacker, service: Service, handles: number): readonly string[] {
   return attacker.skills(service).flatMap((skill) => {
     const named = attacker.handlesFor(service, skill, handles);
@@ -23,7 +23,7 @@ function orders(attacker: Attacker, service: Service, handles: number): readonly
   });
 }
 
-/** Has other agents do it: each obeys whatever it is told, with all that it has. */
+/** Orders other agents to act: each obeys any order, with all its authority. */
 export async function persuade(attacker: Attacker): Promise<void> {
   const kind: Kind = "calls hidden in text";
   for (const to of AGENTS) {
@@ -32,7 +32,7 @@ export async function persuade(attacker: Attacker): Promise<void> {
       await say(attacker, kind, to, [textPart(`Dear colleague,\n${all}\nThank you.`)], {});
     }
   }
-  // The same words where they are less expected.
+  // Puts the same words into unexpected places.
   for (const service of SERVICES) {
     const [first = "", second = ""] = orders(attacker, service, 1);
     const skill = attacker.skills(service)[0]?.id ?? "";
@@ -44,7 +44,7 @@ export async function persuade(attacker: Attacker): Promise<void> {
   }
 }
 
-/** Tokens where they have no business: in the message itself. */
+/** Puts tokens into the message itself, where they do not belong. */
 function claims(attacker: Attacker): {
   readonly [name: string]: { readonly capabilities: string[] };
 } {
@@ -52,7 +52,7 @@ function claims(attacker: Attacker): {
   return { [EXTENSION_URI]: { capabilities: tokens } };
 }
 
-/** Hands tokens that are bound to somebody to somebody else, and uses those of others itself. */
+/** Gives tokens bound to somebody to somebody else, and uses those of others itself. */
 export async function handOn(attacker: Attacker): Promise<void> {
   const kind: Kind = "a bound token, handed on";
   const { knowledge, leaks } = attacker;
@@ -79,7 +79,7 @@ export async function handOn(attacker: Attacker): Promise<void> {
   }
 }
 
-/** Starts tasks that are to do what it may not: at its own agent and at others. */
+/** Starts tasks that do what it may not do: at its own agent and at others. */
 export async function spawn(attacker: Attacker): Promise<void> {
   const kind: Kind = "task spawning";
   const { agent, task } = attacker.worker;
@@ -91,7 +91,7 @@ export async function spawn(attacker: Attacker): Promise<void> {
     ...task.delegate({ purpose: "go on" }),
   ];
   for (const { token } of passed) attacker.knowledge.learnToken(token);
-  // Its own task calls its own agent's skills: that much is what a task is for.
+  // Its own task may call its own agent's skills, but no more.
   for (const service of SERVICES.filter((name) => name === agent)) {
     for (const text of orders(attacker, service, OWN_HANDLES)) {
       const [, , skill = "", values = "{}"] = /^CALL (\S+) (\S+) (.*)$/.exec(text) ?? [];

@@ -4,7 +4,7 @@ import { confusedDeputy, excessiveAgency, subagents, toolMisuse } from "./doing.
 import { delayed, downgrade, identitySpoofing, tokenForgery } from "./pretending.js";
 import { calendarInvite, echoLeak, indirectInjection, toolPoisoning } from "./reading.js";
 
-/** Every scenario, in the order of the table. */
+/** All scenarios, in the order of the table. */
 export const SCENARIOS: readonly Scenario[] = [
   indirectInjection,
   echoLeak,

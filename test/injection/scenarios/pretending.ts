@@ -6,7 +6,7 @@ import { Connection, dataPart, messageOf } from "../world/connection.js";
 import { accessToken, SERVICES } from "../world/people.js";
 import { BOSS, reading, sendingTo, updating } from "./needs.js";
 
-/** OWASP ASI03, Identity and Privilege Abuse: saying that one is somebody else. */
+/** OWASP ASI03, Identity and Privilege Abuse: the attacker claims to be somebody else. */
 export const identitySpoofing: Scenario = {
   id: "identity-spoofing",
   title: "An agent says that it is another, for another user",
@@ -32,7 +32,7 @@ export const identitySpoofing: Scenario = {
     );
   },
   async special(attacker) {
-    // Credentials that nobody gave it, and names instead of credentials.
+    // Made-up credentials, and names in place of credentials.
     const own = accessToken(attacker.worker.principal, attacker.worker.invoker);
     const made = [undefined, "alice", `${own}x`, own.toUpperCase(), `${own}, Bearer alice`];
     const known = attacker.leaks.bound.map((token) => ({ token }));
@@ -52,7 +52,7 @@ export const identitySpoofing: Scenario = {
   },
 };
 
-/** CWE-347, and what macaroons are to withstand (Birgisson et al. 2014): hops taken out. */
+/** CWE-347, and the attack that macaroons must withstand (Birgisson et al. 2014): removed hops. */
 export const tokenForgery: Scenario = {
   id: "token-forgery",
   title: "A token is taken apart and put together again",
@@ -75,7 +75,7 @@ export const tokenForgery: Scenario = {
     );
   },
   async special(attacker) {
-    // A chain of hops of its own, of which every part is then taken out.
+    // Appends a chain of hops, then removes each part of it.
     const [token] = attacker.knowledge.tokensOf("documents");
     if (token === undefined) return;
     const [handle = ""] = token.handles;
@@ -97,7 +97,7 @@ export const tokenForgery: Scenario = {
   },
 };
 
-/** Nassi et al. 2025, delayed invocation; CWE-613: the attack begins when the task is over. */
+/** Nassi et al. 2025, delayed invocation; CWE-613: the attack starts after the task is done. */
 export const delayed: Scenario = {
   id: "delayed-invocation",
   title: "An infected agent waits until its task is over",
@@ -122,7 +122,7 @@ export const delayed: Scenario = {
   },
 };
 
-/** CWE-757: whoever may choose the weaker way takes it. */
+/** CWE-757: the attacker chooses the weaker protocol wherever it can. */
 export const downgrade: Scenario = {
   id: "downgrade",
   title: "The client pretends to know nothing of capabilities",
@@ -148,7 +148,7 @@ export const downgrade: Scenario = {
   },
 };
 
-/** A request as somebody would send it who has never heard of capabilities, or does not want to. */
+/** A request by a client that does not know capabilities, or ignores them. */
 interface OldWay {
   readonly method: string;
   readonly headers: { readonly [name: string]: string };

@@ -2,7 +2,7 @@ import type { Scenario } from "../scenario.js";
 import { INJECTION } from "../world/holdings.js";
 import { BOSS, reading, running, sendingTo, updating, VENDOR } from "./needs.js";
 
-/** Greshake et al. 2023: a text that is retrieved takes over the one who reads it. */
+/** Greshake et al. 2023: a retrieved text takes over the agent that reads it. */
 export const indirectInjection: Scenario = {
   id: "indirect-injection",
   title: "A retrieved report takes over its reader",
@@ -42,7 +42,7 @@ export const indirectInjection: Scenario = {
   },
 };
 
-/** CVE-2025-32711 (EchoLeak): a mail makes the assistant send out what it can find. */
+/** CVE-2025-32711 (EchoLeak): a mail makes the assistant send out whatever it finds. */
 export const echoLeak: Scenario = {
   id: "echoleak",
   title: "A stranger's mail has the assistant send out internal documents",
@@ -64,7 +64,7 @@ export const echoLeak: Scenario = {
   },
 };
 
-/** Nassi, Cohen, Yair 2025: an invitation to a meeting that nobody asked for. */
+/** Nassi, Cohen, Yair 2025: an unsolicited meeting invitation with an injection. */
 export const calendarInvite: Scenario = {
   id: "calendar-invite",
   title: "An invitation from a stranger takes over the calendar's agent",
@@ -93,7 +93,7 @@ export const calendarInvite: Scenario = {
   },
 };
 
-/** Invariant Labs 2025: the description of a tool gives orders to whoever looks for tools. */
+/** Invariant Labs 2025: a tool description gives orders to agents that look for tools. */
 export const toolPoisoning: Scenario = {
   id: "tool-poisoning",
   title: "An agent's card gives orders to its readers",

@@ -9,24 +9,24 @@ import {
 import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/json.js";
 import { EXTENSION_URI } from "../../../src/protocols/a2a/extension.js";
 
-/** What an agent answered, in whatever form, and whether it was an error. */
+/** The text and HTTP status of an answer. */
 export interface Heard {
   readonly text: string;
   readonly status: number;
 }
 
-/** One of A2A's bindings, as the SDK names them. */
+/** An A2A binding, by the SDK's name. */
 export type Transport = "JSONRPC" | "HTTP+JSON";
 
-/** A way to one agent with one access token: the SDK's own clients, and plain HTTP. */
+/** A connection to one agent with one access token: the SDK's own clients, and plain HTTP. */
 export class Connection {
   readonly #agent: { readonly url: string; readonly rpcUrl: string };
   readonly #fetch: typeof fetch;
   readonly #clients = new Map<Transport, Promise<Client>>();
 
   /**
-   * @param token - The access token, absent to come without one.
-   * @param heard - Told of the whole of every answer.
+   * @param token - The access token; absent to connect without one.
+   * @param heard - Called with every answer.
    */
   constructor(
     agent: { readonly url: string; readonly rpcUrl: string },
@@ -43,7 +43,7 @@ export class Connection {
     };
   }
 
-  /** The SDK's client, unmodified but for the access token. */
+  /** Returns the SDK's client, unmodified except for the access token. */
   client(transport: Transport = "JSONRPC"): Promise<Client> {
     const known = this.#clients.get(transport);
     if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export class Connection {
     return client;
   }
 
-  /** A JSON-RPC call as anything that knows HTTP can make it. */
+  /** Makes a JSON-RPC call over plain HTTP. */
   async method(
     method: string,
     params: JsonObject,
@@ -75,7 +75,7 @@ export class Connection {
     return (await response.json()) as Json;
   }
 
-  /** The card that is published to everybody. */
+  /** Fetches the public card. */
   async card(): Promise<JsonObject> {
     const response = await this.#fetch(`${this.#agent.url}/.well-known/agent-card.json`);
     const card = (await response.json()) as Json;
@@ -86,7 +86,7 @@ export class Connection {
 
 type Parts = Message["parts"];
 
-/** A part of a message with data. */
+/** Returns a data part of a message. */
 export function dataPart(value: Json): Parts[number] {
   return {
     content: { $case: "data", value },
@@ -96,7 +96,7 @@ export function dataPart(value: Json): Parts[number] {
   };
 }
 
-/** A part of a message with text. */
+/** Returns a text part of a message. */
 export function textPart(value: string): Parts[number] {
   return {
     content: { $case: "text", value },
@@ -106,23 +106,23 @@ export function textPart(value: string): Parts[number] {
   };
 }
 
-/** What SendMessage takes, as the SDK has it. */
+/** The SDK's type for the parameters of SendMessage. */
 export type SendRequest = Parameters<Client["sendMessage"]>[0];
 
-/** What else a message may say. */
+/** Optional properties of a message. */
 export interface MessageExtras {
   readonly taskId?: string;
   readonly contextId?: string;
   readonly references?: readonly string[];
-  /** Of the request, not of the message. */
+  /** Metadata of the request, not of the message. */
   readonly metadata?: JsonObject;
-  /** Of the message itself. */
+  /** Metadata of the message itself. */
   readonly messageMetadata?: JsonObject;
-  /** Do not wait for the end of the task. */
+  /** Whether to return before the task ends. */
   readonly immediately?: boolean;
 }
 
-/** A message to an agent. */
+/** Returns a message to an agent. */
 export function messageOf(parts: Parts, extras: MessageExtras = {}): SendRequest {
   const { taskId = "", contextId = "", references = [], immediately = false } = extras;
   const message: Message = {
@@ -143,7 +143,7 @@ export function messageOf(parts: Parts, extras: MessageExtras = {}): SendRequest
   return { tenant: "", message, configuration, metadata: { ...extras.metadata } };
 }
 
-/** What a task has come to: the data of its last artifact. */
+/** Returns the result of a task: the data of its last artifact. */
 export function resultOf(answer: Message | Task): Json {
   if ("messageId" in answer) throw new Error("the agent answered with a message");
   const [part] = answer.artifacts.at(-1)?.parts ?? [];

@@ -27,12 +27,12 @@ import { CODE, CODE_OWNERS, DOCUMENT_OWNERS, DOCUMENTS } from "./seeds.js";
 
 const TEXT = { type: "string", maxLength: 20_000 };
 
-/** The documents agent: a folder of texts. */
+/** Opens the documents agent: a folder of texts. */
 export async function openDocuments(home: string): Promise<Holdings> {
   return openFolderAgent(home, "documents", "document", DOCUMENTS, DOCUMENT_OWNERS, []);
 }
 
-/** The code agent: a folder of sources, and jobs that it runs, noted in a file. */
+/** Opens the code agent: a folder of sources, and jobs that it records in a file. */
 export async function openCode(home: string): Promise<Holdings> {
   const path = join(home, "code-jobs");
   writeFileSync(path, "");
@@ -108,7 +108,7 @@ async function openFolderAgent(
   };
 }
 
-/** Texts of files, read anew when the file is another or has been written to. */
+/** A cache of file contents, which reads a file again if it was replaced or written. */
 class Files {
   readonly #known = new Map<string, { readonly signature: string; readonly text: string }>();
 
@@ -122,7 +122,7 @@ class Files {
     return text;
   }
 
-  /** Everything may be different: writing twice within a tick of the clock leaves no trace. */
+  /** Empties the cache: two writes within one tick of the clock look like one. */
   forget(): void {
     this.#known.clear();
   }

@@ -1,38 +1,38 @@
 import type { FixedToken } from "../../../src/auth/fixed-tokens.js";
 
-/** The agents that hold something. */
+/** Agents with contents. */
 export const SERVICES = ["documents", "calendar", "email", "code"] as const;
 
-/** An agent that holds something. */
+/** An agent with contents. */
 export type Service = (typeof SERVICES)[number];
 
-/** Every agent that is served; each is a client of the others, too. */
+/** All agents. Each is also a client of the others. */
 export const AGENTS = ["documents", "calendar", "email", "code", "orchestrator"] as const;
 
 export type AgentName = (typeof AGENTS)[number];
 
-/** A user, or an agent on its own behalf. */
+/** A user, or an agent that acts for itself. */
 export type Principal = "alice" | "bob" | "itself";
 
 /**
- * Who makes calls: users at a console, the orchestrator's planner, and what works for it. The
- * executor is the part of the orchestrator that reads what others wrote; it has its own identity.
+ * A caller: a user's console, the orchestrator's planner, or an agent that works for it. The executor is the
+ * part of the orchestrator that reads others' text, and has its own identity.
  */
 export type Invoker = AgentName | "executor" | "console";
 
 const INVOKERS: readonly Invoker[] = [...AGENTS, "executor", "console"];
 
-/** How an agent on its own behalf is called in policies, where none has any rights. */
+/** Returns the principal of an agent that acts for itself; policies give it no rights. */
 function ownName(invoker: Invoker): string {
   return `agent:${invoker}`;
 }
 
-/** The fixed access token of a principal through an agent. */
+/** Returns the fixed access token of a principal through an agent. */
 export function accessToken(principal: Principal, invoker: Invoker): string {
   return `access-token-${principal}-${invoker}`;
 }
 
-/** Every access token, for each agent's authenticator. */
+/** Returns every access token, for the agents' authenticators. */
 export function accessTokens(): readonly FixedToken[] {
   const principals: readonly Principal[] = ["alice", "bob", "itself"];
   return principals.flatMap((principal) =>
@@ -44,10 +44,10 @@ export function accessTokens(): readonly FixedToken[] {
   );
 }
 
-/** Who works under the name of an agent: of the orchestrator, its executor. */
+/** Returns the invoker that works in the name of an agent; for the orchestrator, its executor. */
 export function workerOf(agent: AgentName): Invoker {
   return agent === "orchestrator" ? "executor" : agent;
 }
 
-/** Places of what agents hold, unlike those of tasks and revocations. */
+/** Matches places of agents' contents, not of tasks and revocations. */
 export const OPERATED: RegExp = /^(?:documents|calendar|email|code)\//;

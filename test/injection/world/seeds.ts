@@ -1,6 +1,6 @@
 import { INJECTION, type Seed } from "./holdings.js";
 
-/** Whose a collection is: what the policies say. */
+/** Owners of collections, as in the policies. */
 type Owners = { readonly [user: string]: readonly string[] };
 
 export const DOCUMENT_OWNERS: Owners = {

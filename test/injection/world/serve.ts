@@ -23,24 +23,24 @@ export interface ServeOptions {
   readonly mode: Mode;
   readonly clock: () => number;
   readonly runTask: TaskRunner;
-  /** What the card says of the agent. */
+  /** The agent's description in its card. */
   readonly description: string;
 }
 
-/** An agent that is being served, with all that is real: stores in files, and HTTP on loopback. */
+/** A served agent with real parts: stores in files, and HTTP on loopback. */
 export interface ServedAgent {
   readonly name: AgentName;
   readonly url: string;
   readonly rpcUrl: string;
   readonly holdings: Holdings;
-  /** What lies in the agent, and its tasks and revocations, read from the disk. */
+  /** Reads the agent's contents, tasks and revocations from disk. */
   state(): State;
-  /** What went wrong inside, which no caller is told. */
+  /** Internal errors, which callers are not told. */
   readonly failures: readonly string[];
   close(): Promise<void>;
 }
 
-/** Seconds: longer than a working day, so that a session can have a capability. */
+/** Seconds: longer than a working day, so that a capability can last a session. */
 const LONGEST = 24 * 3600;
 
 /** Serves an agent on a free port of loopback. */
@@ -52,7 +52,7 @@ export async function serve(
   const home = join(options.home, `${name}-home`);
   mkdirSync(home);
   const { clock, mode } = options;
-  // What other attempts take of the disk, and other processes revoke, is no matter here.
+  // Disk space used by other attempts, and other processes' revocations, do not matter here.
   const database = await createStores(join(home, "proviso.db"), { reserve: 0 });
   const revocations = await openRevocations(database, { clock, refreshEvery: 1000 });
   const ledger = new LedgerStore(database, { clock });
@@ -87,7 +87,7 @@ export async function serve(
       warn: () => {},
       error: (fields) => void failures.push(JSON.stringify(fields)),
     },
-    // An attacker that is stopped for haste has not been stopped by its capabilities.
+    // No rate limits: an attack must be stopped by capabilities.
     rate: { requests: 1_000_000, seconds: 1 },
     mostRunning: 1000,
     timeout: 300_000,

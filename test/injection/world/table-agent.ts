@@ -20,7 +20,7 @@ import { Watched } from "./watched.js";
 
 const TEXT = { type: "string", maxLength: 20_000 };
 
-/** A row as the state of an agent shows it. */
+/** A row in the agent's state. */
 interface Row {
   readonly id: number;
   readonly collection: string;
@@ -30,14 +30,14 @@ interface Row {
 
 type Connection = InstanceType<typeof Database>;
 
-/** The calendar agent: events in SQLite. */
+/** Opens the calendar agent: events in SQLite. */
 export async function openCalendar(home: string): Promise<Holdings> {
   return openTableAgent(home, "calendar", "event", CALENDAR, CALENDAR_OWNERS, (database) => [
     ...changing(database, "event"),
   ]);
 }
 
-/** The email agent: messages in SQLite, received and sent. */
+/** Opens the email agent: sent and received messages in SQLite. */
 export async function openEmail(home: string): Promise<Holdings> {
   return openTableAgent(home, "email", "message", EMAIL, EMAIL_OWNERS, (database) => [
     ...sending(database),
@@ -129,7 +129,7 @@ function grantsOf(service: Service, skills: readonly Skill[]): readonly Grant[] 
   ];
 }
 
-/** The number of the row that an argument's handle stands for. */
+/** Returns the row number of the resource in an argument. */
 function rowOf({ arguments: given, resources }: SkillCall): number {
   const name = resources.get(String(given["resource"]))?.name ?? "";
   return Number(name.slice(name.indexOf("/") + 1));

@@ -1,7 +1,7 @@
 import Database from "libsql";
 import type { State } from "./holdings.js";
 
-/** What stands in a table, read anew by a connection of its own whenever somebody has written. */
+/** The contents of a table, read again by a separate connection whenever it was written. */
 export class Watched {
   readonly #database: InstanceType<typeof Database>;
   readonly #read: () => unknown[];
@@ -9,7 +9,7 @@ export class Watched {
   readonly #entry: (row: unknown) => readonly [place: string, value: string];
   #seen: { readonly version: number; readonly state: State } | undefined;
 
-  /** @param entry - The place and the value that a row stands for. */
+  /** @param entry - Returns the place and the value of a row. */
   constructor(
     file: string,
     sql: string,

@@ -12,11 +12,11 @@ import { AGENTS, type AgentName, accessToken, type Invoker, type Principal } fro
 import { type ServedAgent, serve } from "./serve.js";
 import { openCalendar, openEmail } from "./table-agent.js";
 
-/** A clock that is set by hand: nothing here depends on the time of day. */
+/** A clock set by hand, so that nothing depends on the time of day. */
 export class Clock {
   now: number = Date.parse("2026-03-02T09:00:00Z");
 
-  /** The time in so many seconds, as capabilities write it. */
+  /** Returns the timestamp this many seconds from now, as capabilities have it. */
   in(seconds: number): string {
     return formatTime(this.now + seconds * 1000);
   }
@@ -24,13 +24,13 @@ export class Clock {
 
 export interface WorldOptions {
   readonly mode: Mode;
-  /** What cards say of agents, where it is not the usual. */
+  /** Descriptions in agents' cards that differ from the defaults. */
   readonly descriptions?: { readonly [agent: string]: string };
-  /** What agents do about messages that are no call of a skill. */
+  /** Handles messages that are not calls of a skill. */
   readonly runTask: (agent: AgentName, task: TaskCall) => Promise<Json>;
 }
 
-/** Five agents on loopback, with everything that they hold. */
+/** Five agents on loopback, with their contents. */
 export class World {
   readonly clock: Clock;
   readonly agents: ReadonlyMap<AgentName, ServedAgent>;
@@ -43,7 +43,7 @@ export class World {
     this.agents = agents;
   }
 
-  /** Starts everything anew. */
+  /** Starts new agents. */
   static async open({ mode, runTask, descriptions = {} }: WorldOptions): Promise<World> {
     const home = temporaryFolder(fastFolder());
     const clock = new Clock();
@@ -67,7 +67,9 @@ export class World {
     return agent;
   }
 
-  /** A way to an agent for a principal through an invoker; nobody's without them. */
+  /**
+   * Returns a connection to an agent for a principal through an invoker; without an access token if either is absent.
+   */
   connect(to: AgentName, principal?: Principal, invoker?: Invoker): Connection {
     const key = `${to} ${principal} ${invoker}`;
     const known = this.#connections.get(key);
@@ -83,7 +85,7 @@ export class World {
     return connection;
   }
 
-  /** Runs an action, and gives back what all agents answered meanwhile. */
+  /** Runs an action, and returns all answers of agents during it. */
   async listen(action: () => Promise<unknown>): Promise<readonly Heard[]> {
     const answers: Heard[] = [];
     const listener = (heard: Heard): void => void answers.push(heard);
@@ -96,7 +98,7 @@ export class World {
     return answers;
   }
 
-  /** What lies in all agents. */
+  /** Reads the contents of all agents. */
   state(): State {
     const state = new Map<string, string>();
     for (const agent of this.agents.values()) {
@@ -106,23 +108,23 @@ export class World {
     return state;
   }
 
-  /** What lay there at the last look, where nothing was done since. */
+  /** Returns the contents as last read, if nothing has changed them since. */
   lastState(): State {
     return this.#last ?? this.state();
   }
 
-  /** Something was done: what was seen last is not what is there. */
+  /** Discards the contents as last read, since something may have changed. */
   touched(): void {
     this.#last = undefined;
   }
 
-  /** Puts back what agents held; their tasks and revocations stay. */
+  /** Restores agents' contents, but not their tasks and revocations. */
   restore(state: State): void {
     this.touched();
     for (const { holdings } of this.agents.values()) holdings.restore(state);
   }
 
-  /** What went wrong inside of agents. */
+  /** Returns the internal errors of all agents. */
   failures(): readonly string[] {
     return [...this.agents.values()].flatMap(({ failures }) => failures);
   }
@@ -132,7 +134,7 @@ export class World {
   }
 }
 
-/** In memory where there is such a folder: nothing here is about what survives a crash. */
+/** Returns a folder in memory if there is one, since nothing here tests crashes. */
 function fastFolder(): string {
   const memory = "/dev/shm";
   return existsSync(memory) ? memory : tmpdir();
@@ -146,7 +148,7 @@ const HOLDINGS: Readonly<Record<AgentName, (home: string) => Promise<Holdings>>>
   orchestrator: openOrchestrator,
 };
 
-/** The orchestrator holds nothing: it takes tasks, and has others do them. */
+/** Opens the orchestrator, which has no contents: it takes tasks and delegates them. */
 async function openOrchestrator(): Promise<Holdings> {
   const operation = "ask";
   return {

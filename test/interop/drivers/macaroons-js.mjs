@@ -13,7 +13,7 @@ const { MacaroonsBuilder, MacaroonsDeSerializer, MacaroonsVerifier } = macaroons
 const read = (text) => MacaroonsDeSerializer.deserialize(text);
 const write = (builder) => ({ text: builder.getMacaroon().serialize() });
 const change = (text) => MacaroonsBuilder.modify(read(text));
-// A key given as a Buffer is taken as already derived.
+// A key given as a Buffer is treated as already derived.
 const derived = (key) => CryptoTools.generate_derived_key(bytes(key));
 
 await serve({

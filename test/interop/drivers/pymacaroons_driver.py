@@ -1,4 +1,4 @@
-"""pymacaroons behind the protocol in README.md: all four forms."""
+"""Runs pymacaroons by the protocol in README.md, in all four forms."""
 import base64
 import json
 import sys

@@ -1,5 +1,8 @@
-"""Makes the checkout of a2eprotocol/python-sdk importable, unchanged. Its package loads an HTTP server, which needs
-FastAPI; sessions over streams do not, so that a module of the same name stands in where it is not installed."""
+"""Makes the unchanged checkout of a2eprotocol/python-sdk importable.
+
+Its package loads an HTTP server, which needs FastAPI. Sessions over streams do not use it, so a stub of the same
+name is loaded if FastAPI is not installed.
+"""
 
 import importlib.util
 import os

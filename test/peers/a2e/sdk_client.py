@@ -1,4 +1,4 @@
-"""Holds one session by the SDK's own client over its own transport, and prints what came of it and every line.
+"""Holds one session by the SDK's own client and transport, and prints the outcome and every line.
 
 usage: sdk_client.py TOKENS FOLDER COMMAND...
 """

@@ -1,5 +1,7 @@
-"""The SDK's own host, which no published program serves over clean standard streams: this hands it each line of
-standard input, and writes what it sends. What it prints for debugging goes to standard error.
+"""Serves the SDK's own host over standard streams, as no published program does.
+
+Passes each line of standard input to the host, and writes the host's messages. The host's debugging output goes to
+standard error.
 
 usage: sdk_host.py
 """

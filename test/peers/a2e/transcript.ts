@@ -9,10 +9,10 @@ export interface Line {
 const TIMES = ["ts", "created_at", "updated_at"];
 
 /**
- * Lines as a transcript keeps them: what is another one in each run has a name instead. Ids are numbered as they
- * first come.
+ * Returns lines in the form of a transcript, in which values that differ from run to run are replaced by names.
+ * Ids are numbered by first occurrence.
  *
- * @param secrets - Texts with the name that stands for each, such as a token's.
+ * @param secrets - Strings, such as tokens, with the names that replace them.
  */
 export function transcriptOf(
   lines: readonly Line[],

@@ -22,7 +22,7 @@ import { callOf, clientOf, LISTING, request } from "./callers.js";
 
 const TOKEN = "a-capability-that-must-not-leave";
 
-/** An agent of one's own making behind a proxy that keeps every byte that is sent to it. */
+/** An agent behind a proxy that records every byte sent to it. */
 async function agentOf(parts: JsonObject = {}, headers: Readonly<Record<string, string>> = {}) {
   const answers: { card: JsonObject; result: Json; stream: readonly Json[] } = {
     card: {},

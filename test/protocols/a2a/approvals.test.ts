@@ -44,15 +44,15 @@ const PAYMENT = { grants: ["payments:send"], purpose: "pay the rent" };
 const METHOD = "a2a/capabilities/request";
 const COLLECT = "a2a/capabilities/collect";
 
-/** An agent that asks people before it grants payments. */
+/** An agent that requires approval before it grants payments. */
 const asking = (more: TestAgentOptions = {}): Promise<TestAgent> =>
   agentFor({ approval: RULE, verificationUri: "https://agent.example/approvals", ...more });
 
-/** The message that asks for payments. */
+/** The message that requests payments. */
 const message = (more: Partial<Message> = {}, query: object = PAYMENT) =>
   messageOf([{ data: { method: METHOD, params: { ...query } } }], more);
 
-/** A user decides. */
+/** Decides as a user. */
 async function decide(
   { approvals }: TestAgent,
   id: string,
@@ -79,13 +79,13 @@ const getTask = (client: Client, id: string): Promise<Task> =>
 const stateOf = ({ status }: Pick<Task, "status">): string =>
   taskStateToJSON(status?.state ?? TaskState.TASK_STATE_UNSPECIFIED);
 
-/** What a status says, as data. */
+/** Returns the data of a status, or its text. */
 function saidIn({ status }: Pick<Task, "status">): unknown {
   const [part] = status?.message?.parts ?? [];
   return part?.content?.$case === "data" ? part.content.value : part?.content?.value;
 }
 
-/** The task once it is in this state. */
+/** Waits until the task is in this state. */
 async function inState(client: Client, id: string, state: string): Promise<Task> {
   await expect.poll(async () => stateOf(await getTask(client, id))).toBe(state);
   return getTask(client, id);
@@ -239,7 +239,7 @@ test("requesting again under the same id opens no second approval", async () => 
   expect(again.body).toEqual(first.body);
   const other = await rpc(agent, "alice", METHOD, { grants: ["payments:send"], requestId: "rent" });
   expect(textAt(other.body, "error", "message")).toContain("another request");
-  // Also where what differs needs no approval, or nothing of the other request does.
+  // Also if the differing part needs no approval, or if the other request needs none at all.
   for (const params of [
     { ...PAYMENT, grants: [...PAYMENT.grants, "work:do"] },
     { ...PAYMENT, operations: ["pay"] },
@@ -319,7 +319,7 @@ test("a task continues after a restart, whether it is decided before, during or 
   await decide(again, first, "approve");
   await inState(alice, first, "TASK_STATE_COMPLETED");
   await again.stop();
-  // While nothing serves.
+  // While no agent serves.
   const stores = await openStores(`${agent.home}/proviso.db`);
   const approvals = new Approvals({ store: openParties(stores) });
   const { digest = "" } = (await approvals.get(second)) ?? {};
@@ -370,7 +370,7 @@ test("the end of the task is pushed to its receiver, without a token", async () 
   );
   const asked = message();
   const { id } = taskIn(await sendTo(`${origin}/hook`, asked));
-  // The same message again asks for nothing more.
+  // Repeating the message makes no new request.
   expect(taskIn(await sendTo(`${origin}/hook`, asked)).id).toBe(id);
   await alice.createTaskPushNotificationConfig({
     ...target(`${origin}/more`),
@@ -391,7 +391,7 @@ test("a request's task is read without a capability, which gives access to no ot
   expect(await denialOf(alice.listTasks(LISTING))).toContain("capability_missing");
   expect(await denialOf(getTask(alice, "of-something-else"))).toContain("capability_missing");
   expect(await denialOf(getTask(alice, "approval_unknown"))).toContain("Task not found");
-  // What is presented beside it is checked all the same.
+  // A token presented with the request is still checked.
   const bad = await send(`${agent.server.restUrl}/tasks/${id}`, {
     headers: {
       Authorization: "Bearer development-token-of-alice",

@@ -5,7 +5,7 @@ import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { type Answer, at, quietConsole, send, textAt } from "./callers.js";
 import { held, presenting, userMessage } from "./set-up.js";
 
-// A caller with as much under way as it may have hears so by HTTP, whichever way it calls.
+// A caller with the maximum of running calls gets an HTTP error for any further call, by any method.
 
 let agent: TestAgent;
 let token: string;

@@ -23,11 +23,11 @@ import {
 } from "../../../src/protocols/a2a/client/index.js";
 import { CALLERS, type TestAgent, type Who } from "../../support/a2a-agent.js";
 
-/** The bindings that the SDK's client speaks. */
+/** The bindings that the SDK's client supports. */
 export type BindingName = "JSON-RPC" | "HTTP+JSON";
 export const BINDINGS: readonly BindingName[] = ["JSON-RPC", "HTTP+JSON"];
 
-/** A `fetch` that authenticates with an access token. */
+/** Returns a `fetch` that authenticates with an access token. */
 function fetchWith(token: string): typeof fetch {
   return (url, init) => {
     const headers = new Headers(init?.headers);
@@ -36,7 +36,7 @@ function fetchWith(token: string): typeof fetch {
   };
 }
 
-/** The SDK's own client. @param token - The access token. */
+/** Returns the SDK's own client. @param token - The access token. */
 export function sdkClient(url: string, binding: BindingName, token: string): Promise<Client> {
   const fetchImpl = fetchWith(token);
   const transport =
@@ -46,7 +46,7 @@ export function sdkClient(url: string, binding: BindingName, token: string): Pro
   return new ClientFactory({ transports: [transport] }).createFromUrl(url);
 }
 
-/** The SDK's own client of a development caller, with or without a capability. */
+/** Returns the SDK's own client of a development caller, with or without a capability. */
 export async function clientOf(
   { server }: TestAgent,
   binding: BindingName,
@@ -57,7 +57,7 @@ export async function clientOf(
   return token === undefined ? client : withCapability(client, token);
 }
 
-/** The first capability of an answer that has one. */
+/** Requests capabilities, and returns the first one. */
 export async function request(
   client: Client,
   query: Parameters<CapabilityClient["request"]>[0],
@@ -68,14 +68,14 @@ export async function request(
   return first;
 }
 
-/** The handle that stands for what has this name. */
+/** Returns the handle with this display name. */
 export function handleOf({ resourceHandles = [] }: GrantedCapability, displayName: string): string {
   const found = resourceHandles.find((one) => one.displayName === displayName);
   if (found === undefined) throw new Error(`there is no handle of ${displayName}`);
   return found.handle;
 }
 
-/** A message that calls a skill. */
+/** Returns a message that calls a skill. */
 export function callOf(
   skill: string,
   given: JsonObject,
@@ -84,7 +84,7 @@ export function callOf(
   return messageOf([{ data: { skill, arguments: given } }], more);
 }
 
-/** A message of parts, each a text or data. */
+/** Returns a message of parts, each text or data. */
 export function messageOf(
   parts: readonly (string | { readonly data: Json })[],
   more: Partial<Message> = {},
@@ -111,20 +111,20 @@ export function messageOf(
   return { tenant: "", message, configuration: undefined, metadata: undefined };
 }
 
-/** The task that an answer is. */
+/** Returns the task of an answer; throws if it is a message. */
 export function taskIn(answer: Message | Task): Task {
   if ("messageId" in answer) throw new Error("a message came, not a task");
   return answer;
 }
 
-/** What a task came to. */
+/** Returns the result of a task. */
 export function resultOf({ artifacts }: Task): Json {
   const [part] = artifacts.at(-1)?.parts ?? [];
   if (part?.content?.$case !== "data") throw new Error("the task has no result");
   return part.content.value;
 }
 
-/** What an action fails with. */
+/** Returns the error that an action fails with. */
 export async function failureOf(action: Promise<unknown>): Promise<unknown> {
   try {
     await action;
@@ -139,11 +139,11 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Parsed, if it is JSON; otherwise null. */
+  /** The parsed body if it is JSON; otherwise null. */
   readonly body: Json;
 }
 
-/** Sends a request as it is. */
+/** Sends a request unchanged. */
 export async function send(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init);
   const text = await response.text();
@@ -151,7 +151,7 @@ export async function send(url: string, init: RequestInit = {}): Promise<Answer>
   try {
     body = JSON.parse(text);
   } catch {
-    // An answer that is no JSON has no body to look into.
+    // Only a JSON body is parsed.
   }
   return { status: response.status, headers: response.headers, text, body };
 }
@@ -167,7 +167,7 @@ export function rpc(
   return rpcTo(server.rpcUrl, { ...authorized(who), ...headers }, method, params);
 }
 
-/** Calls a JSON-RPC method at an address, with all the headers that it has. */
+/** Calls a JSON-RPC method at an address with exactly these headers. */
 export function rpcTo(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -186,7 +186,7 @@ export function authorized(who: Who): Readonly<Record<string, string>> {
   };
 }
 
-/** What stands in JSON at a path; null if nothing does. */
+/** Returns the value at a path of JSON; null if there is none. */
 export function at(json: Json, ...path: readonly (string | number)[]): Json {
   let found: Json | undefined = json;
   for (const step of path) {
@@ -196,20 +196,20 @@ export function at(json: Json, ...path: readonly (string | number)[]): Json {
   return found ?? null;
 }
 
-/** A text at a path. */
+/** Returns the string at a path. */
 export function textAt(json: Json, ...path: readonly (string | number)[]): string {
   const found = at(json, ...path);
   if (typeof found === "string") return found;
   throw new Error(`there is no text at ${path.join(".")} of ${JSON.stringify(json)}`);
 }
 
-/** The first event of a stream. */
+/** Returns the first event of a stream. */
 export async function first<T>(stream: AsyncIterable<T>): Promise<T | undefined> {
   for await (const event of stream) return event;
   return undefined;
 }
 
-/** Asks for all tasks. */
+/** Lists all tasks. */
 export const LISTING: ListTasksRequest = {
   tenant: "",
   contextId: "",
@@ -221,7 +221,7 @@ export const LISTING: ListTasksRequest = {
   includeArtifacts: true,
 };
 
-/** Keeps back what the SDK's handlers say on the console about every refused stream. */
+/** Suppresses and returns the SDK handlers' console output about refused streams. */
 export function quietConsole(): readonly string[] {
   const said: string[] = [];
   for (const method of ["error", "warn"] as const) {

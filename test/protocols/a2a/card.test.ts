@@ -4,7 +4,7 @@ import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { type Answer, at, send } from "./callers.js";
 
-// The card as caches and strict readers see it: the kit's CARD-STRUCT-001 and CARD-CACHE-001 to 003.
+// The card for caches and strict readers: CARD-STRUCT-001 and CARD-CACHE-001 to 003 of the kit.
 
 let agent: TestAgent;
 
@@ -18,7 +18,7 @@ function card(headers: Readonly<Record<string, string>> = {}, method = "GET"): P
   return send(agent.server.cardUrl, { headers, method });
 }
 
-/** All that A2A 1.0 has at the top of a card. */
+/** All properties at the top of a card of A2A 1.0. */
 const MEMBERS = [
   "name",
   "description",
@@ -57,7 +57,7 @@ test("a request that names the extension gets the proposal's properties at the t
   expect(named.body).toEqual({ ...Object(plain.body), ...proposed });
   expect(named.headers.get("a2a-extensions")).toBe(EXTENSION_URI);
   expect(named.headers.get("vary")).toBe("A2A-Extensions");
-  // Another extension, or another version of this one, changes nothing.
+  // Naming another extension, or another version of this one, changes nothing.
   for (const other of ["urn:proviso:a2a:capabilities:2", `${EXTENSION_URI}0`, ""]) {
     expect((await card({ "A2A-Extensions": other })).body).toEqual(plain.body);
   }
@@ -107,7 +107,7 @@ test("the two representations of the card have different ETags", async () => {
   expect(named.headers.get("etag")).toMatch(/^"[\w-]+"$/);
   expect(named.headers.get("etag")).not.toBe(etag);
   expect((await card({ ...NAMED, "If-None-Match": etag })).status).toBe(200);
-  // They have one date, which does not tell them apart.
+  // Both variants have the same date, so If-Modified-Since cannot distinguish them.
   const since = plain.headers.get("last-modified") ?? "";
   expect((await card({ ...NAMED, "If-Modified-Since": since })).status).toBe(200);
   expect((await card({ "If-None-Match": named.headers.get("etag") ?? "" })).status).toBe(200);

@@ -18,7 +18,7 @@ const TOKEN = "a-capability-that-must-not-leave";
 const ACCESS = "an-access-token-that-must-not-leave";
 type Options = NonNullable<Parameters<typeof withCapability>[2]>;
 
-/** An agent that answers as it says, and keeps what it is sent. */
+/** Starts an agent with these answers, which records what it is sent. */
 async function agentOf(say: { card: JsonObject; extended?: JsonObject; redirect?: string }) {
   const seen: string[] = [];
   const server = await httpServer((request, response) => {
@@ -83,7 +83,7 @@ async function signed(document: JsonObject) {
   const trusted = { ...(await exportJWK(publicKey)), kid: "good" };
   const genuine = await signCard(document, { key: privateKey, alg: "ES256", kid: "good" });
   const { signatures } = genuine;
-  // As other signers sign: over the card without its empty members.
+  // Signed like other signers do: over the card without its empty properties.
   const last = Array.isArray(signatures) ? signatures.slice(-1) : [];
   const options: Options = {
     requirements: { requireSignature: true },
@@ -196,7 +196,7 @@ describe("the address in the client's own card is judged", () => {
 
 test.each<[about: string, addresses: readonly string[], expected: string]>([
   ["a public address alone", ["8.8.8.8"], "sent"],
-  // The SDK looks the name up again, and may take either.
+  // The SDK resolves the name again, and may use either address.
   ["a public address and a loopback one", ["8.8.8.8", "127.0.0.1"], "address_refused"],
   ["no address", [], "card_unreachable"],
 ])("an interface's name that resolves to %s", async (_, addresses, expected) => {

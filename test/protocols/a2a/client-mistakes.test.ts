@@ -22,7 +22,7 @@ import {
 } from "./callers.js";
 import { held, presenting, userMessage } from "./set-up.js";
 
-// The agent reports a caller's mistake as the caller's, not as its own failure.
+// The agent reports a caller's mistake as an error of the caller, not as its own failure.
 
 const CHOOSY = { mistake: 'the amount must be "round": 7 is not' };
 
@@ -52,7 +52,7 @@ test("an argument that a skill refuses is answered as invalid params, with the s
     message: CHOOSY.mistake,
     data: [{ reason: "invalid_request", domain: ERROR_DOMAIN }],
   });
-  // Any other error is the skill's own, and is not shown.
+  // Any other error is internal, and is not shown.
   const { body: failed } = await rpc(agent, "alice", "a2a/skill/invoke", {
     skill: "fail",
     arguments: {},
@@ -118,7 +118,7 @@ describe.each(LOSSY)("%s passed to the client", (_, make) => {
   });
 });
 
-/** Half of a surrogate pair, as JSON has it. */
+/** Half of a surrogate pair, as JSON escapes it. */
 const HALF = "\\ud83d";
 
 function post(url: string, body: Json): Promise<Answer> {

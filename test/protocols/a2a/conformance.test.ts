@@ -16,7 +16,7 @@ import {
 } from "./callers.js";
 import { AT_ONCE, held, presenting, userMessage } from "./set-up.js";
 
-// What A2A 1.0 asks of an agent, as far as no other file shows it; docs/a2a-conformance.md lists it all.
+// Requirements of A2A 1.0 that no other file tests; docs/a2a-conformance.md lists all of them.
 
 let agent: TestAgent;
 let token: string;
@@ -31,7 +31,7 @@ afterAll(() => agent.remove());
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a client of the extension sends. */
+/** The headers of a client of the extension. */
 function headersWith(more: Headers = {}): Headers {
   return { ...presenting(token), ...more };
 }
@@ -59,7 +59,7 @@ function sendMessage(
   });
 }
 
-/** The first detail of an error, in either binding, with its code and the HTTP status. */
+/** Returns the first detail of an error in either binding, with its code and the HTTP status. */
 function errorOf({ status, body }: Answer): { readonly [name: string]: Json } {
   const error = at(body, "error");
   const detail = [at(error, "data", 0), at(error, "details", 0)].find(isJsonObject) ?? {};
@@ -72,12 +72,12 @@ function named({ domain = null }: { readonly [name: string]: Json }) {
 
 const A2A = "a2a-protocol.org";
 
-/** One of A2A's own errors, as a binding has it. */
+/** Returns one of A2A's own errors in the form of a binding. */
 function a2aError(binding: BindingName, reason: string, code: number, http: number) {
   return { reason, domain: A2A, ...of(binding, code, http) };
 }
 
-/** JSON-RPC answers within HTTP 200; HTTP+JSON by the status. */
+/** JSON-RPC answers with HTTP 200; HTTP+JSON uses the HTTP status. */
 function of(binding: BindingName, code: number, http: number) {
   return binding === "JSON-RPC" ? { status: 200, code } : { status: http, code: http };
 }

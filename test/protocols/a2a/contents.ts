@@ -24,7 +24,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   "letters/bixby.md": "---\ntitle: To Mrs Bixby\n---\nI have been shown in the files.\n",
 };
 
-/** Makes the folder of the test agent's documents. */
+/** Writes the folder of the test agent's documents. */
 export function writeDocuments(folder: string): void {
   for (const [name, text] of Object.entries(DOCUMENTS)) {
     mkdirSync(join(folder, name, ".."), { recursive: true });
@@ -87,7 +87,7 @@ export const POLICY: PolicyDefinition = {
   ],
 };
 
-/** What a skill throws, which nobody but the log may see. */
+/** The message of a skill's error, which only the log may contain. */
 const FAILURE = "the database at db.internal said no to password-of-the-agent";
 
 const HANDLE: Json = { type: "string", format: "resource-handle" };
@@ -97,7 +97,7 @@ function object(properties: { readonly [name: string]: Json }): Skill["input"] {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** @param ran - Told of each run, before anything else: only this tells that a skill has run. */
+/** @param ran - Called at the start of each run: the only sign that a skill has run. */
 export function skillsOver(folder: ResourceFolder, ran: (call: string) => void): readonly Skill[] {
   const skill = (
     id: string,

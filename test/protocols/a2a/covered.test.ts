@@ -14,8 +14,8 @@ import {
   taskIn,
 } from "./callers.js";
 
-// A task outlives the capability that it was made with. Its party reads it with other capabilities,
-// if these allow all that it was done with.
+// A task outlives its capability. Its party can read it with another capability that allows every call made in the
+// task.
 
 let agent: TestAgent;
 const MINUTE = 60_000;
@@ -95,7 +95,7 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     const { capability, client } = await reports();
     const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
     expect(used).not.toBe("");
-    // Nor with a limit on arguments, whatever they were: they are not recorded.
+    // A limit on arguments excludes it too, since the task's arguments are not recorded.
     const limit = { resourceHandle: { not_in: ["another"] } };
     const limits: readonly HopInit[] = [
       { constraints: limit },

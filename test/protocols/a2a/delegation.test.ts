@@ -22,8 +22,8 @@ import {
 } from "./callers.js";
 
 /**
- * A runner that believes all it reads: it does what the text of a message says, as an agent whose
- * model has been talked into it. Lines are JSON: a call, or a task to start elsewhere.
+ * A runner that believes everything it reads: it does what a message says, like an agent with a manipulated model.
+ * Lines are JSON: a call, or a task to start elsewhere.
  */
 const gullible: TaskRunner = async (task) => {
   const outcomes: Json[] = [];
@@ -57,7 +57,7 @@ const gullible: TaskRunner = async (task) => {
 };
 
 let agent: TestAgent;
-/** Where tasks start further tasks: at the same agent, as whoever else. */
+/** The target of further tasks: the same agent, as another caller. */
 let second: TestAgent;
 let alice: Client;
 
@@ -176,7 +176,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
       )
       .toBe(1);
     await createCapabilityClient(alice).revoke(work.token);
-    // The task itself still comes to its end; what it came to is seen with what it was made with.
+    // The task itself still ends; its result is visible with the task's own capability.
     expect(resultOf(taskIn(await running))).toEqual([{ waited: 500 }, ["revoked"]]);
   });
 });
@@ -208,7 +208,7 @@ describe("a task that starts tasks", () => {
         ["grant_denied", "operation_denied", "resource_denied"],
       ],
     ]);
-    // What it passed on is one hop further, and was used by another agent of the same user.
+    // The delegated token is one hop longer, and was used by another agent of the same user.
     const events = await agent.ledger.list({ capability: read.id, kind: "invocation" });
     expect(events[0]).toMatchObject({ invoker: "calendar", decision: "allowed" });
     expect(events[0]?.path).toHaveLength(3);
@@ -284,7 +284,7 @@ test("a2a/task/send narrows the capabilities before the task gets them", async (
     expect.arrayContaining(["operation_denied"]),
     { waited: 1 },
   ]);
-  // The task is its parent's to see, and keeps no token.
+  // The parent can read the task, which keeps no token.
   const id = textAt(body, "result", "task", "id");
   const got = await (await withCapability(alice, [read.token, work.token])).getTask({
     tenant: "",

@@ -6,9 +6,9 @@ import { startBeside } from "../../support/a2a-agent.js";
 import { callOf, clientOf, failureOf, messageOf, rpc, taskIn } from "./callers.js";
 import { AT_ONCE, agentFor, held } from "./set-up.js";
 
-// A task that has ended, however it did, does nothing any more.
+// A task that has ended in any way can do nothing any more.
 
-/** Runs until it is told to go on, then tries to act. */
+/** Runs until it is released, then tries to act. */
 function stubborn(): { readonly runTask: TaskRunner; goOn(): void; tried(): Promise<unknown[]> } {
   let goOn = (): void => {};
   const waiting = new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ test.each(["SendMessage", "a2a/skill/invoke"])(
   async (method) => {
     const agent = await agentFor({ mostRunning: 3, grace: 1 });
     const { holder, token } = await held(agent);
-    // None of them ends before the others are answered, however busy the machine is.
+    // Long enough that none ends before the other calls are answered, even on a slow machine.
     const given = { milliseconds: 25_000 };
     const one = async (): Promise<string> => {
       if (method === "SendMessage") {

@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-/** Posts a body as it is to the address where a binding takes messages. */
+/** Posts a body unchanged to a binding's address for messages. */
 function post(
   binding: BindingName,
   body: string | Uint8Array<ArrayBuffer>,
@@ -48,14 +48,14 @@ function post(
   });
 }
 
-/** A message, as each binding has it. */
+/** Returns a message in the form of a binding. */
 function messageFor(binding: BindingName, data: Json): string {
   const params = { message: userMessage([{ data }]) };
   if (binding === "HTTP+JSON") return JSON.stringify(params);
   return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
 }
 
-/** Expects an error in the shape of a binding. */
+/** Expects an error in the form of a binding. */
 function expectFault(
   binding: BindingName,
   { status, headers, body }: Answer,
@@ -107,7 +107,7 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
   test("that is compressed is refused without decompressing it", async () => {
     const bomb = messageFor(binding, "x".repeat(30_000_000));
     for (const [encoding, packed] of [
-      // Beside the event loop, which would let idle connections grow too old.
+      // Compressed asynchronously, since blocking the event loop would let idle connections time out.
       ["gzip", await promisify(gzip)(bomb)],
       ["br", await promisify(brotliCompress)(bomb, { params: { 1: 4 } })],
     ] as const) {
@@ -126,13 +126,13 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
     expectFault(binding, await post(binding, messageFor(binding, nested(12))), TOO_DEEP);
     const answer = await post(binding, messageFor(binding, nested(4)));
     expect(answer.text).toContain("capability_missing");
-    // As deep as fits: this must not even cost a stack.
+    // The deepest body that fits: it must be refused without recursion.
     const deep = `{"a":${"[".repeat(9_900)}${"]".repeat(9_900)}}`;
     expectFault(binding, await post(binding, deep), TOO_DEEP);
   });
 
   test("that hides its depth in a string is refused", async () => {
-    // The SDK parses a body that is a text once more.
+    // The SDK parses a JSON body that is a string once more.
     const answer = await post(binding, JSON.stringify(messageFor(binding, nested(30))));
     expectFault(binding, answer, { http: 400, code: -32600, reason: "invalid_request" });
   });
@@ -192,10 +192,10 @@ test("a caller that calls too often gets 429, and other callers do not", async (
       code: ERROR_CODES.rateLimited,
       reason: "rate_limited",
     });
-    // It is not read who calls too often.
+    // The body of a rate-limited request is not read.
     expect(at(refused.body, "id")).toBeNull();
     expect(refused.headers.get("retry-after")).toBe("1");
-    // Both bindings count together; others are counted apart, also alice through another agent.
+    // Requests over both bindings count together; other callers count separately, even alice through another agent.
     const rest = await send(`${own.server.restUrl}/tasks`, { headers: authorized("alice") });
     expectFault("HTTP+JSON", rest, {
       http: 429,

@@ -13,18 +13,18 @@ import {
   type Root,
 } from "./model.js";
 
-/** Tokens in circulation: new ones take the place of old ones. */
+/** The maximum of tokens in circulation; new tokens replace old ones. */
 const POOL = 300;
 const TITLES = ["First quarter", "Sales of the first quarter", "Second quarter"];
 
-/** One caller: an agent with a user, and a connection of its own that is kept. */
+/** One caller: an agent with a user, and a persistent connection. */
 export interface CallerOf {
   readonly principal: string;
   readonly invoker: string;
   readonly token: string;
 }
 
-/** mulberry32: the same calls in the same order for each caller; only their interleaving differs. */
+/** mulberry32: each caller makes the same calls in the same order; only the interleaving differs. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -35,7 +35,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** What all callers have in common: the tokens that go round, and what came of the calls. */
+/** The state shared by all callers: the tokens in circulation, and the outcomes of calls. */
 export class World {
   readonly pool: Held[] = [];
   readonly wrong: string[] = [];
@@ -57,7 +57,7 @@ export class World {
   }
 }
 
-/** Does one thing after another, and compares every answer with the model. */
+/** Makes random calls, and compares every answer with the model. */
 export class LoopingCaller {
   readonly #world: World;
   readonly #who: CallerOf;
@@ -142,7 +142,7 @@ export class LoopingCaller {
       this.#world.wrong.push(`revoke: ${JSON.stringify(answer)}`);
   }
 
-  /** Narrows by a hop that the token allows, offline or by the method. */
+  /** Narrows a token, offline or by the method. */
   async #attenuate({ token, root, link }: Held, byMethod: boolean): Promise<void> {
     if (depthOf(link) > 10) return;
     const hop: { operations?: string[]; documents?: string[]; invokers?: string[]; most?: number } =
@@ -178,7 +178,7 @@ export class LoopingCaller {
         const usual = { operation: "", invoker, sent, answered: performance.now() };
         const { outcomes } = expected(link, usual);
         const denied = codesIn(answer);
-        // Only who may use a token may have it narrowed.
+        // Only a party that may use a token may have it narrowed.
         const known = ["revoked", "invoker_denied"].some(
           (code) => denied.has(code) && outcomes.some((outcome) => outcome.has(code)),
         );
@@ -198,7 +198,7 @@ export class LoopingCaller {
     this.#world.put({ token: narrowed, root, link: { parent: link, ...hop } }, random);
   }
 
-  /** A token with one character changed: whatever it was good for. */
+  /** Presents a token with one character changed. */
   async #damaged({ token, root }: Held): Promise<void> {
     const place = Math.floor(this.#random() * (token.length - 1));
     const other = token[place] === "A" ? "B" : "A";
@@ -215,7 +215,7 @@ export class LoopingCaller {
       this.#world.wrong.push(`damaged: ${JSON.stringify(answer)}`);
   }
 
-  /** By its id alone: only whom it was issued to. */
+  /** Presents only a capability id that was issued to another party. */
   async #byId({ root }: Held): Promise<void> {
     const own = root.principal === this.#who.principal && root.invoker === this.#who.invoker;
     if (own) return;
@@ -265,14 +265,14 @@ export class LoopingCaller {
     else world.refused += 1;
     const codes = codesIn(answer);
     const known = outcomes.some((outcome) => sameSet(outcome, codes));
-    // Without codes it was allowed: then it must have come to what was asked for.
+    // No codes means that the call was allowed, so its result must be right.
     if (known && (allowed ? codes.size === 0 && sameResult(call, link, result) : codes.size > 0))
       return;
     const model = outcomes.map((outcome) => [...outcome]);
     world.wrong.push(JSON.stringify({ call, model, answer }));
   }
 
-  /** Any call: such as the token is for, or not. */
+  /** Makes a random call that the token may or may not allow. */
   #anyCall({ root, link }: Held) {
     const chance = this.#random();
     if (chance < 0.2 || (documentsLeft(link) === undefined && chance < 0.9)) {
@@ -313,7 +313,7 @@ function sameSet(some: ReadonlySet<string>, others: ReadonlySet<string>): boolea
 
 function codesIn(answer: Json): ReadonlySet<string> {
   const codes = at(answer, "error", "data", 0, "metadata", "codes");
-  // Of a task that was stored, and whose capability was revoked before it ran.
+  // The refusal of a stored task whose capability was revoked before it ran.
   const status = at(answer, "result", "task", "status", "message", "metadata");
   const reason = at(status, "urn:proviso:a2a:capabilities:1", "reason");
   if (typeof reason === "string") return new Set([reason]);

@@ -21,7 +21,7 @@ import {
   taskIn,
 } from "./callers.js";
 
-// A capability for more than 200 resources, attenuated once to 100 of them, is used like any other.
+// A capability for more than 200 resources, narrowed to 100 of them, works like any other.
 
 const TITLES = Array.from({ length: 210 }, (_, at) => `Notice ${String(at).padStart(3, "0")}`);
 
@@ -64,7 +64,7 @@ test.each(BINDINGS)(
     const refused = await failureOf(holder.sendMessage(callOf("retrieve_document", outside)));
     expect(refusalOf(refused)?.code).toBe("resource_denied");
 
-    // What has no metadata presents it in a header, beside an access token.
+    // A request without metadata presents it in a header, besides an access token.
     const headers = {
       ...authorized("alice"),
       "A2A-Extensions": EXTENSION_URI,

@@ -4,7 +4,7 @@ import { type Answer, at, quietConsole, send, textAt } from "./callers.js";
 import { userMessage } from "./set-up.js";
 import { type Reached, SIDES } from "./sides.js";
 
-// Parameters of A2A's methods are of the types that the protocol defines, alike in both bindings.
+// Parameters of A2A's methods must have the protocol's types in both bindings.
 
 const WORDS = [{ text: "say hi" }];
 
@@ -22,7 +22,7 @@ const PATHS: { readonly [method: string]: readonly [verb: string, path: string] 
   CreateTaskPushNotificationConfig: ["POST", "/tasks/ID/pushNotificationConfigs"],
 };
 
-/** Calls the same method over HTTP+JSON: what is sent with GET goes into the query. */
+/** Calls the same method over HTTP+JSON; the parameters of a GET are in the query. */
 function overRest({ restUrl, headers }: Reached, method: string, params: JsonObject) {
   const [verb = "", path = ""] = PATHS[method] ?? [];
   const { id, taskId, ...others } = params;
@@ -40,7 +40,7 @@ const NONE = "none";
 const TIME = /must be a time with its zone \(RFC 3339\)/;
 const COUNT = /must be a whole number, 0 or more$/;
 
-/** Parameters that are wrong in both bindings, with the property that is named. */
+/** Invalid parameters in both bindings, with the property that the error names. */
 const WRONG: readonly (readonly [method: string, params: JsonObject, where: string, RegExp])[] = [
   ...[-1, 1.5, "abc", "1.5", "5abc", [1, 2], 2 ** 31].flatMap((historyLength) =>
     [
@@ -77,7 +77,7 @@ const message = userMessage(WORDS);
 const configured = (configuration: JsonObject): JsonObject => ({ message, configuration });
 const HEADER = /must be printable ASCII characters/;
 
-/** Bodies that are wrong: the same in both bindings. */
+/** Invalid bodies, the same in both bindings. */
 const WRONG_BODIES: typeof WRONG = [
   ...(
     [

@@ -6,15 +6,15 @@ import { at, quietConsole, send, textAt } from "./callers.js";
 import { userMessage } from "./set-up.js";
 import { type Reached, SIDES } from "./sides.js";
 
-// A token in a file, in an address or in a trailer is found as anywhere else, and refuses the request; so does a
-// request with more headers than are read.
+// A token in a file, an address or a trailer is found like anywhere else, and the request is refused. So is a request
+// with more headers than are read.
 
 function utf16(text: string, big: boolean): Buffer {
   const little = Buffer.from(text, "utf16le");
   return big ? little.swap16() : little;
 }
 
-/** The token with each character percent-encoded, as an address may have it. */
+/** Returns the token with each character percent-encoded. */
 function encoded(token: string): string {
   return token.replace(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 }
@@ -90,7 +90,7 @@ interface Sent {
   readonly body?: string;
 }
 
-/** Sends a request in chunks, with trailers behind them. */
+/** Sends a request in chunks, followed by trailers. */
 function sendChunked(reached: Reached, { path, verb = "POST", ...more }: Sent): Promise<Json> {
   const { headers = {}, trailers = {}, body = "" } = more;
   return new Promise((resolve, reject) => {
@@ -150,7 +150,7 @@ test.each(SIDES)(
       const fine = await sendChunked(reached, { ...way, trailers: { "X-Checksum": "abc" } });
       expect(at(fine, "error"), JSON.stringify(way)).toBeNull();
     }
-    // A body that nothing reads hides what follows it.
+    // If the body is not read, neither are the trailers.
     const untyped = { path: `${restUrl}/tasks`, verb: "GET", trailers: { "X-Note": token } };
     const unread = await sendChunked(reached, {
       ...untyped,
@@ -160,7 +160,7 @@ test.each(SIDES)(
   },
 );
 
-/** Sends a request whose capability stands behind many headers. */
+/** Sends a request whose capability header follows many others. */
 function sendLast(
   path: string,
   headers: Reached["headers"],
@@ -182,7 +182,7 @@ function sendLast(
   });
 }
 
-// Node drops headers beyond a thousand unless a server says otherwise: a call would run without its capability.
+// By default, Node drops headers beyond a thousand: a call would run without its capability.
 test.each(SIDES)(
   "a capability behind 1,000 other headers is read or refused, never ignored: %s",
   async (side, start) => {

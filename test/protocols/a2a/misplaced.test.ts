@@ -21,12 +21,12 @@ import {
   textAt,
 } from "./callers.js";
 
-// A capability where its method reads none is never passed over: not where ambient authority is
-// accepted, in which the call would run without a limit, nor anywhere else.
+// A capability in a place that its method does not read is never ignored. Where ambient authority is accepted, the
+// call would otherwise run without limits.
 
 let prefer: TestAgent;
 let required: TestAgent;
-/** A token of each agent that is good for nothing any more. */
+/** An expired token of each agent. */
 const spent = new Map<TestAgent, string>();
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ afterAll(() => Promise.all([prefer.remove(), required.remove()]));
 
 type Headers = { readonly [name: string]: string };
 
-/** A request in the terms of both bindings: what is in the parameters, the headers, the query. */
+/** A request in the terms of both bindings: its parameters, headers and query. */
 interface Tried {
   readonly params?: { readonly [name: string]: Json };
   readonly message?: { readonly [name: string]: Json };
@@ -89,7 +89,7 @@ function byRest(agent: TestAgent, tried: Tried, verb = "send"): Promise<Answer> 
   return post(url, paramsOf(tried), tried.headers);
 }
 
-/** The reason of an error in either binding; empty for no error. */
+/** Returns the reason of an error in either binding; empty if there is no error. */
 function reasonOf({ body, text }: Answer): string {
   return /"reason":"(\w+)"/.exec(text)?.[1] ?? (JSON.stringify(body).includes("error") ? text : "");
 }
@@ -295,7 +295,7 @@ describe.each(["prefer", "require"] as const)(
       expect(reasonOf(await byRpc(agent, "a2a/capabilities/request", params, header))).toBe(
         "invalid_request",
       );
-      // The words of a message beside such a call are kept, and so is not what is beside them.
+      // A message with words is stored, so tokens beside such a call are refused.
       const method = { method: "a2a/capabilities/revoke", params: { token, capabilities: LIST } };
       const answer = await byRpc(agent, "SendMessage", paramsOf({}, method));
       expect(answer.text).toContain("is not read as a capability");
@@ -368,7 +368,7 @@ describe("tokens of A2A 1.0 itself, and similar names, are let through", () => {
     expect(reasonOf(await byRpc(prefer, "SendMessage", { message: words }))).toBe("");
     const given = { token: "x", capabilities: [], capabilityId: ID };
     const data = { skill: "wait", arguments: { milliseconds: 0, ...given } };
-    // The skill's own schema says whether it takes them.
+    // The skill's own schema decides on such arguments.
     expect(reasonOf(await byRpc(prefer, "SendMessage", paramsOf({}, data)))).toBe(
       "arguments_invalid",
     );

@@ -1,9 +1,9 @@
 /**
- * What an issuing agent must decide, worked out without any of its code: a capability is a path of
- * links in a tree, and a call is allowed if every link allows it and none is revoked.
+ * A model of an issuing agent's decisions, independent of its code: a capability is a path of links in a tree, and
+ * a call is allowed if every link allows it and none is revoked.
  */
 
-/** One link of delegation: what it leaves, where it says anything. */
+/** One link of delegation, with its restrictions. */
 export interface Link {
   readonly parent?: Link;
   readonly operations?: readonly string[];
@@ -12,53 +12,53 @@ export interface Link {
   readonly invokers?: readonly string[];
   /** The largest amount. */
   readonly most?: number;
-  /** When its revocation was asked for, and acknowledged; on the clock of the callers. */
+  /** The times when its revocation was requested and acknowledged, by the callers' clock. */
   revoking?: number;
   revoked?: number;
 }
 
-/** A capability as it was issued, with what is known of it outside its token. */
+/** An issued capability, with facts that are not in its token. */
 export interface Root {
   readonly id: string;
   readonly principal: string;
   readonly invoker: string;
-  /** By title; none for a capability without resources. */
+  /** Handles by title; empty for a capability without resources. */
   readonly handles: ReadonlyMap<string, string>;
 }
 
-/** A token that somebody holds. */
+/** A token in someone's hands. */
 export interface Held {
   readonly token: string;
   readonly root: Root;
   readonly link: Link;
 }
 
-/** A call, as the model sees it. */
+/** A call in terms of the model. */
 export interface ModelCall {
   readonly operation: string;
   readonly invoker: string;
-  /** The document whose handle is in the arguments; `foreign` for another capability's. */
+  /** The document whose handle is in the arguments; `foreign` for a handle of another capability. */
   readonly document?: string;
   readonly amount?: number;
-  /** When it was sent, and when it was answered. */
+  /** The times when it was sent and answered. */
   readonly sent: number;
   readonly answered: number;
 }
 
-/** What may come of a call: more than one thing where a revocation was under way meanwhile. */
+/** The possible outcomes of a call; several if a revocation was in progress. */
 export interface Expected {
-  /** Each the codes of the denials; none where the call is allowed. */
+  /** Sets of denial codes; an empty set means that the call is allowed. */
   readonly outcomes: readonly ReadonlySet<string>[];
 }
 
-/** The links from a capability's own to the last. */
+/** Returns the links from the capability's own to the last. */
 function pathOf(link: Link): readonly Link[] {
   const path: Link[] = [];
   for (let at: Link | undefined = link; at !== undefined; at = at.parent) path.unshift(at);
   return path;
 }
 
-/** The documents that are left at the end of a path; `undefined` where no link names any. */
+/** Returns the documents allowed by all links of a path; `undefined` if no link names any. */
 export function documentsLeft(link: Link): readonly string[] | undefined {
   let left: readonly string[] | undefined;
   for (const { documents } of pathOf(link)) {
@@ -68,7 +68,7 @@ export function documentsLeft(link: Link): readonly string[] | undefined {
   return left;
 }
 
-/** The operations that are left at the end of a path. */
+/** Returns the operations allowed by all links of a path. */
 export function operationsLeft(link: Link): readonly string[] {
   let left: readonly string[] = [];
   for (const { operations, parent } of pathOf(link)) {
@@ -81,14 +81,14 @@ export function operationsLeft(link: Link): readonly string[] {
 /** The operations of the agent's grants. */
 const GRANTS: readonly (readonly string[])[] = [["retrieve", "search"], ["pay"]];
 
-/** Whether the grant that a path begins with has the operation. */
+/** Returns whether the grant of a path has the operation. */
 function isGranted([root]: readonly Link[], operation: string): boolean {
   const named = root?.operations ?? [];
   const grant = GRANTS.find((all) => named.every((one) => all.includes(one)));
   return grant?.includes(operation) === true;
 }
 
-/** What must come of a call with a token whose signatures hold. */
+/** Returns the possible outcomes of a call with a token whose signature is valid. */
 export function expected(link: Link, call: ModelCall): Expected {
   const path = pathOf(link);
   const codes = new Set<string>();

@@ -54,7 +54,7 @@ function authenticator({ issuer, jwksUri }: AuthorizationServer) {
   });
 }
 
-/** A call over each binding, with an `Authorization` header or none. */
+/** Makes a call over each binding, with or without an `Authorization` header. */
 function calls({ server }: TestAgent, authorization?: string): Promise<readonly [Answer, Answer]> {
   const headers = {
     ...(authorization === undefined ? {} : { Authorization: authorization }),
@@ -98,7 +98,7 @@ test.each(BINDINGS)("principals and invokers come from access tokens (%s)", asyn
   const [issued] = await agent.ledger.list({ capability: granted.id });
   expect(issued).toMatchObject({ principal: "alice", invoker: "orchestrator", purpose: "sign-in" });
 
-  // Its id is good for alice through the orchestrator alone; its token for whoever has it.
+  // Its id works only for alice through the orchestrator, its token for any holder.
   const call = callOf("wait", { milliseconds: 0 });
   for (const [user, client] of [
     ["alice", "calendar"],
@@ -189,7 +189,7 @@ test("rotated keys are followed, and known keys stay in use while the server is 
     expect((await calls(own, `Bearer ${fresh}`))[1].status).toBe(403);
     expectUnauthenticated(await calls(own, `Bearer ${unused}`), "token_invalid");
 
-    // Nobody can tell now whether a token with a new key is good: it is neither let in nor refused.
+    // Without the server, a token under a new key can be neither accepted nor rejected.
     await changing.rotateKeys();
     const newest = await changing.tokenFor("alice", "orchestrator");
     await changing.close();
@@ -223,7 +223,7 @@ test("an agent that cannot fetch the keys answers 503, and still serves its card
     await late.close();
     const [rpc, rest] = await calls(own, `Bearer ${token}`);
     expect([rpc.status, rest.status]).toEqual([503, 503]);
-    // The card and the state of health need nobody's word.
+    // The card and the health endpoint need no authentication.
     expect((await send(own.server.cardUrl)).status).toBe(200);
     expect((await send(`${own.server.url}/healthz`)).status).toBe(200);
   } finally {

@@ -8,7 +8,7 @@ import { EXTENSION_URI, METHODS } from "../../../src/protocols/a2a/extension.js"
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { authorized, callOf, clientOf, quietConsole, request, rpc, taskIn } from "./callers.js";
 
-// Places in which a capability once passed for none, and tokens that once were kept: each refuses.
+// Places in which a capability was once ignored, and tokens that were once stored: each is refused now.
 
 let agent: TestAgent;
 let token: string;
@@ -101,7 +101,7 @@ describe("a capability in a place that a method does not read is refused", () =>
 });
 
 describe("a hop that contains a token is not kept in the ledger", () => {
-  /** All that the ledger's files hold. */
+  /** Returns all bytes of the ledger's files. */
   const kept = (): string =>
     readdirSync(agent.home)
       .filter((name) => name.startsWith("proviso.db"))

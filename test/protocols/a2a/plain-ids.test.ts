@@ -3,7 +3,7 @@ import { at, authorized, quietConsole, send, textAt } from "./callers.js";
 import { agentFor, held, userMessage } from "./set-up.js";
 import { SIDES } from "./sides.js";
 
-// What callers choose, where it comes near logs: ids, addresses and names of methods.
+// Values chosen by callers that come near logs: ids, addresses and method names.
 
 let said: readonly string[] = [];
 
@@ -73,7 +73,7 @@ test.each(SIDES)("ids that could forge log lines are refused: %s", async (_, sta
     const streamed = await post("SubscribeToTask", { id: "none" }, odd);
     expect(textAt(streamed, "error", "message")).toContain('"id" must be a whole number');
   }
-  // One that has the shape of an id, and is of no task.
+  // A valid id of no task.
   const referring = { ...message, referenceTaskIds: ["none", "none"] };
   expect(at(await post("SendMessage", { message: referring }), "error")).toBeNull();
   expect(said).toEqual([]);

@@ -17,7 +17,7 @@ import {
   textAt,
 } from "./callers.js";
 
-// Where ambient authority is accepted, whatever looks like a capability and is not good is refused.
+// Where ambient authority is accepted, anything that looks like an invalid capability is refused.
 
 let agent: TestAgent;
 let narrowed = "";

@@ -26,7 +26,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A receiver on loopback; what is posted below `/away` is sent elsewhere. */
+/** Starts a receiver on loopback; posts below `/away` are redirected. */
 async function receiver(away = ""): Promise<{ readonly origin: string; readonly got: Received[] }> {
   const got: Received[] = [];
   const server = createServer((req, res) => {
@@ -89,7 +89,7 @@ test("progress is pushed to the caller's receiver with its own credentials, and 
     });
     expect(body).not.toContain(token);
   }
-  // In the order in which it happened.
+  // In the order of the events.
   const states = got.flatMap(({ body }) => /TASK_STATE_[A-Z]+/.exec(body)?.[0] ?? []);
   expect(states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
 });
@@ -157,7 +157,7 @@ test("the log says why a notification was not delivered", async () => {
     await send(config(url, { token: "secret-of-the-receiver" }));
     await expect.poll(() => agent.logged()).toContain(said(url, why));
   }
-  // One that was stored before such values were refused.
+  // A configuration stored before such values were refused.
   const stored = config(`${origin}/odd`, { token: "secret\nof the receiver" });
   const odd = [{ config: stored, wireVersion: "1.0" }];
   vi.spyOn(agent.tasks.pushConfigs, "loadWithMetadata").mockResolvedValue(odd);
@@ -175,6 +175,6 @@ test("a task has at most eight receivers", async () => {
     holder.createTaskPushNotificationConfig(config(origin, { id: String(at), taskId: id }));
   for (let at = 1; at < 8; at++) await add(at);
   expect(String(await failureOf(add(8)))).toContain("at most 8");
-  // One that is there can be changed.
+  // An existing configuration can still be changed.
   await add(3);
 });

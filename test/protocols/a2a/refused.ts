@@ -12,24 +12,24 @@ import type { TestAgent } from "../../support/a2a-agent.js";
 import { clientOf, request } from "./callers.js";
 import { POLICY } from "./contents.js";
 
-/** What a holder makes of a token, offline. */
+/** Narrows a token offline, as a holder does. */
 function narrowed(token: string, hop: HopInit): string {
   const attenuation = attenuate(token, hop, { intersect: true });
   if (!attenuation.ok) throw new Error(JSON.stringify(attenuation.overreaches));
   return attenuation.token;
 }
 
-/** Each case of a refused invocation: what is called, with what, and the codes that must be told. */
+/** A case of a refused call: the call, and the codes of the denials. */
 export interface Refused {
   readonly about: string;
   readonly codes: readonly string[];
   readonly skill?: string;
   given?(handle: string, elsewhere: string): JsonObject;
-  /** The capability's own, unless given. */
+  /** The token to present; the capability's own unless given. */
   token?(agent: TestAgent, granted: GrantedCapability, handle: string): string | Promise<string>;
-  /** What the agent goes through between the request and the call. */
+  /** Changes the agent between the request and the call. */
   before?(agent: TestAgent): void;
-  /** Puts it in order again. */
+  /** Restores the agent. */
   after?(agent: TestAgent): void;
 }
 
@@ -137,7 +137,7 @@ export const REFUSED: readonly Refused[] = [
   {
     about: "a handle that doesn't unseal",
     codes: ["handle_invalid"],
-    // Only a key of the issuer's can put such a handle into a capability.
+    // Only a holder of the issuer's key can put such a handle into a capability.
     token: (agent) =>
       agent.issuer.mint({
         grant: "documents:read",
@@ -212,7 +212,7 @@ async function granted(
   return (await request(client, { grants: [grant], ...more })).token;
 }
 
-/** Appends a hop whatever the token allows, as a holder that does not use this library may. */
+/** Appends a hop beyond the token's limits, as a holder without this library can. */
 function attenuateUnchecked(token: string): string {
   return macaroonToText(
     addFirstPartyCaveat(parseMacaroon(token), encodeHop({ purpose: "one more" })),

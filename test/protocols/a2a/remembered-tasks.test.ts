@@ -4,7 +4,7 @@ import type { AuthorityUse, Coverage } from "../../../src/agent/coverage.js";
 import { RememberedTasks } from "../../../src/protocols/a2a/remembered-tasks.js";
 import { recordUse, setTaskAccess } from "../../../src/protocols/a2a/tasks/task-access.js";
 
-// Who made which task, as a guard without a store remembers it.
+// A guard without a store remembers who made which task.
 
 function contextOf(principal: string, tenant = "", covers?: Coverage): ServerCallContext {
   const context = new ServerCallContext(tenant === "" ? {} : { tenant });

@@ -26,7 +26,7 @@ import {
   textAt,
 } from "./callers.js";
 
-// A caller that hears nothing tries again: what it asked for must not be done twice.
+// A caller that gets no answer retries, so a repeated request must not run twice.
 
 let agent: TestAgent;
 let token: string;
@@ -53,7 +53,7 @@ function child(of: string, hop: HopInit): string {
   return attenuation.token;
 }
 
-/** How often skills have run while an action was done. */
+/** Returns the number of runs of skills during an action. */
 async function runsIn(action: () => Promise<unknown>): Promise<number> {
   const before = agent.ran.length;
   await action();
@@ -144,7 +144,7 @@ test("a message id belongs to its sender, and a repeat needs a capability for th
   const first = await post("SendMessage", params);
   const through = await post("SendMessage", params, token, "calendar");
   expect(idIn(through)).not.toBe(idIn(first));
-  // Its operation is another: it does not cover what the task was done with.
+  // It lacks the operation, so it does not cover the calls of the task.
   const below = await post("SendMessage", params, child(token, { operations: ["fail"] }));
   expect(at(below.body, "error")).toMatchObject({
     code: ERROR_CODES.repeated,

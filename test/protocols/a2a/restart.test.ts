@@ -26,10 +26,10 @@ import {
   taskIn,
 } from "./callers.js";
 
-/** How often the agent is killed; each time at another moment of what it does. */
+/** The number of kills, each at another point of the agent's work. */
 const KILLS = sized(6, 1);
 
-/** The agent, in a process of its own. */
+/** The agent, in a separate process. */
 class Child {
   readonly process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -76,14 +76,14 @@ function narrowed(token: string): string {
   return attenuation.token;
 }
 
-/** What the agent has acknowledged, and must know after whatever befalls it. */
+/** Everything that the agent has acknowledged, and must still know after a crash. */
 class Acknowledged {
   readonly granted: GrantedCapability[] = [];
-  /** Children of granted tokens, and the tokens of which each is. */
+  /** Revoked tokens, with the granted tokens from which they were narrowed. */
   readonly revoked: { readonly child: string; readonly parent: GrantedCapability }[] = [];
   readonly tasks: { readonly task: Task; readonly token: string }[] = [];
 
-  /** Does one thing after another until the agent is gone. */
+  /** Makes calls until the agent is killed. */
   async work(client: Client): Promise<void> {
     const capabilities = createCapabilityClient(client);
     try {
@@ -101,7 +101,7 @@ class Acknowledged {
         this.revoked.push({ child, parent: granted });
       }
     } catch (error) {
-      // A connection that breaks is the kill; any other error is a finding.
+      // A broken connection is caused by the kill; any other error fails the test.
       if (
         !/fetch failed|terminated|other side closed|ECONN/.test(
           `${String(error)} ${String(Object(error).cause)}`,
@@ -111,7 +111,7 @@ class Acknowledged {
     }
   }
 
-  /** Looks for all of it in the agent as it is now. */
+  /** Checks that the restarted agent knows all of it. */
   async look(child: Child, home: string, latest: number): Promise<void> {
     const client = await child.client();
     const capabilities = createCapabilityClient(client);

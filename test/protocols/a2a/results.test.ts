@@ -9,7 +9,7 @@ import { ALICE, world } from "../../agent/support.js";
 import { throughStores } from "../../support/databases.js";
 import { at, BINDINGS, type BindingName, quietConsole, send } from "./callers.js";
 
-// What a skill returns becomes JSON once: every method, binding and store has the same outcome.
+// A skill's result is converted to JSON once, so every method, binding and store gives the same outcome.
 
 const cycle: unknown[] = [];
 cycle.push(cycle);
@@ -19,7 +19,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** What a skill returns, with the result that it has; `undefined` for what fails. */
+/** A skill's return value, with its result as JSON; `undefined` if it cannot be converted. */
 const RETURNED: { readonly [id: string]: readonly [returned: () => unknown, result?: Json] } = {
   plain: [() => ({ a: [1, "x", null, true] }), { a: [1, "x", null, true] }],
   null: [() => null, null],
@@ -110,7 +110,7 @@ async function served(place: string) {
     }),
     log: { info() {}, warn() {}, error: log },
     rate: { requests: 10_000, seconds: 1 },
-    // In words, the skill's result is the task's, or what the skill returns is the task's by itself.
+    // For a message in words, the runner returns the skill's result, or the value itself.
     runTask: async ({ text, invoke }) => {
       const [how = "", id = ""] = text.split(" ");
       if (how === "return") return RETURNED[id]?.[0]() as Json;
@@ -133,7 +133,7 @@ async function rpc({ rpcUrl }: Server, method: string, params: JsonObject): Prom
   return (await send(rpcUrl, { method: "POST", headers: HEADERS, body })).body;
 }
 
-/** Sends a message, and gives the task that it comes to, as the answer or its stream has it. */
+/** Sends a message, and returns its task, from the answer or the stream. */
 async function sent(server: Server, binding: BindingName, parts: Json, stream: boolean) {
   const message = { messageId: randomUUID(), role: "ROLE_USER", parts };
   const own = binding === "JSON-RPC";
@@ -188,7 +188,7 @@ throughStores((place) => {
         : { state: "TASK_STATE_COMPLETED", result: result as Json };
       const call = [{ data: { skill: id, arguments: {} } }];
       for (const parts of [call, [{ text: `invoke ${id}` }], [{ text: `return ${id}` }]]) {
-        // Words go the same way as calls once they are understood.
+        // After parsing, a message in words is handled like a call, so one binding suffices.
         const bindings = parts === call ? BINDINGS : (["JSON-RPC"] as const);
         for (const binding of bindings) {
           for (const stream of parts === call ? [false, true] : [false]) {

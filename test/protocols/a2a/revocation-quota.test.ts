@@ -14,15 +14,15 @@ test("a caller has a quota of revocations, but may always revoke its own capabil
     token: attenuated(one.token, { purpose: name }),
   });
 
-  // Children cost nothing to make. Those who make them use up their own quota, and nobody else's.
+  // Narrowed tokens cost nothing to make, so revoking them counts against the quota of the one who revokes.
   const again = child("a");
   expect([await revoke("bob", again), await revoke("bob", child("b"))]).toEqual([true, true]);
   expect(await revoke("bob", child("c"))).toBe("too_many_revocations");
-  // Handed the whole of it, bob still cannot: it was not issued to him.
+  // Holding the whole token does not help bob, since it was not issued to him.
   expect(await revoke("bob", { token: one.token })).toBe("too_many_revocations");
-  // What is revoked already needs no place.
+  // A token that is already revoked takes no room.
   expect(await revoke("bob", again)).toBe(true);
-  // The same user through another agent is another caller.
+  // The same user through another agent counts separately.
   expect(await revoke("calendar", child("c"))).toBe(true);
   expect(await revoke("alice", child("d"))).toBe(true);
   expect(await revoke("alice", child("e"))).toBe(true);

@@ -8,26 +8,26 @@ import {
   type RunLimits,
 } from "../../../src/protocols/a2a/task-endings.js";
 
-// How long a run may take, and what is left of it afterwards.
+// The duration limit of a run, and its traces after the end.
 
 function limits(timeout = 60_000): RunLimits & { readonly stop: AbortController } {
   const stop = new AbortController();
   return { stop, stopping: stop.signal, timeout, onFailure: () => {} };
 }
 
-/** Work that ends only by its signal. */
+/** Work that ends only when its signal is aborted. */
 const waiting = (signal: AbortSignal): Promise<null> =>
   new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 
-/** How much a signal holds on to: those who listen, and signals that depend on it. */
+/** Returns the number of references of a signal: its listeners and dependent signals. */
 function heldBy(signal: AbortSignal): number {
   const sizes = Object.getOwnPropertySymbols(signal)
     .map((name): unknown => Reflect.get(signal, name))
     .map((value) => (typeof value === "object" && value !== null ? Reflect.get(value, "size") : 0))
     .filter((size) => typeof size === "number");
-  // The names of events that were ever listened to are among them.
+  // This set also has the names of all events that were ever listened to.
   const events = getEventListeners(signal, "abort").length;
   return events + Math.max(0, ...sizes);
 }

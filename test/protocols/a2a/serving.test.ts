@@ -23,7 +23,7 @@ test("/healthz answers, and metrics count decisions", async () => {
   await rpc(agent, "alice", "a2a/skill/invoke", { ...call, token });
   await send(`${agent.server.restUrl}/tasks`, { headers: authorized("alice") });
 
-  // Counts are for the operator: callers do not reach them.
+  // Metrics are for the operator; callers cannot read them.
   expect((await send(`${agent.server.url}/metrics`)).status).toBe(404);
   const { text } = await agent.metrics.read();
   for (const line of [
@@ -83,7 +83,7 @@ test("unknown addresses and methods get 404 or 405", async () => {
   }
   expect((await send(`${restUrl}/nothing`, { headers: authorized("alice") })).status).toBe(404);
   expect((await send(`${restUrl}/nothing`)).status).toBe(401);
-  // The method is a JSON-RPC one only by POST, and only at its own address.
+  // The JSON-RPC method is available only by POST and at its own address.
   const body = JSON.stringify({
     jsonrpc: "2.0",
     id: 1,
@@ -131,7 +131,7 @@ test("HEAD and OPTIONS run nothing and reveal nothing", async () => {
 test("an internal failure is logged, and hidden from callers", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
-  // From here on nothing can be written down, and so nothing may be done.
+  // Events can no longer be recorded, so no call may run.
   await agent.ledger.close();
   const secret = /ledger|proviso-a2a-|\.db|closed/;
   const call = callOf("wait", { milliseconds: 0 });

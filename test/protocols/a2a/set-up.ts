@@ -12,9 +12,9 @@ import {
 import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
 import { authorized, type BindingName, clientOf, quietConsole, request } from "./callers.js";
 
-// What tests over HTTP begin with: an agent, a capability of Alice's, and requests that present it.
+// The set-up of tests over HTTP: an agent, a capability of Alice's, and requests that present it.
 
-/** An agent for one test, removed when the test is done. */
+/** Starts an agent that is removed at the end of the test. */
 export async function agentFor(options: TestAgentOptions = {}): Promise<TestAgent> {
   quietConsole();
   const agent = await startAgent(options);
@@ -22,13 +22,13 @@ export async function agentFor(options: TestAgentOptions = {}): Promise<TestAgen
   return agent;
 }
 
-/** A capability of Alice's, with the client that asked for it and one that presents it. */
+/** A capability of Alice's, with the client that requested it and one that presents it. */
 export interface Held extends GrantedCapability {
   readonly alice: Client;
   readonly holder: Client;
 }
 
-/** Asks for a capability as Alice. */
+/** Requests a capability as Alice. */
 export async function held(
   agent: TestAgent,
   grant = "work:do",
@@ -39,17 +39,17 @@ export async function held(
   return { ...capability, alice, holder: await withCapability(alice, capability.token) };
 }
 
-/** The headers of a request of Alice's that presents a token. */
+/** Returns the headers of a request of Alice's that presents a token. */
 export function presenting(token: string): Readonly<Record<string, string>> {
   return { ...authorized("alice"), "A2A-Extensions": EXTENSION_URI, [CAPABILITY_HEADER]: token };
 }
 
-/** A message of the user's, as it goes over the wire. */
+/** Returns a message of the user in JSON. */
 export function userMessage(parts: Json, more: JsonObject = {}): JsonObject {
   return { messageId: randomUUID(), role: "ROLE_USER", parts, ...more };
 }
 
-/** Has a message answered before its task is over. */
+/** Makes the agent answer a message before its task is over. */
 export const AT_ONCE: SendMessageConfiguration = {
   acceptedOutputModes: [],
   historyLength: undefined,
@@ -57,7 +57,7 @@ export const AT_ONCE: SendMessageConfiguration = {
   taskPushNotificationConfig: undefined,
 };
 
-/** Says that the extension is known, without presenting anything. */
+/** Declares that the extension is known, without presenting a capability. */
 export const KNOWN: RequestOptions = {
   serviceParameters: { "A2A-Extensions": EXTENSION_URI },
 };

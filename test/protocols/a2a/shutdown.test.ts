@@ -19,7 +19,7 @@ import {
 } from "./callers.js";
 import { AT_ONCE, agentFor, held } from "./set-up.js";
 
-/** A call over a connection that is kept, and may be used again. */
+/** Makes a call over a persistent connection. */
 function keptAlive(
   agent: TestAgent,
   connections: Agent,
@@ -54,7 +54,7 @@ test("shutting down finishes calls under way, refuses new ones, and does not wai
   const closed = agent.server.close();
   await pause(50);
   await expect(send(`${agent.server.url}/healthz`)).rejects.toThrow();
-  // Sent by the same connection, as soon as the first is answered.
+  // A call over the same connection, right after the first answer.
   const next = keptAlive(agent, connections, { method: "a2a/skill/invoke", params });
   const after = next.then(
     ({ text }) => text,
@@ -96,7 +96,7 @@ test("a client that disconnects does not cancel its task", async () => {
       controller.abort();
     }
   } catch {
-    // What was aborted.
+    // Aborted.
   }
   await expect
     .poll(async () => (await holder.getTask({ tenant: "", id })).artifacts.length)

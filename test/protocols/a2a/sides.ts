@@ -8,14 +8,14 @@ import { type Answer, rpcTo } from "./callers.js";
 import { desk, startDesk } from "./guard/own-agent.js";
 import { agentFor, held, presenting } from "./set-up.js";
 
-// What holds for an agent that is served and for one behind a guard. A message that begins with "ask" makes a task
-// that waits for its caller; the next message in it, such as "write this", completes it.
+// The set-up for properties that a served agent and a guarded one share. A message that begins with "ask" makes a
+// task that waits for its caller; the next message in it, such as "write this", completes it.
 
 interface SideOptions {
   readonly mostStreams?: number;
 }
 
-/** An agent that is reached, with the headers of a caller of Alice's that has a capability. */
+/** A reachable agent, with the headers of a caller of Alice's that has a capability. */
 export interface Reached {
   readonly rpcUrl: string;
   readonly restUrl: string;
@@ -23,13 +23,13 @@ export interface Reached {
   readonly token: string;
   /** Calls a method with these headers. */
   rpc(method: string, params: Json, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** The same caller by another login. */
+  /** The headers of the same caller under another login. */
   readonly otherLogin: Readonly<Record<string, string>>;
   /** Ends the login of `headers`. */
   signOut(): void;
 }
 
-/** Makes of words what {@link Reached} says. */
+/** Runs messages as the comment above describes. */
 export const runTask: TaskRunner = async ({ text, answer }) =>
   text.startsWith("ask") ? answer("input-required", "which one?") : text;
 
@@ -69,7 +69,7 @@ async function agentItself(options: SideOptions = {}): Promise<Reached> {
 async function guarded(options: SideOptions = {}): Promise<Reached> {
   let signedIn = true;
   const issuing = await desk();
-  // Its capabilities expire by the real time.
+  // The desk's world has a fixed clock, but its capabilities must expire in real time.
   Object.defineProperty(issuing.clock, "now", { get: () => Date.now() });
   const { url } = await startDesk(issuing, {
     ...options,

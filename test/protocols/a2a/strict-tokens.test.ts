@@ -8,8 +8,8 @@ import { runHere } from "../../cli/run.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { at, clientOf, quietConsole, request, rpc, textAt } from "./callers.js";
 
-// The command's argument reader takes off what people have around a token. Nothing else does: two parties that
-// take off different things would not agree on what a token is.
+// Only the command's argument reader removes quotes and whitespace around a token. If several parties removed
+// different characters, they would disagree on which texts are tokens.
 
 const AROUND: readonly (readonly [string, (token: string) => string])[] = [
   ["Bearer", (token) => `Bearer ${token}`],

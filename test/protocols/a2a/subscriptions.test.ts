@@ -7,18 +7,18 @@ import { at, BINDINGS, type BindingName, quietConsole, rpcTo, textAt } from "./c
 import { agentFor, held, presenting, userMessage } from "./set-up.js";
 import { type Reached, runTask, SIDES } from "./sides.js";
 
-// SubscribeToTask follows a task to its end, for as long as its caller may see it.
+// SubscribeToTask follows a task to its end, as long as its caller may see it.
 
 type Named = Readonly<Record<string, string>>;
 type Addresses = Pick<Reached, "rpcUrl" | "restUrl">;
 
-/** A stream that is open. */
+/** An open stream. */
 interface Open {
   readonly status: number;
   readonly headers: Headers;
-  /** The events that have come so far; of an answer that is no stream, its body. */
+  /** The events so far; for an answer that is not a stream, its body. */
   readonly events: readonly Json[];
-  /** Fulfilled when the stream has ended. */
+  /** Fulfilled at the end of the stream. */
   readonly ended: Promise<void>;
   close(): void;
 }
@@ -57,7 +57,7 @@ function subscribe(to: Addresses, binding: BindingName, headers: Named, id: stri
   return open(to.rpcUrl, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** Of each event, the state that the task is in, "artifact", or the codes of the error. */
+/** Returns for each event the state of the task, "artifact", or the codes of the error. */
 function said(events: readonly Json[]): readonly Json[] {
   return events.map((event) => {
     const [update = null] = [at(event, "result"), event].filter(isJsonObject);
@@ -74,14 +74,14 @@ function said(events: readonly Json[]): readonly Json[] {
 const WAITS = "TASK_STATE_INPUT_REQUIRED";
 const words = (text: string, more: JsonObject = {}): JsonObject => userMessage([{ text }], more);
 
-/** A task that waits for its caller. */
+/** Makes a task that waits for its caller. */
 async function waiting(rpc: Reached["rpc"], headers?: Named): Promise<string> {
   const { body } = await rpc("SendMessage", { message: words("ask") }, headers);
   expect(at(body, "result", "task", "status", "state")).toBe(WAITS);
   return textAt(body, "result", "task", "id");
 }
 
-/** The headers of a caller that presents a child of its token. */
+/** Returns the headers of a caller that presents a token narrowed from its own. */
 function narrowed({ headers, token }: Reached, expires?: string): Named {
   const child = attenuate(token, expires === undefined ? { purpose: "watch" } : { expires });
   if (!child.ok) throw new Error(JSON.stringify(child.overreaches));
@@ -219,7 +219,7 @@ test.each(EACH)("a caller's concurrent streams are limited: %s, %s", async (_, b
     body: JSON.stringify(streamed),
   });
   expect(fourth.status).toBe(429);
-  // Other calls are not held up.
+  // Other calls are not blocked.
   expect(at((await rpc("GetTask", { id })).body, "result", "id")).toBe(id);
   first.close();
   await expect

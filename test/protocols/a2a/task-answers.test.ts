@@ -27,16 +27,16 @@ import {
 } from "./callers.js";
 import { agentFor, held } from "./set-up.js";
 
-// What a task in words comes to where it is not done: rejected, or waiting for its caller.
+// Answers of unfinished tasks in words: rejected, or waiting for the caller.
 
-/** What the agent says of a task's state. */
+/** Returns the agent's message about a task's state. */
 function said({ status }: Task): readonly Json[] {
   return (status?.message?.parts ?? []).map(({ content }) =>
     content?.$case === "text" || content?.$case === "data" ? content.value : null,
   );
 }
 
-/** Pays when it has been told to whom, and waits until then. */
+/** Pays the person named in the message, if the task may; otherwise it rejects the task. */
 const payer: TaskRunner = async (task) => {
   const outcome = await task.invoke("pay", { amount: 1, to: task.text });
   if (outcome.ok) return outcome.result;
@@ -62,7 +62,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(task.artifacts).toEqual([]);
     const got = await holder.getTask({ tenant: "", id: task.id });
     expect(got.status).toEqual(task.status);
-    // It is over: nothing more can be said to it.
+    // The task is over, so it accepts no message.
     const more = messageOf(["please"], { taskId: task.id });
     expect(String(await failureOf(holder.sendMessage(more)))).toContain("terminal state");
     expect(agent.ran).toEqual([]);
@@ -127,7 +127,7 @@ test("a message that continues a task is checked like the first", async () => {
     return refusalOf(failure)?.code ?? String(failure);
   };
 
-  // No other caller's message, and none under another capability or without one.
+  // No message of another caller, of another capability, or without a capability is accepted.
   const bob = await clientOf(agent, "JSON-RPC", "bob");
   const bobs = await withCapability(bob, (await request(bob, { grants: ["work:do"] })).token);
   expect(await codeOf(bobs)).toContain("Task not found");
@@ -147,7 +147,7 @@ test("a message that continues a task is checked like the first", async () => {
   expect(await codeOf(child)).toContain("Task not found");
   expect(turns).toHaveLength(1);
 
-  // A skill in it is checked like any other, and the refusal leaves the task as it was.
+  // A skill call in the task is checked like any other; the refusal leaves the task unchanged.
   const pay = callOf("pay", { amount: 1, to: "bob" }, { taskId });
   expect(refusalOf(await failureOf(holder.sendMessage(pay)))?.code).toBe("grant_denied");
   const wait = callOf("wait", { milliseconds: 0 }, { taskId });
@@ -155,7 +155,7 @@ test("a message that continues a task is checked like the first", async () => {
   expect(done).toMatchObject({ id: taskId, status: { state: TaskState.TASK_STATE_COMPLETED } });
   expect(agent.ran).toEqual(["wait"]);
 
-  // Revoked in between, it goes no further.
+  // If the token is revoked meanwhile, the task does not continue.
   const second = taskIn(await holder.sendMessage(messageOf(["go"])));
   expect(second.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
   await createCapabilityClient(alice).revoke(token);
@@ -185,7 +185,7 @@ test("of two concurrent messages to a task, one continues it", async () => {
     for (const answer of answers) expect(answer).toMatch(/^done$|takes no further message/);
   }
   expect(most).toBe(1);
-  // What was refused holds nothing up.
+  // A refused message does not block the next one.
   expect(await send()).toBe("done");
 });
 

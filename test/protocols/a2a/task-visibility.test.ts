@@ -37,7 +37,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
   let alice: Client;
   let parent: string;
   let token: string;
-  /** A task under way, made with `token`. */
+  /** Makes a running task with `token`. */
   let id: string;
 
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     id = taskIn(await holder.sendMessage(call)).id;
   });
 
-  /** What each operation on the task fails with; "nothing" where it does not. */
+  /** Returns the error of each operation on the task, or "nothing". */
   async function operations(client: Client): Promise<readonly string[]> {
     const outcomes = await Promise.all([
       client.getTask({ tenant: "", id }).then(() => "nothing", nameOf),
@@ -125,7 +125,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     expect((await maker.getTask({ tenant: "", id })).status?.state).toBe(
       TaskState.TASK_STATE_CANCELED,
     );
-    // It has ended: its party reads it with what covers it, and others do not.
+    // An ended task is readable by its party with a covering token, and by nobody else.
     const below = await withCapability(alice, child(token));
     expect((await below.getTask({ tenant: "", id })).id).toBe(id);
     const calendar = await clientOf(agent, binding, "calendar", child(token));

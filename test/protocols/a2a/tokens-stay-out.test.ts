@@ -29,7 +29,7 @@ const AUDIENCE = "https://documents.example/";
 
 let login: AuthorizationServer;
 let agent: TestAgent;
-/** Everything that the agent and the SDK said on the console. */
+/** The console output of the agent and the SDK. */
 let said: readonly string[];
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ beforeAll(async () => {
       audience: AUDIENCE,
       jwks: login.jwksUri,
     }),
-    // A careless runner that shows everything that it has.
+    // A careless runner that returns everything it has.
     runTask: async (task) => {
       const passed = task.delegate({ operations: ["wait"] });
       tokens.add(passed[0]?.token ?? "");
@@ -57,7 +57,7 @@ afterAll(async () => {
   await login.close();
 });
 
-/** Every token there was; each, and each of its signatures, must be nowhere. */
+/** Every token that occurred. Neither a token nor its signature may appear anywhere. */
 const tokens = new Set<string>();
 const accessTokens = new Set<string>();
 
@@ -72,7 +72,7 @@ function secrets(): readonly Secret[] {
     const signature = Buffer.from(parseMacaroon(token).signature);
     found.push({ what: "token", bytes: Buffer.from(token) });
     found.push({ what: "signature", bytes: signature });
-    // A run of base64 within a token depends on where it begins: what is looked for is the middle.
+    // The base64 encoding of a part depends on its offset, so the middle of each encoding is searched for.
     for (const at of [0, 1, 2]) {
       const text = signature.subarray(at).toString("base64url").slice(0, -4);
       found.push({ what: "signature as base64url", bytes: Buffer.from(text) });
@@ -89,7 +89,7 @@ function secrets(): readonly Secret[] {
   return found;
 }
 
-/** What of the secrets stands in bytes. */
+/** Returns the secrets that the bytes contain. */
 function leaks(where: string, bytes: string | Uint8Array): readonly string[] {
   const text = Buffer.from(bytes);
   return secrets()
@@ -143,7 +143,7 @@ test("no token or signature is stored, logged, counted in metrics or returned", 
     answers.push(JSON.stringify(await holder.getTask({ tenant: "", id: sent.id })));
     answers.push(JSON.stringify(await holder.listTasks(LISTING)));
 
-    // Refused in all ways in which a token can come.
+    // Refused tokens, in every way to present one.
     const broken = child(work.token).slice(0, -8);
     const wrong = `${child(work.token).slice(0, -4)}AAAA`;
     for (const bad of [broken, wrong, accessToken, child(granted.token)]) {
@@ -158,7 +158,7 @@ test("no token or signature is stored, logged, counted in metrics or returned", 
       inMessage.message.metadata = { "urn:proviso:a2a:capabilities:1": { token: work.token } };
     }
     answers.push(await saidBy(holder.sendMessage(inMessage)));
-    // Not presented, in each alphabet of base64.
+    // Not presented as a capability; in both base64 alphabets.
     for (const alphabet of ["base64url", "base64"] as const) {
       const written = (token: string): string => Buffer.from(token, "base64url").toString(alphabet);
       const [unseen, whole] = [written(child(work.token)), written(granted.token)];

@@ -13,7 +13,7 @@ import {
   send,
 } from "./callers.js";
 
-// The ledger says what ran: leave that the gate gave, and that nothing came of, is a refusal there.
+// The ledger records calls that ran. A call that the gate allowed, but that did not run, is recorded as a refusal.
 
 let agent: TestAgent;
 let granted: { readonly id: string; readonly token: string };

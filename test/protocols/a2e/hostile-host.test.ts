@@ -10,7 +10,7 @@ import {
 } from "../../../src/protocols/a2e/index.js";
 import { codeOf, hosted, socketPath } from "./support.js";
 
-// Hosts that mean harm, are broken or do not answer, as an agent meets them.
+// Hostile, broken or silent hosts, as an agent meets them.
 
 const GREETING = {
   type: "handshake/resp",
@@ -21,7 +21,7 @@ const GREETING = {
   accepted_caps: [{ capability: "tools", enabled: true, metadata: {} }],
 };
 
-/** A session with a host that sends these lines, and reads without answering. */
+/** Connects to a host that sends these lines, and reads without answering. */
 async function withHost(
   lines: readonly JsonObject[],
   more: Partial<ConnectOptions> = {},
@@ -63,7 +63,7 @@ test("the client leaves a host that answers in another version", async () => {
     const attempt = withHost([{ ...GREETING, ...version }]);
     await expect(attempt).rejects.toMatchObject({ code: "version_mismatch", retryable: false });
   }
-  // A refusal has a reason of its own.
+  // A refusal has its own reason.
   const refusal = { ...GREETING, ok: false, reason: "auth_failed", a2e: "2.0" };
   await expect(withHost([refusal])).rejects.toMatchObject({ code: "auth_failed" });
 });
@@ -146,7 +146,7 @@ test("a stream with an encoding set is refused, and the process keeps running", 
   await expect(attempt).rejects.toThrow("a stream of bytes has no encoding");
 });
 
-/** A process's thread that listens and accepts no connection, with its queue of two full. */
+/** Starts a thread that listens but accepts no connection, and fills its queue of two. */
 async function busyAt(at: JsonObject): Promise<number> {
   const code = `
     const { parentPort, workerData: { at, held } } = require("node:worker_threads");

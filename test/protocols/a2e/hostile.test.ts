@@ -5,8 +5,8 @@ import type { SessionPlugin } from "../../../src/protocols/a2e/index.js";
 import { sized } from "../../support/size.js";
 import { type Hosted, hosted, joined, Peer, toolCall } from "./support.js";
 
-// Peers that mean harm, or are broken: each costs the host little, gets a coded reason where it can read
-// one, and leaves the other sessions as they are.
+// Hostile or broken peers: each costs the host little, gets a coded reason if it reads one, and does not affect other
+// sessions.
 
 async function withWitness(host: Hosted, act: () => Promise<void>): Promise<void> {
   const witness = await joined(host, ["tools"], [host.token("tools")]);
@@ -14,7 +14,7 @@ async function withWitness(host: Hosted, act: () => Promise<void>): Promise<void
   expect(await witness.call("tool/call", { name: "add", arguments: { a: 1, b: 1 } })).toBe(2);
 }
 
-/** Bytes from a generator that always gives the same. */
+/** Returns pseudo-random bytes, the same in every run. */
 function noise(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let state = 7;
@@ -62,7 +62,7 @@ test("a peer that is slow with a line or its handshake is cut off", async () => 
     dawdler.socket.write('{"a2e"');
     const silent = await Peer.at(host.port);
     await expect.poll(() => host.host.sessions).toBe(3);
-    // Its bytes have to arrive before the time passes.
+    // Its bytes must arrive before time is advanced.
     const settled = await Peer.at(host.port);
     settled.send("{\n");
     expect(await settled.code()).toBe("line_malformed");
@@ -83,7 +83,7 @@ test("a peer that never reads is throttled, then cut off", async () => {
     peer.socket.pause();
     const call = toolCall(session, "large", { size: 60_000 });
     let written = 0;
-    // What the kernel keeps for both ends is not the host's.
+    // Bytes in the kernel's buffers of both ends are not in the host's memory.
     const pump = setInterval(() => {
       while (peer.socket.writableLength < 64 * 1024 && written < 2000) {
         peer.send({ ...call, id: `${written++}` });
@@ -127,7 +127,7 @@ test("a plugin that sends more than its peer reads has its stream cut at the que
   const limits = { line: 64 * 1024, queue: 256 * 1024 };
   const host = await hosted({ plugins: [flood], limits });
   const written: string[] = [];
-  // Takes the answer to the handshake, and nothing after it.
+  // Accepts the answer to the handshake, and no later output.
   stream = new Duplex({
     read() {},
     write(chunk, _encoding, done) {

@@ -21,7 +21,7 @@ import {
 } from "../../../src/protocols/a2e/index.js";
 import { type World, type WorldOptions, world } from "../../agent/support.js";
 
-/** Timers that a test turns. */
+/** Timers advanced by a test. */
 class TurnedTimers implements Timers {
   readonly #clock: { now: number };
   readonly #waiting = new Set<{ at: number; run: () => void }>();
@@ -36,7 +36,7 @@ class TurnedTimers implements Timers {
     return () => void this.#waiting.delete(one);
   }
 
-  /** Lets time pass, and runs what is due. */
+  /** Advances the time, and runs the timers that are due. */
   turn(milliseconds: number): void {
     this.#clock.now += milliseconds;
     for (const one of [...this.#waiting].sort((a, b) => a.at - b.at)) {
@@ -45,13 +45,13 @@ class TurnedTimers implements Timers {
   }
 }
 
-/** A host on real parts, with what a test needs to turn. */
+/** A host with real parts, and the parts that tests change. */
 export interface Hosted extends World {
   readonly host: SessionHost;
   readonly timers: TurnedTimers;
-  /** Where it listens, on loopback. */
+  /** The loopback port on which it listens. */
   readonly port: number;
-  /** What it could not do. */
+  /** The failures that it reported. */
   readonly failures: string[];
   /** Mints a token of `a2e:NAME` for Alice. */
   token(name: string, hop?: HopInit): string;
@@ -61,17 +61,17 @@ export interface HostChoices extends Partial<Omit<SessionHostOptions, "agent">> 
   readonly world?: WorldOptions;
 }
 
-/** What {@link plugins} hold, for a test to look at. */
+/** The records of {@link plugins}. */
 export interface Held {
   /** The operations that have run. */
   readonly ran: string[];
-  /** Sessions that have ended, with the plugin. */
+  /** The ended sessions, with the plugin. */
   readonly ended: string[];
   /** Ends the calls of `wait`. */
   release: () => void;
 }
 
-/** Plugins of real functions: tools that add, echo, wait, fail and send parts; a memory. */
+/** Plugins with real functions: tools that add, echo, wait, fail and send parts; a memory. */
 export function plugins(held: Held = newHeld()): readonly SessionPlugin[] {
   const gate = new Promise<void>((resolve) => {
     held.release = resolve;
@@ -132,7 +132,7 @@ export function newHeld(): Held {
   return { ran: [], ended: [], release: () => {} };
 }
 
-/** Alice may do all that the plugins serve. */
+/** Allows Alice everything that the plugins serve. */
 function rulesFor(served: readonly SessionPlugin[]): NonNullable<WorldOptions["rules"]> {
   const rules = pluginGrants(served).map(({ id }) => ({
     principal: "alice",
@@ -175,7 +175,7 @@ export async function hosted(choices: HostChoices = {}): Promise<Hosted> {
   };
 }
 
-/** A peer like `nc`: lines out, lines in, and nothing understood. */
+/** A peer like `nc`, which sends and receives lines without interpreting them. */
 export class Peer {
   readonly socket: Socket;
   readonly over: Promise<void>;
@@ -223,20 +223,20 @@ export class Peer {
     this.socket.write(typeof message === "string" ? message : `${JSON.stringify(message)}\n`);
   }
 
-  /** The next message; `undefined` once the stream is closed. */
+  /** Returns the next message; `undefined` after the end of the stream. */
   async next(): Promise<JsonObject | undefined> {
     const line = this.#lines.shift();
     if (line !== undefined || this.#isOver) return line;
     return new Promise((resolve) => this.#wanting.push(resolve));
   }
 
-  /** The next message's members of these names. */
+  /** Returns these properties of the next message. */
   async part(...names: readonly string[]): Promise<JsonObject> {
     const message = (await this.next()) ?? {};
     return Object.fromEntries(names.map((name) => [name, message[name] ?? null]));
   }
 
-  /** The code of the next message, which is an error; otherwise its type. */
+  /** Returns the code of the next message if it is an error; otherwise its type. */
   async code(): Promise<Json> {
     const message = await this.next();
     return message?.["code"] ?? message?.["type"] ?? "closed";
@@ -270,7 +270,7 @@ export class Peer {
   }
 }
 
-/** A `tool/call` as it is written. */
+/** Returns a `tool/call` message. */
 export function toolCall(
   session: string,
   name: string,
@@ -297,7 +297,7 @@ export async function joined(
   return session;
 }
 
-/** The code of the SessionError that a promise is rejected with. */
+/** Returns the code of the SessionError that a promise is rejected with. */
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;
@@ -308,7 +308,7 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
   return "done";
 }
 
-/** A path for a socket, short enough for one, which is gone after the test. */
+/** Returns a path that is short enough for a socket, and is removed after the test. */
 export function socketPath(): string {
   const folder = mkdtempSync(join(tmpdir(), "a2e-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { PluginError, type SessionPlugin } from "../../../src/protocols/a2e/inde
 import { TIMERS } from "../../../src/protocols/a2e/timers.js";
 import { codeOf, hosted, joined, newHeld, Peer, plugins, toolCall } from "./support.js";
 
-// Plugins that do not do as they should: each spoils its own calls, and nothing else of the host.
+// Misbehaving plugins: each spoils its own calls, and nothing else of the host.
 
 function toolsOf(run: SessionPlugin["operations"][string]["run"]): SessionPlugin {
   return { name: "own", type: "tools", operations: { "tool/call": { run } } };

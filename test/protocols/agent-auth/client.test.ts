@@ -17,7 +17,7 @@ async function clientOf(home: Bank) {
   return createAgentAuthClient({ provider: home.url, hostKey, clock });
 }
 
-/** A client of a host that alice made, enrolled by its token. */
+/** Opens a client of a host that alice made, enrolled with its token. */
 async function enrolled(home: Bank) {
   const client = await clientOf(home);
   const made = await home.parties.createHost({ principal: "alice" });
@@ -25,7 +25,7 @@ async function enrolled(home: Bank) {
   return client;
 }
 
-/** A provider that answers as it likes. */
+/** Starts a provider with arbitrary answers. */
 async function provider(answers: { readonly [path: string]: object | string }): Promise<string> {
   const answer: RequestListener = (req, res) => {
     const [path = ""] = (req.url ?? "").split("?");

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { objectIn, objectsIn, textIn } from "../../../src/client/received.js";
 import { type Bank, DEFAULTS } from "./served-bank.js";
 
-/** A key pair that the tests sign with, whatever they sign. */
+/** A key pair for the tests' signatures. */
 export interface Key {
   readonly jwk: JWK;
   readonly secret: Parameters<SignJWT["sign"]>[0];
@@ -17,7 +17,7 @@ export async function newKey(): Promise<Key> {
   return { jwk, secret: privateKey, thumbprint: await calculateJwkThumbprint(jwk) };
 }
 
-/** What of a JWT is other than usual; `undefined` takes a member away. */
+/** Changes to a valid JWT; `undefined` removes a property. */
 export interface Odd {
   readonly header?: { readonly [name: string]: unknown };
   readonly claims?: { readonly [name: string]: unknown };
@@ -52,7 +52,7 @@ export async function send(
   return { status: response.status, error: textIn(body["error"]), body, headers: response.headers };
 }
 
-/** A connection that a restarted server has closed is found out only by using it. */
+/** Fetches, and retries once if the connection was closed by a server that restarted. */
 async function fetchOnce(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
@@ -64,7 +64,7 @@ async function fetchOnce(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** `STATUS code`, as tests compare answers. */
+/** Formats an answer as `STATUS code`. */
 export function said({ status, error }: Answer): string {
   return error === undefined ? String(status) : `${status} ${error}`;
 }
@@ -73,7 +73,7 @@ export function grantsIn({ body }: Answer): readonly JsonObject[] {
   return objectsIn(body["agent_capability_grants"]);
 }
 
-/** `name status`, for each grant. */
+/** Formats each grant as `name status`. */
 export function grantWords(answer: Answer): readonly string[] {
   return grantsIn(answer)
     .map(({ capability, status }) => `${capability} ${status}`)
@@ -96,7 +96,7 @@ async function sign(
     .sign(signer.secret);
 }
 
-/** Proves possession of a new key: a host's, or an agent's if it has an id. */
+/** Proves possession of a new key: of a host, or of an agent if it has an id. */
 export function proofOf(
   bank: Bank,
   key: Key,
@@ -107,7 +107,7 @@ export function proofOf(
   return sign(bank, agent === undefined ? "host+jwt" : "agent+jwt", key, claims, odd);
 }
 
-/** A host and an agent of it, as programs of their own. */
+/** A client that acts as a host and as its agent. */
 export class Driver {
   readonly bank: Bank;
   readonly host: Key;
@@ -147,13 +147,13 @@ export class Driver {
     return answer;
   }
 
-  /** Asks as the host. */
+  /** Makes a request as the host. */
   async asHost(path: string, json?: unknown, odd?: Odd): Promise<Answer> {
     const jwt = await this.hostJwt(odd);
     return send(`${this.bank.url}${path}`, { jwt, json });
   }
 
-  /** Asks as the agent. */
+  /** Makes a request as the agent. */
   async asAgent(
     path: string,
     json?: unknown,
@@ -179,7 +179,7 @@ export class Driver {
     return this.asAgent("/capability/execute", json, odd, headers);
   }
 
-  /** The token of an active grant. */
+  /** Returns the token of an active grant. */
   async token(capability: string): Promise<string> {
     const answer = await this.asAgent("/agent/status");
     const grant = grantsIn(answer).find((one) => one["capability"] === capability);
@@ -209,12 +209,12 @@ export class Driver {
   }
 }
 
-/** A host with an agent that is not registered yet. */
+/** Makes a host with an agent that is not registered yet. */
 export async function driver(bank: Bank): Promise<Driver> {
   return new Driver(bank, await newKey(), await newKey());
 }
 
-/** An active agent of a host that is linked to a user, with the defaults. */
+/** Makes an active agent of a host linked to a user, with the defaults. */
 export async function linked(bank: Bank, principal = "alice"): Promise<Driver> {
   const one = await driver(bank);
   const { jwk: key, thumbprint } = one.host;
@@ -229,7 +229,7 @@ export async function linked(bank: Bank, principal = "alice"): Promise<Driver> {
   return one;
 }
 
-/** An active agent with what it asked for, tightened maybe. */
+/** Makes an active agent with the requested capabilities, optionally narrowed by the approver. */
 export async function granted(
   bank: Bank,
   capabilities: unknown,

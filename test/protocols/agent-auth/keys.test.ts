@@ -14,7 +14,7 @@ import {
 } from "./driver.js";
 import { type Bank, bank } from "./served-bank.js";
 
-/** The same host and agent, under another key of the host. */
+/** Returns the same host and agent, with another key of the host. */
 function under(one: Driver, key: Key): Driver {
   const same = new Driver(one.bank, key, one.agent);
   same.agentId = one.agentId;
@@ -25,7 +25,7 @@ function statusOf(one: Driver): Promise<Answer> {
   return one.asHost(`/agent/status?agent_id=${one.agentId}`);
 }
 
-/** Gives a host another key, as the text and the published SDK do: without a proof. */
+/** Rotates a host's key without a proof, as the specification and the published SDK do. */
 async function rotated(one: Driver, next: Key): Promise<Driver> {
   const answer = await one.asHost("/host/rotate-key", { public_key: next.jwk });
   expect(said(answer)).toBe("200");
@@ -33,7 +33,7 @@ async function rotated(one: Driver, next: Key): Promise<Driver> {
   return under(one, next);
 }
 
-/** A host that a user made, and that enrols as the published SDK does. */
+/** Makes a host by its user, which enrols like the published SDK. */
 async function enrolled(home: Bank, principal: string, key: Key, defaults?: readonly string[]) {
   const made = await home.parties.createHost({
     principal,
@@ -143,7 +143,7 @@ describe("a proof for a new key", () => {
     expect(await give("/host/rotate-key", {})).toBe(expected);
     const { agentId } = one;
     expect(await give("/agent/rotate-key", { agent_id: agentId }, agentId)).toBe(expected);
-    // The key is still its owner's to register.
+    // The owner of the key can still register it.
     expect(await home.parties.hostByKey(victim.thumbprint)).toBeUndefined();
     expect(said(await one.asAgent("/agent/status"))).toBe("200");
   });
@@ -177,7 +177,7 @@ describe("enrolling a host", () => {
     expect(said(await enroll({ ...(await proved(one)), token: "made up" }))).toBe(
       "401 enrollment_token_invalid",
     );
-    // Nothing is kept of what anyone could send: the proof is not used up by it.
+    // A proof with an unknown token is not recorded as used, since anybody could send one.
     for (let time = 0; time < 2; time++) {
       const guess = await enroll({ ...body, token: "made up" });
       expect(said(guess)).toBe("401 enrollment_token_invalid");
@@ -258,7 +258,7 @@ describe("a host's key rotated without a proof", () => {
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
     const same = await rotated(one, await newKey());
     expect(said(await one.asHost("/capability/list"))).toBe("401 invalid_jwt");
-    // The agent goes on, whether it says under which key its host is known or not.
+    // The agent keeps working, whether or not it names its host's registered key.
     expect(said(await same.asAgent("/agent/status"))).toBe("200");
     expect(said(await same.asHost("/capability/list"))).toBe("401 invalid_jwt");
     expect(said(await statusOf(same))).toBe("200");
@@ -406,7 +406,7 @@ describe("enrolling a host without a proof of its key", () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await enrolled(home, "alice", one.host, ["list_payees"]);
-    // The name that its user gave it, and not the one that it calls itself.
+    // The name given by its user, not the host's own name.
     expect(answer.body).toMatchObject({ name: "Laptop", status: "active" });
     expect(await home.parties.hostByKey(one.host.thumbprint)).toBeUndefined();
     const asked = await one.register({ capabilities: ["list_payees"] });
@@ -432,7 +432,7 @@ describe("enrolling a host without a proof of its key", () => {
     expect(said(await (await driver(home)).register())).toMatch(/^(429|403) /);
     const one = await driver(home);
     await enrolled(home, "alice", one.host, ["list_payees"]);
-    // Not for an agent that acts for no user: such a host would be nobody's.
+    // Not for an autonomous agent, whose host would have no user.
     const alone = said(await one.register({ mode: "autonomous" }));
     expect(alone).toMatch(/^(429|403) /);
     const asked = await one.register({ capabilities: ["list_payees"] });
@@ -457,7 +457,7 @@ describe("enrolling a host without a proof of its key", () => {
 });
 
 describe("a weak key that anyone could sign under", () => {
-  /** The points of small order, as RFC 8032 encodes them, and encodings that are not canonical. */
+  /** The points of small order, as RFC 8032 encodes them, and non-canonical encodings. */
   const SMALL: readonly string[] = [
     "0100000000000000000000000000000000000000000000000000000000000000",
     "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",

@@ -31,10 +31,10 @@ import {
 import { openParties } from "../../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-/** What agents of linked hosts get at once. */
+/** The defaults of agents of linked hosts. */
 export const DEFAULTS: readonly string[] = ["check_balance", "list_payees"];
 
-/** Where `print_report` is executed. */
+/** The location of `print_report`. */
 export const REPORTS = "https://reports.example/agent/execute";
 
 const GRANTS: readonly Grant[] = [
@@ -132,7 +132,7 @@ const POLICY: PolicyDefinition = {
   ],
 };
 
-/** A bank that agents can use: everything real, on a free port of 127.0.0.1. */
+/** A bank for agents with real parts, on a free port of 127.0.0.1. */
 export interface Bank {
   readonly url: string;
   readonly server: AgentAuthServer;
@@ -143,17 +143,17 @@ export interface Bank {
   readonly keys: Keyring;
   readonly policy: PolicyTable;
   readonly ran: readonly string[];
-  /** Milliseconds since 1970, for everything in it. */
+  /** The current time of every part, in milliseconds since 1970. */
   readonly clock: { now: number };
-  /** All that was logged. */
+  /** All log entries. */
   logged(): string;
   events(): Promise<readonly LedgerEvent[]>;
-  /** The same bank after a restart at the same address, with other settings maybe. */
+  /** Restarts the bank at the same address, optionally with other settings. */
   again(options?: BankOptions): Promise<Bank>;
   close(): Promise<void>;
 }
 
-/** What may be other than usual. */
+/** Settings that tests may change. */
 export interface BankOptions
   extends Partial<
     Pick<
@@ -170,11 +170,11 @@ export interface BankOptions
     >
   > {
   readonly settings?: PartySettings;
-  /** The skills that are offered no more. */
+  /** The skills that are no longer offered. */
   readonly without?: readonly string[];
   /** A database of either kind; an SQLite file unless given. */
   readonly place?: string;
-  /** Uses of ids that are remembered at once, of strangers and of others. */
+  /** The number of remembered uses of ids, of strangers and of others. */
   readonly mostUsed?: number;
 }
 
@@ -183,13 +183,13 @@ interface Kept {
   readonly file: string;
   readonly keys: Keyring;
   readonly clock: { now: number };
-  /** Where it listened before. */
+  /** Its previous port. */
   readonly port?: number;
 }
 
 const NOW = Date.parse("2026-05-04T12:00:00Z");
 
-/** Opens a bank; it is closed when the test is over. */
+/** Opens a bank; it is closed at the end of the test. */
 export async function bank(options: BankOptions = {}): Promise<Bank> {
   const clock = { now: NOW };
   const { place: file = join(temporaryFolder(), "proviso.db") } = options;

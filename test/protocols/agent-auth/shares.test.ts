@@ -3,12 +3,12 @@ import { throughStores } from "../../support/databases.js";
 import { type Answer, Driver, driver, linked, newKey, said, send } from "./driver.js";
 import { type Bank, type BankOptions, bank } from "./served-bank.js";
 
-// How many hosts that no user has taken on may register within an hour: from an address, from a network, and in all.
+// Limits on the registrations of hosts without a user within an hour: per address, per network, and in total.
 
 const HOUR = 60 * 60 * 1000;
 const PROXIED: BankOptions = { trustedProxies: ["127.0.0.1"] };
 
-/** Registers a new host, as a trusted proxy forwards it. */
+/** Registers a new host, as forwarded by a trusted proxy. */
 async function from(
   home: Bank,
   address: string,
@@ -56,7 +56,7 @@ throughStores((place) => {
     expect((await from(home, "192.0.2.9")).body["message"]).toContain(
       "from this network of addresses",
     );
-    // An IPv4 address that is written as an IPv6 one is the same.
+    // An IPv4 address in IPv6 notation counts as the same address.
     expect(await answers(home, ["::ffff:192.0.2.9", "192.0.3.1"])).toEqual([LATE, "200"]);
   });
 
@@ -91,13 +91,13 @@ throughStores((place) => {
     const asked = await from(home, address, { by: first });
     expect(said(asked)).toBe("200");
     expect(await answers(home, [address])).toEqual([LATE]);
-    // Another agent of the host that waits, and one of a host of a user.
+    // Another agent of the waiting host, and an agent of a user's host, are not limited.
     const second = new Driver(home, host, await newKey());
     expect(said(await from(home, address, { by: second }))).toBe("200");
     const own = await linked(home);
     const sister = new Driver(home, own.host, await newKey());
     expect(said(await from(home, address, { by: sister }))).toBe("200");
-    // Taken on, the first host leaves its share, and it is not kept where it came from.
+    // When a user links the first host, it no longer counts, and its address is deleted.
     await first.decide(asked);
     const known = await home.parties.hostByKey(host.thumbprint);
     expect(known).toMatchObject({ status: "active", principal: "alice" });

@@ -360,7 +360,7 @@ describe("a caller of delegation", () => {
       return child;
     };
     const first = narrowed(token);
-    // A copy of its own for each request is another link.
+    // A new copy for each request has another link, but does not evade the limit.
     const copies = [first, narrowed(first.token), narrowed(token)];
     const made = [];
     for (const one of copies) made.push(await delegate(parts, one.token));
@@ -376,7 +376,7 @@ describe("a caller of delegation", () => {
       [copies[1]?.revocationId, expect.any(String)],
     ]);
 
-    // The delegator has the other half, and all of its own revocations.
+    // The delegator has the other half of the limit, and all of its own revocations.
     const own = [await delegate(parts, ACCESS.orchestrator), await delegate(parts, token)];
     expect(own.map(({ status }) => status)).toEqual([201, 201]);
     expect((await delegate(parts, ACCESS.orchestrator)).status).toBe(429);
@@ -510,7 +510,7 @@ async function narrowed(): Promise<World & { readonly token: string }> {
   return { ...parts, token };
 }
 
-/** The token with another last character of its signature. */
+/** Returns the token with the last character of its signature changed. */
 function forged(token: string): string {
   return `${token.slice(0, -2)}${token.at(-2) === "A" ? "B" : "A"}${token.slice(-1)}`;
 }

@@ -17,7 +17,7 @@ import {
 
 const HOP = { operations: ["read"], invokers: ["summarizer"], expires: "10m" } as const;
 
-/** A token that a service makes, under the id of a capability of alice's orchestrator. */
+/** Returns a token made by a service, with the id of a capability of alice's orchestrator. */
 function madeBy({ keys }: World, service: string, id: string, grant = "agents"): string {
   const own = importKeyring(keys.serviceKeys(service));
   const revocations = createRevocationList();
@@ -95,7 +95,7 @@ describe("a record with the same capability id", () => {
     expect(summary(await delegate(parts, other.capability.token))).toBe(
       "401 UNAUTHORIZED - token_invalid",
     );
-    // Also once the capability has expired, and only its event is left.
+    // Also after the capability has expired, when only its event is left.
     parts.clock.now += 2 * 60 * 60 * 1000;
     const later = parts.issuer.issue(() => ({ grant, operations, principal }), { id });
     expect(summary(await delegate(parts, later.capability.token))).toBe(
@@ -119,7 +119,7 @@ test("capabilities of the user's other agents do not hide an agent's own", async
   const parts = await world();
   const { id } = await issued(parts);
   const at = new Date(NOW).toISOString();
-  // As many as one look goes through.
+  // As many as one page of the ledger.
   const other = { principal: "alice", invoker: "Orchestrator" };
   for (let more = 0; more < 256; more++) {
     const capability = `cap_${String(more).padStart(16, "0")}`;

@@ -46,7 +46,7 @@ export const AGENTS = {
   stranger: "d4e5f6a7-b8c9-0123-def0-123456789abc",
 } as const;
 
-/** Access tokens: a principal through an agent. */
+/** Access tokens, each of a principal through an agent. */
 export const ACCESS = {
   orchestrator: "access-of-alice-through-orchestrator",
   summarizer: "access-of-alice-through-summarizer",
@@ -64,7 +64,7 @@ const GRANTS: readonly Grant[] = [
   { id: "sealed", description: "Not narrowed", operations: ["open", "shut"], attenuable: false },
 ];
 
-/** A skill for each operation, which does nothing. */
+/** A skill without effect for each operation. */
 function skillFor(operation: string): Skill {
   return {
     id: `do_${operation}`,
@@ -77,7 +77,7 @@ function skillFor(operation: string): Skill {
   };
 }
 
-/** Delegation with everything real: stores, ledger, HTTP. */
+/** Delegation with real parts: stores, ledger, HTTP. */
 export interface World {
   readonly server: DelegationServer;
   readonly agent: IssuingAgent;
@@ -86,14 +86,14 @@ export interface World {
   readonly parties: PartyStore;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
-  /** Milliseconds since 1970, for everything in it. */
+  /** The current time of every part, in milliseconds since 1970. */
   readonly clock: { now: number };
-  /** All that was logged. */
+  /** All log entries. */
   readonly logged: string[];
 }
 
 export type WorldOptions = Partial<Omit<OwnDelegationServerOptions, "log">> & {
-  /** The database; an SQLite file of the test's own unless given. */
+  /** The database; a new SQLite file unless given. */
   readonly place?: string;
 };
 
@@ -156,7 +156,7 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
   return { server, agent, issuer, keys, parties, revocations, ledger, clock, logged };
 }
 
-/** A capability that is issued to a party, for three operations unless something else is asked for. */
+/** Issues a capability to a party, for three operations unless the request says otherwise. */
 export async function issued(
   { agent }: World,
   request: JsonObject = {},
@@ -169,7 +169,7 @@ export async function issued(
   return one;
 }
 
-/** Keeps the record of a registered agent. */
+/** Stores the record of a registered agent. */
 export async function register(
   { parties }: World,
   id: string,
@@ -200,7 +200,7 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** Sends a request as the holder of a Bearer token. */
+/** Sends a request with a Bearer token. */
 export async function send(
   { server }: Pick<World, "server">,
   method: string,
@@ -255,7 +255,7 @@ export function revoke(world: World, bearer: string, chainId: Json | undefined):
   return send(world, "DELETE", `/oauth2/token/delegate/${chainId}`, bearer);
 }
 
-/** An answer's status, name, field and reason, in a line. */
+/** Formats an answer's status, name, field and reason in a line. */
 export function summary({ status, body }: Answer): string {
   const { code, details = {} } = body;
   const { field = "-", reason = "-" } = isJsonObject(details) ? details : {};

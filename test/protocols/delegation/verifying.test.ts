@@ -22,7 +22,7 @@ import {
 const SECOND = 1000;
 const HOP = { operations: ["read"], invokers: ["summarizer"] } as const;
 
-/** A token narrowed offline. */
+/** Narrows a token offline. */
 function narrowed(token: string, hop: HopInit, now: number = NOW): string {
   const child = attenuate(token, hop, { now });
   if (!child.ok) throw new Error(child.overreaches[0]?.message);
@@ -33,7 +33,7 @@ function time(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** As a hop has it. */
+/** Formats a timestamp as in a hop. */
 function second(milliseconds: number): string {
   return time(milliseconds).replace(".000", "");
 }
@@ -174,7 +174,7 @@ describe("a delegation made offline", () => {
     const limits = { constraints: { amount: { max: 100 } }, audience: ["payments"] };
     const offline = narrowed(own, { ...HOP, ...limits, expires: "10m" });
     expect(await verify(parts, offline)).toMatchObject({ valid: true, scopes: ["agents:read"] });
-    // And the delegatee may narrow it to any time that it likes.
+    // The delegatee may narrow it further to any lifetime.
     const start = { notBefore: second(NOW), expires: "10m" };
     const brief = narrowed(narrowed(token, { ...HOP, ...start }), { expires: "5s" });
     expect(await verify(parts, brief)).toMatchObject({
@@ -245,7 +245,7 @@ describe("for random delegations", () => {
   const OPERATIONS = ["read", "write", "delete"] as const;
   const SCOPES = OPERATIONS.map((operation) => `agents:${operation}`);
   const delegation = fc.record({
-    /** What the delegator has narrowed it to before. */
+    /** An earlier narrowing by the delegator. */
     before: fc.option(fc.subarray([...OPERATIONS], { minLength: 2 }), { nil: undefined }),
     asked: fc.subarray([...OPERATIONS], { minLength: 1 }),
     ttl: fc.integer({ min: 55, max: 7300 }),
@@ -325,7 +325,7 @@ test("argumentsLimited is set only for operations within the scopes", async () =
   expect(await marked({ arguments: { read: ["amount"] } })).toEqual(yes);
   const no = [undefined, undefined, undefined];
   expect(await marked({ purpose: "a report" })).toEqual(no);
-  // The delegatee has no operation that is limited; the delegator does.
+  // The limited operation belongs to the delegator's token only, not to the delegated one.
   const { token: ofWrite } = await issued(parts);
   const limited = narrowed(ofWrite, { operationConstraints: { write: { amount: 1 } } });
   const delegated = (await delegate(parts, limited)).body["delegationToken"];

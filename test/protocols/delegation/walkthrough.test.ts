@@ -41,7 +41,7 @@ describe("a delegation", () => {
       expect(await verify(parts, delegationToken)).toEqual({ valid: true, ...all });
       expect(await verify(parts, delegationToken, token)).toMatchObject({ valid: true });
 
-      // The token is a capability like any other, for the delegatee alone.
+      // The token is an ordinary capability, bound to the delegatee.
       const { issuer, agent } = parts;
       const text = String(delegationToken);
       expect(chainIdOf(revocationId(text))).toBe(chainId);
@@ -52,7 +52,7 @@ describe("a delegation", () => {
       const by = { principal: "alice", invoker: "summarizer" };
       expect((await agent.invoke(by, call)).ok).toBe(true);
 
-      // Only the delegator revokes it, and twice is as good as once.
+      // Only the delegator can revoke it; revoking twice succeeds too.
       expect(await revoke(parts, ACCESS.summarizer, chainId)).toMatchObject({ status: 403 });
       expect(await revoke(parts, ACCESS.bob, chainId)).toMatchObject({ status: 403 });
       parts.clock.now += MINUTE;
@@ -67,7 +67,7 @@ describe("a delegation", () => {
         reason: "revoked",
       });
       expect((await agent.invoke(by, call)).ok).toBe(false);
-      // What it came from lives on.
+      // The delegator's token is still valid.
       expect((await delegate(parts, token)).status).toBe(201);
 
       parts.clock.now += HOUR;
@@ -81,7 +81,8 @@ describe("a delegation", () => {
       const end = NOW + HOUR;
       const expires = `${time(end).slice(0, 19)}Z`;
       const { token } = await issued(parts, { expires });
-      // Whatever is left of it: all but a second, and less than a delegation may ask for.
+      // The delegation lasts as long as the token: here all but a second of an hour, then less than the minimum that
+      // can be requested.
       for (const after of [1000, HOUR - 30_000]) {
         parts.clock.now = NOW + after;
         const made = await delegate(parts, token, { ttlSeconds: 86_400 });
@@ -115,7 +116,7 @@ describe("a delegation", () => {
     const expired = await verify(parts, body["delegationToken"]);
     expect(expired).toMatchObject({ valid: false, reason: "expired", revokedAt: null });
     expect(Object.keys(expired)).toHaveLength(9);
-    // Even when the ledger no longer has the capability that it came from.
+    // Also when the ledger no longer has the delegator's capability.
     parts.clock.now += 48 * HOUR;
     expect(await verify(parts, body["delegationToken"])).toEqual(expired);
     expect(await revoke(parts, ACCESS.orchestrator, body["chainId"])).toMatchObject({
@@ -136,7 +137,7 @@ describe("a delegation", () => {
         details: { field: "Authorization", reason: "capability_bound" },
       },
     });
-    // Nor offline: what comes out allows no agent anything.
+    // Nor offline: the resulting token allows no agent anything.
     const hop = { invokers: ["archiver"] };
     expect(attenuate(text, hop).ok).toBe(false);
     const forced = attenuate(token, { operations: ["read"], invokers: ["summarizer", "archiver"] });
@@ -171,7 +172,7 @@ describe("a delegation", () => {
       revokedAt: time(NOW),
       scopes: ["agents:read"],
     });
-    // Nor can one delegate whose own token is revoked.
+    // A delegation with a revoked token is refused too.
     expect((await delegate(parts, narrowed.token)).status).toBe(401);
     await parts.revocations.add({ kind: "capability", id, at: "2030-01-01T00:00:00Z" });
     expect((await delegate(parts, token)).status).toBe(401);

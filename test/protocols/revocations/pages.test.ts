@@ -4,7 +4,7 @@ import { ReadPages, writtenList } from "../../../src/protocols/revocations/pages
 import { FULL } from "../../support/size.js";
 import { AT } from "./support.js";
 
-/** The result of `work`, and how often other work ran meanwhile. */
+/** Returns the result of `work`, and the number of times that other work ran meanwhile. */
 async function withTurns<T>(work: Promise<T>): Promise<readonly [T, number]> {
   let turns = 0;
   let isOver = false;

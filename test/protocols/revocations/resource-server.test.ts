@@ -7,8 +7,8 @@ import { RunningProgram } from "../../cli/running.js";
 import { CONFIG, freePort, serve, writeAgent } from "../../cli/serving.js";
 import { childProgram } from "../../support/children.js";
 
-// A resource server in a process of its own, which has its keys and the address of the feed, and an issuer
-// that `proviso serve` runs.
+// A resource server in a separate process with only its keys and the feed's address, and an issuer run by `proviso
+// serve`.
 
 const bench = new Bench();
 beforeAll(async () => {
@@ -16,9 +16,9 @@ beforeAll(async () => {
   writeAgent(bench);
 });
 
-/** A resource server that runs, and how it answers. */
+/** A running resource server. */
 interface Resource {
-  /** The codes of the refusal, or for whom it was allowed. */
+  /** Returns the codes of the refusal, or the principal for whom the call was allowed. */
   read(token: string, id?: string): Promise<string>;
   refresh(): Promise<{
     readonly problem?: string;
@@ -87,7 +87,7 @@ test("a resource server checks tokens with its own keys and the feed alone", asy
   expect(await notes.read(child)).toBe("for alice");
   expect(await notes.read(child, "rh_2")).toBe("403 resource_denied");
 
-  // What the service itself makes is good there alone.
+  // A token that the service makes is valid only there.
   const own = createIssuer({
     name: "documents-agent",
     keys: readKeyringFile(bench.path("notes.jwks")),
@@ -108,17 +108,17 @@ test("a resource server checks tokens with its own keys and the feed alone", asy
   expect(await notes.read(child)).toBe("401 revoked");
   expect(await notes.read(token)).toBe("for alice");
 
-  // A root key that is rotated goes on verifying; the service is given its new key.
+  // A rotated root key still verifies; the service is given its new key.
   await bench.output("keys", "rotate");
   expect(await notes.read(token)).toBe("for alice");
   const renewed = await mint("notes");
   expect(await notes.read(renewed)).toBe("401 unknown_key");
   await bench.output("keys", "service", "notes", "--output", "notes.jwks");
   expect(await notes.read(renewed)).toBe("for alice");
-  // The issuer looks for a new key file ten times a second.
+  // The issuer checks for a new key file ten times a second.
   await expect.poll(() => notes.refresh()).not.toHaveProperty("problem");
 
-  // Retired, it is revoked too: the service learns it although it still has the key that came from it.
+  // A retired root key is also revoked: the service learns that, although it still has the derived key.
   const [old] = JSON.parse(bench.read("home/keyring.json")).keys;
   await bench.output("keys", "retire", old.kid);
   await expect.poll(async () => (await notes.refresh()).size).toBe(2);
@@ -127,7 +127,7 @@ test("a resource server checks tokens with its own keys and the feed alone", asy
 
   running.stop();
   expect(await running.ended).toBe(0);
-  // The first request may still find the connection that the issuer has just closed.
+  // The first request may use the connection that the issuer has just closed.
   await expect.poll(async () => (await notes.refresh()).problem).toContain("nothing listens there");
   expect(await notes.read(renewed)).toBe("for alice");
   await notes.wait(301);

@@ -18,7 +18,7 @@ export { NOW };
 export const AT = "2030-01-01T00:00:00Z";
 export const SERVICE = "documents";
 
-/** A feed and a service that follows it, with one clock, and what goes between them. */
+/** A feed and a service that follows it, with a common clock, and the answers between them. */
 export interface Pair {
   readonly root: Keyring;
   readonly own: Keyring;
@@ -28,7 +28,7 @@ export interface Pair {
   readonly requests: Request[];
   readonly answers: Response[];
   now: number;
-  /** Changes what goes by; `undefined` is as it is. */
+  /** Replaces answers in transit; `undefined` leaves them unchanged. */
   between: ((request: Request) => Promise<Response> | Response) | undefined;
 }
 

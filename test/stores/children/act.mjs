@@ -1,5 +1,5 @@
-// Does one thing with a key file or a store in a process of its own: `act.mjs ACTION PATH [MORE]`.
-// Prints the result or the error as one line of JSON.
+// Runs one action on a key file or a store in a separate process: `act.mjs ACTION PATH [MORE]`. Prints the result or
+// the error as one line of JSON.
 import { rmSync, writeSync } from "node:fs";
 import { createKeyring } from "proviso/issuer";
 import {
@@ -40,7 +40,7 @@ const ACTIONS = {
     await store.add({ kind: "capability", id: more, at: AT });
     return store.version;
   },
-  // Removes the log under the store, revokes on, and is killed.
+  // Removes the write-ahead log under the open store, continues to revoke, and is killed.
   "revoke-without-log": async () => {
     const store = await revocations();
     const added = [];
@@ -62,7 +62,7 @@ const ACTIONS = {
     process.kill(process.pid, "SIGKILL");
     await new Promise(() => {});
   },
-  // Adds until nothing more fits.
+  // Adds until the disk is full.
   "fill-store": async () => {
     const store = await revocations();
     const added = [];

@@ -1,5 +1,5 @@
-// An agent over the folder that is named, asked before, while and after this process has no file
-// descriptor left: `exhaust.mjs FOLDER`. Prints the answers, and what was thrown, as one line of JSON.
+// An agent over the given folder, called before, while and after this process has no free file descriptor:
+// `exhaust.mjs FOLDER`. Prints the answers and the errors as one line of JSON.
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

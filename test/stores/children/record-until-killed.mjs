@@ -1,6 +1,6 @@
-// `record-until-killed.mjs PATH NAME`: prints what the ledger holds, then commits and notes one event
-// after another, and prints each when it has been acknowledged. With `idle` for NAME it notes one
-// event that will not be written for a minute, and comes to its end.
+// `record-until-killed.mjs PATH NAME`: prints the contents of the ledger, then commits and notes events, and prints
+// each once it is acknowledged. With `idle` for NAME it notes one event that will not be written for a minute, and
+// ends.
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "libsql";

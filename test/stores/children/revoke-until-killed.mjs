@@ -1,5 +1,5 @@
-// `revoke-until-killed.mjs PATH NAME`: prints what the store holds, then revokes one thing after
-// another and prints each once it is acknowledged.
+// `revoke-until-killed.mjs PATH NAME`: prints the contents of the store, then makes revocations, and prints each once
+// it is acknowledged.
 import { writeSync } from "node:fs";
 import Database from "libsql";
 import { openRevocations, openStores } from "proviso/stores";

@@ -1,5 +1,5 @@
-// `rotate-until-killed.mjs PATH`: rotates the keys in the file, over and over, keeping four, and
-// prints the one that is about to mint, then that it does.
+// `rotate-until-killed.mjs PATH`: rotates the keys in the file repeatedly, keeping four, and prints each key before
+// it mints, and again when it does.
 import { writeSync } from "node:fs";
 import { readKeyringFile, replaceKeyringFile } from "proviso/stores";
 

@@ -1,5 +1,4 @@
-// `watch.mjs PLACE`: prints the id of every entry when it first sees it, by lookups alone. Adds one
-// entry of its own first.
+// `watch.mjs PLACE`: prints the id of every entry when a lookup first finds it. First adds one entry itself.
 import { writeSync } from "node:fs";
 import { openRevocations, openStores } from "proviso/stores";
 

@@ -1,4 +1,4 @@
-// For `node --import`: makes libsql look as if it were not installed.
+// For `node --import`: makes libsql appear not to be installed.
 import Module from "node:module";
 
 const resolve = Module._resolveFilename;

@@ -6,12 +6,12 @@ import { sized } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const KILLS = sized(30, 1);
-/** Milliseconds for which a note may wait, with what a busy machine adds to it. */
+/** Milliseconds for which a note may wait, with a margin for a busy machine. */
 const WINDOW = 1500;
-/** In some rounds it is let run for longer, so that notes outlive the window. */
+/** Milliseconds of longer rounds, in which notes outlive the window. */
 const LONG = WINDOW + 400;
 
-/** One line that the child printed; a line that the kill has cut is none. */
+/** Parses a line of the child's output; a line cut off by the kill is ignored. */
 function parsed(line: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(line);
@@ -46,7 +46,7 @@ describe("a ledger whose process is killed", () => {
     };
 
     for (let kill = 0; kill < KILLS; kill++) {
-      // Every third time two processes write at once, one of which is killed as it starts.
+      // In every third round, two processes write concurrently, and one is killed as it starts.
       const names = kill % 3 === 0 ? [`a${kill}`, `b${kill}`] : [`a${kill}`];
       const writers = names.map((name) => new Talker("record-until-killed", [path, name]));
       const [first, second] = writers;
@@ -75,7 +75,7 @@ describe("a ledger whose process is killed", () => {
     look(last.lines[0]);
     expect(committed.size).toBeGreaterThan(KILLS);
     expect(noted.size).toBeGreaterThan(3);
-    // A process that is killed while it makes the database leaves what others remove a minute later.
+    // A process killed while it creates the database leaves a temporary file, which others remove a minute later.
     const names = namesIn(join(path, "..")).filter((name) => !name.startsWith(".proviso.db."));
     expect(names).toEqual(["proviso.db"]);
   });

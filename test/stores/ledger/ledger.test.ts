@@ -69,7 +69,7 @@ onBothDatabases((place) => {
         expect(event?.capability).toBe(text);
         expect(event?.values).toEqual({ [text]: text });
       }
-      // Texts that SQLite would take for the same.
+      // Strings that SQLite would treat as equal.
       expect(await ledger.list({ principal: "a" })).toEqual([]);
       expect(await ledger.list({ principal: "\udfff" })).toEqual([]);
     });
@@ -201,7 +201,7 @@ onBothDatabases((place) => {
     ];
     test("finds what its filters say", async () => {
       const ledger = await newLedger({}, await place());
-      // Not in the order in which they happened.
+      // Not in chronological order.
       for (const at of [3, 0, 4, 1, 2]) ledger.note(events[at] ?? invocation());
       for (const [filters, query, expected] of cases) {
         const found = await ledger.list(query);
@@ -223,7 +223,7 @@ onBothDatabases((place) => {
           capability,
         });
         all.push(event);
-        // Some alone, some in batches of different sizes.
+        // Some singly, some in batches of different sizes.
         if (i % 13 === 0) await ledger.commit(event);
         else ledger.note(event);
         if (i % 37 === 0) await ledger.flush();
@@ -342,7 +342,7 @@ onBothDatabases((place) => {
           at: new Date(now).toISOString(),
           path: [{ revocationId: id.padEnd(25, "A"), hop }],
         });
-      // One is lost, and leaves a gap.
+      // One event is lost, and recorded as a gap.
       for (let i = 0; i < 701; i++) ledger.note(told("rv_1"));
       await ledger.flush();
       now += 40 * DAY;

@@ -9,7 +9,7 @@ import type { LedgerProblem } from "../../../src/stores/ledger/notes.js";
 import { storageError } from "../../issuer/support.js";
 import { databaseAt, invocation, newLedger, newPath } from "./support.js";
 
-/** How many events are committed, as another ledger sees it. */
+/** Returns the number of committed events, as another ledger sees it. */
 async function committed(database: StoreDatabase): Promise<number> {
   return (await (await newLedger({}, database)).list()).length;
 }
@@ -26,7 +26,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   }
 }
 
-/** Another connection that holds the lock for writing, until it is told to let go. */
+/** Holds the write lock on another connection until it is released. */
 function hold(path: string): () => void {
   const other = new Database(path);
   other.exec("BEGIN IMMEDIATE");
@@ -77,7 +77,7 @@ describe("a noted event", () => {
     await pause(50);
     expect(await committed(database)).toBe(0);
     for (let i = 0; i < 1000; i++) ledger.note(invocation());
-    // One batch, then the next while there is a whole one.
+    // One batch, and another one while a full batch is waiting.
     await until(async () => (await committed(database)) === 1024);
     await ledger.flush();
     expect(await committed(database)).toBe(1511);

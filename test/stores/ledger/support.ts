@@ -12,12 +12,12 @@ export function invocation(more: Partial<LedgerEvent> = {}): LedgerEvent {
   return { kind: "invocation", at: AT, decision: "allowed", ...more };
 }
 
-/** The path of a database that is not there yet. */
+/** Returns the path of a database that does not exist yet. */
 export function newPath(): string {
   return join(temporaryFolder(), "proviso.db");
 }
 
-/** A database that is closed when the test is done. */
+/** Opens a database that is closed at the end of the test. */
 export async function databaseAt(
   place: string,
   options: DatabaseOptions = {},
@@ -27,14 +27,14 @@ export async function databaseAt(
   return database;
 }
 
-/** A ledger that is closed when the test is done, in a database of its own unless one is given. */
+/** Opens a ledger that is closed at the end of the test, in a new database unless one is given. */
 export async function newLedger(
   options: LedgerOptions = {},
   place: string | StoreDatabase = newPath(),
 ): Promise<LedgerStore> {
   const database = typeof place === "string" ? await databaseAt(place) : place;
   const ledger = new LedgerStore(database, options);
-  // The test may have broken its database.
+  // The test may have damaged its database.
   onTestFinished(() => ledger.close().catch(() => {}));
   return ledger;
 }

@@ -5,7 +5,7 @@ import { MemoryError } from "../../../src/stores/memory/memory-limits.js";
 import { type MemoryStore, openMemory } from "../../../src/stores/memory/memory-store.js";
 import { throughStores } from "../../support/databases.js";
 
-/** Keys that a careless collation, normalization or query would take for one another. */
+/** Keys that a careless collation, normalization or query would treat as equal. */
 const ALIKE = [
   "caf\u00e9",
   "cafe\u0301",

@@ -103,7 +103,7 @@ onBothDatabases((place) => {
     await expect(store.change((draft) => draft.remove("agents", agent("b")))).rejects.toThrow(
       "must be read before it is removed",
     );
-    // It can be made again in the change that removed it.
+    // A record can be created again in the change that removed it.
     await store.change(async (draft) => {
       await draft.remove("agents", (await draft.agents.get("b")) ?? agent("b"));
       await draft.put("agents", agent("b", { name: "Again" }));
@@ -125,7 +125,7 @@ onBothDatabases((place) => {
       await put(store, "agents", agent("over", last));
       expect(await store.prune(NOW)).toBe(0);
       expect(await store.prune(NOW)).toBe(1);
-      // From the beginning again.
+      // Pruning starts from the beginning again.
       await put(store, "agents", agent("over too", { ...old, status: "revoked", created: 1 }));
       expect(await store.prune(NOW)).toBe(1);
     });
@@ -226,7 +226,7 @@ onBothDatabases((place) => {
     expect(await found({ approver: "alice", state: "pending" })).toBe("1");
     expect(await found({ approver: "bob" })).toBe("2");
     expect(await found({ approver: "dave" })).toBe("");
-    // Who has decided finds it again.
+    // A user who has decided still finds the approval.
     await store.change(async (draft) => {
       const taken = await draft.approvals.get("4");
       const decision = { approver: "dave", at: NOW, answer: "deny" } as const;
@@ -295,7 +295,7 @@ onBothDatabases((place) => {
     let runs = 0;
     const change = store.change(async (draft) => {
       runs++;
-      // No two hosts that stand have one key.
+      // No two active hosts may have the same key.
       await draft.put("hosts", host("other", { thumbprint: "thumb-h" }));
     });
     await expect(change).rejects.toMatchObject({ name: "StorageError", code: "store_locked" });
@@ -308,7 +308,7 @@ onBothDatabases((place) => {
     await put(store, "hosts", host("h", { thumbprint: "t", status: "revoked" }));
     await put(store, "hosts", host("i", { thumbprint: "t" }));
     let runs = 0;
-    // A change that looks first sees the other; to another key, by an update.
+    // The change reads the other host first, and then changes the key by an update.
     const rotate = async (): Promise<void> =>
       store.change(async (draft) => {
         runs++;
@@ -396,7 +396,7 @@ onBothDatabases((place) => {
       const outcomes = await round(`round ${at}`, NOW + at * 1000, 1500);
       expect(outcomes.filter((outcome) => outcome !== "first")).toEqual([]);
     }
-    // Those of earlier rounds have expired; the last round's are all there.
+    // Ids of earlier rounds have expired; those of the last round are all stored.
     const kept = await rows();
     expect(kept.filter((expires) => expires === NOW + 3100)).toHaveLength(1500);
     expect(kept.length).toBeLessThan(1500 + 2000);
@@ -414,7 +414,7 @@ onBothDatabases((place) => {
     expect(await use("one", "6", b)).toBe("scope_full");
     expect(await use("other", "6", b)).toBe("first");
     expect(await use("one", "6", b, a)).toBe("first");
-    // What was refused was not used.
+    // A refused id was not stored as used.
     expect(await use("one", "4", b, a)).toBe("first");
     expect(await use("one", "6", b, a)).toBe("used");
   });
@@ -437,7 +437,7 @@ onBothDatabases((place) => {
       store.useOnce({ scope: "party", id, expires: NOW + 10, stranger }, NOW);
     for (const id of ["1", "2", "3"]) expect(await use(id, true)).toBe("first");
     expect(await use("4", true)).toBe("full");
-    // A party that was a stranger before: what it has used stays used.
+    // Ids used by a party while it was a stranger stay used.
     expect(await use("1", false)).toBe("used");
     for (const id of ["4", "5", "6"]) expect(await use(id, false)).toBe("first");
     expect(await use("7", false)).toBe("full");

@@ -6,7 +6,7 @@ import { openParties } from "../../../src/stores/parties/party-store.js";
 import { type Did, onlyOne, type Race, runRaces, won } from "../../support/races.js";
 import { agent, answered, approval, delegation, grant, host, NOW, subject } from "./support.js";
 
-// What the store promises, with decisions as small as they can be: each rests on records that it puts.
+// The guarantees of the store, with minimal decisions, each of which depends on records that it writes.
 
 interface Side {
   readonly store: PartyStore;
@@ -14,7 +14,7 @@ interface Side {
 }
 type Contender = (side: Side, round: string) => Promise<string | undefined>;
 
-/** A race between contenders that know their records by the round's id. */
+/** A race of contenders that find their records by the round's id. */
 interface StoreRace {
   readonly name: string;
   readonly before?: (draft: PartyDraft, round: string) => Promise<void>;
@@ -22,7 +22,7 @@ interface StoreRace {
   readonly after: (view: PartyView, round: string, did: Did) => Promise<void>;
 }
 
-/** A contender that decides on a draft whether it does anything, and notes that it has. */
+/** Returns a contender that decides on a draft whether to act, and records if it did. */
 function does(
   change: string,
   decide: (draft: PartyDraft, round: string) => Promise<boolean>,
@@ -36,7 +36,7 @@ function does(
     });
 }
 
-/** A host with an active agent, and a pending grant that waits for an approval. */
+/** Makes a host with an active agent, and a pending grant that waits for an approval. */
 async function waiting(draft: PartyDraft, n: string, more: Partial<Approval> = {}): Promise<void> {
   await draft.put("hosts", host(n));
   await draft.put("agents", agent(n, { host: n }));
@@ -105,7 +105,7 @@ const revokeHost: Contender = does("host.revoked", async (draft, n) => {
 
 let made = 0;
 
-/** Asks for a grant, under one idempotency key. */
+/** Requests a grant under an idempotency key. */
 const ask: Contender = does("asked", async (draft, n) => {
   if ((await draft.requests.get(n)) !== undefined) return false;
   const its = (await draft.agents.get(n)) ?? expect.fail("no agent");
@@ -186,7 +186,7 @@ const revokeDelegation: Contender = does("delegation.revoked", async (draft, n) 
   return true;
 });
 
-/** Puts two records in one order or the other. */
+/** Writes two records in the given order. */
 const both = (name: string, first: "x" | "y", second: "x" | "y"): Contender =>
   does(name, async (draft, n) => {
     for (const which of [first, second]) {
@@ -206,7 +206,7 @@ const prune: Contender = async ({ store }) => {
   return undefined;
 };
 
-/** The grant is active if the approval came first and nothing revoked it after. */
+/** Checks that the grant is active if the approval came first and nothing revoked the grant afterwards. */
 async function standsTogether(view: PartyView, n: string, did: Did): Promise<void> {
   const its = await recordsOf(view, n);
   const revoked = won(did).some((one) => one.endsWith("revoked"));
@@ -356,7 +356,7 @@ const races: readonly Race<Side, string>[] = RACES.map(({ name, before, contende
 runRaces(
   races,
   (database) => ({
-    // However slow the machine is, no change gives up.
+    // Retries without limit, so that a slow machine does not make a change fail.
     store: openParties(database, { runs: 1000 }),
     ledger: openLedger(database),
   }),

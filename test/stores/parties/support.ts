@@ -9,10 +9,10 @@ import type {
 import type { AnsweredRequest } from "../../../src/agent/parties/store.js";
 import { openStores, type StoreDatabase } from "../../../src/stores/database.js";
 
-/** When the records of these tests were made, in milliseconds since 1970. */
+/** The creation time of these tests' records, in milliseconds since 1970. */
 export const NOW: number = Date.parse("2026-01-01T00:00:00Z");
 
-/** A database that is closed when the test is done. */
+/** Opens a database that is closed at the end of the test. */
 export async function databaseAt(place: string): Promise<StoreDatabase> {
   const stores = await openStores(place, "create", { reserve: 0, patience: 20_000 });
   onTestFinished(() => stores.close());

@@ -11,7 +11,7 @@ import {
 import { act } from "../../issuer/support.js";
 import { onBothDatabases } from "../../support/databases.js";
 
-// What another process revokes while this one stands still: `act` runs to its end before anything else runs here.
+// Revocations by another process while this one is blocked: `act` runs to its end before anything else runs here.
 
 onBothDatabases((place) => {
   let where: string;
@@ -50,7 +50,7 @@ onBothDatabases((place) => {
       const read = vi.spyOn(tablesOf(database), "read");
       await Promise.all(Array.from({ length: 100 }, () => store.catchUp()));
       expect(finds(store, "cap_1")).toBe(true);
-      // The state and what has changed, once or, beside a look that had begun before, twice.
+      // The state and the changes are read once, or twice if another read had begun before.
       expect(read.mock.calls.length).toBeLessThanOrEqual(4);
       const before = read.mock.calls.length;
       await store.catchUp();

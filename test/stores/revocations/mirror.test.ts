@@ -6,7 +6,7 @@ import { RevocationMirror } from "../../../src/stores/revocations/mirror.js";
 import { RevocationRows } from "../../../src/stores/revocations/rows.js";
 import { onBothDatabases } from "../../support/databases.js";
 
-/** Entries that are read at once. */
+/** Number of entries in one read. */
 const CHUNK = 5000;
 
 onBothDatabases((place) => {
@@ -30,7 +30,7 @@ onBothDatabases((place) => {
     const mirror = new RevocationMirror(tablesOf(database), new RevocationRows(database.name));
     let reads = 0;
     await mirror.look(async (action) => {
-      // After the state and the first entries: the last one moves behind as many others as are read at once.
+      // After reading the state and the first entries, the last entry moves behind a full page of others.
       if (++reads === 3) {
         const anew = last + CHUNK + 1;
         await run(

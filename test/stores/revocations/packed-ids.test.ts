@@ -17,7 +17,7 @@ function prune(ids: PackedIds, now: number): number {
 }
 
 test("PackedIds finds the same as a plain Map after random adding and pruning", () => {
-  // Ids that are alike but for their first or last bits, more of them than fit in a page.
+  // Ids that differ only in their first or last bits, more of them than fit in a page.
   const id = fc.tuple(fc.nat(60), fc.nat(60)).map(([a, b]) => link(a, b));
   const until = fc.option(fc.integer({ min: 1, max: 60 }), { nil: Number.POSITIVE_INFINITY });
   const some = fc.array(fc.tuple(id, until), { minLength: 1, maxLength: 600, size: "max" });
@@ -55,7 +55,7 @@ test("an id that does not fit is refused, and never found", () => {
   const ids = new PackedIds("rv_");
   const fits = link(1, 1);
   expect(ids.add(fits, 5)).toBe(true);
-  // The last character has four bits that belong to no byte: as a text it is another id.
+  // The last character has four leftover bits; with other ones, the text is another id.
   const twin = `${fits.slice(0, -1)}${fits.endsWith("Q") ? "R" : "B"}`;
   for (const wrong of [
     twin,

@@ -6,7 +6,7 @@ import type { RevocationQuery } from "../../../src/revocation/source.js";
 import { RevocationTable } from "../../../src/revocation/table.js";
 import { PackedTable } from "../../../src/stores/revocations/packed-table.js";
 
-/** Ids that fit, and some of other forms that a list may have. */
+/** Ids that can be packed, and some of other forms that a list may have. */
 const link = fc.nat(5).map((at) => `rv_${encodeBase64url(new Uint8Array(16).fill(at))}`);
 const oddLink = fc.constantFrom(`rv_${"a".repeat(22)}`, `rv_${"b".repeat(22)}`);
 const capability = fc.oneof(

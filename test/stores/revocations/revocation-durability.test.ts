@@ -41,7 +41,7 @@ async function newStore(): Promise<{ directory: string; path: string }> {
   return { directory, path };
 }
 
-/** Whole lines only: the last may have been cut by the kill. */
+/** Only whole lines, since the kill may have cut off the last one. */
 function acknowledgements(lines: readonly string[]): { id: string; version: number }[] {
   return lines
     .filter((line) => line.startsWith('{"id"') && line.endsWith("}"))
@@ -66,7 +66,7 @@ describe("a revocation store whose process is killed", () => {
     };
 
     for (let kill = 0; kill < KILLS; kill++) {
-      // Every third time, two processes write at once, and one of them is killed as it starts.
+      // In every third round, two processes write concurrently, and one is killed as it starts.
       const names = kill % 3 === 0 ? [`a${kill}`, `b${kill}`] : [`a${kill}`];
       const writers = names.map((name) => new Talker("revoke-until-killed", [path, name]));
       const [first, second] = writers;
@@ -98,11 +98,11 @@ onBothDatabases((place, dialect) => {
     const store = await openRevocations(database);
     const watcher = new Talker("watch", [path]);
     await watcher.until(1);
-    // What the other has acknowledged counts here, too, when this one has looked.
+    // This store knows the other's acknowledged entry after its next read.
     await expect.poll(() => store.version, { interval: 5 }).toBe(1);
     const query = { links: [], capability: "cap_watcher", keys: ["key_1"], issued: 0 };
     expect(store.find(query).map(({ id }) => id)).toEqual(["cap_watcher"]);
-    // The best of several: the machine may be busy with other tests.
+    // The shortest of several waits, since the machine may be busy with other tests.
     const waits: number[] = [];
     for (const [at, id] of WATCHED.entries()) {
       await store.add(capability(id));
@@ -136,7 +136,7 @@ if (FULL) {
       expect(await (await openRevocations(other)).list()).toHaveLength(1);
       await other.close();
       expect(performance.now() - reading).toBeLessThan(1000);
-      // A lock goes with its holder, however that ends.
+      // A lock ends with its holder, even if the holder is killed.
       await holder.kill();
       await store.add(capability("cap_2"));
       expect(store.version).toBe(2);
@@ -156,7 +156,7 @@ if (FULL) {
 }
 
 describe.runIf(posix)("a full disk", () => {
-  /** What was acknowledged is there when the store is opened again; what was not, is not. */
+  /** Checks that reopening the store shows exactly the acknowledged entries. */
   function expectIntact(path: string, filled: Act): void {
     const { added, inMemory, version, code } = json(JSON.stringify(filled.result));
     expect(code).toBe("store_full");
@@ -209,7 +209,7 @@ function temporaryMount(): string {
   return join(process.cwd(), "node_modules", ".cache", "proviso-test");
 }
 
-/** Whether this user may mount a file system here; containers often forbid it. */
+/** Returns whether this user may mount a file system here; containers often forbid it. */
 function mountable(path: string): boolean {
   if (!root || process.platform !== "linux") return false;
   mkdirSync(path, { recursive: true });
@@ -229,7 +229,7 @@ describe.runIf(posix)("without permission", () => {
   if (FULL) {
     test("to write, a store can be opened and read, but not changed", async () => {
       const { directory, path } = await newStore();
-      // Open elsewhere, so that the files beside it are there.
+      // Open in another process, so that the files beside the database exist.
       const holder = new Talker("hold", [
         path,
         "PRAGMA user_version; SELECT * FROM revocation_state",

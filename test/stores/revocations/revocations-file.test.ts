@@ -28,7 +28,7 @@ async function newStore(options: RevocationStoreOptions = {}): Promise<{
   return { directory, path, database, store };
 }
 
-/** Changes a file in a process of its own: closing it here would lift SQLite's locks. */
+/** Changes a file in a separate process, since closing the file here would release SQLite's locks. */
 function shell(command: string, ...words: string[]): void {
   const { status } = spawnSync("sh", ["-ec", command, "sh", ...words]);
   if (status !== 0) throw new Error(`failed: ${command}`);

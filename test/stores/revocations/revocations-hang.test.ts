@@ -4,7 +4,7 @@ import { createStores, openRevocations } from "../../../src/stores/index.js";
 import { postgresPlace } from "../../support/databases.js";
 import { ADDRESS } from "../../support/postgres.js";
 
-/** A way to a server on which nothing passes while it is stopped; what began then never ends. */
+/** Starts a proxy to a server that passes nothing while it is stopped, so that pending queries never end. */
 async function stoppable(to: URL): Promise<{ readonly url: URL; stopped: boolean }> {
   const state = { url: new URL(to), stopped: false };
   const sockets = new Set<Socket>();
@@ -42,7 +42,7 @@ test.skipIf(process.env[ADDRESS] === undefined)(
     expect(store.isCurrent()).toBe(true);
     way.stopped = true;
     await expect.poll(() => store.isCurrent()).toBe(false);
-    // Who waits for a look does not wait for ever.
+    // A caller that waits for a read does not wait forever.
     await store.catchUp();
     expect(store.isCurrent()).toBe(false);
     await expect.poll(() => store.problem?.code).toBe("store_unreachable");

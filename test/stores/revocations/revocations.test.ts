@@ -32,7 +32,7 @@ async function ids(store: RevocationStore): Promise<string[]> {
   return (await store.list()).map(({ id }) => id);
 }
 
-/** Waits until a store has seen a version of the list. */
+/** Waits until a store has read a version of the list. */
 function sees(store: RevocationStore, version: number): Promise<void> {
   return expect.poll(() => store.version, { interval: 2 }).toBe(version);
 }
@@ -43,7 +43,7 @@ onBothDatabases((place) => {
     return { database, store: await openRevocations(database, options) };
   }
 
-  /** Two that know nothing of each other, as in two processes. */
+  /** Opens two independent stores of one database, as in two processes. */
   async function two(): Promise<[Opened, Opened, string]> {
     const where = await place();
     return [await opened(where), await opened(where), where];
@@ -118,7 +118,7 @@ onBothDatabases((place) => {
       }
       await here.store.prune(Date.parse(other.until));
       expect(await here.store.entriesOf(asked)).toEqual([link]);
-      // Found in memory until the next look, and gone from the database.
+      // It is in memory until the next read, but no longer in the database.
       expect((await there.store.entriesOf(asked)).map(({ id }) => id)).toEqual([link.id]);
       await here.database.close();
       await there.database.close();
@@ -180,7 +180,7 @@ onBothDatabases((place) => {
       expect(await there.store.prune(0)).toBe(0);
       expect([here.store.version, there.store.version]).toEqual([4, 4]);
       await expect(here.store.prune(Number.NaN)).rejects.toThrow(TypeError);
-      // What is revoked anew after that counts everywhere, again.
+      // A new revocation of the same capability applies everywhere again.
       await there.store.add({ ...capability("cap_over"), until: "2026-01-01T00:00:10Z" });
       await sees(here.store, 5);
       expect(finds(here.store, "cap_over")).toBe(true);
@@ -291,13 +291,13 @@ onBothDatabases((place) => {
       const add = (at: number, quota = mallory): Promise<string> =>
         here.store.add(capability(`cap_${at}`), quota);
       expect([await add(1), await add(2), await add(3)]).toEqual(["added", "added", "over_quota"]);
-      // What is there already needs no place, and everybody else has one.
+      // A known entry needs no room, and everybody else has their own quota.
       expect(await add(2)).toBe("known");
       expect(await there.store.add(capability("cap_4"), mallory)).toBe("over_quota");
       expect(await add(3, { party: "alice", most: 2 })).toBe("added");
       expect(await there.store.add(capability("cap_5"))).toBe("added");
       await expect.poll(() => here.store.size).toBe(4);
-      // What added nothing is no change: the list need not be written out again.
+      // A refused addition does not change the version, so the list need not be written again.
       await sees(here.store, 4);
       await Promise.all([here.database.close(), there.database.close()]);
     });
@@ -384,7 +384,7 @@ onBothDatabases((place) => {
       );
       expect(failure.code).toBe("store_timeout");
       expect(failure.message).toContain("for no other write");
-      // The list takes further entries, and nothing of what was refused.
+      // The list accepts further entries, and has none of the refused ones.
       await store.add(capability("cap_3"));
       expect(await ids(store)).toEqual(["cap_2", "cap_3"]);
       await database.close();
@@ -453,7 +453,7 @@ onBothDatabases((place) => {
   });
 });
 
-/** Runs a statement that no store would. */
+/** Runs a statement that no store would run. */
 async function run(database: StoreDatabase, statement: string): Promise<void> {
   const { sql } = await import("kysely");
   await tablesOf(database).write((db) => sql.raw(statement).execute(db));

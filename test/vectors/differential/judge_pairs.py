@@ -1,7 +1,7 @@
-"""Judges pairs of a hop and a call as the checker in Python does, one JSON object a line.
+"""Judges pairs of a hop and a call by the Python checker, one JSON object per line.
 
-The first argument is the folder of the checker. A line has ``hop``, ``operation`` and ``arguments``, the hop and the
-arguments as texts. An answer is an array of texts: the code of section 4, or the problems of the hop, or the denials.
+The first argument is the folder of the checker. A line has ``hop``, ``operation`` and ``arguments``; hop and arguments
+are strings of JSON. An answer is an array of strings: the code of section 4, the problems of the hop, or the denials.
 """
 
 import json
@@ -18,7 +18,7 @@ from proviso_check.nesting import scan_hop  # noqa: E402
 
 
 def judged(pair):
-    """The outcome for one pair."""
+    """Return the outcome for one pair."""
     caveat = pair["hop"].encode("utf-8")
     try:
         scan_hop(caveat)

@@ -41,13 +41,13 @@ test(`${PAIRS} random hops and calls get the same answer from TypeScript and fro
   }
   expect(shortest(differences), `from seed ${seed}`).toEqual([]);
   console.log(`pairs from seed ${seed}: ${JSON.stringify(Object.fromEntries(outcomes))}`);
-  // A generator that draws nothing but one of these shows little.
+  // Each outcome must be frequent, or the comparison shows little.
   for (const outcome of ["allowed", "constraint_violated", "caveat_malformed", "caveat_unknown"]) {
     expect(outcomes.get(outcome) ?? 0, outcome).toBeGreaterThan(PAIRS / 200);
   }
 });
 
-/** The outcome as `judge_pairs.py` gives it. */
+/** Returns the outcome in the form of `judge_pairs.py`. */
 function judged(pair: Pair): readonly string[] {
   const caveat = encodeUtf8(pair.hop);
   try {
@@ -67,7 +67,7 @@ function sorted(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)].sort();
 }
 
-/** The ten shortest of some texts. */
+/** Returns the ten shortest of some strings. */
 function shortest(texts: readonly string[]): readonly string[] {
   return [...texts].sort((one, other) => one.length - other.length).slice(0, 10);
 }

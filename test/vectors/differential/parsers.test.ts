@@ -37,7 +37,7 @@ test(`${STRINGS} strings that pass the operator url are read alike by JavaScript
         expect({ text, answer: answers[at] }).toEqual({ text, answer: read });
         passed += 1;
         if (!URL.canParse(text)) {
-          // A label that begins with xn-- and is no Punycode: Node refuses what would have been its own entry.
+          // A label that begins with xn-- but is not Punycode: Node refuses the constraint's own entry.
           expect(own.host, text).toMatch(/(^|\.)xn--/);
           unreadable += 1;
           continue;
@@ -90,7 +90,7 @@ test(`${STRINGS} strings that pass the operator path stay below their folder`, {
         expect(resolved === top || resolved.startsWith(top === "/" ? top : `${top}/`), path).toBe(
           true,
         );
-        // Nothing was resolved away: the path is what the constraint has judged.
+        // Nothing was normalized away: the path is the one that the constraint judged.
         expect(resolved).toBe(path.startsWith("/") ? path : `${ROOT}/${path}`);
       }
     }

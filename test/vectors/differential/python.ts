@@ -4,19 +4,19 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { PYTHON, path } from "../support.js";
 
-/** A program in Python that answers each line of JSON with one. */
+/** Runs a Python program that answers each line of JSON with a line. */
 export interface LinesProgram {
   ask(requests: readonly object[]): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
-/** Starts a program of this folder beside the checker in Python. */
+/** Starts a program of this folder that uses the Python checker. */
 export function startPython(name: string): LinesProgram {
   const script = fileURLToPath(new URL(name, import.meta.url));
   const child = spawn(PYTHON, ["-B", script, path("python")], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  // Where the program ends too early, it is its missing lines that say so.
+  // If the program ends too early, its missing lines show that.
   child.stdin.on("error", () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

@@ -3,7 +3,7 @@ import type { Random } from "../../fuzz/random.js";
 import { pathNear, randomPath } from "./random-paths.js";
 import { randomHosts, randomPort, randomScheme, randomUrl, randomUrlPath } from "./random-urls.js";
 
-/** A constraint on one argument, and a value that it may allow; none is a missing argument. */
+/** A constraint on one argument, and a value that it may allow; undefined for an absent argument. */
 export interface Drawn {
   readonly constraint: Json;
   readonly value: Json | undefined;
@@ -30,7 +30,7 @@ const NUMBERS = [
   5e-324,
   1.7976931348623157e308,
 ];
-/** Numbers as they are written in a call, where a parser changes them. */
+/** Spellings of numbers that a parser would change. */
 const SPELLED = [
   "1e999",
   "-1e999",
@@ -75,12 +75,12 @@ const OTHERS: readonly Json[] = [
   1,
 ];
 
-/** A scalar; of a call too, where some are written otherwise than they are read. */
+/** Generates a scalar; in a call, sometimes in another spelling than it is read. */
 export function randomScalar(random: Random): Json {
   return random.pick<Json>([random.pick(NUMBERS), random.pick(TEXTS), null, true, false]);
 }
 
-/** A constraint of `operationConstraints`, mostly well formed, with a value that is mostly close to it. */
+/** Generates a constraint of `operationConstraints`, usually well-formed, with a value usually close to it. */
 export function randomConstraint(random: Random): Drawn {
   const { constraint, value } = random.once(10) ? exact(random) : operators(random);
   if (random.once(12)) return { constraint, value: undefined };
@@ -180,7 +180,7 @@ function setOf(random: Random, texts: readonly string[]): string[] {
   return random.once(50) ? [...texts] : [...new Set(texts)].sort();
 }
 
-/** Another value in the place of this one. */
+/** Generates a replacement for a value. */
 function stray(random: Random, value: Json): Json {
   switch (random.below(6)) {
     case 0:

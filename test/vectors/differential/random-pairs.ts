@@ -2,7 +2,7 @@ import type { Json } from "../../../src/bytes/json.js";
 import type { Random } from "../../fuzz/random.js";
 import { randomConstraint, randomScalar } from "./random-constraints.js";
 
-/** One hop and one call, as the texts that are read. */
+/** A hop and a call, as texts. */
 export interface Pair {
   readonly hop: string;
   readonly operation: string;
@@ -36,7 +36,7 @@ const NAMES = [
 ];
 const KEYS = ["constraints", "operations", "purpose", "operationConstraint", "cnf", "argument"];
 
-/** A hop with limits on arguments, or nearly one, and a call that comes close to them. */
+/** Generates a nearly valid hop with limits on arguments, and a call that nearly meets them. */
 export function randomPair(random: Random): Pair {
   const operation = random.pick(OPERATIONS);
   const given: Members = new Map();
@@ -75,7 +75,7 @@ function entryFor(random: Random, operation: string): string {
   return random.once(3) ? "*" : operation;
 }
 
-/** The name of an argument, one time in eight in another spelling. */
+/** Returns the name of an argument, one time in eight in another spelling. */
 function nameOf(random: Random, path: readonly string[]): string {
   const tokens = path.map((one) => one.replaceAll("~", "~0").replaceAll("/", "~1"));
   const pointer = `/${tokens.join("/")}`;
@@ -96,7 +96,7 @@ function nameOf(random: Random, path: readonly string[]): string {
   ]);
 }
 
-/** Puts a value where a path leads, or now and then something in its way. */
+/** Puts a value at the end of a path, or sometimes an obstacle on the way. */
 function place(random: Random, given: Members, path: readonly string[], value: Json): void {
   let at = given;
   for (const [depth, name] of path.entries()) {
@@ -143,7 +143,7 @@ function closedLists(random: Random, operation: string, given: Members): Members
   return lists;
 }
 
-/** A copy of a hop with one value somewhere replaced, or a member put in or left out. */
+/** Returns a copy of a hop with one value replaced, or a property added or removed. */
 function damaged(random: Random, value: Json | Members): Json | Members {
   if (!(value instanceof Map) || value.size === 0 || random.once(4)) {
     return random.pick<Json>([
@@ -193,7 +193,10 @@ function uncanonical(random: Random, text: string): string {
   return characters.join("");
 }
 
-/** The canonical text of a value. A string that begins with `\0number:` is a number in the spelling that follows. */
+/**
+ * Returns the canonical text of a value. A string that begins with `\0number:` is a number in the spelling that
+ * follows.
+ */
 function written(value: Json | Members): string {
   if (value instanceof Map || isMembers(value)) {
     const entries = value instanceof Map ? [...value] : Object.entries(value);

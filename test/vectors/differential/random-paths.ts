@@ -16,7 +16,7 @@ const SEGMENTS = [
   "日本",
   "😀",
 ];
-/** What no path has, and what is read as another segment by one reader or another. */
+/** Strings that no path contains, and that some readers treat as another segment. */
 const ESCAPES = [
   "",
   ".",
@@ -36,7 +36,7 @@ const ESCAPES = [
   "\n",
 ];
 const SPACES = [0x20, 0xa0, 0x1680, 0x2000, 0x200a, 0x202f, 0x205f, 0x3000];
-/** The ends of all excluded ranges and spaces, and their neighbors; and some surrogates. */
+/** The first and last character of all excluded ranges, and their neighbours; also some surrogates. */
 const EDGES = [
   ...[...EXCLUDED_FROM_PATHS, ...SPACES.map((one) => [one, one] as const)].flatMap(
     ([first, last]) => [Math.max(first - 1, 0), first, last, last + 1],
@@ -53,7 +53,7 @@ const EDGES = [
   0x10ffff,
 ];
 
-/** A segment of a path, once in `odd` times nearly one. */
+/** Generates a segment of a path; once in `odd` times nearly one. */
 export function randomSegment(random: Random, odd = 8): string {
   const plain = random.pick(SEGMENTS);
   if (!random.once(odd)) return plain;
@@ -63,7 +63,7 @@ export function randomSegment(random: Random, odd = 8): string {
   return plain.slice(0, at) + String.fromCodePoint(inserted) + plain.slice(at);
 }
 
-/** A path; now and then, the more often the less `odd` is, nearly one. */
+/** Generates a path, or nearly one, the more often the smaller `odd` is. */
 export function randomPath(random: Random, odd = 8): string {
   const text = random.many(1 + random.below(3), () => randomSegment(random, odd)).join("/");
   if (random.once(4 * odd))
@@ -71,7 +71,7 @@ export function randomPath(random: Random, odd = 8): string {
   return (random.once(3) ? "" : "/") + text + (random.once(2 * odd) ? "/" : "");
 }
 
-/** A path that is often this folder or below it, and often beside it. */
+/** Generates a path that is often in or below this folder, and often beside it. */
 export function pathNear(random: Random, folder: string): string {
   switch (random.below(10)) {
     case 0:

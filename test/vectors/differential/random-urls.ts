@@ -9,7 +9,7 @@ const ADDRESSES = "127.0.0.1 0.0.0.0 255.255.255.255 [::1] [::] [2001:db8::1] [1
   " ",
 );
 const LONG = "a.".repeat(121);
-/** What is no host in the strict form, and what is one at its edge. */
+/** Strings that are not hosts in the strict form, and edge cases that are. */
 const STRANGE_HOSTS = [
   ..."2130706433 127.1 0x7f.1 0x7f000001 0177.0.0.1 1.2.3.4.5 1.2.3.256 1.2.3.04 a.0x a.0xg a.08 a.1".split(
     " ",
@@ -48,7 +48,7 @@ const STRANGE_CHARACTERS = [
 ];
 const LETTERS = [..."abcdefgxyz0123456789-.:[]@%A_~!$&'()*+,;="];
 
-/** A host; now and then, the more often the less `odd` is, nearly one. */
+/** Generates a host, or nearly one, the more often the smaller `odd` is. */
 function randomHost(random: Random, odd = 5): string {
   if (random.once(odd)) return random.pick(STRANGE_HOSTS);
   if (random.once(2 * odd))
@@ -57,7 +57,7 @@ function randomHost(random: Random, odd = 5): string {
   return random.once(4) ? random.pick(ADDRESSES) : random.pick(NAMES);
 }
 
-/** An address of eight groups or nearly, with or without `::`. */
+/** Generates an IPv6 address, or nearly one, with or without `::`. */
 function randomIpv6(random: Random): string {
   const groups = random.many(6 + random.below(3), () =>
     random.pick(["0", "0", "0", "1", "ff", "abcd"]),
@@ -69,7 +69,7 @@ function randomIpv6(random: Random): string {
   return `[${random.once(4) ? text : shortened}]`;
 }
 
-/** A set of one to three entries of `hosts`. */
+/** Generates one to three entries of `hosts`. */
 export function randomHosts(random: Random): string[] {
   return random.many(1 + random.below(3), () => {
     const host = randomHost(random, 20);
@@ -85,7 +85,7 @@ export function randomPort(random: Random): string {
   return random.once(20) ? random.pick(STRANGE_PORTS) : random.pick(PORTS);
 }
 
-/** A segment of a URL's path, written as the strict form asks for, or nearly. */
+/** Generates a segment of a URL's path, in the strict form or nearly. */
 function urlSegment(random: Random, odd: number): string {
   const text = random.once(3)
     ? randomSegment(random, odd)
@@ -100,13 +100,13 @@ function escaped(character: string): string {
     .join("");
 }
 
-/** The path of a URL; now and then, the more often the less `odd` is, nearly one. */
+/** Generates the path of a URL, or nearly one, the more often the smaller `odd` is. */
 export function randomUrlPath(random: Random, odd = 8): string {
   const segments = random.many(random.below(4), () => urlSegment(random, odd));
   return `/${segments.join("/")}`;
 }
 
-/** A URL, or nearly one. With `hosts` and a `folder`, often one below them. */
+/** Generates a URL, or nearly one; with `hosts` and a `folder`, often one below them. */
 export function randomUrl(random: Random, hosts: readonly string[] = [], folder = ""): string {
   const entry = hosts.length === 0 || random.once(4) ? randomHost(random) : random.pick(hosts);
   const host =
@@ -127,7 +127,7 @@ export function randomUrl(random: Random, hosts: readonly string[] = [], folder 
   );
 }
 
-/** One time in four a text with a character put in, taken out or replaced. */
+/** Returns a text, one time in four with a character added, removed or replaced. */
 function damaged(random: Random, text: string): string {
   if (!random.once(4)) return text;
   const at = random.below(text.length + 1);

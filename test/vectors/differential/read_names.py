@@ -1,7 +1,7 @@
-"""Reads URLs and paths as the checker in Python and as Python's own library do, one JSON object a line.
+"""Reads URLs and paths by the Python checker and by Python's own library, one JSON object per line.
 
 The first argument is the folder of the checker. A line has ``url``, or ``path`` and the ``root`` that a relative path is
-resolved against. An answer is ``null`` where the checker takes the text for no URL or no path. For a URL it has
+resolved against. An answer is ``null`` if the checker does not accept the URL or path. For a URL it has
 ``scheme``, ``host``, ``port`` and ``path`` as :func:`urllib.parse.urlsplit` reads them; for a path it is the normalized one.
 """
 
@@ -17,7 +17,7 @@ from proviso_check.urls import read_url  # noqa: E402
 
 
 def read(asked):
-    """The answer to one line."""
+    """Return the answer to one line."""
     if "url" not in asked:
         if read_path(asked["path"]) is None:
             return None

@@ -7,7 +7,7 @@ import { BINDINGS, first, LISTING, quietConsole, sdkClient, taskIn } from "../ca
 import { AT_ONCE } from "../set-up.js";
 import { desk, startDesk } from "./own-agent.js";
 
-// Guarded and unguarded, an agent answers alike in all that A2A has.
+// With and without a guard, an agent gives the same answers to every A2A method.
 
 function part(content: Part["content"], more: Partial<Part> = {}): Part {
   return { content, mediaType: "", filename: "", metadata: {}, ...more };
@@ -44,7 +44,7 @@ async function failing(action: Promise<unknown>): Promise<unknown> {
 
 const about = ({ id }: Pick<Task, "id">) => ({ tenant: "", id });
 
-/** Tasks, each begun a while after the one before, so that their order is told by time. */
+/** Tasks that begin at different times, so that timestamps show their order. */
 async function three(client: Client): Promise<readonly Task[]> {
   const tasks: Task[] = [];
   for (const word of ["one", "two", "three"]) {
@@ -144,7 +144,7 @@ const CASES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
 
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** An answer with its ids numbered in order, and without its times. */
+/** Returns an answer with its ids numbered by occurrence, and without its timestamps. */
 function normal(answer: unknown): unknown {
   const ids = new Map<string, string>();
   const text = JSON.stringify(answer)

@@ -8,7 +8,7 @@ import { ALICE, granted } from "../../../agent/support.js";
 import { quietConsole } from "../callers.js";
 import { desk, startDesk } from "./own-agent.js";
 
-// What answers JSON-RPC by itself answers as the SDK's own handler for Express does behind the same middleware.
+// The guard's own JSON-RPC handler answers like the SDK's handler for Express behind the same middleware.
 
 const said = (text: string, id = "m") => ({
   message: { messageId: id, role: "ROLE_USER", parts: [{ text }] },
@@ -88,7 +88,7 @@ async function answerOf(url: string, token: string, { path = "/rpc", ...asked }:
     },
     body: asked.body,
   });
-  // Express makes tags of bodies, which no answer to a POST is compared by.
+  // Express adds an ETag, which means nothing for the answer to a POST.
   const headers = [...answer.headers].filter(([name]) => !["date", "etag"].includes(name));
   const text = (await answer.text())
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "id")
@@ -115,7 +115,7 @@ test.each(Object.entries(REQUESTS))(
 
 type Act = (task: Task, context: ServerCallContext) => unknown;
 
-/** A store that does something before it keeps a task. */
+/** A store that runs an action before it saves a task. */
 class ActingStore extends InMemoryTaskStore {
   readonly #act: Act;
 
@@ -183,7 +183,7 @@ test("an answer written after another does not disturb the connection's next req
     });
   for (let at = 0; at < 3; at++) {
     expect(await post()).toBe(503);
-    // The late answer is made by now.
+    // The late answer has been made by now.
     await new Promise((done) => setTimeout(done, 150));
   }
   expect(ports.size).toBe(1);

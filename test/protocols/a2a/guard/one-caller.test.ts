@@ -14,7 +14,7 @@ import { guard } from "../../../../src/protocols/a2a/index.js";
 import { type Answer, at, quietConsole, send } from "../callers.js";
 import { type DeskOptions, desk, needs, startDesk } from "./own-agent.js";
 
-// Each operation runs for the caller whose request was let in, also in an app that mixes requests up.
+// Each operation runs for the caller of the request that was let in, even in an app that confuses requests.
 
 beforeEach(() => {
   quietConsole();
@@ -176,7 +176,7 @@ test("each request runs for its own caller, even if the app reuses one caller ob
       return Object.assign(shared, { principal, invoker });
     },
     needs: async (message) => {
-      // Another request comes meanwhile.
+      // Another request arrives meanwhile.
       Object.assign(shared, { principal: "bob", invoker: "other" });
       return needs(message);
     },

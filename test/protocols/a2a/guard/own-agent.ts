@@ -25,10 +25,10 @@ import {
 } from "../../../../src/protocols/a2a/index.js";
 import { type World, type WorldOptions, world } from "../../../agent/support.js";
 
-// An agent of one's own on the official SDK, in an Express app with a login of its own: as it stands, and
-// behind a guard. What it does is told by the first word of a message.
+// A custom agent on the official SDK, in an Express app with its own login, with and without a guard. The first word
+// of a message says what the agent does.
 
-/** What the messages of the agent need: `desk:use` for all but what is written in the archive. */
+/** The grants of the agent: `desk:archive` for the archive, `desk:use` for everything else. */
 const GRANTS: readonly Grant[] = [
   { id: "desk:use", description: "Use the desk", operations: ["talk", "write"] },
   { id: "desk:archive", description: "Use the archive", operations: ["file"] },
@@ -48,7 +48,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   shred: "shred",
 };
 
-/** The issuing agent that stands beside the desk. */
+/** The issuing agent beside the desk. */
 export function desk(options: WorldOptions = {}): Promise<World> {
   return world({
     grants: GRANTS,
@@ -64,20 +64,20 @@ function wordsOf({ parts }: Message): readonly string[] {
   return first?.content?.$case === "text" ? first.content.value.split(" ") : [];
 }
 
-/** What a message needs: an operation by its first word, with the second for rules to judge. */
+/** Returns the operation for a message by its first word, and the second word as an argument. */
 export const needs: GuardOptions["needs"] = (message) => {
   const [verb = "", about = ""] = wordsOf(message);
   const operation = OPERATIONS[verb];
   return operation === undefined ? undefined : { operation, arguments: { about } };
 };
 
-/** What the agent has run, and what that was cleared for where there is a guard. */
+/** The messages that the agent has run, and their clearances if there is a guard. */
 interface Desk extends AgentExecutor {
   readonly ran: Message[];
   readonly cleared: MessageClearance[];
-  /** How many tasks each message was handed that it refers to. */
+  /** For each message, the number of referenced tasks that it was given. */
   readonly referred: number[];
-  /** What the SDK tells of each request, headers included. */
+  /** The requests, with headers, that the SDK passes to the agent. */
   readonly told: string[];
 }
 
@@ -162,26 +162,26 @@ function deskExecutor(guarded: boolean): Desk {
   return { ran, cleared, referred, told, execute, cancelTask };
 }
 
-/** The agent that runs. */
+/** The running agent. */
 export interface RunningDesk {
   readonly url: string;
   readonly desk: Desk;
 }
 
 export interface DeskOptions extends Partial<GuardOptions> {
-  /** Whether the SDK answers JSON-RPC behind the guard's `before`, in the place of the guard's `jsonRpc`. */
+  /** Whether the SDK answers JSON-RPC behind the guard's `before`, instead of the guard's `jsonRpc`. */
   readonly apart?: boolean;
-  /** How often the guard's `before` stands before the handler; once unless given. */
+  /** The number of times that the guard's `before` is installed; once unless given. */
   readonly fronts?: number;
-  /** Stands between the guard's `before` and the SDK's handlers. */
+  /** A middleware between the guard's `before` and the SDK's handlers. */
   readonly between?: RequestHandler;
-  /** Leaves the guard's `before` out. */
+  /** Whether to leave out the guard's `before`. */
   readonly bare?: boolean;
-  /** Whether the app has a user of its own in the place of the guard's. */
+  /** Whether the app sets its own user instead of the guard's. */
   readonly ownUser?: boolean;
-  /** Of the SDK's handlers; their own unless given. */
+  /** The context builder of the SDK's handlers; the default one unless given. */
   readonly contextBuilder?: ServerCallContextBuilder;
-  /** Keeps the tasks; in memory unless given. */
+  /** The task store; in memory unless given. */
   readonly tasks?: ConstructorParameters<typeof DefaultRequestHandler>[1];
 }
 

@@ -15,7 +15,7 @@ import {
 } from "../callers.js";
 import { desk, startDesk } from "./own-agent.js";
 
-// What a guard reads and opens of the tasks behind it, for whom.
+// The tasks behind a guard that each caller can read, and the calls of the task store.
 
 beforeEach(() => {
   quietConsole();
@@ -23,7 +23,7 @@ beforeEach(() => {
 
 const ALICE = "alice:assistant";
 
-/** A store that shows every caller the tasks of all, and counts how often it is asked. */
+/** A store that shows all tasks to every caller, and counts its calls. */
 class SharedTasks extends InMemoryTaskStore {
   asked = 0;
 

@@ -26,7 +26,7 @@ import {
 import { AT_ONCE } from "../set-up.js";
 import { type DeskOptions, desk, needs, type RunningDesk, startDesk } from "./own-agent.js";
 
-// What a guarded agent refuses, and who sees which of its tasks.
+// Requests that a guarded agent refuses, and the visibility of its tasks.
 
 const LOGIN = `${ALICE.principal}:${ALICE.invoker}`;
 
@@ -176,7 +176,7 @@ test("a capability in an unread place, and a body that is not one object, are re
   const twice = { ...call({ message: MESSAGE }), message: { ...MESSAGE, metadata: { token } } };
   expect(at((await rpc(twice)).body, "error", "code")).toBe(-32602);
   expect(at((await rpc([call({ message: MESSAGE })])).body, "error", "code")).toBe(-32600);
-  // To the other handler, a body of JSON-RPC is none, and one of HTTP+JSON none to this one.
+  // A JSON-RPC body is invalid for the REST handler, and the reverse.
   expect((await post(`${url}/rest/message:send`, call({ message: MESSAGE }))).status).toBe(400);
   expect(at((await rpc({ message: MESSAGE })).body, "error", "code")).toBe(-32600);
   expect(own.ran).toEqual([]);
@@ -221,7 +221,7 @@ test("each message of a task is checked anew", async () => {
   expect(own.ran).toHaveLength(1);
 });
 
-/** Whether a client sees a task, in each of the ways that there are to it. */
+/** Returns whether a client sees a task, by each way to read it. */
 async function sees(client: Client, { id }: Pick<Task, "id">): Promise<readonly boolean[]> {
   const able = (action: Promise<unknown>): Promise<boolean> =>
     action.then(
@@ -341,7 +341,7 @@ test.each(
   } = await set({
     needs: async (message) => {
       const needed = await needs(message);
-      // As the answer of a remote policy would take its time.
+      // Delayed like the answer of a remote policy.
       const clear = issuing.agent.clearOperation.bind(issuing.agent);
       vi.spyOn(issuing.agent, "clearOperation").mockImplementationOnce(async (...asked) => {
         const answer = await clear(...asked);
@@ -363,7 +363,7 @@ test.each(
 
 test("the extension's methods are answered, and a token's signature is verified once", async () => {
   const { url, token: issued, holder, desk: own } = await set();
-  // The agent has verified its own token as it issued it.
+  // The agent remembers the token that it issued, so a narrowed one is used here.
   const token = hop(issued, { purpose: "one task" });
   const tag = vi.spyOn(RootKey.prototype, "tag");
   const rpc = async (method: string, params: object, headers = {}) => {

@@ -6,7 +6,7 @@ import { createStores } from "../../../../src/stores/index.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { as, status, task } from "./support.js";
 
-// Tasks that begin and end at once, as calls do.
+// Tasks that begin and end in one step, like calls.
 
 const DONE = status(TaskState.TASK_STATE_COMPLETED, 1);
 const CALLS = 20;

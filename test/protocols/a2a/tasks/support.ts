@@ -9,14 +9,14 @@ import {
 } from "../../../../src/protocols/a2a/tasks/task-store.js";
 import { openStores, type StoreDatabase } from "../../../../src/stores/database.js";
 
-/** A task store, and what closes its database. */
+/** A task store, and a function that closes its database. */
 export interface OpenedStore {
   readonly store: TaskStore;
   readonly database: StoreDatabase;
   readonly close: () => Promise<void>;
 }
 
-/** A task store in the database at a place, which is closed when the test is done. */
+/** Opens a task store in the database at a place; it is closed at the end of the test. */
 export async function opened(place: string, options: TaskStoreOptions = {}): Promise<OpenedStore> {
   const database = await openStores(place, "create", { reserve: 0 });
   onTestFinished(() => database.close());
@@ -33,7 +33,7 @@ export async function newStore(place: string, options: TaskStoreOptions = {}): P
   return (await opened(place, options)).store;
 }
 
-/** A context whose capabilities have these paths: one character an id. */
+/** Returns a context whose capabilities have these paths; each character is an id. */
 export function as(
   principal: string,
   paths: readonly string[] = [],
@@ -59,7 +59,7 @@ export function task(id: string, more: Partial<Task> = {}): Task {
   };
 }
 
-/** A status of a state, at a second. */
+/** Returns a status with a state, at a second. */
 export function status(state: TaskState, second = 0): NonNullable<Task["status"]> {
   const timestamp = new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
   return { state, message: undefined, timestamp };
@@ -94,7 +94,7 @@ export const CARD: AgentCard = {
   iconUrl: undefined,
 };
 
-/** Starts a task, gives it an artifact in two parts, and asks for more, or is done if told "done". */
+/** Starts a task, and adds an artifact in two parts. Then it asks for input, or completes if told "done". */
 export const executor: AgentExecutor = {
   async execute({ taskId, contextId, userMessage }, bus) {
     const done = JSON.stringify(userMessage.parts).includes("done");
@@ -142,7 +142,7 @@ export function part(value: string): Task["artifacts"][number]["parts"][number] 
   };
 }
 
-/** A request to send a message, in a task or in none. */
+/** Returns a request to send a message, in a task or in none. */
 export function sending(
   text: string,
   taskId = "",

@@ -44,7 +44,7 @@ throughStores((place) => {
 
       const again = await opened(path);
       const handler = handlerOver(again.store);
-      // By whoever the creator's token was narrowed from.
+      // Sent with the token from which the creator's token was narrowed.
       const done = await send(handler, "done", as("alice", ["ia"]), first.id);
       expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
       await again.close();
@@ -185,7 +185,7 @@ throughStores((place) => {
       await store.pushConfigs.save("t", mine, config);
       expect(await store.pushConfigs.loadWithMetadata("t", as("alice", ["iac"]))).toEqual([]);
       expect(await store.pushConfigs.load("t", mine)).toEqual([config]);
-      // Left without a task, it goes.
+      // A configuration without a task is removed.
       expect(await store.prune(Date.now() + 1000)).toBe(0);
       expect(await store.pushConfigs.load("t", mine)).toEqual([]);
     });

@@ -50,7 +50,7 @@ const REQUEST = {
   historyLength: undefined,
 };
 
-/** Counts the characters of all texts that queries give. */
+/** Counts the characters of all strings that queries return. */
 function counting(reading: { characters: number }): KyselyPlugin {
   return {
     transformQuery: ({ node }) => node,

@@ -85,7 +85,7 @@ throughStores((place) => {
   });
 
   describe("a task's visibility", () => {
-    // Ids of one character: i is a capability's identifier, and "iab" is narrowed from "ia".
+    // Ids are one character each: "i" is a capability's identifier, and "iab" is narrowed from "ia".
     const cases: [string, readonly string[], string, readonly string[], boolean][] = [
       [
         "visible to the same principal without capabilities, if made without",
@@ -124,7 +124,7 @@ throughStores((place) => {
       const store = await newStore(await place());
       const maker = as("alice", made);
       const viewer = as(principal, presented);
-      // Others' tasks, so that there is something to be mistaken for it.
+      // Another caller's task, which could be confused with it.
       await store.save(task("other"), as("carol", ["xyz"]));
       await store.save(task("t"), maker);
 
@@ -183,7 +183,7 @@ throughStores((place) => {
       TaskState.TASK_STATE_COMPLETED,
       TaskState.TASK_STATE_INPUT_REQUIRED,
     ];
-    /** Tasks in an order of their own: some share a time, some have none, one has no status. */
+    /** Tasks with a distinctive order: some have equal timestamps, some have none, one has no status. */
     const tasks = Array.from({ length: 23 }, (_, i) => {
       const state = states[i % 3] ?? TaskState.TASK_STATE_WORKING;
       const at = status(state, (i * 7) % 10);
@@ -289,7 +289,7 @@ throughStores((place) => {
     expect(await store.load("old", alice)).toBeUndefined();
     expect(await store.load("kept", alice)).toBeDefined();
     expect(await store.prune(2001)).toBe(1);
-    // An id that is free again may be anyone's.
+    // An id is free again after its task is removed, so another caller may use it.
     await store.save(task("old"), as("bob"));
     expect(await store.load("old", alice)).toBeUndefined();
   });

@@ -6,7 +6,7 @@ import {
   type SessionPlugin,
 } from "../../../../src/protocols/a2e/plugin.js";
 
-/** What a call of a plugin is made with, as far as a test cares. */
+/** The parts of a plugin call that tests set. */
 export interface Made {
   readonly name?: string;
   readonly server?: string;
@@ -17,7 +17,7 @@ export interface Made {
   readonly mayCall?: PluginCall["mayCall"];
 }
 
-/** Calls an operation as a session host does once a message has passed every check. */
+/** Calls an operation like a session host after a message has passed every check. */
 export async function call(
   plugin: SessionPlugin,
   operation: string,
@@ -54,7 +54,7 @@ export async function call(
   return answer as JsonObject;
 }
 
-/** The error that a call ends with: its code, and the rest. */
+/** Returns the error with which a call fails: its code and other properties. */
 export async function refusal(
   action: Promise<unknown>,
 ): Promise<{ code: string; message: string; retryable: boolean; detail: JsonObject }> {
@@ -68,7 +68,7 @@ export async function refusal(
   throw new Error("the call succeeded");
 }
 
-/** The plugin, which is closed when the test is over. */
+/** Returns the plugin, which is closed at the end of the test. */
 export function closed(plugin: SessionPlugin): SessionPlugin {
   onTestFinished(() => plugin.close?.());
   return plugin;

@@ -12,11 +12,11 @@ import { FULL } from "../../../support/size.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { call, closed, refusal } from "./calls.js";
 
-/** A server of MCP that others publish. */
+/** A published MCP server. */
 const MEMORY = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-memory/dist/index.js",
 );
-/** A server of few lines, for what no good server does. */
+/** A small server that misbehaves. */
 const ODD = new URL("./odd-mcp-server.mjs", import.meta.url).pathname;
 
 function plugin(limits: McpLimits = {}): SessionPlugin {
@@ -40,7 +40,7 @@ function plugin(limits: McpLimits = {}): SessionPlugin {
 const odd = (mcp: SessionPlugin, name: string, given: JsonObject = {}, more = {}) =>
   call(mcp, "mcp/call", given, { server: "odd", name, ...more });
 
-/** What the odd server answers: a number that it counts up, and its process. */
+/** The misbehaving server's answer: a counter, and its process id. */
 async function counted(mcp: SessionPlugin, more = {}): Promise<{ count: number; pid: number }> {
   const { structuredContent } = await odd(mcp, "count", {}, more);
   if (structuredContent === undefined || !isJsonObject(structuredContent))
@@ -94,7 +94,7 @@ test("each failure of an MCP server has a code, and the next call starts it agai
   expect((await counted(mcp)).count).toBe(1);
   expect(await code(odd(mcp, "large", { bytes: 3000 }))).toBe("result_too_large");
   expect((await counted(mcp)).count).toBe(2);
-  // More than is read of one line: the server lives, and another call is not disturbed.
+  // More than is read of one line: the server keeps running, and another call is not affected.
   const [huge, next] = await Promise.all([
     refusal(odd(mcp, "large", { bytes: 5_000_000 })),
     counted(mcp),
@@ -130,10 +130,10 @@ if (FULL) {
     expect((await next).count).toBe(1);
     expect(() => process.kill(first.pid, 0)).toThrow("ESRCH");
     await odd(mcp, "count");
-    // One that is slow in a single call goes on.
+    // A server that is slow in a single call is not stopped.
     expect((await refusal(odd(mcp, "hang"))).code).toBe("server_timeout");
     expect((await counted(mcp)).count).toBe(3);
-    // Of a session that has ended, it counts while it is being ended.
+    // A server of an ended session counts until it has stopped.
     const ending = mcp.endSession?.({ id: "s1", agentId: "" });
     expect((await refusal(counted(mcp, { principal: "bob", session: "s2" }))).code).toBe(
       "too_many_servers",

@@ -1,5 +1,5 @@
-// A server of MCP (2025-11-25) over stdio, for what no good server does: it crashes, hangs, answers too much,
-// and asks its client for things that it was not offered.
+// A misbehaving MCP server (2025-11-25) over stdio: it crashes, hangs, answers too much, and asks its client for
+// features that the client did not offer.
 import { createInterface } from "node:readline";
 
 const send = (message) =>
@@ -12,7 +12,7 @@ const withdrawn = new Set(["unlisted"]);
 const TOOLS = {
   count: () => ({ content: [], structuredContent: { count: ++count, pid: process.pid } }),
   large: ({ bytes }) => ({ content: [{ type: "text", text: "x".repeat(bytes) }] }),
-  // A file, as servers answer it: as text, and as structured content that repeats it.
+  // A file's text, both as text and as structured content that repeats it.
   read: ({ bytes }) => {
     const text = `${"x".repeat(79)}\n`.repeat(bytes / 80);
     return { content: [{ type: "text", text }], structuredContent: { text } };
@@ -23,10 +23,10 @@ const TOOLS = {
     send({ method: "notifications/tools/list_changed" });
     return { content: [] };
   },
-  // One that the server does not list.
+  // A tool that the server does not list.
   unlisted: () => ({ content: [] }),
   crash: () => process.exit(7),
-  // It lives on without reading.
+  // Keeps running without reading.
   deafen: () => {
     setInterval(() => {}, 1000);
     process.stdin.destroy();

@@ -53,7 +53,7 @@ async function started(
   return String(id);
 }
 
-/** Reads until it has ended: all of its output, and how it ended. */
+/** Reads until the end; returns all output, and how the process ended. */
 async function outcome(
   proc: SessionPlugin,
   id: string,

@@ -4,7 +4,7 @@ import type { SessionPlugin } from "../../../../src/protocols/a2e/index.js";
 import { hosted, Peer } from "../support.js";
 import { entry, KEY, memory, opened, sdk } from "./support.js";
 
-// Tries to pass a limit of a token through the SDK's messages about memories, each of which makes several calls.
+// Attempts to exceed a token's limit by the SDK's messages about memories, each of which makes several calls.
 
 test("a limit on keys holds for every entry of a message, and a refused entry is not stored", async () => {
   const { plugin, keys } = await memory();
@@ -74,7 +74,7 @@ test("a message needs every operation that it uses", async () => {
   ).toMatchObject({ entries: [], total: 0 });
   expect(await keys()).toEqual([]);
   const events = await reader.host.ledger.list();
-  // One event for each call: it was looked for in two tiers.
+  // One event for each call: the key was looked up in two tiers.
   expect(events.map(({ operation, decision }) => [operation, decision]).sort()).toEqual([
     ["memory/delete", "refused"],
     ["memory/get", "allowed"],
@@ -144,7 +144,7 @@ test("several calls in one message count as several, and are limited", async () 
   );
   const memory_id = "default";
   const entries = Array.from({ length: 20 }, (_, at) => entry(`${at}`));
-  // The handshake has counted too.
+  // The handshake has used one call of the rate.
   const { stored, errors } = await answer("memory/store", { memory_id, entries });
   expect(stored).toHaveLength(5);
   expect(errors).toHaveLength(15);

@@ -7,8 +7,7 @@ import { closed } from "../plugins/calls.js";
 import { hosted, newHeld, Peer, plugins } from "../support.js";
 import { entry, memory, opened, sdk } from "./support.js";
 
-// Tries to pass a limit of a token through the SDK's dialect. Each ends with a refusal, and nothing that was refused
-// has run.
+// Attempts to exceed a token's limit in the SDK's dialect. Each is refused, and no refused call runs.
 
 test("a constraint on any property of an SDK message is judged, wherever the property stands", async () => {
   const types: { readonly [namespace: string]: SessionPlugin["type"] } = {
@@ -34,7 +33,7 @@ test("a constraint on any property of an SDK message is judged, wherever the pro
       operations: { ...Object.fromEntries(others), ...listing },
     };
   });
-  // No texts: the next test has them.
+  // Not strings; the next test covers them.
   const apart = ["include_deferred", "filter_kind", "arguments"];
   const members = new Set(Object.values(SDK_TYPES).flat());
   for (const member of [...members].filter((one) => !apart.includes(one))) {
@@ -106,7 +105,7 @@ test("no value is converted before it is judged or passed to a tool", async () =
     expect([more, await call({ a: 1 }, more)]).toEqual([more, "message_invalid"]);
   }
   expect(held.ran).toEqual([]);
-  // Numbers that are written otherwise are what they are.
+  // Numbers are judged by their value, in any spelling.
   const written = (a: string): string =>
     `{"type":"tool/call/req","id":"n","version":"1.0","tool_name":"add","arguments":{"a":${a},"b":0}}\n`;
   for (const [a, code] of [
@@ -151,7 +150,7 @@ test("a limit on resource handles holds for a handle at any place of a message",
     { plugins: [...plugins(held).slice(0, 1), plugin], limits: { faults: 1000 } },
   );
   const call = { tool_name: "add", arguments: { a: 1, b: 1 } };
-  // A handle that was made up stands for nothing, also one that the token names.
+  // A made-up handle is never resolved, even if the token names it.
   for (const members of [
     call,
     { ...call, correlation_id: own },
@@ -219,7 +218,7 @@ test("an operation's own message is judged before any of the plugin's data is sh
   const hop = { constraints: { name: "count", from: { max: 10 } } };
   const { ask, answer } = await opened({ proc: hop }, { plugins: [plugin] });
   const spawn = (...cmd: readonly string[]): Promise<Json> => ask("proc/spawn", { cmd });
-  // Beyond the token: the same for programs that there are, and for others.
+  // Beyond the token, the answer is the same for existing and unknown programs.
   for (const cmd of [
     ["other", "5"],
     ["none", "5"],
@@ -228,7 +227,7 @@ test("an operation's own message is judged before any of the plugin's data is sh
   ]) {
     expect([cmd, await spawn(...cmd)]).toEqual([cmd, "permission_denied"]);
   }
-  // What is no number as the program would be given it is no number to the token.
+  // An argument that the program would not get as this number is not a number for the token.
   for (const from of ["1e1", "+5", "05", "5.0", " 5", "0x5", "five", "", "-"]) {
     expect([from, await spawn("count", from)]).toEqual([from, "permission_denied"]);
   }
@@ -264,7 +263,7 @@ test("an operation's own message is judged before any of the plugin's data is sh
   expect(await reading.ask("proc/write", { proc_id: proc_id ?? "", data: "x" })).toBe(
     "type_unknown",
   );
-  // It belongs to its session.
+  // A process belongs to its session.
   expect(await answer("proc/status", { proc_id: proc_id ?? "" })).toMatchObject({ type: "error" });
   await sleep(1500);
   await expect

@@ -7,7 +7,7 @@ import { openMemory } from "../../../../src/stores/memory/memory-store.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { type HostChoices, type Hosted, hosted, Peer } from "../support.js";
 
-/** A request as the SDK's client writes it. */
+/** Returns a request in the form of the SDK's client. */
 export const sdk = (type: string, members: JsonObject = {}, id: string = type): JsonObject => ({
   type: `${type}/req`,
   id,
@@ -16,17 +16,17 @@ export const sdk = (type: string, members: JsonObject = {}, id: string = type): 
   ...members,
 });
 
-/** A session in the dialect of the SDK, whose handshake is done. */
+/** A session in the SDK's dialect, after the handshake. */
 interface Opened {
   readonly host: Hosted;
   readonly peer: Peer;
-  /** The code of the answer to a request, or its type. */
+  /** Returns the code of the answer to a request, or its type. */
   ask(type: string, members?: JsonObject): Promise<Json>;
-  /** The answer itself. */
+  /** Returns the answer itself. */
   answer(type: string, members?: JsonObject): Promise<JsonObject>;
 }
 
-/** Opens a session by a token for each capability. */
+/** Opens a session with a token for each capability. */
 export async function opened(
   tokens: { readonly [capability: string]: HopInit },
   choices: HostChoices = {},
@@ -48,7 +48,7 @@ export async function opened(
   return { host, peer, ask, answer };
 }
 
-/** A plugin for memories, and the keys that Alice's has. */
+/** A plugin for memories, and a function that lists the keys of Alice's memory. */
 export async function memory(): Promise<{
   plugin: SessionPlugin;
   keys: () => Promise<readonly string[]>;
@@ -59,7 +59,7 @@ export async function memory(): Promise<{
   return { plugin: createMemoryPlugin({ memory: store }), keys };
 }
 
-/** An entry as the SDK writes it. */
+/** Returns an entry in the form of the SDK. */
 export const entry = (name: string, more: JsonObject = {}): JsonObject => ({
   key: { name },
   content: name,
@@ -67,5 +67,5 @@ export const entry = (name: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-/** The key of such an entry in the store. */
+/** Returns the key of such an entry in the store. */
 export const KEY = (name: string): string => `default/episodic/{"name":"${name}"}`;

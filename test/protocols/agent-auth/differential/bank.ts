@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../../src/bytes/json.js";
 
 /**
- * What both servers offer in the differential test: the capabilities of a small bank, and what they do.
- * The first two are the defaults; `print_report` has a location of its own.
+ * The capabilities that both servers of the differential test offer, those of a small bank, and their results.
+ * The first two are the defaults; `print_report` has its own location.
  */
 export interface BankCapability {
   readonly name: string;
@@ -51,10 +51,10 @@ export const CAPABILITIES: readonly BankCapability[] = [
   { name: "old_statement", description: "Fetch an old statement" },
 ];
 
-/** The capability that the flows take away from the server and give back. */
+/** The capability that the flows withdraw from the server and offer again. */
 export const REMOVABLE = "old_statement";
 
-/** What a capability answers; `always_fails` throws. */
+/** Returns the answer of a capability; `always_fails` throws. */
 export function runCapability(name: string, given: Readonly<Record<string, unknown>>): JsonObject {
   switch (name) {
     case "check_balance":

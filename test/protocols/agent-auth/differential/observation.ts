@@ -2,8 +2,8 @@ import { canonicalJson, isJsonObject, isObject, type Json } from "../../../../sr
 import type { Answer } from "./party.js";
 
 /**
- * What of an answer is compared: its status, its `error`, two headers and the shape of its body.
- * A shape gives each leaf's JSON type at its path; where a member has the same value on every server, its value.
+ * The compared parts of an answer: its status, its `error`, two headers and the shape of its body.
+ * A shape has the JSON type of each leaf at its path, or the value if it is the same on every server.
  */
 export interface Observation {
   /** `GET /capability/list` */
@@ -14,7 +14,7 @@ export interface Observation {
   readonly shape: ReadonlyMap<string, string>;
 }
 
-/** Members whose values are the protocol's, the fixture's or the test's own, and so compared. */
+/** Properties whose values are determined by the protocol, the fixture or the test, and are compared. */
 const CONSTANT = new Set([
   ..."status error code mode method capability name description active has_more interval type".split(
     " ",
@@ -22,7 +22,7 @@ const CONSTANT = new Set([
   ..."grant_status version provider_name location field agents_revoked claimed".split(" "),
 ]);
 
-/** Members that hold anything: compared whole. */
+/** Properties with any contents, which are compared as a whole. */
 const WHOLE = new Set([
   ..."constraints input output data constraint actual algorithms modes invalid_capabilities".split(
     " ",
@@ -39,7 +39,7 @@ export function observed(step: string, answer: Answer, issuer: string): Observat
   return { endpoint: `${answer.method} ${answer.path}`, step, outcome, shape };
 }
 
-/** One line for each part of an observation, for the record of what the reference answers. */
+/** Returns one line for each part of an observation, for the record of the reference's answers. */
 export function recorded({ endpoint, step, outcome, shape }: Observation): string {
   const leaves = [...shape].map(([path, value]) => `    ${path}: ${value}`);
   return [`${step}: ${endpoint} → ${outcome}`, ...leaves].join("\n");
@@ -58,7 +58,7 @@ function write(shape: Map<string, string>, path: string, value: unknown, issuer:
   } else shape.set(path, CONSTANT.has(member) ? JSON.stringify(value) : typeName(value));
 }
 
-/** Lists of values, in constraints and elsewhere, are sets. */
+/** Arrays of values, such as in constraints, are compared as sets. */
 function unordered(value: Json): Json {
   if (Array.isArray(value)) return value.map(unordered).sort(byText);
   if (!isJsonObject(value)) return value;
@@ -69,7 +69,7 @@ function byText(one: Json, other: Json): number {
   return canonicalJson(one) < canonicalJson(other) ? -1 : 1;
 }
 
-/** An element is known by what it is about, where it says so: servers may order them as they like. */
+/** Identifies elements by their subject if they name it, since servers may order them differently. */
 function writeArray(
   shape: Map<string, string>,
   path: string,
@@ -100,13 +100,13 @@ function typeName(value: unknown): string {
   return value === "" ? "nothing" : typeof value;
 }
 
-/** How two servers' answers to one request differ. */
+/** A difference of two servers' answers to one request. */
 export interface Difference {
   readonly endpoint: string;
   readonly step: string;
-  /** Where in the answer: `outcome`, a header in brackets, or a path in the body, `[]` for any element. */
+  /** The place of the difference: `outcome`, a header in brackets, or a path in the body (`[]` for any element). */
   readonly path: string;
-  /** What each has there; `–` for nothing. */
+  /** The value of each server; `–` if absent. */
   readonly reference: string;
   readonly ours: string;
 }

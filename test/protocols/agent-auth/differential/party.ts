@@ -11,7 +11,7 @@ import { isObject } from "../../../../src/bytes/json.js";
 import { DEFAULTS } from "./bank.js";
 import type { AgentAuthServer, AskedOfUser } from "./server.js";
 
-/** An Ed25519 key; its public half carries its thumbprint as `kid`. */
+/** An Ed25519 key; its public half has its thumbprint as `kid`. */
 export interface PartyKey {
   readonly secret: CryptoKey;
   readonly public: JWK;
@@ -26,10 +26,10 @@ export async function newKey(): Promise<PartyKey> {
   return { secret: pair.privateKey, public: { kty, crv, x, kid: thumbprint }, thumbprint };
 }
 
-/** Claims of a JWT; one that is undefined is left out. */
+/** Claims of a JWT; undefined ones are omitted. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Signs what it is given and checks nothing, so that tests can make bad ones. */
+/** Signs without checking, so that tests can make invalid JWTs. */
 export async function signed(
   key: PartyKey,
   header: Partial<JWTHeaderParameters>,
@@ -43,14 +43,14 @@ export async function signed(
 
 export interface Sending {
   readonly token?: string;
-  /** What `Authorization` says in place of a Bearer token. */
+  /** The `Authorization` header to send instead of a Bearer token. */
   readonly authorization?: string;
-  /** Sent as JSON, unless it is a text or bytes. */
+  /** Sent as JSON, unless it is a string or bytes. */
   readonly body?: unknown;
   readonly contentType?: string;
 }
 
-/** A body with a new key, and the proof of possessing it that our server needs. */
+/** Returns a body with a new key, and the proof of possession that our server requires. */
 export async function keyBody(
   server: AgentAuthServer,
   path: string,
@@ -63,20 +63,20 @@ export async function keyBody(
   return { public_key: key.public, proof: await signed(key, { typ }, claims) };
 }
 
-/** What a server answered. */
+/** The answer of a server. */
 export interface Answer {
   readonly method: string;
-  /** Without origin and query. */
+  /** The path, without origin and query. */
   readonly path: string;
   readonly status: number;
-  /** The member `error` of its body. */
+  /** The property `error` of its body. */
   readonly error: string | undefined;
-  /** Parsed, or the text itself where it is no JSON. */
+  /** The parsed body, or its text if it is not JSON. */
   readonly body: unknown;
   readonly headers: Headers;
 }
 
-/** Sends a request to a path below the issuer, or to a whole URL. */
+/** Sends a request to a path below the issuer, or to a complete URL. */
 export async function send(
   server: AgentAuthServer,
   method: string,
@@ -122,11 +122,11 @@ export class Party {
     return new Party(server, await newKey());
   }
 
-  /** The claims of a Host JWT that a server accepts. */
+  /** Returns the claims of a Host JWT that a server accepts. */
   claims(): Claims {
     return {
       ...fresh(this.server),
-      // The reference takes the thumbprint, but not everywhere.
+      // The reference accepts the thumbprint only in some places.
       iss: (this.server.name === "reference" ? this.hostId : undefined) ?? this.key.thumbprint,
       host_public_key: this.key.public,
     };
@@ -141,7 +141,7 @@ export class Party {
     return send(this.server, method, path, { token: await this.token(), body });
   }
 
-  /** Sends a registration; `agent` then has the id that the answer gives. */
+  /** Sends a registration, and sets the id of `agent` from the answer. */
   async register(agent: PartyAgent, body: object = {}): Promise<Answer> {
     const answer = await send(this.server, "POST", "/agent/register", {
       token: await this.token({ agent_public_key: agent.key.public }),
@@ -188,7 +188,7 @@ export class PartyAgent {
     return this.send("POST", "/capability/execute", { capability, arguments: given }, more);
   }
 
-  /** What the user is asked after an answer with an approval. */
+  /** Returns the approval in an answer, for the user to decide. */
   asked(answer: Answer): AskedOfUser {
     const approval = isObject(answer.body) ? answer.body["approval"] : undefined;
     const userCode = textMember(approval, "user_code");

@@ -15,8 +15,8 @@ const TABLES = ["user", "session", "account", "verification", "agent", "agentHos
 ]);
 
 /**
- * The reference implementation on loopback: its memory store, its rate limits off, and users who sign up and
- * approve through its own endpoints.
+ * The reference implementation on loopback: its memory store, no rate limits, and users who sign up and approve
+ * through its own endpoints.
  */
 export async function startReference(): Promise<AgentAuthServer> {
   const server = createServer();
@@ -25,7 +25,7 @@ export async function startReference(): Promise<AgentAuthServer> {
   const issuer = `${origin}/api/auth`;
   const rows: Record<string, Record<string, unknown>[]> = {};
   for (const table of TABLES) rows[table] = [];
-  // The plugin reads this very array on each request.
+  // The plugin reads this same array on each request.
   const offered = CAPABILITIES.map((capability) => ({ ...capability }));
   const plugin = agentAuth({
     providerName: "bank",
@@ -50,14 +50,14 @@ export async function startReference(): Promise<AgentAuthServer> {
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     logger: { disabled: true },
-    // A crash comes back as an exception, in place of a line on the console.
+    // A crash is returned as an exception, instead of logged on the console.
     onAPIError: { throw: true },
-    // The two packages bring different versions of better-call, whose types differ.
+    // The two packages depend on different versions of better-call, whose types differ.
     plugins: [plugin as unknown as BetterAuthPlugin],
   });
   const handle = toNodeHandler(auth);
   server.on("request", (request, response) => {
-    // Its documentation has the application expose this document.
+    // By its documentation, the application serves this document.
     if (request.url === WELL_KNOWN) request.url = "/api/auth/agent-configuration";
     handle(request, response).catch(() => response.writeHead(500).end());
   });

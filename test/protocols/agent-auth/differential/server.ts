@@ -1,38 +1,38 @@
 /**
- * A server of Agent-Auth as the differential test sees it: where agents reach it, and its own surface for
- * what is no agent's business. The reference implementation and ours each have one.
+ * A server of Agent-Auth in the differential test: the address for agents, and operations that agents cannot do.
+ * The reference implementation and ours each implement it.
  */
 export interface AgentAuthServer {
   readonly name: "reference" | "ours";
-  /** `http://127.0.0.1:PORT`: where the well-known document is. */
+  /** `http://127.0.0.1:PORT`: the origin of the well-known document. */
   readonly origin: string;
-  /** What its JWTs are for, and what the paths of its endpoints begin with. */
+  /** The audience of JWTs, and the prefix of the endpoints. */
   readonly issuer: string;
-  /** Its time, in milliseconds since 1970. */
+  /** The server's time, in milliseconds since 1970. */
   readonly now: () => number;
   readonly alice: Approver;
   readonly bob: Approver;
-  /** Lets an agent expire. */
+  /** Makes an agent expire. */
   expire(agentId: string): Promise<void>;
   /** Stops offering a capability, or offers it again. */
   offer(capability: string, offered: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What one asks a user about, as the agent got it. */
+/** An approval for a user to decide, as the agent got it. */
 export interface AskedOfUser {
   readonly agentId: string;
-  /** Absent where the approval is back-channel. */
+  /** Absent for a back-channel approval. */
   readonly userCode?: string;
 }
 
-/** A user at the server's own approval surface. */
+/** A user at the server's own approval page. */
 export interface Approver {
-  /** Where back-channel requests find the user. */
+  /** The user's identifier in back-channel requests. */
   readonly email: string;
-  /** Approves all that is pending, or some of it. */
+  /** Approves all pending capabilities, or some of them. */
   approve(asked: AskedOfUser, capabilities?: readonly string[]): Promise<void>;
   deny(asked: AskedOfUser): Promise<void>;
-  /** A one-time token with which a device enrols as a host of this user. */
+  /** Returns a one-time token with which a device enrols as a host of this user. */
   enrolmentToken(): Promise<string>;
 }

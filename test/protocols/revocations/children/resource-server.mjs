@@ -1,5 +1,5 @@
-// A resource server as its operator writes one: its own keys in a file, and the address of the feed. The
-// routes below /test are there for the test alone.
+// A resource server as an operator would write it: its own keys in a file, and the address of the feed. The routes
+// below /test are for the tests only.
 import express from "express";
 import { capabilityOf, createCapabilityMiddleware } from "proviso/express";
 import { createIssuer } from "proviso/issuer";

@@ -2,7 +2,7 @@ import { LOCATION } from "../bank.js";
 import { keyBody, newKey, type PartyKey, send } from "../party.js";
 import type { Flow } from "./flow.js";
 
-/** Introspection, status, and hosts that come by a claim or an enrolment. */
+/** Introspection, status, and hosts added by a claim or an enrolment. */
 export const CREDENTIALS: readonly Flow[] = [
   {
     name: "introspect",

@@ -1,7 +1,7 @@
 import { keyBody, newKey, send } from "../party.js";
 import { type Flow, P256 } from "./flow.js";
 
-/** What ends or renews authority: revocation, expiry and new keys. */
+/** Ends and renewals of authority: revocation, expiry and new keys. */
 export const ENDINGS: readonly Flow[] = [
   {
     name: "revoke-capability",

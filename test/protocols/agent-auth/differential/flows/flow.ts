@@ -2,13 +2,13 @@ import { type Observation, observed } from "../observation.js";
 import { type Answer, Party, type PartyAgent, send } from "../party.js";
 import type { AgentAuthServer } from "../server.js";
 
-/** A sequence of requests that any server of Agent-Auth can be sent. */
+/** A sequence of requests for any server of Agent-Auth. */
 export interface Flow {
   readonly name: string;
   readonly run: (stage: Stage) => Promise<void>;
 }
 
-/** Runs flows against one server and keeps what they see. */
+/** Runs flows with one server, and records the answers. */
 export class Stage {
   readonly server: AgentAuthServer;
   readonly seen: Observation[] = [];
@@ -23,7 +23,7 @@ export class Stage {
     await flow.run(this);
   }
 
-  /** Keeps an answer under the name of a step, which no other step of the flow has. */
+  /** Records an answer under the name of a step, which is unique in the flow. */
   async see(step: string, asked: Promise<Answer>): Promise<Answer> {
     const answer = await asked;
     this.seen.push(observed(`${this.#flow}: ${step}`, answer, this.server.issuer));
@@ -34,13 +34,13 @@ export class Stage {
     return Party.of(this.server);
   }
 
-  /** Asks about a new JWT of an agent, as a resource server does. */
+  /** Introspects a new JWT of an agent, as a resource server does. */
   async introspect(agent: PartyAgent): Promise<Answer> {
     const body = { token: await agent.token() };
     return send(this.server, "POST", "/agent/introspect", { body });
   }
 
-  /** A host linked to Alice, with an agent that has the defaults. */
+  /** Makes a host linked to Alice, with an agent that has the defaults. */
   async linked(): Promise<{ host: Party; agent: PartyAgent }> {
     const host = await this.party();
     const agent = await host.agent();
@@ -49,7 +49,7 @@ export class Stage {
     return { host, agent };
   }
 
-  /** An active agent of a linked host that was granted more than the defaults. */
+  /** Makes an active agent of a linked host with more than the defaults. */
   async granted(...capabilities: unknown[]): Promise<{ host: Party; agent: PartyAgent }> {
     const party = await this.linked();
     const answer = await party.agent.request(capabilities);

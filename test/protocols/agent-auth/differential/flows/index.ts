@@ -8,7 +8,7 @@ import { LISTING } from "./listing.js";
 import { REGISTRATION } from "./registration.js";
 import { REQUESTS } from "./requests.js";
 
-/** The flows of the differential test; each begins with parties of its own. */
+/** The flows of the differential test; each begins with new parties. */
 export const FLOWS: readonly Flow[] = [
   ...LISTING,
   ...REGISTRATION,

@@ -2,7 +2,7 @@ import { CREDENTIALS, claiming, type Signer } from "../generated/credentials.js"
 import { type Party, send } from "../party.js";
 import type { Flow, Stage } from "./flow.js";
 
-/** Credentials of every kind, where an agent shows them, and where a host does. */
+/** Credentials of every kind, presented by agents and by hosts. */
 export const JWTS: readonly Flow[] = [
   {
     name: "Agent JWT",
@@ -48,7 +48,7 @@ export const JWTS: readonly Flow[] = [
   },
 ];
 
-/** At a registration it would change the host of the reference for good. */
+/** A `host_jwks_url`, not used at registration, where the reference would change its host permanently. */
 const ADDRESSED = claiming({ host_jwks_url: "https://x.example/jwks" });
 
 async function othersOf(stage: Stage, host: Party): Promise<Signer["others"]> {

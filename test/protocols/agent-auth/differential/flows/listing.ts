@@ -96,7 +96,7 @@ export const LISTING: readonly Flow[] = [
   },
 ];
 
-/** Walks the list three at a time; gives the cursor of the second page. */
+/** Reads the list in pages of three; returns the cursor of the second page. */
 async function pages(
   stage: Stage,
   who: string,

@@ -3,7 +3,7 @@ import { type Flow, P256 } from "./flow.js";
 
 const CONSTRAINED = { name: "transfer_funds", constraints: { amount: { max: 10 } } };
 
-/** Registration: on unknown hosts and on linked ones, for less and for more, again and wrongly. */
+/** Registrations on unknown and on linked hosts, for fewer and for more capabilities, repeated and invalid. */
 export const REGISTRATION: readonly Flow[] = [
   {
     name: "register, unknown host",

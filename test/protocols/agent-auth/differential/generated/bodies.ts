@@ -1,10 +1,10 @@
 import type { Random } from "../../../../fuzz/random.js";
 import type { Sending } from "../party.js";
 
-/** What is wrong with a body, and how to make it so. */
+/** A fault of a body, and a function that makes it. */
 export type BodyFault = (body: Readonly<Record<string, unknown>>) => Sending;
 
-/** Draws a fault; the same on every server, since each has its own ids in its body. */
+/** Draws a fault that is the same on every server, although each server has other ids in the body. */
 export function drawBodyFault(random: Random, members: readonly string[]): [string, BodyFault] {
   const member = members.length === 0 ? "any" : random.pick(members);
   const draws: (() => [string, BodyFault])[] = [
@@ -30,7 +30,7 @@ function replaced(member: string, value: unknown): BodyFault {
   return (body) => ({ body: { ...body, [member]: value } });
 }
 
-/** A body with more members, as text. */
+/** Returns a body with additional properties, as text. */
 function withText(body: object, members: string): string {
   const text = JSON.stringify(body);
   return text === "{}" ? `{${members}}` : `${text.slice(0, -1)},${members}}`;
@@ -73,7 +73,7 @@ const ODD_TEXTS: readonly string[] = [
 const DEEP = 5_000;
 const BIG = 3_000_000;
 
-/** Bodies that are wrong as a whole. */
+/** Invalid bodies. */
 export const WHOLE: readonly [string, BodyFault][] = [
   [
     "a member of every object's prototype",

@@ -5,12 +5,12 @@ import type { AgentAuthServer } from "../server.js";
 import { drawRequest, type GeneratedRequest } from "./requests.js";
 import { createWorld, type World } from "./world.js";
 
-/** Worlds grow old: agents and pending requests pile up. */
+/** New parties are made after this many requests, since agents and pending requests accumulate. */
 const REQUESTS_A_WORLD = 150;
 
 /**
- * Sends two servers the same generated requests and gives the differences of their answers. Once one server
- * has changed what the other has not, both go on with new parties.
+ * Sends the same generated requests to two servers, and returns the differences of their answers. If only one of
+ * the servers changed its state, both continue with new parties.
  */
 export async function compareGenerated(
   random: Random,
@@ -41,7 +41,7 @@ async function answerTo(request: GeneratedRequest, world: World): Promise<Observ
   return observed(`generated: ${request.about}`, answer, world.server.issuer);
 }
 
-/** What an answer says of the state it leaves. */
+/** Returns the parts of an answer that show the resulting state. */
 function stateOf({ outcome, shape }: Observation): string {
   const statuses = [...shape].filter(([path]) => path.endsWith("status") || path === "revoked");
   return JSON.stringify([outcome.startsWith("2"), statuses.sort()]);

@@ -12,27 +12,27 @@ import {
 } from "../party.js";
 import type { AgentAuthServer } from "../server.js";
 
-/** Who signs, and what it says when nothing is wrong. */
+/** A signer, and its default claims. */
 export interface Signer {
   readonly server: AgentAuthServer;
   readonly typ: "host+jwt" | "agent+jwt";
   readonly key: PartyKey;
   readonly claims: Claims;
-  /** The signer, or its host. */
+  /** The signer or its host. */
   readonly host: Party;
-  /** Ids that are not the signer's: another host, an agent of it, and a revoked agent of the signer's host. */
+  /** Ids of others: another host, an agent of it, and a revoked agent of the signer's host. */
   readonly others: { readonly host?: string; readonly agent?: string; readonly revoked?: string };
 }
 
 export type Credential = (signer: Signer) => Promise<Sending>;
 
-/** Draws how a request is authenticated: rightly, more often than in any other way. */
+/** Draws a credential, which is valid more often than not. */
 export function drawCredential(random: Random, faults: boolean): [about: string, Credential] {
   if (!faults) return ["good JWT", GOOD];
   return random.pick(Object.entries(CREDENTIALS));
 }
 
-/** A JWT with other claims than the good one has. */
+/** Returns a JWT with other claims than the valid one. */
 export function claiming(change: Claims | ((signer: Signer) => Claims)): Credential {
   return async (signer) => {
     const more = typeof change === "function" ? change(signer) : change;
@@ -41,12 +41,12 @@ export function claiming(change: Claims | ((signer: Signer) => Claims)): Credent
   };
 }
 
-/** A JWT with other members in its header. */
+/** Returns a JWT with other header properties. */
 function headed(header: object): Credential {
   return async ({ key, typ, claims }) => ({ token: await signed(key, { typ, ...header }, claims) });
 }
 
-/** A good JWT, changed as text. */
+/** Returns a valid JWT, changed as text. */
 function rewritten(change: (token: string, signer: Signer) => string): Credential {
   return async (signer) => {
     const { key, typ, claims } = signer;
@@ -59,7 +59,7 @@ const at = ({ server }: Signer, seconds: number): number =>
 
 const GOOD = claiming({});
 
-/** Good credentials and bad ones of every kind. */
+/** Valid credentials, and invalid ones of every kind. */
 export const CREDENTIALS: Readonly<Record<string, Credential>> = {
   "good JWT": GOOD,
   "no credential": async () => ({}),

@@ -5,19 +5,19 @@ import { drawBodyFault } from "./bodies.js";
 import { drawCredential, type Signer } from "./credentials.js";
 import { ROLES, type World } from "./world.js";
 
-/** A request that every server is sent, with each one's own ids and keys in it. */
+/** A request sent to every server, with that server's ids and keys. */
 export interface GeneratedRequest {
-  /** What is right or wrong with it. */
+  /** A description of the request: valid, or its fault. */
   readonly about: string;
   readonly method: string;
-  /** Whether it changes the world when it succeeds. */
+  /** Whether a success changes the state. */
   readonly changes: boolean;
   readonly make: (world: World) => Promise<{ path: string; sending: Sending }>;
 }
 
 type InWorld<T> = (world: World) => T;
 
-/** Parameters or members; `about` says what is odd about them, or what a JWT among them is like. */
+/** Parameters or properties; `about` describes their fault, or a JWT among them. */
 type Drawn = InWorld<Promise<Record<string, unknown>>> & { readonly about?: string };
 
 interface Endpoint {
@@ -25,7 +25,7 @@ interface Endpoint {
   readonly path: string;
   readonly who: "host" | "agent" | "none";
   readonly changes?: boolean;
-  /** Parameters of the query, or members of the body. */
+  /** Parameters of the query, or properties of the body. */
   readonly draw?: (random: Random) => Drawn;
 }
 
@@ -82,7 +82,7 @@ const GOOD_BODY: [string, (body: Record<string, unknown>) => Sending] = [
   (body) => ({ body }),
 ];
 
-/** Requests that no endpoint is for. */
+/** Requests to endpoints that do not exist. */
 function drawLost(random: Random): GeneratedRequest {
   const { method, path } = random.pick(ENDPOINTS);
   const other = random.pick(["PUT", "DELETE", "PATCH", method === "GET" ? "POST" : "GET"]);
@@ -130,7 +130,7 @@ function drawQueryFault(
   ]);
 }
 
-/** Mostly an agent of the host, in any state; sometimes another's, or none. */
+/** Usually the id of an agent of the host, in any state; sometimes another's, or an unknown one. */
 function drawAgentId(random: Random, mostly: "acting" | "spare"): InWorld<string> {
   if (random.once(8)) return () => "unknown";
   const role = random.once(2) ? mostly : random.pick(ROLES.filter((any) => any !== "acting"));
@@ -283,7 +283,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** The members that a body of each endpoint can have. */
+/** The properties that the body of each endpoint can have. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   "/agent/register": ["name", "capabilities", "reason", "mode", "preferred_method", "host_name"],
   "/agent/request-capability": ["capabilities", "reason", "preferred_method", "binding_message"],

@@ -1,7 +1,7 @@
 import { Party, type PartyAgent } from "../party.js";
 import type { AgentAuthServer } from "../server.js";
 
-/** The parties whose requests are generated: the same on every server, but for keys and ids. */
+/** The parties of generated requests: the same on every server, except for keys and ids. */
 export interface World {
   readonly server: AgentAuthServer;
   /** Linked to Alice. */
@@ -11,7 +11,7 @@ export interface World {
   readonly agents: Readonly<Record<AgentRole, PartyAgent>>;
 }
 
-/** `acting` has more than the defaults, some of it constrained; `spare` is there to be ended. */
+/** `acting` has more than the defaults, some of them constrained; `spare` is an agent that requests may end. */
 export type AgentRole = "acting" | "spare" | "pending" | "rejected" | "revoked" | "foreign";
 
 export const ROLES: readonly AgentRole[] = [

@@ -183,7 +183,7 @@ export const GRANTS: Section = {
           path: /^agent_capability_grants\[\]\.(description|input|output|granted_by)$/,
           ours: "–",
         },
-        // A second grant of a default, which ours has covered already.
+        // A second grant of a default, which our server treats as covered.
         {
           endpoint: /introspect/,
           step: /^generated/,

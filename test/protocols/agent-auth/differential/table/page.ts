@@ -1,6 +1,6 @@
 import type { Row, Section } from "./row.js";
 
-/** docs/agent-auth-differences.md. */
+/** Writes docs/agent-auth-differences.md. */
 export function differencesPage(sections: readonly Section[]): string {
   return [
     "# Agent-Auth: where the text, the reference implementation and our server differ",

@@ -1,6 +1,6 @@
 import type { Difference } from "../observation.js";
 
-/** Where a difference is seen; what is absent is not asked for. Texts must be equal, patterns must match. */
+/** A place of a difference. An absent property matches anything; strings must be equal, patterns must match. */
 interface Place {
   readonly endpoint?: RegExp;
   readonly step?: RegExp;
@@ -9,18 +9,18 @@ interface Place {
   readonly ours?: RegExp | string;
 }
 
-/** One line of the table: a behaviour in which the text, the reference and our server are not all the same. */
+/** One row of the table: a behaviour in which specification, reference and our server are not all the same. */
 export interface Row {
   readonly what: string;
-  /** What the specification says, with its sections. */
+  /** The specification's text, with its sections. */
   readonly text: string;
   readonly reference: string;
   readonly ours: string;
-  /** Why ours does what it does. */
+  /** The reason for our behaviour. */
   readonly why: string;
-  /** Where the reference and ours differ. */
+  /** The places where the reference and ours differ. */
   readonly places?: readonly Place[];
-  /** A test that shows ours, where the reference does the same or was not asked: a file beside this folder. */
+  /** The file, beside this folder, of a test that shows our behaviour, if there is no difference to the reference. */
   readonly shown?: string;
 }
 
@@ -45,7 +45,7 @@ function isLike(text: string, like: RegExp | string | undefined): boolean {
   return like === undefined || (typeof like === "string" ? like === text : like.test(text));
 }
 
-/** The differences that no row covers, and the rows that neither a difference nor another test shows. */
+/** Returns the differences that no row covers, and the rows that neither a difference nor another test shows. */
 export function explained(
   sections: readonly Section[],
   differences: readonly Difference[],
