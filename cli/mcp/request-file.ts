@@ -54,7 +54,10 @@ export function requestText(
       ...(constraints === undefined
         ? []
         : limitExpressions({ [operation]: constraints }).map((one) => `--arg ${one}`)),
-      ...free.map(({ argument }) => comment(`${printable(argument)} may have any value`)),
+      ...free.map(({ argument, isElements }) => {
+        const subject = isElements ? `elements of ${argument}` : argument;
+        return comment(`${printable(subject)} may have any value`);
+      }),
     );
   }
   if (leftOut.length > 0) lines.push("", comment("Seen, but not allowed:"));

@@ -1,13 +1,14 @@
-import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
 
-const { resolve } = createRequire(import.meta.url);
+const MODULES: string = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
 /** Returns the command of an MCP server that others publish. */
 export function publishedServer(name: string, ...args: readonly string[]): readonly string[] {
-  return [process.execPath, resolve(`${name}/dist/index.js`), ...args];
+  return [process.execPath, join(MODULES, name, "dist", "index.js"), ...args];
 }
 
 /** How a client is connected to a server over standard streams. */

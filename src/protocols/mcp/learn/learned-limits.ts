@@ -28,11 +28,13 @@ export interface RecordedCall {
 /** The part of a hop that allows what was seen. */
 export type LearnedHop = Pick<Hop, "operations" | "operationConstraints" | "arguments">;
 
-/** An argument that may have any value, since no limit says what its values have in common. */
+/** An argument, or the elements of one, that may have any value, since no limit says what its values have in common. */
 export interface OpenArgument {
   readonly operation: string;
   /** Its name, or its JSON Pointer. */
   readonly argument: string;
+  /** True if it is an array of a limited length, whose elements may have any value. */
+  readonly isElements: boolean;
 }
 
 /** An operation that the hop does not have, though it was seen. */
@@ -121,7 +123,7 @@ function learnedWith(
     calls.set(operation, given.length);
     lists.set(operation, names);
     if (own.limits.size > 0) constraints.set(operation, Object.fromEntries(own.limits));
-    for (const argument of own.open) open.push({ operation, argument });
+    for (const one of own.open) open.push({ operation, ...one });
   }
   if (calls.size === 0) return { hop: undefined, calls, open, leftOut };
   const hop: LearnedHop = {
@@ -147,7 +149,7 @@ function namesProblem(operation: string, names: readonly string[]): string | und
 class OperationLimits {
   readonly limits: Map<string, ArgumentConstraint> = new Map();
   /** Arguments that may have any value. */
-  readonly open: string[] = [];
+  readonly open: Omit<OpenArgument, "operation">[] = [];
   /** Arguments that no narrow limit allows. */
   readonly broad: { readonly argument: string; readonly reason: string }[] = [];
   readonly #detail: Detail;
@@ -171,9 +173,9 @@ class OperationLimits {
       ),
       false,
     );
-    this.open.push(
-      ...[...seen].filter((name) => !isLimited(name)).map((name) => argumentName([name])),
-    );
+    for (const name of seen) {
+      if (!isLimited(name)) this.open.push({ argument: argumentName([name]), isElements: false });
+    }
   }
 
   /**
@@ -217,10 +219,11 @@ class OperationLimits {
 
   #take(path: ArgumentPath, learned: Learned, isOptional: boolean): void {
     const argument = argumentName(path);
-    if (learned.kind === "any") this.open.push(argument);
+    if (learned.kind === "any") this.open.push({ argument, isElements: false });
     else if (learned.kind === "too-broad") this.broad.push({ argument, reason: learned.reason });
     else {
-      const { limit, each } = learned;
+      const { limit, each, anyElements = false } = learned;
+      if (anyElements) this.open.push({ argument, isElements: true });
       const isPlain = each === undefined && !isOptional;
       const constraint = isPlain
         ? limit

@@ -20,6 +20,8 @@ export type Learned =
       readonly kind: "limit";
       readonly limit: Scalar | ElementOperators;
       readonly each?: ElementOperators;
+      /** True for arrays whose elements may have any value. */
+      readonly anyElements?: boolean;
     }
   /** No operator says what they have in common. */
   | { readonly kind: "any" }
@@ -77,10 +79,10 @@ function limitOfArrays(
   if (elements.length === 0) return limit(items);
   if (elements.some((element) => isJsonObject(element) || Array.isArray(element))) {
     const inside = unlimited(elements, argument, detail);
-    return inside.kind === "any" ? limit(items) : inside;
+    return inside.kind === "any" ? arraysOf(items) : inside;
   }
   const each = limitOfValues(elements, argument, detail);
-  if (each.kind !== "limit") return each.kind === "any" ? limit(items) : each;
+  if (each.kind !== "limit") return each.kind === "any" ? arraysOf(items) : each;
   return { kind: "limit", limit: items, each: asOperators(each.limit) };
 }
 
@@ -107,6 +109,10 @@ function* placesIn(value: Json, argument: string): Generator<string> {
 /** Writes a limit as operators, beside which others may stand. */
 export function asOperators(one: Scalar | ElementOperators): ElementOperators {
   return one === null || typeof one !== "object" ? { in: [one] } : one;
+}
+
+function arraysOf(items: ElementOperators): Learned {
+  return { kind: "limit", limit: items, anyElements: true };
 }
 
 function limit(one: Scalar | ElementOperators): Learned {

@@ -63,7 +63,7 @@ describe("values", () => {
     expect(limitOf(["two\nlines"])).toBeUndefined();
     expect(limitOf(["x".repeat(200)])).toBeUndefined();
     const { open } = learn({ text: "two\nlines", n: 1 });
-    expect(open).toEqual([{ operation: "tool", argument: "text" }]);
+    expect(open).toEqual([{ operation: "tool", argument: "text", isElements: false }]);
   });
 
   test("that are numbers lie between the least and the greatest", () => {
@@ -91,6 +91,9 @@ describe("values", () => {
     expect(limitOf([[{ old: "a" }]])).toEqual({ items: { min: 1, max: 1 } });
     expect(limitOf([[]])).toEqual({ items: { min: 0, max: 0 } });
     expect(limitOf([new Array(300).fill(1)])).toBeUndefined();
+    expect(learn({ list: [{ old: "a" }] }).open).toEqual([
+      { operation: "tool", argument: "list", isElements: true },
+    ]);
   });
 
   test("of several kinds may be any, unless they name a place", () => {
