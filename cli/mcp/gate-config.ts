@@ -20,7 +20,6 @@ export interface GateConfig {
     readonly issuer: string;
     readonly feed: string;
     readonly state: string;
-    readonly insecure: boolean;
   };
   readonly grant?: string;
   readonly audience?: string;
@@ -28,6 +27,7 @@ export interface GateConfig {
   readonly token?: string;
   readonly listen?: string;
   readonly resolvePaths: boolean;
+  readonly insecure: boolean;
   readonly servers: { readonly [name: string]: ServerConfig };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
 }

@@ -77,8 +77,8 @@ function homeFailure(error: unknown): never {
 
 async function openForeign(
   context: Context,
-  { file, name, feed, insecure, state }: ForeignIssuer,
-  { home: { database: place } }: GateSettings,
+  { file, name, feed, state }: ForeignIssuer,
+  { home: { database: place }, insecure }: GateSettings,
   ledgerSettings: LedgerSettings,
   opened: Closing[],
 ): Promise<GateIssuer> {

@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { readUrl } from "../../src/client/address.js";
 import { absolutePath, type Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { databaseAt, type HomeChoice } from "../home.js";
@@ -41,7 +42,7 @@ export type ServerSource = {
     }
   | {
       readonly kind: "address";
-      readonly url: string;
+      readonly url: URL;
       readonly headers: { readonly [name: string]: string };
     }
 );
@@ -51,7 +52,6 @@ export interface ForeignIssuer {
   readonly file: string;
   readonly name: string;
   readonly feed: string;
-  readonly insecure: boolean;
   /** The absolute path of the folder for the ledger and the pins. */
   readonly state: string;
 }
@@ -68,6 +68,8 @@ export interface GateSettings {
   readonly tokens: readonly string[];
   readonly listen: Address | undefined;
   readonly resolvePaths: boolean;
+  /** Allows plain HTTP to other machines. */
+  readonly insecure: boolean;
   readonly recordValues: readonly string[];
   /** Days. */
   readonly retention: number | undefined;
@@ -83,8 +85,10 @@ export async function gateSettings(
   const read =
     options.config === undefined ? undefined : await readConfig(context, "gate", options.config);
   const config: Partial<GateConfig> = read?.config ?? {};
+  const insecure = options.insecure ?? config.insecure ?? false;
   const settings: GateSettings = {
-    servers: serversFrom(context, options, words, read),
+    servers: serversFrom(context, { ...options, insecure }, words, read),
+    insecure,
     home: homeChoice(context, options, read),
     keys: foreignIssuer(context, options, read),
     grant: options.grant ?? config.grant ?? GATE_GRANT,
@@ -126,19 +130,20 @@ function refuseContradictions({ keys, audience, tokens, listen, ...others }: Gat
 
 function serversFrom(
   context: Context,
-  { upstream }: GateOptions,
+  { upstream, insecure = false }: GateOptions,
   words: readonly string[],
   read: ReadConfig<GateConfig> | undefined,
 ): readonly ServerSource[] {
   if (read !== undefined) {
     return Object.entries(read.config.servers).map(([name, server]) =>
-      namedServer(context, name, server, read),
+      namedServer(context, name, server, { ...read, insecure }),
     );
   }
   const name = undefined;
   const [command, ...args] = words;
   if (upstream !== undefined) {
-    return [{ name, title: titleOfUrl(upstream), kind: "address", url: upstream, headers: {} }];
+    const url = readUrl(upstream, "--upstream", { insecure });
+    return [{ name, title: `${url.origin}${url.pathname}`, kind: "address", url, headers: {} }];
   }
   const title = words.join(" ");
   return [
@@ -150,26 +155,20 @@ function namedServer(
   context: Context,
   name: string,
   { command, args, cwd, env, url, headers }: ServerConfig,
-  read: ReadConfig<GateConfig>,
+  read: ReadConfig<GateConfig> & { readonly insecure: boolean },
 ): ServerSource {
-  const { file, folder } = read;
+  const { file, folder, insecure } = read;
   const title = `${name} in ${absolutePath(context, file)}`;
   if (url !== undefined) {
     const values = Object.entries(headers).map(([header, value]) => {
       const place = `servers.${name}.headers.${header}`;
       return [header, typeof value === "string" ? value : secretAt(context, read, place, value)];
     });
-    return { name, title, kind: "address", url, headers: Object.fromEntries(values) };
+    const address = readUrl(url, `${file}: servers.${name}.url`, { insecure });
+    return { name, title, kind: "address", url: address, headers: Object.fromEntries(values) };
   }
   const place = cwd === undefined ? context.cwd : resolve(folder, cwd);
   return { name, title, kind: "program", command: command ?? "", args, cwd: place, env };
-}
-
-/** Returns an address without what may be secret: user, password, query. */
-function titleOfUrl(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
 }
 
 function homeChoice(
@@ -186,7 +185,7 @@ function homeChoice(
 
 function foreignIssuer(
   context: Context,
-  { keys, issuer, feed, state, insecure = false, home }: GateOptions,
+  { keys, issuer, feed, state, home }: GateOptions,
   read: ReadConfig<GateConfig> | undefined,
 ): ForeignIssuer | undefined {
   const given = { "--keys": keys, "--issuer": issuer, "--feed": feed, "--state": state };
@@ -213,7 +212,6 @@ function foreignIssuer(
     file: absolutePath(context, keys),
     name: issuer,
     feed,
-    insecure,
     state: absolutePath(context, state),
   };
 }

@@ -28,6 +28,7 @@ export function defineGate(mcp: Command, context: Context): void {
       "the gate in the audience of tokens; the issuer unless given",
       toText,
     )
+    .option("--upstream <url>", "a server over Streamable HTTP, in the place of a command", toText)
     .option("--config <file>", "a JSON file with several servers, by name", toText)
     .option("--resolve-paths", "follow symbolic links before a path is judged")
     .option(
@@ -47,7 +48,7 @@ export function defineGate(mcp: Command, context: Context): void {
       "with --keys: a folder for the ledger and the pins, made if need be",
       toText,
     )
-    .option("--insecure", "with --keys: allow a feed over plain http on another machine")
+    .option("--insecure", "allow plain http to other machines, for --upstream and --feed")
     .action((words: readonly string[], _options: object, self: Command) =>
       run(context, flagsBefore<GateOptions>(self), words),
     );

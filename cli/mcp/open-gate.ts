@@ -7,6 +7,7 @@ import {
   type ServerEnd,
   ServerError,
 } from "../../src/protocols/mcp/server/connection.js";
+import { openHttpServer } from "../../src/protocols/mcp/server/http-server.js";
 import { startStdioServer } from "../../src/protocols/mcp/server/stdio-server.js";
 import { PinStore } from "../../src/protocols/mcp/tools/pins.js";
 import type { Context } from "../context.js";
@@ -123,10 +124,8 @@ function start(
   log: (line: string) => void,
 ): Promise<ServerConnection> {
   if (source.kind === "address") {
-    throw new ServerError(
-      "server_unavailable",
-      `${source.url}: servers over HTTP are not there yet`,
-    );
+    const { name, url, headers } = source;
+    return Promise.resolve(openHttpServer({ name, url, headers, log }));
   }
   const { name, command, args, cwd } = source;
   return startStdioServer({ name, command, args, cwd, env: { ...env, ...source.env }, log });

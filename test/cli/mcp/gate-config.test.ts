@@ -1,0 +1,142 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { Bench } from "../run.js";
+import { RunningProgram } from "../running.js";
+import { CONFIG, freePort, serve, writeAgent } from "../serving.js";
+import { fickleServer, fileServer, Host } from "./gating.js";
+
+let bench: Bench;
+beforeEach(() => {
+  bench = new Bench();
+});
+
+const { resolve } = createRequire(import.meta.url);
+
+function program(words: readonly string[]): { command: string; args: readonly string[] } {
+  const [command = "", ...args] = words;
+  return { command, args };
+}
+
+function config(value: object): void {
+  writeFileSync(bench.path("gate.json"), JSON.stringify(value));
+}
+
+test("several servers have their tools, operations, environment and pins apart", async () => {
+  mkdirSync(bench.path("data"));
+  bench.write("data/a.txt", "hello");
+  const tool = { description: "Sends", inputSchema: { type: "object" } };
+  bench.write("tools.json", JSON.stringify([{ ...tool, name: "send" }]));
+  await bench.output("mcp", "token", "-o", "t", "--op", "files/read_text_file,one/send,two/send");
+  const fickle = program(fickleServer(bench.path("tools.json")));
+  config({
+    home: "home",
+    token: "t",
+    servers: {
+      files: program(fileServer(bench.path("data"))),
+      one: { ...fickle, env: { OWN: "1", PROVISO_X: "never" } },
+      two: { ...fickle, cwd: "data" },
+    },
+    ledger: { values: ["path"] },
+  });
+  const host = await Host.start(bench, ["--config", "gate.json"], { PROVISO_HOME: "/nowhere" });
+  expect([...(await host.tools())].sort()).toEqual([
+    "files__read_text_file",
+    "one__send",
+    "two__send",
+  ]);
+  expect(await host.call("files__read_text_file", { path: bench.path("data/a.txt") })).toBe(
+    "hello",
+  );
+  expect(await host.call("files__write_file", { path: "x" })).toMatch(/^refused/);
+  const [one, two] = [await host.call("one__send"), await host.call("two__send")];
+  expect(JSON.parse(one)).toMatchObject({ OWN: "1" });
+  expect(one).not.toContain("PROVISO");
+  expect(two).not.toContain("OWN");
+  const pins = await bench.json("mcp", "pins");
+  const names = new Set(pins["pins"].map(({ server }: { server: string }) => server));
+  const file = bench.path("gate.json");
+  expect(names).toEqual(new Set([`files in ${file}`, `one in ${file}`, `two in ${file}`]));
+  await host.client.close();
+  const audit = await bench.output("audit");
+  expect(audit).toMatch(/allowed .* files\/read_text_file .*a\.txt/);
+  expect(audit).toMatch(/refused .* files\/write_file /);
+});
+
+test.each([
+  [{ servers: {} }, "servers: must have at least one"],
+  [{ servers: { "a/b": { command: "x" } } }, "servers: a name must have letters, digits"],
+  [{ servers: { a: {} } }, 'servers.a: must have "command" or "url"'],
+  [{ servers: { a: { command: "x", url: "http://127.0.0.1/mcp" } } }, "only one of them"],
+  [{ servers: { a: { url: "ftp://x/mcp" } } }, "does not begin with https://"],
+  [{ servers: { a: { url: "http://other.example/mcp" } } }, "plain http"],
+  [
+    { servers: { a: { url: "http://127.0.0.1/mcp", headers: { A: { env: "NONE" } } } } },
+    "servers.a.headers.A.env",
+  ],
+  [{ servers: { a: { command: "x" } }, tokn: "t" }, "tokn: unknown member"],
+  [{ servers: { a: { command: "x" } }, listen: "8080" }, "this is not HOST:PORT"],
+  [
+    { servers: { a: { command: "x" } }, listen: "127.0.0.1:0", token: "t" },
+    "must have no token of its own",
+  ],
+  [
+    { servers: { a: { url: "http://127.0.0.1/mcp" } }, resolvePaths: true },
+    "--resolve-paths is for servers",
+  ],
+])("%j is refused", async (value, message) => {
+  await bench.init();
+  config(value);
+  const { status, stderr } = await bench.run(["mcp", "gate", "--config", "gate.json"]);
+  expect([2, 6]).toContain(status);
+  expect(stderr).toContain(message);
+});
+
+test("as a service of an issuer elsewhere, a gate has its keys, follows the feed, and keeps ledger and pins", async () => {
+  await bench.init();
+  writeAgent(bench);
+  const port = await freePort();
+  await serve(bench, { ...CONFIG, protocols: ["a2a", "revocations"], listen: { port } });
+  const feed = `http://127.0.0.1:${port}/revocations`;
+  await bench.output("keys", "service", "files", "--output", "files.jwks");
+  const minted = ["--grant", "mcp", "--op", "send", "--service", "files", "--expires", "1h"];
+  await bench.output("mint", ...minted, "-o", "t");
+  const tool = { name: "send", description: "Sends", inputSchema: { type: "object" } };
+  bench.write("tools.json", JSON.stringify([tool]));
+  const words = (address: string): readonly string[] => [
+    ...["--keys", "files.jwks", "--issuer", "documents-agent", "--feed", address],
+    ...["--state", "state", "--token", "@t", "--", ...fickleServer(bench.path("tools.json"))],
+  ];
+  const elsewhere = { PROVISO_HOME: "/nowhere" };
+  const host = await Host.start(bench, words(feed), elsewhere);
+  expect(await host.call("send")).not.toMatch(/^refused/);
+  const place = ["--database", bench.path("state/proviso.db")];
+  await expect.poll(() => bench.output("audit", ...place)).toMatch(/allowed .* send/);
+  expect(await bench.output("mcp", "pins", ...place)).toContain("as pinned  send");
+  expect(host.stderr).toContain("service files");
+
+  const cut = await Host.start(bench, words(`http://127.0.0.1:${await freePort()}/r`), elsewhere);
+  expect(cut.stderr).toContain("every call is refused until the revocation list can be read");
+  expect(await cut.call("send")).toMatch(/^refused: .*revocation list is too old/);
+
+  const root = await bench.output("mint", "--grant", "mcp", "--op", "send");
+  const foreign = words(feed).map((word) => (word === "@t" ? root : word));
+  const refused = await bench.run(["mcp", "gate", ...foreign], { env: elsewhere });
+  expect(refused).toMatchObject({ status: 4, stderr: expect.stringContaining("cannot be used") });
+});
+
+test("a gate passes calls on to a server over Streamable HTTP", async () => {
+  await bench.output("mcp", "token", "-o", "t", "--op", "echo");
+  const name = "@modelcontextprotocol/server-everything";
+  const main = join(dirname(resolve(`${name}/package.json`)), "dist/index.js");
+  const port = await freePort();
+  const server = new RunningProgram([main, "streamableHttp"], { PORT: String(port) }, bench.folder);
+  await server.says(/listening/i, "stderr");
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const host = await Host.start(bench, ["--token", "@t", "--upstream", url]);
+  expect(await host.tools()).toEqual(["echo"]);
+  expect(await host.call("echo", { message: "hi" })).toContain("hi");
+  expect(await host.call("get-sum", { a: 1, b: 2 })).toMatch(/^refused/);
+  expect(await bench.output("mcp", "pins")).toContain(url);
+});
