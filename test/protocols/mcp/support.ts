@@ -48,6 +48,23 @@ export class Relay implements HostSession {
   }
 }
 
+/** A session that remembers what it receives, and does what the test says. */
+export class Recorder implements HostSession {
+  toHost: (text: string) => Promise<void> = async () => {};
+  readonly received: { readonly message: Message; readonly exchange: Exchange }[] = [];
+  isClosed = false;
+  onReceive: (message: Message, exchange: Exchange) => Promise<void> = async () => {};
+
+  async receive(message: Message, exchange: Exchange): Promise<void> {
+    this.received.push({ message, exchange });
+    await this.onReceive(message, exchange);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+}
+
 /** The official client's end of two streams. */
 export class StreamTransport implements Transport {
   onclose?: () => void;

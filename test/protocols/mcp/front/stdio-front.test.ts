@@ -4,37 +4,18 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import type { Exchange, HostSession } from "../../../../src/protocols/mcp/front/exchange.js";
 import {
   type StdioFrontOptions,
   serveStdio,
 } from "../../../../src/protocols/mcp/front/stdio-front.js";
-import type { Message } from "../../../../src/protocols/mcp/message/message.js";
 import { startStdioServer } from "../../../../src/protocols/mcp/server/stdio-server.js";
-import { Relay, StreamTransport } from "../support.js";
+import { Recorder, Relay, StreamTransport } from "../support.js";
 
 const stops: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
   await Promise.all(stops.splice(0).map((stop) => stop()));
 });
-
-/** A session that remembers what it receives, and does what the test says. */
-class Recorder implements HostSession {
-  toHost: (text: string) => Promise<void> = async () => {};
-  readonly received: { readonly message: Message; readonly exchange: Exchange }[] = [];
-  isClosed = false;
-  onReceive: (message: Message, exchange: Exchange) => Promise<void> = async () => {};
-
-  async receive(message: Message, exchange: Exchange): Promise<void> {
-    this.received.push({ message, exchange });
-    await this.onReceive(message, exchange);
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-  }
-}
 
 function served(options: Partial<StdioFrontOptions> = {}) {
   const session = new Recorder();

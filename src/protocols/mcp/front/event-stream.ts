@@ -1,0 +1,45 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { onOneLine } from "../message/message.js";
+
+/** Milliseconds between comments that keep a quiet stream open. */
+const KEEP_ALIVE = 15_000;
+
+/** An HTTP answer of server-sent events, one message an event. */
+export class EventStream {
+  readonly #res: ServerResponse;
+
+  /** Sends the head of the answer. */
+  constructor(res: ServerResponse) {
+    this.#res = res;
+    res.writeHead(200, {
+      "Content-Type": "text/event-stream",
+      "Cache-Control": "no-store",
+      // Proxies such as nginx would hold events back.
+      "X-Accel-Buffering": "no",
+    });
+    res.flushHeaders();
+    const alive = setInterval(() => {
+      if (!res.writableNeedDrain) res.write(":\n\n");
+    }, KEEP_ALIVE).unref();
+    res.once("close", () => clearInterval(alive));
+  }
+
+  get isOpen(): boolean {
+    return !this.#res.writableEnded && !this.#res.destroyed;
+  }
+
+  /** Sends a message. Fulfilled when the caller has room for the next, or is gone. */
+  async write(text: string): Promise<void> {
+    if (!this.isOpen || this.#res.write(`data: ${onOneLine(text)}\n\n`)) return;
+    const stop = new AbortController();
+    // A connection that breaks off closes the answer.
+    const events = ["drain", "close"].map((event) => once(this.#res, event, stop));
+    await Promise.race(events).catch(() => {});
+    stop.abort();
+  }
+
+  end(): void {
+    if (this.isOpen) this.#res.end();
+  }
+}

@@ -1,0 +1,312 @@
+import express, { type Request, type RequestHandler, type Response } from "express";
+import { contentType } from "../../../http/body.js";
+import type { FaultWriter } from "../../../http/fault.js";
+import { DENIAL_HEADER } from "../../../http/headers.js";
+import { type ListenOptions, refuseWhileDraining } from "../../../http/listen.js";
+import { type AgentLog, failureLog, requestLog } from "../../../http/log.js";
+import { type Mounted, type MountPoint, serve } from "../../../http/serve.js";
+import {
+  eraOf,
+  errorText,
+  HOST_LIMITS,
+  INVALID_REQUEST,
+  type Message,
+  readMessage,
+} from "../message/message.js";
+import { parameterHeaders } from "../message/mirrored-headers.js";
+import type { Exchange, HostSession } from "./exchange.js";
+import { HttpAnswer } from "./http-answer.js";
+import { oldHeadersFlaw, one, type Route, routeOf, tokensIn } from "./http-request.js";
+import { type HttpSession, HttpSessions, type OpenSession } from "./http-sessions.js";
+import { sameOrigin } from "./same-origin.js";
+
+/** A gate over Streamable HTTP. */
+export interface HttpFrontOptions {
+  readonly address: ListenOptions;
+  readonly open: OpenSession;
+  readonly log: AgentLog;
+  /** Origins of pages that may call, beside those of this machine at a loopback address. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Names in the header `Host`, beside those of this machine at a loopback address; any elsewhere unless given. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Longest message of a host in bytes; 4 MiB unless given. */
+  readonly bytes?: number | undefined;
+  /** Sessions of the old era at once; 64 unless given. */
+  readonly sessions?: number | undefined;
+  /** Milliseconds after which a session that nobody uses ends; 30 minutes unless given. */
+  readonly idle?: number | undefined;
+  /** Milliseconds for pending requests when the gate closes; 10,000 unless given. */
+  readonly grace?: number | undefined;
+}
+
+/** A running gate over HTTP. */
+export interface HttpFront {
+  /** Such as `http://127.0.0.1:8080/mcp`. */
+  readonly url: string;
+  /** Accepts no more requests, finishes pending ones, and ends all sessions. */
+  close(): Promise<void>;
+}
+
+const PATH = "/mcp";
+const JSON_TYPE = "application/json";
+const EVENTS = "text/event-stream";
+const SESSION = "mcp-session-id";
+const SESSIONS = 64;
+const IDLE = 30 * 60_000;
+/** POSTs at once. */
+const MOST_POSTS = 512;
+const INTERNAL_ERROR = -32603;
+const LISTEN = "subscriptions/listen";
+
+/**
+ * Serves hosts over Streamable HTTP at `/mcp`, in both eras, until it is closed.
+ *
+ * @throws Error if the port is taken.
+ */
+export async function serveHttp(options: HttpFrontOptions): Promise<HttpFront> {
+  const { address, log, grace } = options;
+  const onFailure = failureLog(log);
+  const mount = (place: MountPoint): HttpMount => new HttpMount(options, place, onFailure);
+  const served = await serve({ grace, answer, onFailure }, address, mount);
+  return { url: `${served.url}${PATH}`, close: () => served.close() };
+}
+
+/** Answers with a JSON-RPC error that has no id. */
+const answer: FaultWriter = (res, { status, message, retryAfter }) => {
+  if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
+  refuse(res, status, INVALID_REQUEST, message);
+};
+
+function refuse(
+  res: Response,
+  status: number,
+  code: number,
+  reason: string,
+  id: string | number | null = null,
+): void {
+  res
+    .status(status)
+    .type(JSON_TYPE)
+    .send(errorText(id, code, reason));
+}
+
+class HttpMount implements Mounted {
+  readonly #sessions: HttpSessions;
+  readonly #limits: typeof HOST_LIMITS;
+  readonly #onFailure: (error: unknown, what: string) => void;
+  readonly #endless = new Set<HttpAnswer>();
+  #posts = 0;
+
+  constructor(
+    options: HttpFrontOptions,
+    { app, isDraining, draining }: MountPoint,
+    onFailure: (error: unknown, what: string) => void,
+  ) {
+    const { address, open, log, sessions = SESSIONS, idle = IDLE } = options;
+    const { allowedOrigins = [], allowedHosts = [], bytes = HOST_LIMITS.bytes } = options;
+    this.#sessions = new HttpSessions(open, { most: sessions, idle }, onFailure);
+    this.#limits = { ...HOST_LIMITS, bytes };
+    this.#onFailure = onFailure;
+    const { host = "127.0.0.1" } = address;
+    const forbid = (res: Response, reason: string): void =>
+      refuse(res, 403, INVALID_REQUEST, reason);
+    draining.addEventListener("abort", () => this.#endStreams(), { once: true });
+    app.use(PATH, [
+      requestLog({ binding: "mcp", denialHeader: DENIAL_HEADER, log, metrics: undefined }),
+      sameOrigin({ host, allowedOrigins, allowedHosts }, forbid),
+      refuseWhileDraining(isDraining, answer),
+    ]);
+    app.post(
+      PATH,
+      this.#bounded(),
+      contentType([JSON_TYPE], answer),
+      this.#body(bytes),
+      (req, res) => this.#post(req, res),
+    );
+    const other: RequestHandler = (_req, res) => {
+      res.setHeader("Allow", "POST, GET, DELETE");
+      refuse(res, 405, INVALID_REQUEST, "the method must be POST, GET or DELETE");
+    };
+    // Express would answer HEAD as GET.
+    app.head(PATH, other);
+    app.get(PATH, (req, res) => this.#get(req, res));
+    app.delete(PATH, (req, res) => this.#delete(req, res));
+    app.all(PATH, other);
+  }
+
+  async stop(): Promise<void> {
+    await this.#sessions.close();
+  }
+
+  /** Ends the streams that would otherwise stay open. */
+  #endStreams(): void {
+    this.#sessions.endStreams();
+    for (const endless of this.#endless) endless.cut();
+  }
+
+  #bounded(): RequestHandler {
+    return (_req, res, next) => {
+      if (this.#posts >= MOST_POSTS) {
+        const message = "the gate works on as many requests as it can; try again soon";
+        return answer(res, { status: 503, reason: "unavailable", message, retryAfter: 1 });
+      }
+      this.#posts++;
+      res.once("close", () => this.#posts--);
+      next();
+    };
+  }
+
+  /** Reads the bytes of a body. */
+  #body(limit: number): RequestHandler {
+    const read = express.raw({ type: () => true, limit, inflate: false });
+    return (req, res, next) => {
+      read(req, res, (error?: { readonly type?: unknown }) => {
+        if (error === undefined) return next();
+        const isLarge = error.type === "entity.too.large";
+        const reason = isLarge ? `the body has more than ${limit} bytes` : "the body is unreadable";
+        refuse(res, isLarge ? 413 : 400, INVALID_REQUEST, reason);
+      });
+    };
+  }
+
+  async #post(req: Request, res: Response): Promise<void> {
+    const { headers } = req;
+    const accepted = headers.accept ?? "";
+    if (req.accepts(JSON_TYPE) === false || req.accepts(EVENTS) === false || accepted === "") {
+      return refuse(res, 406, INVALID_REQUEST, `Accept must name ${JSON_TYPE} and ${EVENTS}`);
+    }
+    const body: unknown = req.body;
+    const read = readMessage(body instanceof Uint8Array ? body : "", this.#limits);
+    if (!read.ok) return refuse(res, 400, read.code, read.reason, read.isAnswer ? null : read.id);
+    const { message } = read;
+    const given = tokensIn(headers);
+    if (!given.ok) return refuse(res, 400, INVALID_REQUEST, given.reason, message.id);
+    const route = routeOf(message, headers);
+    if (route.kind === "refused") return refuseRoute(res, route, message);
+    if (route.kind === "dropped") return void res.status(202).end();
+    try {
+      if (route.kind === "shared") {
+        await this.#take(await this.#sessions.shared(), message, {
+          req,
+          res,
+          tokens: given.tokens,
+        });
+      } else await this.#old(route.kind, message, { req, res, tokens: given.tokens });
+    } catch (error) {
+      this.#onFailure(error, "message");
+      // A stream that has begun is cut: its request has no answer.
+      if (res.headersSent) res.end();
+      else
+        refuse(
+          res,
+          503,
+          INTERNAL_ERROR,
+          "the gate cannot work on this; its log says why",
+          message.id,
+        );
+    }
+  }
+
+  async #old(kind: "opening" | "session", message: Message, post: Post): Promise<void> {
+    const { req, res } = post;
+    const flaw = oldHeadersFlaw(req.headers);
+    if (flaw?.kind === "refused") return refuseRoute(res, flaw, message);
+    if (kind === "session") {
+      const found = this.#find(req, res, message.id);
+      if (found !== undefined) await this.#take(found.session, message, post, found);
+      return;
+    }
+    const opened = await this.#sessions.create();
+    if (opened === undefined) {
+      const reason = "there are as many sessions as the gate can have; try again later";
+      return refuse(res.setHeader("Retry-After", "60"), 503, INVALID_REQUEST, reason, message.id);
+    }
+    res.setHeader("Mcp-Session-Id", opened.id);
+    await this.#take(opened.session, message, post, opened);
+  }
+
+  /** Hands a message to a session, and answers. */
+  async #take(
+    session: HostSession,
+    message: Message,
+    { req, res, tokens }: Post,
+    old?: HttpSession,
+  ): Promise<void> {
+    const { headers } = req;
+    const about = { credentials: tokens, era: eraOf(message), headers: parameterHeaders(headers) };
+    const done = old === undefined ? () => {} : this.#sessions.use(old.id);
+    res.once("close", done);
+    if (message.kind !== "request") {
+      const send = async (): Promise<void> => {};
+      await session.receive(message, { ...about, send, signal: new AbortController().signal });
+      res.status(202).end();
+      return;
+    }
+    const isOpening = message.method === "initialize";
+    const answering = new HttpAnswer(res, about.era, (isError) => {
+      // A session that was not opened has no id.
+      if (!isOpening || !isError || old === undefined) return;
+      if (!res.headersSent) res.removeHeader("Mcp-Session-Id");
+      this.#sessions.end(old.id).catch((error) => this.#onFailure(error, "session"));
+    });
+    if (message.method === LISTEN) {
+      this.#endless.add(answering);
+      res.once("close", () => this.#endless.delete(answering));
+    }
+    const exchange: Exchange = {
+      ...about,
+      send: (text) => answering.send(text),
+      signal: answering.signal,
+    };
+    await session.receive(message, exchange);
+  }
+
+  async #get(req: Request, res: Response): Promise<void> {
+    if (req.accepts(EVENTS) === false || req.headers.accept === undefined) {
+      return refuse(res, 406, INVALID_REQUEST, `Accept must name ${EVENTS}`);
+    }
+    if (req.headers[SESSION] === undefined) {
+      // The new era has no such stream.
+      res.setHeader("Allow", "POST");
+      return refuse(res, 405, INVALID_REQUEST, "without a session there is no stream");
+    }
+    const found = this.#find(req, res);
+    if (found === undefined) return;
+    res.once("close", this.#sessions.use(found.id));
+    await found.stream.open(res);
+  }
+
+  async #delete(req: Request, res: Response): Promise<void> {
+    const found = this.#find(req, res);
+    if (found === undefined) return;
+    await this.#sessions.end(found.id);
+    res.status(204).end();
+  }
+
+  /** Finds the session that a request names, or answers that there is none. */
+  #find(req: Request, res: Response, id?: string | number): HttpSession | undefined {
+    const named = one(req.headers, SESSION);
+    if (named === undefined) {
+      refuse(res, 400, INVALID_REQUEST, "the header Mcp-Session-Id is missing", id);
+      return undefined;
+    }
+    const found = this.#sessions.get(named);
+    if (found === undefined) refuse(res, 404, INVALID_REQUEST, "there is no such session", id);
+    return found;
+  }
+}
+
+/** A POST with the tokens in its headers. */
+interface Post {
+  readonly req: Request;
+  readonly res: Response;
+  readonly tokens: readonly string[];
+}
+
+function refuseRoute(
+  res: Response,
+  { code, reason }: Extract<Route, { kind: "refused" }>,
+  { kind, id }: Message,
+): void {
+  refuse(res, 400, code, reason, kind === "request" ? id : null);
+}

@@ -1,0 +1,120 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { readBearer } from "../../../auth/bearer.js";
+import { isObject } from "../../../bytes/json.js";
+import { CAPABILITY_HEADER } from "../../../http/headers.js";
+import { INVALID_REQUEST, type Message, versionOf } from "../message/message.js";
+import { HEADER_MISMATCH, namedIn, readHeaderValue } from "../message/mirrored-headers.js";
+
+/** Where a message goes. */
+export type Route =
+  /** A request of the new era goes to the session that all share. */
+  | { readonly kind: "shared" }
+  /** A notification of the new era: there is none that means anything over HTTP. */
+  | { readonly kind: "dropped" }
+  /** `initialize` opens a session. */
+  | { readonly kind: "opening" }
+  /** A message of the old era goes to the session that its header names. */
+  | { readonly kind: "session" }
+  | { readonly kind: "refused"; readonly code: number; readonly reason: string };
+
+const INVALID_PARAMS = -32602;
+const FIRST_NEW = "2026-07-28";
+const VERSION = /^\d{4}-\d{2}-\d{2}$/;
+const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+/** Decides by a message's body where it goes; headers must agree with the body (2026-07-28, "Server Validation"). */
+export function routeOf(message: Message, headers: IncomingHttpHeaders): Route {
+  const version = versionOf(message.value);
+  const header = one(headers, "mcp-protocol-version");
+  const isNew = header !== undefined && VERSION.test(header) && header >= FIRST_NEW;
+  if (version === undefined) {
+    if (message.kind === "response") return { kind: "session" };
+    if (message.kind === "notification") return { kind: isNew ? "dropped" : "session" };
+    if (!isNew) return { kind: message.method === "initialize" ? "opening" : "session" };
+    if (message.method === "initialize") {
+      return mismatch("MCP-Protocol-Version", "initialize belongs to earlier versions");
+    }
+    return refused(
+      INVALID_PARAMS,
+      "params._meta must name the protocol version, as the header does",
+    );
+  }
+  if (message.kind !== "request") return { kind: "dropped" };
+  return mirrored(message, headers, version, header);
+}
+
+function mirrored(
+  { value, method = "" }: Message,
+  headers: IncomingHttpHeaders,
+  version: string,
+  header: string | undefined,
+): Route {
+  if (header !== version) return mismatch("MCP-Protocol-Version", "the body names another version");
+  if (one(headers, "mcp-method") !== method) {
+    return mismatch("Mcp-Method", "the body has another method");
+  }
+  const name = namedIn(method, value);
+  const given = one(headers, "mcp-name");
+  if (name !== undefined && (given === undefined || readHeaderValue(given) !== name)) {
+    return mismatch("Mcp-Name", "the body has another name");
+  }
+  const { params } = value;
+  const meta = isObject(params) ? params["_meta"] : undefined;
+  const isWhole = isObject(meta) && isObject(meta[CAPABILITIES]);
+  return isWhole
+    ? { kind: "shared" }
+    : refused(INVALID_PARAMS, `params._meta must have "${CAPABILITIES}", an object`);
+}
+
+function mismatch(header: string, why: string): Route {
+  return refused(
+    HEADER_MISMATCH,
+    `Header mismatch: ${header} is missing or does not agree: ${why}`,
+  );
+}
+
+function refused(code: number, reason: string): Route {
+  return { kind: "refused", code, reason };
+}
+
+/** Returns why the old era's headers of a request cannot be accepted. */
+export function oldHeadersFlaw(headers: IncomingHttpHeaders): Route | undefined {
+  const version = one(headers, "mcp-protocol-version");
+  if (version === undefined || OLD_VERSIONS.has(version)) return undefined;
+  return refused(INVALID_REQUEST, "MCP-Protocol-Version names a version that is not supported");
+}
+
+const OLD_VERSIONS: ReadonlySet<string> = new Set([
+  "2024-11-05",
+  "2025-03-26",
+  "2025-06-18",
+  "2025-11-25",
+]);
+
+/** The tokens that came with a request, or a sentence about what is wrong with their headers. */
+export type HeaderTokens =
+  | { readonly ok: true; readonly tokens: readonly string[] }
+  | { readonly ok: false; readonly reason: string };
+
+/** Reads the tokens in `Proviso-Capability`, separated by commas, and a bearer token. All of them count. */
+export function tokensIn(headers: IncomingHttpHeaders): HeaderTokens {
+  const own = one(headers, CAPABILITY_HEADER.toLowerCase());
+  const tokens = own === undefined ? [] : own.split(",").map((token) => token.trim());
+  if (!tokens.every((token) => TOKEN.test(token))) {
+    return { ok: false, reason: `the header ${CAPABILITY_HEADER} must hold tokens in base64url` };
+  }
+  const { authorization } = headers;
+  if (authorization === undefined) return { ok: true, tokens };
+  const bearer = readBearer({ headers }, "send a capability in it", Number.POSITIVE_INFINITY);
+  if (bearer.ok) return { ok: true, tokens: [...new Set([...tokens, bearer.token])] };
+  const { code, message } = bearer.denial;
+  // Credentials of another scheme are for a proxy in front.
+  return code === "token_missing" ? { ok: true, tokens } : { ok: false, reason: message };
+}
+
+/** Returns a header; repeated ones are joined by commas. */
+export function one(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}

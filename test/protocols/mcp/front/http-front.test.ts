@@ -1,0 +1,539 @@
+import { once } from "node:events";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  CreateMessageRequestSchema,
+  LoggingMessageNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
+import { pino } from "pino";
+import { afterEach, expect, test } from "vitest";
+import {
+  type HttpFrontOptions,
+  serveHttp,
+} from "../../../../src/protocols/mcp/front/http-front.js";
+import { openHttpServer } from "../../../../src/protocols/mcp/server/http-server.js";
+import { Recorder, Relay, serveModern, startEverything } from "../support.js";
+
+const stops: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+const never = new Promise<never>(() => {});
+
+/** A front whose sessions remember what they get. */
+async function served(options: Partial<HttpFrontOptions> = {}) {
+  const sessions: Recorder[] = [];
+  const opened: boolean[] = [];
+  const ends: (() => void)[] = [];
+  const front = await serveHttp({
+    address: {},
+    log: pino({ level: "silent" }),
+    grace: 200,
+    open: async (stateless) => {
+      const session = new Recorder();
+      session.onReceive = async ({ id, kind }, { send }) => {
+        if (kind === "request") await send(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
+      };
+      sessions.push(session);
+      opened.push(stateless);
+      const ended = new Promise<void>((resolve) => void ends.push(resolve));
+      return { session, ended };
+    },
+    ...options,
+  });
+  stops.push(() => front.close());
+  return { front, url: new URL(front.url), sessions, opened, ends };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly text: string;
+}
+
+type Headers = { readonly [name: string]: string };
+
+/** Sends a request as it is, and leaves reading to the caller. */
+async function open(url: URL, method: string, headers: Headers, body?: string | Buffer) {
+  const sent = requestHttp(url, { method, headers });
+  sent.on("error", () => {});
+  sent.end(body);
+  const [res]: IncomingMessage[] = await once(sent, "response");
+  if (res === undefined) throw new Error("no response");
+  return res;
+}
+
+async function ask(
+  url: URL,
+  method: string,
+  headers: Headers,
+  body?: string | Buffer,
+): Promise<Reply> {
+  const res = await open(url, method, headers, body);
+  let text = "";
+  for await (const chunk of res) text += chunk;
+  return { status: res.statusCode ?? 0, headers: res.headers, text };
+}
+
+const POST = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+const post = (url: URL, body: string | Buffer, headers: Headers = {}): Promise<Reply> =>
+  ask(url, "POST", { ...POST, ...headers }, body);
+
+const call = (id: number, method: string, params: object = {}): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params });
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const modern = (id: number, method: string, params: object = {}): string =>
+  call(id, method, { ...params, _meta: META });
+const MODERN = { "mcp-protocol-version": "2026-07-28" };
+
+const codeOf = ({ text }: Reply): unknown => JSON.parse(text).error.code;
+
+/** Opens a session of the old era. */
+async function initialized(url: URL): Promise<Headers> {
+  const { status, headers } = await post(url, call(1, "initialize"));
+  expect(status).toBe(200);
+  return { "mcp-session-id": String(headers["mcp-session-id"]) };
+}
+
+test("an official client of 2025-11-25 works through both ends over HTTP", async () => {
+  const { url: upstream, process: child } = await startEverything();
+  stops.push(() => child.kill());
+  const { url } = await served({
+    open: async () => ({ session: new Relay(openHttpServer({ url: upstream })), ended: never }),
+  });
+  const client = new OldClient({ name: "t", version: "1" }, { capabilities: { sampling: {} } });
+  client.setRequestHandler(CreateMessageRequestSchema, async () => ({
+    role: "assistant",
+    model: "none",
+    content: { type: "text", text: "sampled" },
+  }));
+  const transport = new OldTransport(url);
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  expect(tools.length).toBeGreaterThan(5);
+  const progress: number[] = [];
+  const long = { name: "trigger-long-running-operation", arguments: { duration: 0.3, steps: 3 } };
+  await client.callTool(long, undefined, { onprogress: (one) => void progress.push(one.progress) });
+  expect(progress).toEqual([1, 2, 3]);
+  const asked = { name: "trigger-sampling-request", arguments: { prompt: "x", maxTokens: 5 } };
+  expect(JSON.stringify(await client.callTool(asked))).toContain("sampled");
+  const logged = new Promise((resolve) => {
+    client.setNotificationHandler(LoggingMessageNotificationSchema, resolve);
+  });
+  await client.callTool({ name: "toggle-simulated-logging", arguments: {} });
+  await logged;
+  await transport.terminateSession();
+  await expect(client.listTools()).rejects.toThrow();
+  await client.close();
+});
+
+test("an official client of 2026-07-28 works through both ends over HTTP", async () => {
+  const cancelled: boolean[] = [];
+  const upstream = await serveModern(() => {
+    const made = new McpServer({ name: "m", version: "1" }, { capabilities: { tools: {} } });
+    const properties = { text: { type: "string", "x-mcp-header": "Text" } } as const;
+    const inputSchema = fromJsonSchema<{ text: string }>({ type: "object", properties });
+    made.registerTool("echo", { inputSchema }, async ({ text }, { mcpReq }) => {
+      if (text === "progress") await mcpReq.log?.("info", "half");
+      if (text === "slow") {
+        await once(mcpReq.signal, "abort");
+        cancelled.push(true);
+      }
+      return { content: [{ type: "text", text }] };
+    });
+    return made;
+  });
+  const { url, opened } = await served({
+    open: async () => ({ session: new Relay(openHttpServer({ url: upstream })), ended: never }),
+  });
+  const client = new Client({ name: "t", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(url));
+  expect(client.getProtocolEra()).toBe("modern");
+  await client.listTools();
+  for (const text of ["plain", "Ünïcode é🙂"]) {
+    const { content } = await client.callTool({ name: "echo", arguments: { text } });
+    expect(content).toEqual([{ type: "text", text }]);
+  }
+  const stop = new AbortController();
+  const slow = client.callTool(
+    { name: "echo", arguments: { text: "slow" } },
+    { signal: stop.signal },
+  );
+  await sleep(200);
+  stop.abort();
+  await expect(slow).rejects.toThrow();
+  // The closed exchange cancels the call at the server behind.
+  for (let tries = 0; tries < 100 && cancelled.length === 0; tries++) await sleep(10);
+  expect(cancelled).toEqual([true]);
+  expect(opened).toEqual([]);
+  await client.close();
+});
+
+test("in the new era all share one session, and each brings its own tokens", async () => {
+  const { url, sessions, opened } = await served();
+  const headers = { ...MODERN, "mcp-method": "tools/call", "mcp-name": "a", "mcp-param-x": "y" };
+  const body = modern(1, "tools/call", { name: "a" });
+  const first = await post(url, body, { ...headers, "proviso-capability": "one, two" });
+  await post(url, body, {
+    ...headers,
+    authorization: "Bearer three",
+    "proviso-capability": "four",
+  });
+  await post(url, body, { ...headers, authorization: "Basic eDp5" });
+  expect(first).toMatchObject({ status: 200, text: '{"jsonrpc":"2.0","id":1,"result":{}}' });
+  expect(first.headers["mcp-session-id"]).toBeUndefined();
+  expect(opened).toEqual([true]);
+  const { received } = sessions[0] ?? new Recorder();
+  expect(received.map(({ message, exchange }) => [message.text, exchange.era])).toEqual(
+    Array(3).fill([body, "new"]),
+  );
+  expect(received.map(({ exchange }) => exchange.credentials)).toEqual([
+    ["one", "two"],
+    ["four", "three"],
+    [],
+  ]);
+  expect(received[0]?.exchange.headers).toEqual({ "mcp-param-x": "y" });
+});
+
+test.each([
+  ["no version", { "mcp-method": "tools/call", "mcp-name": "a" }],
+  [
+    "another version",
+    {
+      ...MODERN,
+      "mcp-protocol-version": "2026-07-29",
+      "mcp-method": "tools/call",
+      "mcp-name": "a",
+    },
+  ],
+  ["no method", { ...MODERN, "mcp-name": "a" }],
+  ["another method", { ...MODERN, "mcp-method": "tools/list", "mcp-name": "a" }],
+  ["a method in capitals", { ...MODERN, "mcp-method": "Tools/Call", "mcp-name": "a" }],
+  ["no name", { ...MODERN, "mcp-method": "tools/call" }],
+  ["another name", { ...MODERN, "mcp-method": "tools/call", "mcp-name": "b" }],
+  ["a name in bad base64", { ...MODERN, "mcp-method": "tools/call", "mcp-name": "=?base64?YQ?=" }],
+  ["two names", { ...MODERN, "mcp-method": "tools/call", "mcp-name": "a, b" }],
+] satisfies [string, Headers][])(
+  "headers with %s do not agree with the body",
+  async (_, headers) => {
+    const { url, sessions } = await served();
+    const reply = await post(url, modern(7, "tools/call", { name: "a" }), headers);
+    expect([reply.status, codeOf(reply), JSON.parse(reply.text).id]).toEqual([400, -32020, 7]);
+    expect(sessions).toHaveLength(0);
+  },
+);
+
+test.each([
+  ["a name in base64", "=?base64?YQ==?="],
+  ["spaces around the name", "  a  "],
+])("headers agree with %s", async (_, name) => {
+  const { url } = await served();
+  const headers = { ...MODERN, "mcp-method": "tools/call", "mcp-name": name };
+  expect((await post(url, modern(1, "tools/call", { name: "a" }), headers)).status).toBe(200);
+});
+
+test.each([
+  ["no JSON", "{", {}, 400, -32700],
+  ["nothing", "", {}, 400, -32700],
+  ["a batch", `[${call(1, "ping")}]`, {}, 400, -32600],
+  ["a method twice", '{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}', {}, 400, -32600],
+  ["what is not UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), {}, 400, -32700],
+  ["text", "{}", { "content-type": "text/plain" }, 415, -32600],
+  ["another charset", "{}", { "content-type": "application/json; charset=utf-16" }, 400, -32600],
+  ["compression", "{}", { "content-encoding": "gzip" }, 400, -32600],
+  ["too much", `"${"x".repeat(5000)}"`, {}, 413, -32600],
+  ["no wish for events", call(1, "initialize"), { accept: "application/json" }, 406, -32600],
+  ["two tokens in one", call(1, "initialize"), { "proviso-capability": "a b" }, 400, -32600],
+  ["an empty token", call(1, "initialize"), { "proviso-capability": "a,,b" }, 400, -32600],
+  ["two bearers", call(1, "initialize"), { authorization: "Bearer a b" }, 400, -32600],
+  ["no session", call(1, "ping"), {}, 400, -32600],
+  ["an unknown session", call(1, "ping"), { "mcp-session-id": "x" }, 404, -32600],
+  ["an answer without session", '{"jsonrpc":"2.0","id":1,"result":{}}', {}, 400, -32600],
+  [
+    "an unknown version",
+    call(1, "initialize"),
+    { "mcp-protocol-version": "1999-01-01" },
+    400,
+    -32600,
+  ],
+  ["initialize with a new version", call(1, "initialize"), MODERN, 400, -32020],
+  ["a new version and no _meta", call(1, "tools/list"), MODERN, 400, -32602],
+  [
+    "no capabilities of the client",
+    call(1, "tools/list", { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }),
+    { ...MODERN, "mcp-method": "tools/list" },
+    400,
+    -32602,
+  ],
+] satisfies [string, string | Buffer, Headers, number, number][])(
+  "a POST with %s is refused, and no session gets it",
+  async (_, body, headers, status, code) => {
+    const { url, sessions } = await served({ bytes: 1000 });
+    const reply = await post(url, body, headers);
+    expect([reply.status, codeOf(reply)]).toEqual([status, code]);
+    expect(sessions).toHaveLength(0);
+  },
+);
+
+test.each([
+  [{ origin: "https://evil.example" }, 403],
+  [{ origin: "null" }, 403],
+  [{ origin: "http://localhost.evil.example" }, 403],
+  [{ host: "evil.example" }, 403],
+  [{ host: "127.0.0.1.evil.example" }, 403],
+  [{ host: "evil.example", origin: "http://localhost:1" }, 403],
+  [{ origin: "http://localhost:6274" }, 200],
+  [{ origin: "https://app.example" }, 200],
+  [{ host: "gate.example:99" }, 200],
+  [{ host: "localhost:1" }, 200],
+  [{ host: "[::1]:1" }, 200],
+] satisfies [Headers, number][])("a page or a name %o is answered %i", async (headers, status) => {
+  const { url, sessions } = await served({
+    allowedOrigins: ["https://app.example"],
+    allowedHosts: ["gate.example"],
+  });
+  const body = modern(1, "ping");
+  const reply = await post(url, body, { ...MODERN, "mcp-method": "ping", ...headers });
+  expect(reply.status).toBe(status);
+  expect(sessions).toHaveLength(status === 200 ? 1 : 0);
+  for (const method of ["GET", "DELETE", "OPTIONS"]) {
+    const got = await ask(url, method, { accept: "text/event-stream", ...headers });
+    expect(got.status === 403).toBe(status === 403);
+  }
+});
+
+test("errors of the new era have their HTTP statuses, and those of tools and of the old era 200", async () => {
+  const { url, sessions } = await served();
+  const session = await initialized(url);
+  await post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
+  for (const [code, status] of [
+    [-32601, 404],
+    [-32020, 400],
+    [-32021, 400],
+    [-32022, 400],
+    [-32602, 200],
+    [1, 200],
+  ]) {
+    for (const one of sessions) {
+      one.onReceive = async ({ id }, { send }) =>
+        send(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message: "" } }));
+    }
+    const reply = await post(url, modern(1, "x"), { ...MODERN, "mcp-method": "x" });
+    expect([reply.status, codeOf(reply)]).toEqual([status, code]);
+    expect((await post(url, call(2, "x"), session)).status).toBe(200);
+  }
+});
+
+test("what comes before the response makes a stream, and nothing comes after", async () => {
+  const { url, sessions } = await served();
+  const session = await initialized(url);
+  const text = '{\n"jsonrpc":"2.0","id":2,"result":{"s":"\u2028"}}';
+  const [own] = sessions;
+  if (own === undefined) throw new Error("no session");
+  own.onReceive = async (_, { send }) => {
+    await send('{"jsonrpc":"2.0","method":"notifications/progress"}');
+    await send(text);
+    await send('{"jsonrpc":"2.0","method":"late"}');
+  };
+  const reply = await post(url, call(2, "tools/call"), session);
+  expect(reply.headers).toMatchObject({
+    "content-type": "text/event-stream",
+    "x-accel-buffering": "no",
+  });
+  expect(reply.text).toBe(
+    'data: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n' +
+      'data: { "jsonrpc":"2.0","id":2,"result":{"s":"\\u2028"}}\n\n',
+  );
+  own.onReceive = async (_, { send }) => send(text);
+  // Alone, it is the very text.
+  expect((await post(url, call(3, "tools/call"), session)).text).toBe(text);
+});
+
+test("a request that takes long gets a stream before its answer", async () => {
+  const { url, sessions } = await served();
+  const session = await initialized(url);
+  for (const one of sessions) {
+    one.onReceive = async ({ id }, { send }) => {
+      void sleep(5500).then(() => send(JSON.stringify({ jsonrpc: "2.0", id, result: {} })));
+    };
+  }
+  const began = Date.now();
+  const res = await open(url, "POST", { ...POST, ...session }, call(2, "slow"));
+  expect(Date.now() - began).toBeLessThan(5400);
+  let text = "";
+  for await (const chunk of res) text += chunk;
+  expect(text).toBe('data: {"jsonrpc":"2.0","id":2,"result":{}}\n\n');
+});
+
+test("a caller of the new era that leaves cancels, and one of the old era does not disturb its session", async () => {
+  const { url, sessions } = await served();
+  const session = await initialized(url);
+  await post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
+  for (const [body, headers, at] of [
+    [modern(2, "x"), { ...MODERN, "mcp-method": "x" }, 1],
+    [call(2, "x"), session, 0],
+  ] as const) {
+    const one = sessions[at];
+    if (one === undefined) throw new Error("no session");
+    one.onReceive = async () => {};
+    const sent = requestHttp(url, { method: "POST", headers: { ...POST, ...headers } });
+    sent.on("error", () => {});
+    sent.end(body);
+    while (one.received.length < 2) await sleep(5);
+    expect(one.received[1]?.exchange.signal.aborted).toBe(false);
+    sent.destroy();
+    await sleep(50);
+    expect(one.received[1]?.exchange.signal.aborted).toBe(true);
+    expect(one.isClosed).toBe(false);
+  }
+});
+
+test("a session of the old era has servers of its own, a stream, and an end", async () => {
+  const { url, sessions, opened } = await served();
+  const [first, second] = [await initialized(url), await initialized(url)];
+  expect(opened).toEqual([false, false]);
+  expect(first["mcp-session-id"]).toMatch(/^[A-Za-z0-9_-]{24}$/);
+  const notice = (text: string): string => JSON.stringify({ jsonrpc: "2.0", method: text });
+  expect(await post(url, notice("notifications/initialized"), second)).toMatchObject({
+    status: 202,
+    text: "",
+  });
+  expect(sessions.map(({ received }) => received.length)).toEqual([1, 2]);
+  // What the server says before the stream is open arrives with it.
+  await sessions[1]?.toHost(notice("early"));
+  const stream = await open(url, "GET", { accept: "text/event-stream", ...second });
+  let heard = "";
+  stream.on("data", (chunk) => (heard += chunk));
+  await sessions[1]?.toHost(notice("late"));
+  await sessions[0]?.toHost(notice("other"));
+  await sleep(50);
+  expect(heard).toBe(`data: ${notice("early")}\n\ndata: ${notice("late")}\n\n`);
+  const ended = once(stream, "end");
+  expect((await ask(url, "DELETE", second)).status).toBe(204);
+  await ended;
+  expect(sessions.map(({ isClosed }) => isClosed)).toEqual([false, true]);
+  for (const reply of [
+    await post(url, call(2, "ping"), second),
+    await ask(url, "GET", { accept: "text/event-stream", ...second }),
+    await ask(url, "DELETE", second),
+  ]) {
+    expect(reply.status).toBe(404);
+  }
+  expect((await post(url, call(2, "ping"), first)).status).toBe(200);
+});
+
+test("without a session there is no stream, and other methods are not allowed", async () => {
+  const { url } = await served();
+  expect((await ask(url, "GET", { accept: "text/event-stream" })).status).toBe(405);
+  expect((await ask(url, "GET", { accept: "application/json" })).status).toBe(406);
+  expect((await ask(url, "DELETE", {})).status).toBe(400);
+  for (const method of ["PUT", "PATCH", "OPTIONS", "HEAD"]) {
+    expect((await ask(url, method, { accept: "text/event-stream" })).status).toBe(405);
+  }
+});
+
+test("an initialize that is refused opens no session", async () => {
+  const { url, sessions } = await served({
+    open: async () => {
+      const session = new Recorder();
+      sessions.push(session);
+      session.onReceive = async ({ id }, { send }) =>
+        send(JSON.stringify({ jsonrpc: "2.0", id, error: { code: 1, message: "no" } }));
+      return { session, ended: never };
+    },
+  });
+  const reply = await post(url, call(1, "initialize"));
+  expect([reply.status, reply.headers["mcp-session-id"]]).toEqual([200, undefined]);
+  await sleep(20);
+  expect(sessions[0]?.isClosed).toBe(true);
+});
+
+test("sessions are counted, and those that nobody uses end", async () => {
+  const { url, sessions } = await served({ sessions: 2, idle: 150 });
+  const busy = await initialized(url);
+  await initialized(url);
+  const full = await post(url, call(1, "initialize"));
+  expect([full.status, full.headers["retry-after"]]).toEqual([503, "60"]);
+  const stream = await open(url, "GET", { accept: "text/event-stream", ...busy });
+  await sleep(300);
+  expect(sessions.map(({ isClosed }) => isClosed)).toEqual([false, true]);
+  await initialized(url);
+  stream.destroy();
+  await sleep(300);
+  expect(sessions.every(({ isClosed }) => isClosed)).toBe(true);
+});
+
+test("when a server has ended, its session is gone, and the shared one is opened again", async () => {
+  const { url, sessions, ends, opened } = await served();
+  const ping = () => post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
+  const session = await initialized(url);
+  await ping();
+  for (const end of ends.splice(0)) end();
+  await sleep(20);
+  expect(sessions.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+  expect((await post(url, call(2, "ping"), session)).status).toBe(404);
+  expect((await ping()).status).toBe(200);
+  expect(opened).toEqual([false, true, true]);
+});
+
+test("a server that does not start is a 503 that tells nothing, and is started again", async () => {
+  let tries = 0;
+  const { url } = await served({
+    open: async () => {
+      tries++;
+      throw new Error("secret");
+    },
+  });
+  for (const body of [call(1, "initialize"), modern(1, "ping"), modern(2, "ping")]) {
+    const headers = body.includes("_meta") ? { ...MODERN, "mcp-method": "ping" } : {};
+    const reply = await post(url, body, headers);
+    expect([reply.status, codeOf(reply)]).toEqual([503, -32603]);
+    expect(reply.text).not.toContain("secret");
+  }
+  expect(tries).toBe(3);
+});
+
+test("closing answers what is pending, ends streams, and closes every session", async () => {
+  const { front, url, sessions } = await served({ grace: 2000 });
+  const session = await initialized(url);
+  const stream = await open(url, "GET", { accept: "text/event-stream", ...session });
+  const [own] = sessions;
+  if (own === undefined) throw new Error("no session");
+  own.onReceive = async ({ id }, { send }) => {
+    void sleep(200).then(() => send(JSON.stringify({ jsonrpc: "2.0", id, result: {} })));
+  };
+  const pending = post(url, call(5, "slow"), session);
+  await sleep(50);
+  const began = Date.now();
+  const closed = front.close();
+  stream.resume();
+  await once(stream, "end");
+  expect((await pending).status).toBe(200);
+  await closed;
+  expect(Date.now() - began).toBeLessThan(1500);
+  expect(sessions.every(({ isClosed }) => isClosed)).toBe(true);
+});
+
+test("closing cuts what does not end, after its grace", async () => {
+  const { front, url, sessions } = await served({ grace: 100 });
+  const session = await initialized(url);
+  for (const one of sessions) one.onReceive = async () => {};
+  const pending = post(url, call(5, "hang"), session).catch(() => undefined);
+  await sleep(50);
+  const began = Date.now();
+  await front.close();
+  await pending;
+  expect(Date.now() - began).toBeLessThan(3000);
+  expect(sessions[0]?.isClosed).toBe(true);
+});
