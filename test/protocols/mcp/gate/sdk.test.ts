@@ -2,18 +2,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
-import {
-  Client,
-  type ClientOptions,
-  type JSONRPCMessage,
-  type Transport,
-} from "@modelcontextprotocol/client";
+import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
-import { LineSplitter } from "../../../../src/bytes/line-splitter.js";
 import type { MintRequest } from "../../../../src/capability/mint.js";
 import { serveStdio } from "../../../../src/protocols/mcp/front/stdio-front.js";
 import { startStdioServer } from "../../../../src/protocols/mcp/server/stdio-server.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { StreamTransport } from "../support.js";
 import { openTestGate, type TestGate } from "./support.js";
 
 const { resolve } = createRequire(import.meta.url);
@@ -21,32 +16,6 @@ const { resolve } = createRequire(import.meta.url);
 /** The program of a published server. */
 function programOf(name: string): string {
   return join(dirname(resolve(`@modelcontextprotocol/${name}/package.json`)), "dist", "index.js");
-}
-
-/** Speaks to a gate's standard streams. */
-class StreamTransport implements Transport {
-  onmessage?: (message: JSONRPCMessage) => void;
-  onclose?: () => void;
-  readonly toGate = new PassThrough();
-  readonly fromGate = new PassThrough();
-
-  async start(): Promise<void> {
-    const splitter = new LineSplitter(1 << 24);
-    this.fromGate.on("data", (chunk: Uint8Array) => {
-      for (const line of splitter.split(chunk)) {
-        if (line.kind === "line") this.onmessage?.(JSON.parse(Buffer.from(line.bytes).toString()));
-      }
-    });
-  }
-
-  async send(message: JSONRPCMessage): Promise<void> {
-    this.toGate.write(`${JSON.stringify(message)}\n`);
-  }
-
-  async close(): Promise<void> {
-    this.toGate.end();
-    this.onclose?.();
-  }
 }
 
 /** Connects the official client to a server through the gate. */
@@ -63,11 +32,12 @@ async function connect(
     onStderr: () => {},
   });
   const gate = await openTestGate([connection], allowed);
-  const transport = new StreamTransport();
+  const [toGate, fromGate] = [new PassThrough(), new PassThrough()];
+  const transport = new StreamTransport(fromGate, toGate);
   const served = serveStdio({
     session: gate.gate,
-    input: transport.toGate,
-    output: transport.fromGate,
+    input: toGate,
+    output: fromGate,
     signal: new AbortController().signal,
     log: () => {},
   });

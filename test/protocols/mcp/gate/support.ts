@@ -11,6 +11,7 @@ import type {
   ServerConnection,
   ServerEnd,
 } from "../../../../src/protocols/mcp/server/connection.js";
+import { PinStore } from "../../../../src/protocols/mcp/tools/pins.js";
 import {
   createStores,
   type LedgerStore,
@@ -126,6 +127,7 @@ export interface TestGate {
   readonly issuer: Issuer;
   readonly ledger: LedgerStore;
   readonly revocations: RevocationStore;
+  readonly pins: PinStore;
   readonly log: readonly string[];
   /** The gate's own token; empty if it has none. */
   readonly ownToken: string;
@@ -140,7 +142,6 @@ export async function openTestGate(
   options: {
     readonly stateless?: boolean;
     readonly answerWithin?: number;
-    readonly changed?: Set<string>;
   } = {},
 ): Promise<TestGate> {
   const database = await createStores(join(temporaryFolder(), "proviso.db"));
@@ -159,8 +160,7 @@ export async function openTestGate(
     recordValues: ["path"],
   });
   const log: string[] = [];
-  const { changed = new Set<string>() } = options;
-  const pins = { check: async () => changed };
+  const pins = new PinStore(database);
   const gate = openGateSession({
     servers,
     authority,
@@ -175,7 +175,7 @@ export async function openTestGate(
     await ledger.close();
     await database.close();
   });
-  return { gate, host, issuer, ledger, revocations, log, ownToken: own[0] ?? "", mint };
+  return { gate, host, issuer, ledger, revocations, pins, log, ownToken: own[0] ?? "", mint };
 }
 
 /** The `_meta` of a request of the new era. */
