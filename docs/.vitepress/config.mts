@@ -35,6 +35,7 @@ const protocols = [
   page("A2A conformance", "/docs/a2a-conformance"),
   page("Declaring capabilities", "/docs/declaring-capabilities"),
   page("A2E sessions", "/docs/a2e"),
+  page("The gate for MCP", "/docs/mcp-gate"),
   page("Agent-Auth", "/docs/agent-auth"),
   page("Agent-Auth: differences", "/docs/agent-auth-differences"),
   page("Delegation", "/docs/delegation"),

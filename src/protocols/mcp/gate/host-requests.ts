@@ -34,7 +34,10 @@ export class HostRequests {
   readonly #isStateless: boolean;
   /** Requests that wait for an answer, by id; none of a stateless session, whose callers may use the same ids. */
   readonly #open = new Map<string | number, AbortController>();
-  readonly #working = new Set<Promise<void>>();
+  /** Requests that have not been passed on or answered yet. */
+  #working = 0;
+  /** Called, one each time, when one of them has been. */
+  readonly #waiting: (() => void)[] = [];
   #ofSession: readonly string[] = [];
 
   constructor(parts: GateParts, subscriptions: Subscriptions, isStateless: boolean) {
@@ -50,11 +53,15 @@ export class HostRequests {
 
   /** Takes a request, and works on it beside others. */
   async receive(message: Message, exchange: Exchange): Promise<void> {
-    const work = this.#run(message, exchange)
+    this.#working++;
+    void this.#run(message, exchange)
       .catch((error) => this.#parts.log(`a request could not be answered: ${whyOf(error)}`))
-      .finally(() => this.#working.delete(work));
-    this.#working.add(work);
-    if (this.#working.size >= MOST_AT_ONCE) await Promise.race(this.#working);
+      .finally(() => {
+        this.#working--;
+        this.#waiting.shift()?.();
+      });
+    if (this.#working < MOST_AT_ONCE) return;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** Gives up a request, and tells the server that works on it. */
@@ -127,7 +134,7 @@ export class HostRequests {
     }
     const answer = async (text: string): Promise<void> => {
       if (over.aborted) return;
-      controller.abort();
+      controller.abort("answered");
       await exchange.send(text);
     };
     return { over, answer };
