@@ -10,7 +10,7 @@ describe("ambient authority", () => {
     ["advertise", ["allowed"]],
     ["prefer", ["allowed"]],
     ["require", ["capability_missing"]],
-  ])("in mode %s", async (mode, expected) => {
+  ])("a call and an admission without a capability, in mode %s", async (mode, expected) => {
     const { agent, ran, ledger } = await world({ mode });
     expect(codes(await call(agent, "list", {}))).toEqual(expected);
     const admission = await agent.admit(ALICE, []);

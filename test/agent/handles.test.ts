@@ -142,7 +142,7 @@ describe("a skill by its reach", () => {
     expect(codes(await call(agent, "list", {}, [{ token: other }]))).toEqual(["operation_denied"]);
   });
 
-  test("reach 'scoped' of collections: the skill sees collections by capability, legacy grant and ambient authority alike", async () => {
+  test("reach 'scoped' of collections: the skill gets those within its capability, legacy grant or ambient authority", async () => {
     const resources = { collections: ["reports"] };
     const rules = ["documents:read", "documents:admin"].map((grant) => {
       return { principal: "alice", grant, operations: "*", resources } as const;

@@ -153,7 +153,7 @@ describe("a request whose times leave no moment", () => {
   });
 });
 
-describe("a refusal says whether grant, policy or request took it away", () => {
+describe("a refusal says whether the grant, the policy or the request is the cause", () => {
   test.each<[string, object, object]>([
     [
       "grant",
@@ -165,14 +165,14 @@ describe("a refusal says whether grant, policy or request took it away", () => {
       { operations: ["browse"] },
       { code: "nothing_left", refused: [{ grant: "documents:read", takenBy: "policy" }] },
     ],
-  ])("here: the %s", async (_, more, expected) => {
+  ])("the cause is the %s", async (_, more, expected) => {
     const { agent } = await world();
     expect(denialOf(await agent.request(ALICE, { ...Object(REPORTS), ...more }))).toMatchObject(
       expected,
     );
   });
 
-  test("here: a query without a match, which gives no capabilities and a reason", async () => {
+  test("a query without a match is the request's fault: no capabilities, and a reason", async () => {
     const { agent } = await world();
     const outcome = await agent.request(ALICE, {
       grants: ["documents:read"],

@@ -199,7 +199,7 @@ describe("a hop past a limit is a TokenError", () => {
 
 const withDischarge = writeMacaroons([parseMacaroon(token), parseMacaroon(GENERIC)], "v2");
 
-describe("a string that is not a capability alone is a TokenError", () => {
+describe("attenuate throws a TokenError for a string that is not exactly one capability", () => {
   test.each<[string, string, string]>([
     ["an empty string", "", "empty"],
     ["half a token", token.slice(0, 40), "truncated"],
@@ -229,7 +229,7 @@ test.each<[string, unknown, string]>([
     { operations: "get" },
     '"operations" must be a non-empty array of strings, not',
   ],
-])("%s is a TypeError", (_, hop, message) => {
+])("attenuate throws a TypeError for a wrong hop: %s", (_, hop, message) => {
   expect(misuse(() => attenuate(token, hop as object, { nonce: false }))).toContain(message);
 });
 

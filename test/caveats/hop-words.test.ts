@@ -18,7 +18,7 @@ const HOP: Hop = {
   nonce: "AAAAAAAAAAAAAAAA",
 };
 
-test("each key of a hop is put into words of its kind", () => {
+test("each key of a hop has a description of the right kind", () => {
   expect(overHop(HOP, (rule, value) => rule.words(value))).toEqual([
     { kind: "set", items: ["retrieve"] },
     { kind: "set", items: ["rh_a"] },
@@ -35,7 +35,7 @@ test("each key of a hop is put into words of its kind", () => {
   ]);
 });
 
-describe("the words for what hops leave of a key", () => {
+describe("the description of what all hops allow for a key", () => {
   const left = (authority: Authority): object =>
     Object.fromEntries(
       HOP_KEYS.flatMap((key) => {
@@ -44,11 +44,11 @@ describe("the words for what hops leave of a key", () => {
       }),
     );
 
-  test("are absent if no hop limits it", () => {
+  test("is absent if no hop limits the key", () => {
     expect(left({})).toEqual({});
   });
 
-  test("are of the same kind as the key's own words", () => {
+  test("has the same kind as the description of one hop", () => {
     const domains = { amount: { types: ["number"] as const, max: 5 } };
     const { operations, expires, notBefore, audience, invokers, resourceHandles } = HOP;
     const limits = { operations, resourceHandles, expires, notBefore, audience, invokers };

@@ -38,7 +38,7 @@ function isAccepted(schema: JsonObject, call: JsonObject): boolean {
   return new Ajv2020({ strict: false }).compile(schema)(call) === true;
 }
 
-test("what hops say of arguments is added to what the server says of them", () => {
+test("the hops' limits on arguments are added to the server's schema", () => {
   const schema = narrowed(
     SEND,
     { constraints: { amount: { max: 100 } } },
@@ -67,7 +67,7 @@ test("what hops say of arguments is added to what the server says of them", () =
   expect(SEND["required"]).toEqual(["to"]);
 });
 
-test("a closed list closes the schema, and a property that it leaves out takes no value", () => {
+test("a closed list closes the schema, and a property outside the list accepts no value", () => {
   const schema = narrowed(SEND, { arguments: { send_money: ["amount", "memo", "to"] } });
   expect(schema).toMatchObject({
     properties: { to: {}, memo: true, bcc: { type: "array", not: {} }, note: { not: {} } },
@@ -86,7 +86,7 @@ test("a closed list closes the schema, and a property that it leaves out takes n
   );
 });
 
-test("each operator is said in the words of JSON Schema", () => {
+test("each operator becomes keywords of JSON Schema", () => {
   expect(limited("acc_1")).toEqual({ type: "string", const: "acc_1" });
   expect(limited({ in: [1, 2] })).toEqual({ type: "number", enum: [1, 2] });
   expect(limited({ not_in: ["a"] })).toEqual({ type: "string", not: { const: "a" } });
@@ -164,7 +164,7 @@ test("paths and URLs are patterns of their strict forms", () => {
   }
 });
 
-test("an argument inside another is limited where it is, and required with all that holds it", () => {
+test("a nested argument is limited in its place, and is required together with its parents", () => {
   const schema = {
     type: "object",
     properties: { to: { type: "object", properties: { iban: { type: "string", minLength: 5 } } } },
@@ -191,7 +191,7 @@ test("an argument inside another is limited where it is, and required with all t
   expect(isAccepted(free, { to: "DE02" })).toBe(false);
 });
 
-test("no keyword that composes schemas is added at the root, where vendors' APIs refuse it", () => {
+test("no keyword that composes schemas is added at the root, since vendors' APIs refuse it there", () => {
   const schema = narrowed(
     { type: "object", properties: { x: { type: "string", pattern: "b$", const: "ab" } } },
     { operationConstraints: { "*": { x: { prefix: "a" }, y: { path: "/a", prefix: "/a/b" } } } },
@@ -204,7 +204,7 @@ test("no keyword that composes schemas is added at the root, where vendors' APIs
   });
 });
 
-test("an argument whose schema others refer to keeps it, and a schema inside itself stays as it is", () => {
+test("an argument whose schema is referred to elsewhere keeps it, and a recursive schema is not changed", () => {
   const shared = {
     type: "object",
     properties: { from: { type: "string" }, to: { $ref: "#/properties/from" }, amount: {} },
@@ -221,7 +221,7 @@ test("an argument whose schema others refer to keeps it, and a schema inside its
   expect(narrowed(tree, { constraints: { name: "root" } })).toEqual(tree);
 });
 
-test("hops that say nothing of the operation's arguments leave the schema as it is", () => {
+test("hops without limits on the operation's arguments leave the schema unchanged", () => {
   const hop = {
     operations: ["send_money"],
     operationConstraints: { ping: { to: "nobody" } },

@@ -43,8 +43,8 @@ const name: fc.Arbitrary<string> = fc.oneof(
 const operation = name.filter((text) => text !== "*");
 const argument = name.filter((text) => !text.startsWith("/"));
 
-describe("What is written as options of the command", () => {
-  test("is read as the same limits", () => {
+describe("the command line options written for a hop", () => {
+  test("yield the same limits when they are parsed again", () => {
     let read = 0;
     fc.assert(
       fc.property(anyHop, ({ operationConstraints }) => {
@@ -61,7 +61,7 @@ describe("What is written as options of the command", () => {
     expect(read).toBeGreaterThan(RUNS / 10);
   });
 
-  test("is read as the same, whatever characters names and values have", () => {
+  test("yield the same limits whatever characters names and values contain", () => {
     const limit: fc.Arbitrary<ArgumentConstraint> = fc.oneof(
       name,
       fc.record({
@@ -87,7 +87,7 @@ describe("What is written as options of the command", () => {
     );
   });
 
-  test("is read as the same operations and closed lists", () => {
+  test("yield the same operations and closed lists", () => {
     fc.assert(
       fc.property(operation, fc.uniqueArray(name), (op, names) => {
         expect(readNames("--op", [nameList([op, ...names])])).toEqual([op, ...names]);

@@ -342,7 +342,7 @@ describe("lint checks the proposal's fields at the proposal's places", () => {
     );
   });
 
-  test("six capabilities at A2A's place, as six declarations", async () => {
+  test("capabilities declared at A2A's own place get a remark each, and no error", async () => {
     const names = ["pause_resume", "streaming_message", "com.acme.voice"];
     const more = ["context_reuse", "multi_tenant", "message_history_injection"];
     const capabilities = Object.fromEntries([...names, ...more].map((name) => [name, true]));

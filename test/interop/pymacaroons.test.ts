@@ -16,7 +16,7 @@ describeExchange("pymacaroons", [
 
 describeInjection("pymacaroons", ["v1", "v2", "v1json", "v2json"]);
 
-describe.skipIf(!peerInstalled("pymacaroons"))("where pymacaroons is odd:", () => {
+describe.skipIf(!peerInstalled("pymacaroons"))("a quirk of pymacaroons:", () => {
   const init = { key: "key", identifier: "id" };
   let peer: Peer;
   beforeAll(() => {
@@ -24,24 +24,24 @@ describe.skipIf(!peerInstalled("pymacaroons"))("where pymacaroons is odd:", () =
   });
   afterAll(() => peer.close());
 
-  test("v2 without location: it writes an empty location, which this library reads as none", async () => {
+  test("v2 without location: pymacaroons writes an empty location, which this library reads as none", async () => {
     const text = await peer.create({ ...init, format: "v2" });
     expect(text).toBe("AgEAAgJpZAAABiC-muRrz7pzU9ndKa_ZaGwRuFOacc_6JbKhr1oekYAXGw");
     expect(parseMacaroon(text).location).toBeUndefined();
   });
 
-  test("v2 JSON: it writes no version, and this library reads it", async () => {
+  test("v2 JSON: pymacaroons writes no version property, and this library reads it", async () => {
     const text = await peer.create({ ...init, format: "v2json" });
     expect(text).toBe('{"i": "id", "s64": "vprka8-6c1PZ3Smv2WhsEbhTmnHP-iWyoa9aHpGAFxs"}');
     expect(parseMacaroon(text).caveats).toEqual([]);
   });
 
-  test("v1 with letters outside ASCII: it writes wrong packet lengths, which this library refuses", async () => {
+  test("v1 with non-ASCII letters: pymacaroons writes wrong packet lengths, which this library refuses", async () => {
     const text = await peer.create({ ...init, identifier: "é", format: "v1" });
     expect(rejection(() => parseMacaroon(text)).code).toBe("packet_terminator");
   });
 
-  test("v1, a third-party caveat without location: it loses the verification id", async () => {
+  test("v1, a third-party caveat without location: pymacaroons loses the verification id", async () => {
     const root = await peer.create({ ...init, format: "v1" });
     const text = await peer.thirdParty(root, { key: "k", identifier: "ask" });
     expect(parseMacaroon(text).caveats).toMatchObject([{ kind: "first-party" }]);

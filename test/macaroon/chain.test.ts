@@ -57,11 +57,11 @@ describe("known answers of the macaroon libraries", () => {
     expect(contents(parseMacaroon(A1_V1))).toEqual(contents(chain([])));
   });
 
-  test("C1", () => {
+  test("C1 has the known signature", () => {
     expect(hex(c1().signature)).toBe(C_CHAIN.c1Signature);
   });
 
-  test("C2: the third-party caveat's verification id and signature", () => {
+  test("C2 has the third-party caveat's known verification id and signature", () => {
     const macaroon = c2();
     expect(macaroon.caveats[1]).toEqual({
       kind: "third-party",

@@ -218,7 +218,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("strict reading of v1 binary", () => {
-  test("the token that the following cases spoil is accepted", () => {
+  test("the valid token that the following cases modify is accepted", () => {
     expect(macaroonsFromBytes(good).format).toBe("v1");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);
   });

@@ -217,7 +217,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("strict reading of v2 binary", () => {
-  test("the tokens that the following cases spoil are accepted", () => {
+  test("the valid tokens that the following cases modify are accepted", () => {
     expect(macaroonsFromBytes(good).format).toBe("v2");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);
     expect(macaroonsFromBytes(signedV2("k", "i", ["c"])).macaroons).toHaveLength(1);

@@ -248,7 +248,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
       });
     });
 
-    test("with this whole answer", async () => {
+    test("with the documented body and status for a forbidden and an unauthenticated request", async () => {
       const parameters = own(minted({ constraints: { limit: { max: 5 } } }));
       const forbidden = await refused("/documents/rh_1?limit=9", parameters);
       const message = 'argument "limit" must be a number of at most 5; it is 9';

@@ -179,7 +179,7 @@ describe("snapshots of a revocation list", () => {
     expect(list.snapshot().entries).toEqual([first]);
   });
 
-  test("of two entries for the same thing in one snapshot, the wider counts", () => {
+  test("a snapshot with two entries for the same thing uses the wider one", () => {
     const alice = entry({ kind: "principal", id: "alice", before: LATE });
     const list = new RevocationList({ version: 2, entries: [alice, { ...alice, before: EARLY }] });
     expect(list.snapshot().entries).toEqual([alice]);

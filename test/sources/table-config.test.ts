@@ -124,7 +124,7 @@ describe("a configuration that does not fit the database is refused, listing wha
     expect(await source.find({ collection: "r" })).toEqual({ ok: true, resources: [] });
   });
 
-  test("and a table for full-text search is accepted", async () => {
+  test("but a table for full-text search is accepted", async () => {
     const { file } = databaseWith(`
       CREATE VIRTUAL TABLE page USING fts5 (slug, title);
       INSERT INTO page VALUES ('a', 'A');

@@ -95,7 +95,7 @@ describe("rows as items", () => {
     expect(namesFound(await source.find({ collection: "reports" }))).toHaveLength(3);
   });
 
-  test("may be in a table and columns of any name", async () => {
+  test("may come from tables and columns with any names", async () => {
     const { file } = databaseWith(`
       CREATE TABLE "select ""*"" from" ("key""; --" TEXT PRIMARY KEY, "r.x" TEXT, "ä ö" INTEGER);
       INSERT INTO "select ""*"" from" VALUES ('a', 'A', 1);

@@ -61,7 +61,7 @@ describe("creating and opening a database file", () => {
     expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
   });
 
-  test("of four concurrent creations, one makes the file", async () => {
+  test("only one of four concurrent creations makes the file", async () => {
     const path = newPath();
     const made = await Promise.allSettled([1, 2, 3, 4].map(() => createStores(path)));
     expect(made.map(({ status }) => status).sort()).toEqual([

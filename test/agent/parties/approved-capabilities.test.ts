@@ -131,7 +131,7 @@ test("an approved request is collected, repeatedly the same; before approval it 
   expect(await given.agent.invoke(ALICE, byId)).toMatchObject({ ok: true });
 });
 
-test("an approver's limits are a hop of the token, and hold when the capability is presented by its id too", async () => {
+test("an approver's limits are a hop of the token, and also hold when only the capability's id is presented", async () => {
   const given = await approving();
   const { collect, decide } = await asked(given);
   await decide({ hops: { 0: { constraints: { page: { max: 3 } }, expires: "60s" } } });

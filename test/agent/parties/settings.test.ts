@@ -68,7 +68,7 @@ test.each([
     { constraints: { none: { amount: 5 } } },
     'settings.constraints.none: there is no capability "none"',
   ],
-])("settings %#", (settings, message) => {
+])("party settings, case %#, are accepted, or refused by naming the field", (settings, message) => {
   expect(made(settings as PartySettings)).toContain(message);
 });
 

@@ -186,7 +186,7 @@ test("a token of a grant that may not be narrowed has every party's hop, and no 
   expect(attenuate(made?.token ?? "", { purpose: "more" })).toMatchObject({ ok: false });
 });
 
-test("Parties with a store alone decides and revokes, without skills and policy", async () => {
+test("Parties needs only a store to decide and revoke, without skills and policy", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { approval } = done(await given.parties.requestGrants(agent.id, ask("transfer_funds")));

@@ -21,7 +21,7 @@ function explain(...words: readonly string[]) {
 }
 
 describe("proviso mcp explain with a real server", () => {
-  test("shows each tool with what a token leaves of it, or why it is hidden", async () => {
+  test("shows for each tool which calls the token allows, or why the tool is hidden", async () => {
     const { status, stdout, stderr } = await explain("--token", "@t", "--", ...FILES);
     expect(stderr).toBe("");
     expect(status).toBe(0);
@@ -36,7 +36,7 @@ describe("proviso mcp explain with a real server", () => {
     expect(stdout).toContain('The token also has "delete_all", which this server does not.');
   });
 
-  test("says with --json what a program needs, the narrowed schema too", async () => {
+  test("prints the tools with their narrowed schemas as JSON with --json", async () => {
     const { stdout } = await explain("--json", "--token", "@t", "--", ...FILES);
     const found: Document = JSON.parse(stdout);
     const tools: readonly Document[] = found["tools"];
@@ -56,7 +56,7 @@ describe("proviso mcp explain with a real server", () => {
     expect(found["foreign"]).toEqual(["delete_all"]);
   });
 
-  test("joins several tokens, says when no call is left, and warns of a token that has expired", async () => {
+  test("combines several tokens, says if no call is allowed, and warns of an expired token", async () => {
     await bench.output(
       "mcp",
       "token",
@@ -78,7 +78,7 @@ describe("proviso mcp explain with a real server", () => {
     expect(late.stderr).toContain("warning: it expired at");
   });
 
-  test("takes the name that a server has behind a gate with several", async () => {
+  test("uses with --server the name that the server has behind a gate with several servers", async () => {
     await bench.output("mcp", "token", "--op", "files/read_text_file", "-o", "named");
     const { stdout } = await explain("--token", "@named", "--server", "files", "--", ...FILES);
     expect(stdout).toMatch(/^read_text_file +any arguments$/m);
@@ -86,7 +86,7 @@ describe("proviso mcp explain with a real server", () => {
   });
 });
 
-describe("proviso mcp explain refuses", () => {
+describe("proviso mcp explain fails with a message", () => {
   test.each([
     [["--token", "@t"], "no server is named", 2],
     [["--token", "@t", "--upstream", "http://127.0.0.1:1/mcp", "--", "x"], "exclude each other", 2],

@@ -22,7 +22,7 @@ async function reader(...more: readonly string[]): Promise<readonly string[]> {
 }
 
 describe("a gate in front of the published file server", () => {
-  test("shows and passes on what the token allows; the ledger says what, and why not", async () => {
+  test("lists and allows only what the token allows; the ledger records each decision with its reason", async () => {
     const token = await reader();
     const host = await Host.start(bench, [
       ...token,
@@ -50,7 +50,7 @@ describe("a gate in front of the published file server", () => {
     expect(host.stderr).not.toContain(bench.read("t").trim());
   });
 
-  test("follows its token's file: a new token counts at once, and none refuses everything", async () => {
+  test("a new token in the gate's token file applies at once, and an empty file makes it refuse every call", async () => {
     const host = await Host.start(bench, [...(await reader()), "--", ...fileServer(bench.folder)]);
     const path = bench.path("secret.txt");
     expect(await host.call("read_text_file", { path })).toMatch(/^refused/);
@@ -68,7 +68,7 @@ describe("a gate in front of the published file server", () => {
     await expect.poll(() => host.call("read_text_file", { path })).toMatch(/^refused/);
   });
 
-  test("a revocation ends the token within a second", async () => {
+  test("a revoked token is refused within a second", async () => {
     const host = await Host.start(bench, [...(await reader()), "--", ...fileServer(bench.folder)]);
     const path = bench.path("data/a.txt");
     expect(await host.call("read_text_file", { path })).toBe("hello");
@@ -79,7 +79,7 @@ describe("a gate in front of the published file server", () => {
     expect(await host.tools()).toEqual([]);
   });
 
-  test("with --resolve-paths a link that leads out of the folder is refused; without, it is the server's to judge", async () => {
+  test("with --resolve-paths a symbolic link out of the folder is refused; without, the server decides", async () => {
     symlinkSync("../secret.txt", bench.path("data/link"));
     const token = await reader();
     const path = bench.path("data/link");
@@ -98,8 +98,8 @@ describe("a gate in front of the published file server", () => {
   });
 });
 
-describe("tokens", () => {
-  test("come from PROVISO_TOKEN too, and neither it nor any PROVISO_ variable reaches the server", async () => {
+describe("the gate's tokens", () => {
+  test("the token may come from PROVISO_TOKEN, and no PROVISO_ variable reaches the server", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
     const env = { PROVISO_TOKEN: `@${bench.path("t")}`, proviso_other: "x", SERVER_OWN: "kept" };
@@ -109,7 +109,7 @@ describe("tokens", () => {
     expect(Object.keys(seen).filter((name) => /proviso/i.test(name))).toEqual([]);
   });
 
-  test("each must allow: two of the gate's own, and one in _meta", async () => {
+  test("a call needs the permission of both of the gate's tokens and of the one in _meta", async () => {
     bench.write("tools.json", JSON.stringify([TOOL, { ...TOOL, name: "list" }]));
     for (const [file, op] of [
       ["one", "send,list"],
@@ -132,7 +132,7 @@ describe("tokens", () => {
     expect(JSON.stringify(content)).not.toContain(child);
   });
 
-  test("a gate without one says so, and refuses what presents none", async () => {
+  test("a gate without a token says so, and refuses calls that present none", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.init();
     const host = await Host.start(bench, ["--", ...fickleServer(bench.path("tools.json"))]);
@@ -142,8 +142,8 @@ describe("tokens", () => {
   });
 });
 
-describe("pins", () => {
-  test("a changed definition is hidden and refused until it is accepted, and is shown in words", async () => {
+describe("pinned tool definitions", () => {
+  test("a changed tool definition is hidden and refused until it is accepted; pins list shows the change", async () => {
     const write = (tool: object) => bench.write("tools.json", JSON.stringify([tool]));
     write(TOOL);
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
@@ -187,7 +187,7 @@ describe("pins", () => {
     [["accept", "send"], "has not changed"],
     [["accept", "send", "--server", "other"], 'no pins of a server "other"'],
     [["forget", "other"], 'no pins of a server "other"'],
-  ])("pins %j is refused", async (words, message) => {
+  ])("proviso mcp pins %j is refused", async (words, message) => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
     const host = await Host.start(bench, [
@@ -202,10 +202,10 @@ describe("pins", () => {
   });
 });
 
-describe("what a gate cannot start with", () => {
+describe("proviso mcp gate at its start", () => {
   const gate = (...words: readonly string[]) => bench.run(["mcp", "gate", ...words]);
 
-  test("no home: it says what makes one, and makes none itself", async () => {
+  test("without a home it fails, says which commands make one, and makes none", async () => {
     const { status, stdout, stderr } = await gate("--", "server");
     expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
     expect(stderr).toContain(`there is no home at ${bench.home}`);
@@ -218,12 +218,12 @@ describe("what a gate cannot start with", () => {
     [["--token", "-", "--", "server"], "the token cannot come from standard input"],
     [["--keys", "k", "--", "server"], "--issuer, --feed, --state missing"],
     [["npx", "-y", "server"], "unknown option '-y'"],
-  ])("gate %j is a mistake", async (words, message) => {
+  ])("the command line %j is refused", async (words, message) => {
     const { status, stderr } = await gate(...words);
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   });
 
-  test("a token's file that is not there, by its absolute path", async () => {
+  test("if the token file does not exist, it fails with the absolute path", async () => {
     await bench.init();
     const { status, stderr } = await gate("--token", "@absent", "--", "server");
     expect({ status, stderr }).toEqual({
@@ -232,7 +232,7 @@ describe("what a gate cannot start with", () => {
     });
   });
 
-  test("a program that is not there", async () => {
+  test("if the server's program does not exist, it fails with the name of the program", async () => {
     const token = await reader();
     const { status, stderr } = await gate(...token, "--", "/nowhere/server");
     expect({ status, stderr }).toEqual({
@@ -241,7 +241,7 @@ describe("what a gate cannot start with", () => {
     });
   });
 
-  test("a token's file that others can read is warned of", async () => {
+  test("warns if others can read the token file", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     const token = await reader();
     chmodSync(bench.path("t"), 0o644);
@@ -254,7 +254,7 @@ describe("what a gate cannot start with", () => {
   });
 });
 
-test("when the server ends, the caller is told and the gate ends with a code", async () => {
+test("when the server ends, the caller gets an error with its exit code, and the gate says so", async () => {
   bench.write("tools.json", JSON.stringify([{ ...TOOL, name: "end" }]));
   await bench.output("mcp", "token", "-o", "t", "--op", "end");
   const host = await Host.start(bench, [

@@ -44,7 +44,7 @@ async function allows(token: string, operation: string, given: object): Promise<
 }
 
 describe("proviso mcp learn between a client and a real server", () => {
-  test("passes everything on, and writes a token and a request for what it saw", async () => {
+  test("passes every message on unchanged, and writes a token and a request for the observed calls", async () => {
     const folder = join(bench.folder, "me", "docs");
     mkdirSync(folder, { recursive: true });
     bench.write("me/docs/a.txt", "one\ntwo\n");
@@ -112,7 +112,7 @@ describe("proviso mcp learn between a client and a real server", () => {
     expect(await allows(token, "write_file", { path: join(folder, "a.txt") })).toBe(false);
   });
 
-  test("keeps the variables of proviso and tokens from the server and from the recording", async () => {
+  test("keeps PROVISO_ variables from the server, and their values and tokens from the recording", async () => {
     const server = publishedServer("@modelcontextprotocol/server-everything", "stdio");
     const env = {
       PROVISO_HOME: bench.home,
@@ -139,15 +139,15 @@ describe("proviso mcp learn between a client and a real server", () => {
     expect(recording).not.toContain("swordfish-9");
   });
 
-  test("says which program does not start", async () => {
+  test("names a program that does not start", async () => {
     const { status, stderr } = await bench.run(["mcp", "learn", "--", "no-such-program"]);
     expect(stderr).toContain("no-such-program does not start: ENOENT");
     expect(status).toBe(6);
   });
 });
 
-describe("proviso mcp learn with a recording", () => {
-  test("writes the request in the words of the command, from which the same token can be written", async () => {
+describe("proviso mcp learn from a recording", () => {
+  test("writes a request of command line options from which mcp token makes the same hop", async () => {
     record("r", read("/srv/me/a"), read("/srv/me/b"), call("note, it", { n: 3, to: { a: "x y" } }));
     const { status, hop, request, file } = await learn("r", "--name", "files", "--expires", "2h");
     expect(status).toBe(0);
@@ -161,7 +161,7 @@ describe("proviso mcp learn with a recording", () => {
     expect(file).toBe(bench.path("home/files.token"));
   });
 
-  test("takes an edited request, and refuses one with a mistake by its line", async () => {
+  test("mcp token accepts an edited request, and refuses an invalid one with the line number", async () => {
     record("r", read("/srv/me/a"));
     await learn("r", "--name", "files");
     const text = bench.read("home/files.request").replace("path=/srv/me/a", "path under /srv/me");
@@ -186,7 +186,7 @@ describe("proviso mcp learn with a recording", () => {
     );
   });
 
-  test("keeps a request that a person has edited, under another name", async () => {
+  test("keeps a request edited by the user under another name", async () => {
     record("r", read("/srv/me/a"));
     await learn("r", "--name", "files");
     bench.write("home/files.request", "# mine\n");
@@ -204,7 +204,7 @@ describe("proviso mcp learn with a recording", () => {
     expect(bench.read("home/files.request")).toContain("--op read");
   });
 
-  test("leaves out what no narrow limit allows, and says so, unless broad limits are allowed", async () => {
+  test("leaves out a call that only a broad limit would allow, and says so; --allow-broad includes it", async () => {
     const many = Array.from({ length: 100 }, (_, at) => read(`/home/user${at}`));
     record("r", ...many, call("ping", {}));
     const { status, leftOut, hop } = await learn("r", "--name", "n");
@@ -218,7 +218,7 @@ describe("proviso mcp learn with a recording", () => {
     expect(broad["hop"]["operationConstraints"]["read"]["path"]).toEqual({ path: "/home" });
   });
 
-  test("reads what else a host and a server do: resources, prompts, sampling", async () => {
+  test("also learns from resources, prompts, sampling and elicitation", async () => {
     const line = (from: string, message: object): string =>
       JSON.stringify({
         time: "",
@@ -270,7 +270,7 @@ describe("proviso mcp learn with a recording", () => {
     expect(stdout).toContain("Passed over lines that are not of a recording: 1");
   });
 
-  test("makes nothing of a recording without a call, of another file, and of none", async () => {
+  test("writes nothing for a recording without calls, for another kind of file, or for a missing file", async () => {
     record("r", { method: "ping" });
     expect(await bench.run(["mcp", "learn", "--recording", "r"])).toMatchObject({
       status: 6,

@@ -10,7 +10,7 @@ beforeEach(() => {
 
 const FILE = "home/mcp.token";
 
-test("makes a home and a token file that are this user's alone", async () => {
+test("mcp token makes a home and a token file that only this user can read", async () => {
   const answer = await bench.json("mcp", "token", "--op", "read_text_file");
   expect(answer).toMatchObject({
     status: 0,
@@ -29,7 +29,7 @@ test("makes a home and a token file that are this user's alone", async () => {
   expect(Math.round(days)).toBe(30);
 });
 
-test("uses the home that is there, and replaces the token", async () => {
+test("mcp token uses an existing home, and replaces the token in the file", async () => {
   await bench.init("--max-lifetime", "2h");
   const first = await bench.output("mcp", "token", "--op", "read_text_file");
   const text = bench.read(FILE);
@@ -42,7 +42,7 @@ test("uses the home that is there, and replaces the token", async () => {
   expect(await bench.output("inspect", `@${FILE}`)).toContain("write_file");
 });
 
-test("takes every flag of mint, and what it writes is judged by verify", async () => {
+test("mcp token accepts the flags of mint, and verify enforces the token's limits", async () => {
   const limits = ["--arg", "read_text_file:path under /data", "--only-args", "read_text_file:path"];
   await bench.output(
     "mcp",
@@ -62,7 +62,7 @@ test("takes every flag of mint, and what it writes is judged by verify", async (
   expect(await verify("--arg", "path=/data/a", "--arg", "head=1")).toMatchObject({ status: 1 });
 });
 
-test("in a home that lists its grants, only a listed grant is limited to its operations", async () => {
+test("in a home that lists its grants, mcp token limits only a listed grant to its operations", async () => {
   await bench.init("--grant", "documents:read=retrieve", "--grant", "files=read_text_file");
   await bench.output("mcp", "token", "--op", "any_tool_of_a_server");
   const { status, stderr } = await bench.run([
@@ -82,13 +82,13 @@ test.each([
   [["--op", "a", "--any-op"], "--op and --any-op exclude each other"],
   [["--op", "a", "--expires", "100d"], "is later than this issuer allows"],
   [["--op", "a", "-o", "."], "is a folder"],
-])("refuses %j, and writes nothing", async (args, message) => {
+])("mcp token refuses %j, and writes nothing", async (args, message) => {
   const { status, stderr } = await bench.run(["mcp", "token", ...args]);
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   expect(statSync(bench.path(FILE), { throwIfNoEntry: false })).toBeUndefined();
 });
 
-test("a folder that may not be written is named, and the token that was there stays", async () => {
+test("mcp token without write permission names the file, and keeps the old token", async () => {
   const folder = bench.path("locked");
   mkdirSync(folder);
   chmodSync(bench.folder, 0o755);
@@ -106,7 +106,7 @@ test("a folder that may not be written is named, and the token that was there st
   expect(bench.read("locked/t")).toBe("before");
 });
 
-test("words after -- are another program's", async () => {
+test("mcp token refuses arguments after --, and reads no options there", async () => {
   const { stderr } = await bench.run(["mcp", "token", "--", "server", "--json"]);
   expect(stderr).toMatch(/^proviso: token takes no argument/);
 });

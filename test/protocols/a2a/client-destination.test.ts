@@ -107,7 +107,7 @@ describe("an agent that serves another agent's card", () => {
   });
 });
 
-test("gets no access token either before the card is judged", async () => {
+test("an agent gets no access token before its card is judged", async () => {
   const evil = await agentOf({ card: {} });
   const document = extensible(cardAt([`${evil.url}/rpc`]));
   evil.say.card = document;
@@ -127,7 +127,7 @@ test("gets no access token either before the card is judged", async () => {
 
 describe("the client sends tokens only where the judged card says", () => {
   test.each(["JSONRPC", "jsonrpc"])(
-    "and refuses one made for another card, whose binding is %s",
+    "and refuses an interface that is not in the judged card (binding %s)",
     async (binding) => {
       const evil = await agentOf({ card: {} });
       const good = await agentOf({ card: {} });
@@ -138,7 +138,7 @@ describe("the client sends tokens only where the judged card says", () => {
     },
   );
 
-  test("and judges another interface of that card like the chosen one", async () => {
+  test("and judges the address of another interface of that card too", async () => {
     const other = await agentOf({ card: {} });
     const agent = await agentOf({ card: {} });
     const document = cardAt(["https://8.8.8.8/rpc"], [`${other.url}/rpc`]);
@@ -150,7 +150,7 @@ describe("the client sends tokens only where the judged card says", () => {
     expect(await codeOf(client, { card: agent.url, discovery })).toBe("called");
   });
 
-  test("and requires that interface's own version", async () => {
+  test("and refuses an interface of that card that has another version", async () => {
     const other = await agentOf({ card: {} });
     const document = cardAt([`${other.url}/a`], [`${other.url}/b`]);
     const client = await clientFor(cardAt([`${other.url}/b`]));

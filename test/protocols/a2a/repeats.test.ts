@@ -229,7 +229,7 @@ async function introspected(): Promise<Json> {
   return JSON.parse(JSON.stringify(answer));
 }
 
-test("a repeated message that continues a task continues it once", async () => {
+test("repeating a message that continues a task does not continue the task again", async () => {
   const holder = await clientOf(agent, "JSON-RPC", "alice", token);
   const { id: taskId } = taskIn(await holder.sendMessage(messageOf(["wait"])));
   const more = messageOf(["5"], { taskId, messageId: "more" });

@@ -164,7 +164,7 @@ test("a message that continues a task is checked like the first", async () => {
   expect(turns).toHaveLength(2);
 });
 
-test("of two concurrent messages to a task, one continues it", async () => {
+test("concurrent messages to a task run one at a time, and the others are answered or refused", async () => {
   let running = 0;
   let most = 0;
   const runTask = async (task: TaskCall): Promise<TaskAnswer> => {

@@ -84,7 +84,7 @@ test("close() without a call under way does not wait for a host that keeps its e
   expect(await session.over).toBeUndefined();
 });
 
-test("close() leaves a host that does not answer", async () => {
+test("close() ends a session even if the host never answers a call", async () => {
   const session = await withHost([GREETING], { closeTimeout: 20 });
   const calling = codeOf(session.call("tool/call"));
   await session.close();

@@ -41,7 +41,7 @@ test("a handshake under way is not cut off for the next peer", async () => {
   expect(await greeting).toMatchObject({ ok: true });
 });
 
-test("of two concurrent handshakes, one gets the last place", async () => {
+test("only one of two concurrent handshakes gets the last place", async () => {
   const host = await hosted({ limits: { sessions: 1 } });
   const peers = [await Peer.at(host.port), await Peer.at(host.port)];
   for (const peer of peers) {

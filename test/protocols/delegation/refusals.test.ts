@@ -417,7 +417,7 @@ describe("delegation as a service", () => {
     expect(summary(answer)).toBe("404 NOT_FOUND - address_unknown");
   });
 
-  test("of all scopes is allowed with allowEqual, also for several tenants", async () => {
+  test("allows a delegation of all scopes with allowEqual, also for several tenants", async () => {
     const parts = await world({ allowEqual: true });
     const { token } = await issued(parts);
     const scopes = ["agents:delete", "agents:read", "agents:write"];

@@ -83,25 +83,28 @@ describe("a token made with the key of the agent's own audience", () => {
   });
 });
 
-describe("a record with the same capability id", () => {
+describe("a token with another capability's id", () => {
   test.each([
     ["grant", { grant: "documents:read", principal: "alice" }],
     ["principal", { grant: "agents", principal: "bob" }],
-  ])("gives no holder for another %s", async (_what, { grant, principal }) => {
-    const parts = await world();
-    const { id } = await issued(parts);
-    const operations = grant === "agents" ? ["read", "write"] : ["retrieve", "list"];
-    const other = parts.issuer.issue(() => ({ grant, operations, principal }), { id });
-    expect(summary(await delegate(parts, other.capability.token))).toBe(
-      "401 UNAUTHORIZED - token_invalid",
-    );
-    // Also after the capability has expired, when only its event is left.
-    parts.clock.now += 2 * 60 * 60 * 1000;
-    const later = parts.issuer.issue(() => ({ grant, operations, principal }), { id });
-    expect(summary(await delegate(parts, later.capability.token))).toBe(
-      "401 UNAUTHORIZED - token_invalid",
-    );
-  });
+  ])(
+    "is refused if its %s is not that of the recorded capability",
+    async (_what, { grant, principal }) => {
+      const parts = await world();
+      const { id } = await issued(parts);
+      const operations = grant === "agents" ? ["read", "write"] : ["retrieve", "list"];
+      const other = parts.issuer.issue(() => ({ grant, operations, principal }), { id });
+      expect(summary(await delegate(parts, other.capability.token))).toBe(
+        "401 UNAUTHORIZED - token_invalid",
+      );
+      // Also after the capability has expired, when only its event is left.
+      parts.clock.now += 2 * 60 * 60 * 1000;
+      const later = parts.issuer.issue(() => ({ grant, operations, principal }), { id });
+      expect(summary(await delegate(parts, later.capability.token))).toBe(
+        "401 UNAUTHORIZED - token_invalid",
+      );
+    },
+  );
 });
 
 test("the verdict names the services that a delegation is for", async () => {

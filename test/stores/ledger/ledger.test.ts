@@ -97,7 +97,7 @@ onBothDatabases((place) => {
       ]);
     });
 
-    test("are shortened where they have more than anyone needs", async () => {
+    test("have long arrays and strings shortened to fixed limits", async () => {
       const ledger = await newLedger({}, await place());
       const long = "x".repeat(1_000_000);
       const cyclic: { self?: unknown } = {};

@@ -73,7 +73,7 @@ onBothDatabases((place) => {
       await again.database.close();
     });
 
-    test("of two entries for one thing the wider and longer counts, whichever process added them", async () => {
+    test("two entries for one principal, made by two processes, are merged to the later moment and the later expiry", async () => {
       const [here, there, where] = await two();
       const alice = { kind: "principal", id: "alice", at: AT } as const;
       const [early, late] = ["2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"];

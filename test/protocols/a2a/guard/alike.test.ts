@@ -106,7 +106,7 @@ const CASES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
     const pages = [whole, one, two, bare];
     return pages.map((page) => ({ ...page, nextPageToken: page.nextPageToken !== "" }));
   },
-  "a task that is followed": async (client) => {
+  "a subscription to a task": async (client) => {
     const begun = await client.sendMessage({ ...said("wait"), configuration: { ...AT_ONCE } });
     return first(client.resubscribeTask(about(taskIn(begun))));
   },
@@ -127,7 +127,7 @@ const CASES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
     await client.deleteTaskPushNotificationConfig(named);
     return [created, read, await client.listTaskPushNotificationConfig(listing)];
   },
-  "a task that there is not": async (client) => [
+  "a task that does not exist": async (client) => [
     await failing(client.getTask({ tenant: "", id: "none", historyLength: undefined })),
     await failing(client.cancelTask({ tenant: "", id: "none", metadata: undefined })),
     await failing(first(client.resubscribeTask({ tenant: "", id: "none" }))),
@@ -138,7 +138,7 @@ const CASES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
     const { id: taskId } = taskIn(await client.sendMessage(said("write one")));
     return failing(client.sendMessage(said("write two", [], { taskId })));
   },
-  "a page that there cannot be": (client) =>
+  "a page size past the maximum": (client) =>
     client.listTasks({ ...LISTING, pageSize: 101 }).catch((error: Error) => error.name),
 };
 
@@ -164,19 +164,22 @@ const WAYS = [
 
 for (const { binding, ...way } of WAYS) {
   const of = "apart" in way ? " of the SDK" : "";
-  test.each(Object.entries(CASES))(`over ${binding}${of}: %s`, async (_name, act) => {
-    quietConsole();
-    const issuing = await desk();
-    const [open, guarded] = [await startDesk(), await startDesk(issuing, way)];
-    const capabilities = await granted(issuing.agent, { grants: ["desk:use", "desk:archive"] });
-    const tokens = capabilities.map(({ token }) => token);
-    const login = `${ALICE.principal}:${ALICE.invoker}`;
-    const without = await act(await sdkClient(open.url, binding, login));
-    const client = await sdkClient(guarded.url, binding, login);
-    const answers = await act(await withCapability(client, tokens));
-    expect(normal(answers)).toEqual(normal(without));
-    const shown = guarded.desk.ran.map(({ parts }) => parts);
-    expect(shown).toEqual(open.desk.ran.map(({ parts }) => parts));
-    expect(JSON.stringify(guarded.desk.ran)).not.toContain("capabilities");
-  });
+  test.each(Object.entries(CASES))(
+    `an agent answers alike with and without a guard over ${binding}${of}: %s`,
+    async (_name, act) => {
+      quietConsole();
+      const issuing = await desk();
+      const [open, guarded] = [await startDesk(), await startDesk(issuing, way)];
+      const capabilities = await granted(issuing.agent, { grants: ["desk:use", "desk:archive"] });
+      const tokens = capabilities.map(({ token }) => token);
+      const login = `${ALICE.principal}:${ALICE.invoker}`;
+      const without = await act(await sdkClient(open.url, binding, login));
+      const client = await sdkClient(guarded.url, binding, login);
+      const answers = await act(await withCapability(client, tokens));
+      expect(normal(answers)).toEqual(normal(without));
+      const shown = guarded.desk.ran.map(({ parts }) => parts);
+      expect(shown).toEqual(open.desk.ran.map(({ parts }) => parts));
+      expect(JSON.stringify(guarded.desk.ran)).not.toContain("capabilities");
+    },
+  );
 }

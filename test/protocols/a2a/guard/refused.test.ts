@@ -115,17 +115,20 @@ const REFUSED: readonly (readonly [
 ];
 
 for (const binding of BINDINGS) {
-  test.each(REFUSED)(`over ${binding}: %s`, async (_why, text, denied, tokenOf) => {
-    const { issuing, token, holder, desk: own } = await set();
-    const client = await holder(await tokenOf(token, issuing), LOGIN, binding);
-    expect(new Set(await codes(client.sendMessage(words(text))))).toEqual(new Set(denied));
-    expect(new Set(await codes(first(client.sendMessageStream(words(text)))))).toEqual(
-      new Set(denied),
-    );
-    expect(own.ran).toEqual([]);
-    const lines = await issuing.ledger.list({ kind: "invocation" });
-    expect(lines.map(({ decision }) => decision)).toEqual(["refused", "refused"]);
-  });
+  test.each(REFUSED)(
+    `a message over ${binding} is refused, and not run, with: %s`,
+    async (_why, text, denied, tokenOf) => {
+      const { issuing, token, holder, desk: own } = await set();
+      const client = await holder(await tokenOf(token, issuing), LOGIN, binding);
+      expect(new Set(await codes(client.sendMessage(words(text))))).toEqual(new Set(denied));
+      expect(new Set(await codes(first(client.sendMessageStream(words(text)))))).toEqual(
+        new Set(denied),
+      );
+      expect(own.ran).toEqual([]);
+      const lines = await issuing.ledger.list({ kind: "invocation" });
+      expect(lines.map(({ decision }) => decision)).toEqual(["refused", "refused"]);
+    },
+  );
 }
 
 async function post(url: string, body: object, headers: object = {}) {

@@ -106,7 +106,7 @@ throughStores((place) => {
     expect(left.length).toBe(1);
   });
 
-  test("of the same message sent to two instances at once, one begins a task", async () => {
+  test("only one of two instances begins a task for a message sent to both at once", async () => {
     const where = await place();
     const stores = [await newStore(where), await newStore(where)];
     const message = { principal: "alice", invoker: "agent", id: "m", hash: "h" };
@@ -123,7 +123,7 @@ throughStores((place) => {
     expect(await stores[1]?.begunBy(message)).toBeUndefined();
   });
 
-  test("of two messages sent to two instances at once, one continues the task", async () => {
+  test("only one of two messages sent to two instances at once continues the task", async () => {
     const where = await place();
     const stores = [await newStore(where), await newStore(where)];
     const waiting = task("t", { status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 1) });
