@@ -108,7 +108,26 @@ export function refusalLines<Denial extends ReceivedDenial>(
   return [
     `${paint.red("refused")} for ${count}`,
     ...denials.flatMap((denial) => denialLines(denial, adviceFor(denial), paint)),
+    ...remedyLines(denials),
   ];
+}
+
+/** Says with which arguments a call would be allowed, for each token on its own. */
+function remedyLines(denials: readonly ReceivedDenial[]): string[] {
+  const byToken = new Map<string, Set<string>>();
+  for (const { capability, remedy } of denials) {
+    if (remedy === undefined) continue;
+    const token = capability === undefined ? "" : ` by token ${capability + 1}`;
+    byToken.set(token, (byToken.get(token) ?? new Set()).add(remedyWords(remedy)));
+  }
+  return [...byToken].map(([token, words]) => `  allowed${token} ${[...words].join(" and ")}`);
+}
+
+function remedyWords(remedy: NonNullable<ReceivedDenial["remedy"]>): string {
+  // A pointer of one segment without escapes is the name of an argument.
+  const name = printable(remedy.pointer.replace(/^\/([^/~]+)$/, "$1"));
+  if (remedy.kind === "remove_argument") return `without ${name}`;
+  return `with ${name}=${cut(escapedJson(remedy.value), MAX_SHOWN)}`;
 }
 
 function denialLines(denial: ReceivedDenial, hint: string | undefined, paint: Paint): string[] {

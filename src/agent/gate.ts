@@ -1,8 +1,10 @@
+import type { JsonObject } from "../bytes/json.js";
 import type { AuthenticToken } from "../capability/authentic-token.js";
+import { applyRemedies } from "../caveats/argument-remedies.js";
 import { meant } from "../checks/members.js";
 import { ambientDenial } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";
-import { handlesIn } from "./arguments.js";
+import { type ArgumentCheck, handlesIn } from "./arguments.js";
 import type { Caller, Presenter } from "./caller.js";
 import type {
   Clearance,
@@ -27,6 +29,8 @@ interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
   readonly named: readonly string[];
   /** Returns the ways in which the arguments violate the skill's schema. */
   readonly invalid: () => readonly AgentDenial[];
+  /** Returns the same call with other arguments. */
+  readonly withArguments: (given: SkillInvocation["arguments"]) => Call<Of>;
 }
 
 /**
@@ -47,14 +51,7 @@ export async function clearCall(
     const message = `there is no skill "${invocation.skill.slice(0, 64)}"${meant(invocation.skill, known)}`;
     return { allowed: false, denials: [{ code: "skill_unknown", rule: "skill", message }] };
   }
-  // Computed only for callers with an authentic capability or ambient authority, since a schema check can be
-  // slow.
-  let found: readonly AgentDenial[] | undefined;
-  const invalid = (): readonly AgentDenial[] => {
-    found ??= checks.get(skill.id)?.(invocation.arguments) ?? [];
-    return found;
-  };
-  return clear(callOf(invocation, caller, skill, invalid), context);
+  return clear(callOf(invocation, caller, skill, checks.get(skill.id)), context);
 }
 
 /** Like {@link clearCall}, for an operation that no skill has. Its arguments have no schema. */
@@ -71,27 +68,32 @@ export async function clearOperation(
     return { allowed: false, denials: [{ code: "operation_denied", rule: "operation", message }] };
   }
   const { listing = false } = invocation;
-  return clear({ ...callOf(invocation, caller, asked, fitting), listing }, context);
+  return clear({ ...callOf(invocation, caller, asked), listing }, context);
 }
 
-/** Accepts any arguments: an operation without a skill has no schema. */
-const fitting = (): readonly AgentDenial[] => [];
-
+/** @param check - Judges the arguments; absent for an operation without a skill, which has no schema. */
 function callOf<Of extends Operation>(
   { arguments: given, capabilities, declared = false }: Omit<SkillInvocation, "skill">,
   caller: Presenter,
   asked: Of,
-  invalid: Call<Of>["invalid"],
+  check?: ArgumentCheck,
 ): Call<Of> {
-  const named = handlesIn(given);
+  // Computed only for callers with an authentic capability or ambient authority, since a schema check can be
+  // slow.
+  let found: readonly AgentDenial[] | undefined;
   return {
     arguments: given,
     capabilities,
     declared,
     caller,
     asked,
-    named,
-    invalid,
+    named: handlesIn(given),
+    invalid() {
+      found ??= check?.(given) ?? [];
+      return found;
+    },
+    withArguments: (others) =>
+      callOf({ arguments: others, capabilities, declared }, caller, asked, check),
     listing: false,
   };
 }
@@ -151,7 +153,9 @@ async function clearWith<Of extends Operation>(
     const reasons = decision.denials.filter(({ code }) => !unasked || code !== "resource_denied");
     const denials = reasons.length === 0 ? decision.denials : reasons;
     if (decision.capability === undefined) return refusal(denials);
-    return refusal([...denials, ...invalid()], decision.capability);
+    const all = [...denials, ...invalid()];
+    const isRemedied = await isAllowedOnceRemedied(presented, call, all, context);
+    return refusal(isRemedied ? all : all.map(withoutRemedy), decision.capability);
   }
 
   const { capability } = decision;
@@ -190,6 +194,23 @@ async function clearWith<Of extends Operation>(
     presented,
     lost,
   };
+}
+
+/** Returns whether policy, resources and schema allow the call as well, once all remedies of its denials are applied. */
+async function isAllowedOnceRemedied<Of extends Operation>(
+  presented: AuthenticatedCapability,
+  call: Call<Of>,
+  denials: readonly AgentDenial[],
+  context: AgentContext,
+): Promise<boolean> {
+  const remedies = denials.flatMap(({ remedy }) => remedy ?? []);
+  if (remedies.length === 0 || remedies.length < denials.length) return false;
+  const given: JsonObject = JSON.parse(JSON.stringify(applyRemedies(call.arguments, remedies)));
+  return (await clearWith(presented, call.withArguments(given), context)).allowed;
+}
+
+function withoutRemedy({ remedy: _, ...denial }: AgentDenial): AgentDenial {
+  return denial;
 }
 
 /**

@@ -2,6 +2,7 @@
 // diff.ts. For checkers: authenticate.ts (signatures) and this file (the whole check). For issuers: mint.ts.
 // Everything is synchronous and does no I/O.
 
+import type { Authority } from "../caveats/authority.js";
 import { NONE } from "../caveats/hop-rule.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
 import { judgeHop } from "../caveats/judge.js";
@@ -16,6 +17,7 @@ import type { Denial, DenialCode } from "./denial.js";
 import { type GrantOperations, grantDenials, grantsInForce } from "./grants.js";
 import { readServiceKeyId } from "./key-id.js";
 import type { AuthenticChain } from "./read-token.js";
+import { withRemedies } from "./remedies.js";
 import { earliestExpiry, type VerifiedCapability } from "./verified-capability.js";
 
 export type { VerifiedCapability, VerifiedHop } from "./verified-capability.js";
@@ -93,11 +95,14 @@ function judge(
           grantDenials(token.identifier.grant, asked.operation, inForce, context.grants),
           hopDenials(token, asked),
         );
-  const denials = joined(revocationDenials(token, asked, context), refused);
-  const first = denials[0];
-  if (first === undefined) return { allowed: true, capability: capabilityOfToken(token) };
-  const capability = refusedCapability(token);
-  return { allowed: false, denials: [first, ...denials.slice(1)], capability };
+  const found = joined(revocationDenials(token, asked, context), refused);
+  const [denial, ...more] = found;
+  if (denial === undefined) return { allowed: true, capability: capabilityOfToken(token) };
+  const authority = (): Authority => capabilityOfToken(token).authority;
+  const isAllowed = (given: CheckedInvocation["arguments"]): boolean =>
+    hopDenials(token, { ...asked, arguments: given }).length === 0;
+  const denials = withRemedies([denial, ...more], asked, authority, isAllowed);
+  return { allowed: false, denials, capability: refusedCapability(token) };
 }
 
 /** Concatenates two lists, which are nearly always empty. */

@@ -1,5 +1,6 @@
 import type { Json } from "../bytes/json.js";
 import type { TokenErrorCode } from "../bytes/token-error.js";
+import type { ArgumentRemedy } from "../caveats/argument-remedies.js";
 import type { RuleCode } from "../caveats/hop-rule.js";
 
 /** Every reason for refusing a capability; stable, and part of the specification. */
@@ -40,6 +41,11 @@ export interface Denial {
   readonly nearest?: Json;
   /** Number of further denials with the same hop and key that are left out; set only on the last one listed. */
   readonly more?: number;
+  /**
+   * A change of the call's arguments. The call is allowed once the remedies of all of the decision's denials are applied
+   * in their order; if nothing is known to do that, none of them has one.
+   */
+  readonly remedy?: ArgumentRemedy;
   /** A sentence for people. */
   readonly message: string;
 }

@@ -70,7 +70,8 @@ export function meetDomains(a: Domain, b: Domain): Domain {
   };
   const candidates = a.in ?? b.in;
   if (candidates === undefined) return settled(open);
-  const left = candidates.filter((value) => allows(open, value) && (b.in?.includes(value) ?? true));
+  const others = a.in === undefined || b.in === undefined ? undefined : new Set(b.in);
+  const left = candidates.filter((value) => allows(open, value) && others?.has(value) !== false);
   return left.length === 0 ? { types: NO_TYPES } : listed(left);
 }
 

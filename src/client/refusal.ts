@@ -81,10 +81,19 @@ export function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] 
       expected,
       actual,
       nearest,
+      remedy: remedyIn(denial["remedy"]),
       ...(typeof more === "number" ? { more } : {}),
     };
     return [one];
   });
+}
+
+/** Reads a remedy; `undefined` for one of a kind that is unknown here. */
+function remedyIn(value: Json | undefined): ReceivedDenial["remedy"] {
+  const { kind, pointer, value: set } = objectIn(value);
+  if (typeof pointer !== "string") return undefined;
+  if (kind === "remove_argument") return { kind, pointer };
+  return kind === "set_argument" && set !== undefined ? { kind, pointer, value: set } : undefined;
 }
 
 function parsed(text: Json | undefined): Json | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/bytes/json.js";
 import { inspect } from "../../src/index.js";
 import { ALICE, codes, denialOf, granted, grantedOne, handleOf, world } from "./support.js";
 
@@ -48,6 +49,33 @@ describe("a request that limits the arguments of single operations", () => {
     expect(await call("retrieve", { document })).toEqual(["constraint_violated"]);
     expect(await call("list", {})).toEqual(["allowed"]);
     expect(await call("list", { page: 1 })).toEqual(["constraint_violated"]);
+  });
+
+  test("a refusal has a remedy where policy, resources and schema allow the call with it", async () => {
+    const { agent, ran } = await world();
+    const refusedBy = async (page: Json, given: number): Promise<unknown> => {
+      const one = await grantedOne(agent, {
+        grants: ["documents:read"],
+        operationConstraints: { retrieve: { page } },
+        resourceQuery: { collection: "reports" },
+      });
+      const document = handleOf(one, "First quarter");
+      const invocation = {
+        skill: "retrieve",
+        arguments: { document, page: given },
+        capabilities: [{ token: one.token }],
+      };
+      const outcome = await agent.invoke(ALICE, invocation);
+      return outcome.ok ? "allowed" : outcome.denials.map(({ remedy }) => remedy);
+    };
+    expect(await refusedBy({ max: 3 }, 4)).toEqual([
+      { kind: "set_argument", pointer: "/page", value: 3 },
+    ]);
+    // The schema takes a whole number only.
+    expect(await refusedBy({ max: 2.5 }, 4)).toEqual([undefined]);
+    expect(await refusedBy("first", 4)).toEqual([undefined]);
+    expect(await refusedBy({ max: 3 }, 3.5)).toEqual([undefined, undefined]);
+    expect(ran).toEqual([]);
   });
 
   test.each([

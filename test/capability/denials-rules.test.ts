@@ -112,7 +112,9 @@ describe("a rule of a token's second hop refuses the call", () => {
     ],
   ])("%s", (_, hop, call, denial) => {
     const child = append(token, encodeHop(hop));
-    expect(denials(issuer.authorize(child, { ...GET, ...call }))).toEqual([
+    const found = denials(issuer.authorize(child, { ...GET, ...call }));
+    // remedies.test.ts is about remedies.
+    expect(found.map(({ remedy: _, ...rest }) => rest)).toEqual([
       { ...denial, hop: 2, message: expect.any(String) },
     ]);
   });

@@ -97,6 +97,26 @@ test("verify refuses with every reason", async () => {
   }
 });
 
+test("verify says with which arguments it would be allowed, and a program applies that", async () => {
+  const call = good.map((one) => (one === "amount=500" ? "amount=2000" : one));
+  const asked = call.map((one) => (one === "to=acc_1" ? "to=acc_2" : one));
+  const { status, stdout } = await bench.run(["verify", token, ...asked]);
+  expect(status).toBe(1);
+  expect(stdout).toContain('\n  allowed with amount=1000 and with to="acc_1"\n');
+  const { denials } = await bench.json("verify", token, ...asked);
+  const given = JSON.parse(JSON.stringify(denials)).map(
+    ({ remedy }: { remedy: { pointer: string; value: string } }) =>
+      `${remedy.pointer.slice(1)}=${remedy.value}`,
+  );
+  const others = good.filter((one) => !/^(amount|to)=/.test(one));
+  const named = others.filter((one) => one !== "--arg");
+  const again = ["verify", token, ...named, "--arg", given[0], "--arg", given[1]];
+  expect((await bench.run(again)).status).toBe(0);
+  // With anything else wrong, no other argument would do.
+  const elsewhere = await bench.run(["verify", token, ...asked, "--audience", "others"]);
+  expect(elsewhere.stdout).not.toContain("allowed with");
+});
+
 test("verify --at accepts a duration or a time", async () => {
   const at = new Date(Date.now() + 90 * 60 * 1000).toISOString();
   const runs = await Promise.all([

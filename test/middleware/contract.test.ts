@@ -266,6 +266,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
               expected: 5,
               actual: 9,
               nearest: 5,
+              remedy: { kind: "set_argument", pointer: "/limit", value: 5 },
             },
           ],
         },

@@ -185,12 +185,13 @@ function violationOf({ rule = "", expected, actual }: AgentDenial): Json {
 }
 
 /** Returns a denial without `actual`, which may repeat an argument. */
-function shown({ code, rule, expected, message }: AgentDenial): JsonObject {
+function shown({ code, rule, expected, message, remedy }: AgentDenial): JsonObject {
   return {
     code,
     message,
     ...(rule === undefined ? {} : { rule }),
     ...(expected === undefined ? {} : { expected }),
+    ...(remedy === undefined ? {} : { remedy }),
   };
 }
 

@@ -130,6 +130,10 @@ describe("in a mode that accepts ambient authority", () => {
   test("a token in the header limits a2a/skill/invoke", async () => {
     const answer = await call("a2a/skill/invoke", WAIT, { "Proviso-Capability": narrowed });
     expect(reasonIn(answer)).toBe("constraint_violated");
+    const denials = [{ remedy: { kind: "set_argument", pointer: "/milliseconds", value: 1 } }];
+    const told = textAt(answer.body, "error", "data", 0, "metadata", "denials");
+    expect(JSON.parse(told)).toMatchObject(denials);
+    expect(answer.body).toMatchObject({ error: { data: [{}, { value: { denials } }] } });
   });
 
   test("a cancel request with a bad token is refused", async () => {

@@ -62,6 +62,9 @@ describe("execute", () => {
     expect(over.body["violations"]).toEqual([
       { field: "amount", constraint: { max: 100 }, actual: 101 },
     ]);
+    expect(over.body["denials"]).toMatchObject([
+      { remedy: { kind: "set_argument", pointer: "/amount", value: 100 } },
+    ]);
     expect(said(await one.execute("transfer_funds", { ...FINE, amount: 101 }))).toBe("200");
     const single = narrowed(token, {
       operationConstraints: { transfer: { to: { prefix: "acc_9" }, "/note/text": "rent" } },

@@ -1,0 +1,44 @@
+import { applyRemedies, planRemedies } from "../caveats/argument-remedies.js";
+import type { Authority } from "../caveats/authority.js";
+import { authorityOver } from "../caveats/operation-authority.js";
+import type { Denial } from "./denial.js";
+
+/** Most denials that have a remedy: protocols pass on no more of them, and some of the remedies would not do. */
+const MOST_REMEDIES = 32;
+
+/** A refused call. */
+interface RefusedCall {
+  readonly operation: string;
+  readonly arguments: { readonly [name: string]: unknown };
+}
+
+/**
+ * Adds to each denial the change of the arguments that would do, if all of these changes together make the call allowed.
+ * Otherwise no denial has a remedy: also where one is about anything but an argument.
+ *
+ * A remedy shows what the token's own hops say, which its holder can read.
+ *
+ * @param authority - Returns what all hops together leave, of all tokens that must allow the call.
+ * @param isAllowed - Judges the call with other arguments.
+ */
+export function withRemedies<One extends Refusing>(
+  denials: readonly [One, ...One[]],
+  call: RefusedCall,
+  authority: () => Authority,
+  isAllowed: (given: RefusedCall["arguments"]) => boolean,
+): readonly [One, ...One[]] {
+  // A denial that stands for others has no remedy for those.
+  const isOfOneArgument = ({ code, more }: Refusing): boolean =>
+    code === "constraint_violated" && more === undefined;
+  if (denials.length > MOST_REMEDIES || !denials.every(isOfOneArgument)) return denials;
+  const { operation, arguments: given } = call;
+  const plan = planRemedies(authorityOver(operation, authority()), operation, given) ?? [];
+  const remedies = denials.map((denial) => plan.find((one) => one.isFor(denial))?.remedy);
+  const found = remedies.filter((remedy) => remedy !== undefined);
+  if (found.length < denials.length || !isAllowed(applyRemedies(given, found))) return denials;
+  const [first, ...others] = denials;
+  const [remedy, ...more] = found;
+  return [{ ...first, remedy }, ...others.map((denial, at) => ({ ...denial, remedy: more[at] }))];
+}
+
+type Refusing = Pick<Denial, "rule" | "actual" | "more" | "remedy"> & { readonly code: string };
