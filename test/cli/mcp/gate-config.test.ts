@@ -113,7 +113,7 @@ test("as a service of an issuer elsewhere, a gate has its keys, follows the feed
   expect(await host.call("send")).not.toMatch(/^refused/);
   const place = ["--database", bench.path("state/proviso.db")];
   await expect.poll(() => bench.output("audit", ...place)).toMatch(/allowed .* send/);
-  expect(await bench.output("mcp", "pins", ...place)).toContain("as pinned  send");
+  expect(await bench.output("mcp", "pins", "list", ...place)).toContain("as pinned  send");
   expect(host.stderr).toContain("service files");
 
   const cut = await Host.start(bench, words(`http://127.0.0.1:${await freePort()}/r`), elsewhere);
