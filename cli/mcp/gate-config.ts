@@ -26,6 +26,9 @@ export interface GateConfig {
   /** The path of a file. */
   readonly token?: string;
   readonly listen?: string;
+  readonly allowedOrigins: readonly string[];
+  readonly allowedHosts: readonly string[];
+  readonly log: "info" | "warn" | "silent";
   readonly resolvePaths: boolean;
   readonly insecure: boolean;
   readonly servers: { readonly [name: string]: ServerConfig };

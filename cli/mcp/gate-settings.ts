@@ -16,6 +16,8 @@ export interface GateOptions extends HomeChoice {
   readonly grant?: string;
   readonly audience?: string;
   readonly listen?: string;
+  readonly allowOrigin?: readonly string[];
+  readonly allowHost?: readonly string[];
   readonly upstream?: string;
   readonly config?: string;
   readonly resolvePaths?: boolean;
@@ -66,7 +68,11 @@ export interface GateSettings {
   readonly audience: string | undefined;
   /** As `--token` takes them. */
   readonly tokens: readonly string[];
+  /** The address for Streamable HTTP; standard streams unless given. */
   readonly listen: Address | undefined;
+  readonly allowedOrigins: readonly string[];
+  readonly allowedHosts: readonly string[];
+  readonly log: "info" | "warn" | "silent";
   readonly resolvePaths: boolean;
   /** Allows plain HTTP to other machines. */
   readonly insecure: boolean;
@@ -95,6 +101,9 @@ export async function gateSettings(
     audience: options.audience ?? config.audience,
     tokens: tokensFrom(context, options, read),
     listen: listenFrom(options.listen ?? config.listen),
+    allowedOrigins: options.allowOrigin ?? config.allowedOrigins ?? [],
+    allowedHosts: options.allowHost ?? config.allowedHosts ?? [],
+    log: config.log ?? "info",
     resolvePaths: options.resolvePaths ?? config.resolvePaths ?? false,
     recordValues: options.record ?? config.ledger?.values ?? [],
     retention: config.ledger?.retention,

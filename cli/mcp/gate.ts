@@ -30,6 +30,21 @@ export function defineGate(mcp: Command, context: Context): void {
     )
     .option("--upstream <url>", "a server over Streamable HTTP, in the place of a command", toText)
     .option("--config <file>", "a JSON file with several servers, by name", toText)
+    .option(
+      "--listen <address>",
+      "serve hosts over Streamable HTTP at HOST:PORT, port 0 for any; callers send their tokens",
+      toText,
+    )
+    .option(
+      "--allow-origin <url>",
+      "with --listen: web pages that may call; repeat for more",
+      collect,
+    )
+    .option(
+      "--allow-host <name>",
+      "with --listen: a name in the header Host; repeat for more",
+      collect,
+    )
     .option("--resolve-paths", "follow symbolic links before a path is judged")
     .option(
       "--record <argument>",
@@ -57,6 +72,7 @@ export function defineGate(mcp: Command, context: Context): void {
     "proviso mcp gate --token @/home/me/.proviso/files.token -- npx -y @modelcontextprotocol/server-filesystem /data",
     "proviso mcp gate --token @files.token --record path --resolve-paths -- node server.js",
     "proviso mcp gate --config gate.json",
+    "proviso mcp gate --listen 127.0.0.1:8808 --upstream https://server.example/mcp",
     "proviso mcp gate --keys files.jwks --issuer documents-agent --feed https://agent.example/revocations --state /var/lib/gate --token @files.token -- node server.js",
   ]);
 }
@@ -66,16 +82,18 @@ async function run(
   options: GateOptions,
   words: readonly string[],
 ): Promise<void> {
+  const { json = false } = options;
   const signal = context.untilStopped();
   // Loaded on demand, since help does not need it.
   const { gateSettings } = await import("./gate-settings.js");
   const settings = await gateSettings(context, options, words);
   const { openGate } = await import("./open-gate.js");
-  const { serveHost } = await import("./serve-host.js");
+  const { serveHost, serveHosts } = await import("./serve-host.js");
   const gate = await openGate(context, settings);
   try {
     for (const note of gate.notes) say(context, printable(note));
-    await serveHost(context, gate, signal);
+    if (settings.listen === undefined) await serveHost(context, gate, signal);
+    else await serveHosts(context, gate, { ...settings, address: settings.listen, json }, signal);
   } finally {
     await gate.close();
   }

@@ -1,9 +1,15 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { serveHttp } from "../../src/protocols/mcp/front/http-front.js";
 import { serveStdio } from "../../src/protocols/mcp/front/stdio-front.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
-import { printable, say } from "../output.js";
+import { printAnswer, printable, say } from "../output.js";
+import { listenFlagError } from "../serve/listen.js";
+import { newLog } from "../serve/log.js";
+import type { Address } from "../serve/settings.js";
+import type { GateSettings } from "./gate-settings.js";
 import type { Gate } from "./open-gate.js";
 
 /** Milliseconds in which the host can be told that the server has ended. */
@@ -29,4 +35,28 @@ export async function serveHost(context: Context, gate: Gate, signal: AbortSigna
     await front;
     throw environmentError(end.code, end.message, "its own messages above may say why");
   }
+}
+
+type ListenSettings = Pick<GateSettings, "allowedOrigins" | "allowedHosts" | "log"> & {
+  readonly address: Address;
+  readonly json: boolean;
+};
+
+/** Serves any number of hosts over Streamable HTTP until the signal is aborted. */
+export async function serveHosts(
+  context: Context,
+  gate: Gate,
+  { address, log: level, json, ...allowed }: ListenSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const open = (stateless: boolean): ReturnType<Gate["openSession"]> => gate.openSession(stateless);
+  const log = newLog(context, level);
+  const front = await serveHttp({ address, open, log, ...allowed }).catch((error: unknown) => {
+    throw listenFlagError(error, address);
+  });
+  const { url } = front;
+  printAnswer(context, { json }, { url }, [`Serving MCP at ${url}`]);
+  if (!signal.aborted) await once(signal, "abort");
+  say(context, "stopping: what is under way is finished first; interrupt again to stop at once");
+  await front.close();
 }

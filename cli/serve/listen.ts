@@ -1,5 +1,5 @@
 import { isErrno } from "../../src/system/error-code.js";
-import { environmentError } from "../exit.js";
+import { CliError, environmentError } from "../exit.js";
 
 /** Explains to the operator why listening failed. */
 export function listeningError(
@@ -22,4 +22,14 @@ export function listeningError(
     return environmentError("host_unknown", `${host} is no address of this machine`, hint);
   }
   return error;
+}
+
+/** As {@link listeningError}, for a verb that takes the address by `--listen`. */
+export function listenFlagError(
+  error: unknown,
+  address: Parameters<typeof listeningError>[1],
+): unknown {
+  const failure = listeningError(error, address);
+  if (!(failure instanceof CliError)) return failure;
+  return environmentError(failure.code, failure.message, "name another with --listen HOST:PORT");
 }

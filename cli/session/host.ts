@@ -6,11 +6,11 @@ import type { SessionPlugin } from "../../src/protocols/a2e/plugin.js";
 import { pluginGrants } from "../../src/protocols/a2e/registry.js";
 import type { SessionAddress } from "../../src/protocols/a2e/socket.js";
 import type { Context } from "../context.js";
-import { CliError, environmentError } from "../exit.js";
+import { environmentError } from "../exit.js";
 import { type HomeChoice, loadingShown } from "../home.js";
 import { printable, say } from "../output.js";
 import { fromConfig, type ReadConfig, refuseConfig } from "../serve/config.js";
-import { listeningError } from "../serve/listen.js";
+import { listenFlagError } from "../serve/listen.js";
 import { warn, warnOfLedger } from "../serve/log.js";
 import { type Closing, closeAll, openAll, pruneHourly } from "../serve/opened.js";
 import { keepInForce, type ReadPolicy, readPolicy, unknownTerms } from "../serve/policy.js";
@@ -170,10 +170,7 @@ async function served(
 
 function unlistenable(error: unknown, at: SessionAddress): unknown {
   if ("port" in at) {
-    const failure = listeningError(error, { host: at.host ?? "127.0.0.1", port: at.port });
-    // Its hints are about flags of serve, so they are replaced.
-    if (!(failure instanceof CliError)) return failure;
-    return environmentError(failure.code, failure.message, "name another with --listen HOST:PORT");
+    return listenFlagError(error, { host: at.host ?? "127.0.0.1", port: at.port });
   }
   const why = error instanceof Error ? error.message : "it cannot be made";
   const hint = "name another with --unix, in a folder that this user may write";

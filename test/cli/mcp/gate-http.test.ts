@@ -1,0 +1,114 @@
+import { request } from "node:http";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { MAIN } from "../../support/built.js";
+import { Bench } from "../run.js";
+import { RunningProgram } from "../running.js";
+import { fickleServer } from "./gating.js";
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = new Bench();
+  const tool = { description: "A tool", inputSchema: { type: "object" } };
+  const tools = ["send", "list"].map((name) => ({ ...tool, name }));
+  bench.write("tools.json", JSON.stringify(tools));
+  await bench.output("mcp", "token", "-o", "sender", "--principal", "alice", "--op", "send");
+  await bench.output("mcp", "token", "-o", "lister", "--principal", "bob", "--op", "list");
+});
+
+/** Starts a gate that listens, and returns its address. */
+async function listening(
+  ...words: readonly string[]
+): Promise<{ readonly url: URL; readonly gate: RunningProgram }> {
+  const server = fickleServer(bench.path("tools.json"));
+  const all = [MAIN, "mcp", "gate", "--listen", "127.0.0.1:0", ...words, "--", ...server];
+  const gate = new RunningProgram(all, { PROVISO_HOME: bench.home }, bench.folder);
+  const [, url = ""] = (await gate.says(/Serving MCP at \S+\n/)).split(/Serving MCP at |\n/);
+  return { url: new URL(url), gate };
+}
+
+/** Connects the official client, with a token in a header. */
+async function connect(url: URL, headers: Record<string, string>): Promise<Client> {
+  const client = new Client({ name: "caller", version: "1" });
+  onTestFinished(() => client.close());
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  return client;
+}
+
+const namesOf = async (client: Client): Promise<readonly string[]> =>
+  (await client.listTools()).tools.map(({ name }) => name);
+
+test("each caller has what its own token allows, in either header, and the ledger tells them apart", async () => {
+  const { url, gate } = await listening();
+  const [sender, lister] = ["sender", "lister"].map((file) => bench.read(file).trim());
+  const alice = await connect(url, { "Proviso-Capability": sender ?? "" });
+  const bob = await connect(url, { Authorization: `Bearer ${lister}` });
+  expect(await namesOf(alice)).toEqual(["send"]);
+  expect(await namesOf(bob)).toEqual(["list"]);
+  const answer = await alice.callTool({ name: "send", arguments: {} });
+  expect(answer).not.toHaveProperty("isError", true);
+  expect(JSON.stringify(answer)).not.toContain("PROVISO");
+  expect(await bob.callTool({ name: "send", arguments: {} })).toMatchObject({ isError: true });
+  const both = await connect(url, {
+    "Proviso-Capability": sender ?? "",
+    Authorization: `Bearer ${lister}`,
+  });
+  expect(await namesOf(both)).toEqual([]);
+  gate.stop();
+  expect(await gate.ended).toBe(0);
+  expect(gate.stderr).not.toContain(sender);
+  const audit = await bench.output("audit");
+  expect(audit).toMatch(/allowed .* alice {2}send/);
+  expect(audit).toMatch(/refused .* bob {2}send/);
+});
+
+test("a token of the gate's own is refused at the start, from the flag and from the environment", async () => {
+  const words = ["mcp", "gate", "--listen", "127.0.0.1:0", "--", "server"];
+  const message = "a gate that listens must have no token of its own";
+  const byFlag = await bench.run([...words.slice(0, 2), "--token", "@sender", ...words.slice(2)]);
+  expect(byFlag).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+  const env = { PROVISO_TOKEN: "@sender" };
+  const byVariable = await bench.run(words, { env });
+  expect(byVariable).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+});
+
+test("pages of other sites and names of other places are forbidden, unless they are allowed", async () => {
+  const { url } = await listening(
+    "--allow-origin",
+    "https://app.example",
+    "--allow-host",
+    "gate.example",
+  );
+  const status = (headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const types = {
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+      };
+      const call = request(
+        url,
+        { method: "POST", headers: { ...types, ...headers } },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        },
+      );
+      call.on("error", reject);
+      call.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }));
+    });
+  expect(await status({ Origin: "https://evil.example" })).toBe(403);
+  expect(await status({ Host: "evil.example" })).toBe(403);
+  expect(await status({ Origin: "https://app.example" })).not.toBe(403);
+  expect(await status({ Host: "gate.example" })).not.toBe(403);
+});
+
+test("a port that is taken is named", async () => {
+  const { url } = await listening();
+  const words = ["mcp", "gate", "--listen", url.host, "--", ...fickleServer("tools.json")];
+  const { status, stderr } = await bench.spawned(words);
+  expect({ status, stderr }).toEqual({
+    status: 6,
+    stderr: expect.stringContaining(`${url.host} is taken`),
+  });
+  expect(stderr).toContain("name another with --listen HOST:PORT");
+});
