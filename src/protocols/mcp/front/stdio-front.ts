@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isObject } from "../../../bytes/json.js";
 import { LineSplitter } from "../../../bytes/line-splitter.js";
 import {
   eraOf,
@@ -51,8 +52,8 @@ class StdioFront {
   readonly #limits: MessageLimits;
   /** Aborted when the host is gone. */
   readonly #gone = new AbortController();
-  /** Requests that have no answer yet. */
-  #open = 0;
+  /** Requests whose answers are waited for when the host has closed its end. */
+  readonly #open = new Set<string | number>();
   #allAnswered: () => void = () => {};
   #draining: Promise<unknown> | undefined;
 
@@ -71,7 +72,7 @@ class StdioFront {
     const stop = once(this.#gone.signal, "abort").then(() => input.destroy());
     if (this.#gone.signal.aborted) return;
     await Promise.race([this.#read(), stop]);
-    if (this.#open > 0 && !this.#gone.signal.aborted) {
+    if (this.#open.size > 0 && !this.#gone.signal.aborted) {
       const answered = new Promise<void>((resolve) => {
         this.#allAnswered = resolve;
       });
@@ -107,22 +108,36 @@ class StdioFront {
       return;
     }
     const { message } = read;
-    const isRequest = message.kind === "request";
-    if (isRequest) this.#open++;
+    this.#count(message);
     const exchange = this.#exchange(message);
     try {
       await this.#options.session.receive(message, exchange);
     } catch (error) {
       const why = error instanceof Error ? error.name : typeof error;
       this.#options.log(`the gate has failed on ${message.method ?? "an answer"}: ${why}`);
-      if (isRequest) {
-        await exchange.send(errorText(message.id ?? null, INTERNAL_ERROR, "internal error"));
-      }
+      await exchange.send(errorText(message.id ?? null, INTERNAL_ERROR, "internal error"));
     }
   }
 
+  /** Remembers a request that will be answered: one that is neither endless nor cancelled. */
+  #count({ kind, id, method, value }: Message): void {
+    if (kind === "request" && id !== undefined && method !== "subscriptions/listen") {
+      this.#open.add(id);
+    }
+    if (method !== "notifications/cancelled") return;
+    const { params } = value;
+    const cancelled = isObject(params) ? params["requestId"] : undefined;
+    if (typeof cancelled === "string" || typeof cancelled === "number") this.#settled(cancelled);
+  }
+
+  #settled(id: string | number): void {
+    this.#open.delete(id);
+    if (this.#open.size === 0) this.#allAnswered();
+  }
+
   #exchange(message: Message): Exchange {
-    let isOpen = message.kind === "request";
+    const { kind, id } = message;
+    let isOpen = kind === "request";
     return {
       credentials: [],
       era: eraOf(message),
@@ -131,9 +146,7 @@ class StdioFront {
         if (!isOpen) return;
         if (isAnswer(text)) isOpen = false;
         await this.#write(text);
-        if (isOpen) return;
-        this.#open--;
-        if (this.#open === 0) this.#allAnswered();
+        if (!isOpen && id !== undefined) this.#settled(id);
       },
     };
   }

@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../../bytes/json.js";
-import type { ServerEnd, ServerErrorCode } from "../server/connection.js";
 
 type Id = string | number | null;
 
@@ -10,13 +9,6 @@ export const INTERNAL_ERROR = -32603;
 
 /** The gate's own codes, outside the range that JSON-RPC and MCP reserve. */
 export const REFUSED = -31403;
-
-const SERVER_FAILURES: Readonly<Record<ServerErrorCode, number>> = {
-  server_unavailable: -31503,
-  server_ended: -31503,
-  server_timeout: -31504,
-  server_unreadable: -31502,
-};
 
 export function errorAnswer(id: Id, code: number, message: string, data?: JsonObject): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
@@ -29,9 +21,4 @@ export function resultAnswer(id: Id, result: JsonObject): string {
 /** The answer to a method that is not in the table. */
 export function unknownMethod(id: Id, method: string): string {
   return errorAnswer(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
-}
-
-/** The answer to a request whose server has failed. */
-export function serverFailure(id: Id, { code, message }: ServerEnd): string {
-  return errorAnswer(id, SERVER_FAILURES[code], message, { code });
 }

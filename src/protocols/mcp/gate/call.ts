@@ -1,8 +1,8 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import type { Edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
-import { ServerError } from "../server/connection.js";
-import { errorAnswer, INTERNAL_ERROR, serverFailure } from "./answers.js";
+import { ServerError, serverFailure } from "../server/connection.js";
+import { errorAnswer, INTERNAL_ERROR } from "./answers.js";
 import { cacheEdits } from "./cache-limits.js";
 import { type CallTarget, callTarget } from "./call-target.js";
 import { forward, restored, withToken } from "./forward.js";

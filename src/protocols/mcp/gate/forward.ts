@@ -1,6 +1,6 @@
 import { type Edit, edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
-import { serverFailure } from "./answers.js";
+import { serverFailure } from "../server/connection.js";
 import type { HostRequest } from "./host-request.js";
 import { cancelledText, type ServerLink, type Waiting } from "./server-link.js";
 import { tokenAt } from "./values.js";

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
-import { type ServerEnd, ServerError } from "../server/connection.js";
-import { errorAnswer, METHOD_NOT_FOUND, resultAnswer, serverFailure } from "./answers.js";
+import { type ServerEnd, ServerError, serverFailure } from "../server/connection.js";
+import { errorAnswer, METHOD_NOT_FOUND, resultAnswer } from "./answers.js";
 import { forward, restored, withoutCapability } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";

@@ -1,8 +1,8 @@
 import { jsonRpcEnds } from "../../../bytes/json-rpc-ends.js";
 import type { SplitLine } from "../../../bytes/line-splitter.js";
 
-/** The code of the error that replaces a message over the limit; JSON-RPC leaves it to implementations. */
-export const TOO_LARGE = -32050;
+/** The code of the error that replaces a message over the limit, outside the range that JSON-RPC and MCP reserve. */
+const TOO_LARGE = -31413;
 
 /** What is done about a line over the limit. */
 export type TooLargeLine =

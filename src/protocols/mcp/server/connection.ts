@@ -71,3 +71,17 @@ export interface ServerConnection {
   /** Ends the server and everything that it has started. Fulfilled when it has ended. */
   close(): Promise<void>;
 }
+
+/** JSON-RPC codes of the failures, outside the range that JSON-RPC and MCP reserve. */
+const FAILURES: Readonly<Record<ServerErrorCode, number>> = {
+  server_unavailable: -31503,
+  server_ended: -31503,
+  server_timeout: -31504,
+  server_unreadable: -31502,
+};
+
+/** The answer to a request whose server has failed. */
+export function serverFailure(id: string | number, { code, message }: ServerEnd): string {
+  const error = { code: FAILURES[code], message, data: { code } };
+  return JSON.stringify({ jsonrpc: "2.0", id, error });
+}

@@ -15,6 +15,7 @@ import {
   type ServerConnection,
   type ServerEnd,
   ServerError,
+  serverFailure,
 } from "./connection.js";
 import { bodyOf, Endpoint, EVENTS, eventsOf, JSON_TYPE, mediaType } from "./endpoint.js";
 import { LONGEST_RETRY, RETRY, readAnswer, unreadable } from "./http-answer.js";
@@ -34,7 +35,6 @@ export interface HttpServerOptions {
 }
 
 const BOTH = `${JSON_TYPE}, ${EVENTS}`;
-const INTERNAL_ERROR = -32603;
 /** Visible ASCII (2025-11-25, "Session Management"). */
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 /** Milliseconds for a server to accept a notification or an answer, and to end its session. */
@@ -145,9 +145,7 @@ class HttpServer implements ServerConnection {
       await this.#follow(asked, open);
     } catch (error) {
       if (open.isAnswered || open.signal.aborted) return;
-      const { code, message } = this.#failure(error);
-      const fault = { code: INTERNAL_ERROR, message, data: { code } };
-      const text = JSON.stringify({ jsonrpc: "2.0", id: open.id, error: fault });
+      const text = serverFailure(open.id, this.#failure(error));
       await this.onMessage(text, { forRequest: open.id });
     }
   }

@@ -114,7 +114,7 @@ test("what is refused reaches the session with no byte, and the next message doe
     [undefined, -32700],
     [undefined, -32600],
     [2, -32600],
-    [3, -32050],
+    [3, -31413],
   ]);
   expect(session.received.map(({ message }) => message.id)).toEqual([5]);
   expect(logged).toHaveLength(7);
@@ -127,7 +127,7 @@ test("an answer over the limit is an error for the server that has asked", async
   expect(session.received[0]?.message).toMatchObject({
     kind: "response",
     id: "s1",
-    value: { error: { code: -32050 } },
+    value: { error: { code: -31413 } },
   });
 });
 
@@ -175,6 +175,16 @@ test("a request that nobody answers keeps the front no longer than its grace", a
   input.end(`${request(1)}\n`);
   await over;
   expect(session.isClosed).toBe(true);
+});
+
+test("what is never answered keeps the front from nothing: subscriptions, and what was cancelled", async () => {
+  const { input, over } = served({ grace: 60_000 });
+  const params = { requestId: 2 };
+  input.write(`${request(1, "subscriptions/listen")}\n${request(2, "tools/call")}\n`);
+  await sleep(20);
+  input.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params })}\n`);
+  input.end();
+  await over;
 });
 
 test("a signal ends the session at once, in the middle of a line and of a request", async () => {

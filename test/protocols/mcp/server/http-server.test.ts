@@ -311,7 +311,8 @@ test.each([
     const { text, forRequest } = await until(() =>
       messages.find((one) => JSON.parse(one.text).error !== undefined),
     );
-    expect(JSON.parse(text)).toMatchObject({ id: 1, error: { code: -32603, data: { code } } });
+    const number = code === "server_unavailable" ? -31503 : -31502;
+    expect(JSON.parse(text)).toMatchObject({ id: 1, error: { code: number, data: { code } } });
     expect(text).not.toContain("127.0.0.1");
     expect(forRequest).toBe(1);
     await sleep(30);

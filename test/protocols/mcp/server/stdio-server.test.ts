@@ -207,7 +207,7 @@ test("the server is not read faster than its messages are taken", async () => {
 
 test("an answer over the limit becomes an error, and the next message arrives", async () => {
   const { ask, messages } = await started({ bytes: 1000 });
-  expect(await ask("large", { bytes: 2000 })).toMatchObject({ error: { code: -32050 } });
+  expect(await ask("large", { bytes: 2000 })).toMatchObject({ error: { code: -31413 } });
   expect(await ask("large", { bytes: 500 })).toMatchObject({ result: {} });
   expect(messages).toHaveLength(2);
 });
@@ -224,7 +224,7 @@ test("a request of the server over the limit is answered, and a notification dro
   const got = await until(() => messages[0]);
   expect(JSON.parse(got)).toMatchObject({
     method: "got",
-    params: { id: "s1", error: { code: -32050 } },
+    params: { id: "s1", error: { code: -31413 } },
   });
   expect(messages).toHaveLength(1);
   expect(ends).toEqual([]);
