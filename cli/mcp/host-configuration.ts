@@ -40,7 +40,8 @@ export function configurationLines(
   ];
 }
 
-function gateWords({ database }: HomeChoice, { home, file }: NewToken): readonly string[] {
+/** Returns the words of a gate with a token of its own, up to the `--` before the server's command. */
+export function gateWords({ database }: HomeChoice, { home, file }: NewToken): readonly string[] {
   // An address may have a password, which does not belong into a configuration: PROVISO_DATABASE names it.
   const isFile = database !== undefined && !isAddress(database);
   const place = isFile ? ["--database", home.database] : [];

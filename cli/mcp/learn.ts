@@ -84,6 +84,12 @@ async function run(context: Context, words: readonly string[], options: Options)
   if (madeHome) say(context, `Made a home at ${printable(home.folder)}`);
   const session = await record(context, program, args, places.recording, stop);
   say(context, `Recording in ${printable(places.recording)}; end the session to learn from it`);
+  if (context.stdin.isTerminal) {
+    say(
+      context,
+      "note: standard input is a terminal; a host starts this in the place of the server",
+    );
+  }
   await session.over;
   // A host that has ended the session does not wait long.
   const [{ document, lines }] = await Promise.all([

@@ -15,7 +15,7 @@ import type { HomeChoice } from "../home.js";
 import { seenFromNow } from "../moment.js";
 import { printable } from "../output.js";
 import { restrictionsFrom } from "../restrictions.js";
-import { configurationLines, hostConfiguration } from "./host-configuration.js";
+import { configurationLines, gateWords, hostConfiguration } from "./host-configuration.js";
 import { type NewToken, writeNewToken } from "./new-token.js";
 import { requestText } from "./request-file.js";
 
@@ -142,16 +142,20 @@ function nothingLearned(places: Places, learned: LearnedLimits, seen: Seen): Cli
 
 /** Writes the request. @returns The new name of a file that was there before and differs. */
 function writeRequest(
-  { grant, expires }: LearnOptions,
+  options: LearnOptions,
   places: Places,
   learned: LearnedLimits,
-  { home }: NewToken,
+  written: NewToken,
 ): string | undefined {
+  const { grant, expires } = options;
+  const { home } = written;
   const path = places.request;
   const heading = [
     `What ${places.name} was seen to do, from ${places.recording}. Each line is an option of`,
     "proviso mcp token. Change them, and write the token anew; a running gate takes it at once:",
     `  proviso mcp token --home ${home.folder} --request ${path} --output ${places.token}`,
+    "The gate stands before the server's command, in the configuration of its host:",
+    `  proviso ${gateWords(options, written).join(" ")} --`,
   ].map(printable);
   const text = requestText(learned, { grant, expires, heading });
   try {

@@ -18,6 +18,7 @@ const guides = [
   page("Install", "/docs/install"),
   page("Questions", "/docs/guides/questions"),
   page("A capability for a sub-agent", "/docs/guides/sub-agent"),
+  page("Protect an MCP server", "/docs/guides/mcp"),
   page("Limit what a tool may be called with", "/docs/guides/limit-arguments"),
   page("The command line", "/docs/guides/command-line"),
   page("A resource server", "/docs/resource-server"),

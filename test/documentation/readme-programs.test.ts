@@ -1,12 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { MAIN } from "../support/built.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
 import { PACKAGE } from "./doc-comments.js";
 
 // The long-running programs of the README: its server, called as it says, and its gate in front of an MCP server.
@@ -47,42 +44,4 @@ test("the README's server answers what its route allows, and refuses the rest", 
   };
   expect(await ask(url)).toEqual([200, "rh_q1"]);
   expect(await ask(url.replace("rh_q1", "rh_q3"))).toEqual([403, "resource_denied"]);
-});
-
-test("the README's gate passes the tool that the token names, and no other", () => {
-  const [config = ""] = blocks("json");
-  const commands = blocks("sh").find((code) => code.includes("gate.json")) ?? "";
-  const folder = temporaryFolder();
-  const bin = join(folder, "bin");
-  mkdirSync(bin);
-  writeFileSync(join(bin, "proviso"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
-  chmodSync(join(bin, "proviso"), 0o755);
-  // The same server from node_modules, since npx would ask the registry.
-  const { servers, limits } = JSON.parse(config).plugins.mcp;
-  const { memory } = servers;
-  expect(memory).toEqual({
-    command: "npx",
-    args: ["-y", "@modelcontextprotocol/server-memory"],
-    env: { MEMORY_FILE_PATH: "/srv/graphs/{principal}.jsonl" },
-  });
-  const installed = createRequire(import.meta.url).resolve(`${memory.args[1]}/dist/index.js`);
-  const server = {
-    command: process.execPath,
-    args: [installed],
-    env: { MEMORY_FILE_PATH: join(folder, "{principal}.jsonl") },
-  };
-  const gate = { ...JSON.parse(config), plugins: { mcp: { servers: { memory: server }, limits } } };
-  writeFileSync(join(folder, "gate.json"), JSON.stringify(gate));
-  // A reader waits until the host says that it serves.
-  const waiting = commands.replace(/ &\n/, " &\nuntil [ -S gate.sock ]; do sleep 0.1; done\n");
-  expect(waiting).not.toBe(commands);
-  const run = spawnSync("sh", ["-c", `trap 'kill $!; wait' EXIT\n${waiting}`], {
-    cwd: folder,
-    encoding: "utf8",
-    env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: folder, TMPDIR: process.env["TMPDIR"] },
-  });
-  expect(run.stdout, run.stderr).toMatch(/^Made a home at [\s\S]*entities/);
-  expect(run.stderr).toContain(
-    'argument "tool_name" must be "read_graph"; it is "delete_entities"',
-  );
 });
