@@ -5,7 +5,7 @@ export default {
   vitest: { configFile: "vitest.mutation.config.ts", related: false },
   coverageAnalysis: "perTest",
   ignoreStatic: process.env["PROVISO_MUTATE_STATIC"] !== "1",
-  ignorePatterns: ["/bench", "/dist", "/examples", "/reports", "/spec-vectors"],
+  ignorePatterns: ["/bench", "/dist", "/examples", "/reports"],
   concurrency: 2,
   timeoutMS: 10_000,
   reporters: ["clear-text", "progress-append-only", "json"],

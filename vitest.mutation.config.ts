@@ -4,9 +4,16 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 // which are quick and always the same. Tests that start programs, draw at random or enumerate would be
 // run again for every one of some thousand mutants.
 const folder = process.env["PROVISO_MUTATE"] ?? "{bytes,macaroon,caveats,capability}";
-// What issuers make of capabilities, and the ids by which others name them, have tests elsewhere.
-const beside =
-  folder === "capability" ? ["test/issuer/**/*.test.ts", "test/revocation/chain-id.test.ts"] : [];
+/** Tests elsewhere that are about the folder: unit tests do not repeat what a vector says. */
+const BESIDE: { readonly [folder: string]: readonly string[] } = {
+  capability: ["test/issuer/**/*.test.ts", "test/revocation/chain-id.test.ts"],
+  caveats: [
+    "test/vectors/self.test.ts",
+    "test/cli/{argument,operation}-expression.test.ts",
+    "test/cli/operation-limits.test.ts",
+  ],
+};
+const beside = BESIDE[folder] ?? [];
 
 const config: ViteUserConfig = defineConfig({
   test: {

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const figures = join(root, "reports", "injection.json");
+const figures = ["injection.json", "injection-mcp.json"].map((name) => join(root, "reports", name));
 const write = process.argv.includes("--write");
 
-rmSync(figures, { force: true });
+for (const file of figures) rmSync(file, { force: true });
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 const run = spawnSync(
   process.execPath,
@@ -24,9 +24,9 @@ const run = spawnSync(
     },
   },
 );
-if (!existsSync(figures)) process.exit(run.status || 1);
+if (!figures.every((file) => existsSync(file))) process.exit(run.status || 1);
 
-const tables = Object.entries(JSON.parse(readFileSync(figures, "utf8")));
+const tables = figures.flatMap((file) => Object.entries(JSON.parse(readFileSync(file, "utf8"))));
 for (const [name, table] of tables) {
   console.log(`\n${name}\n\n${table}`);
   if (!write) continue;
