@@ -34,9 +34,29 @@ export type GateDecision =
 
 export interface GateRefusal {
   readonly allowed: false;
-  /** Every reason of every token that refuses; of several tokens, each says which by `capability`. */
+  /**
+   * Every reason of every token that refuses; of several tokens, each says which by `capability`. A `remedy` is about
+   * the arguments of a tool, and all of them together make the call allowed.
+   */
   readonly denials: AgentDenials;
+  /** Ways to an allowed call that change no argument; none if absent. */
+  readonly remedies?: readonly GateRemedy[];
 }
+
+/** A way to an allowed call that changes no argument. */
+export type GateRemedy =
+  | {
+      /** Presents this token alone. */
+      readonly kind: "use_token";
+      /** The id of its capability. */
+      readonly capability: string;
+    }
+  | {
+      /** Requests a capability for this very call from whoever issues them. */
+      readonly kind: "request";
+      /** A request for capabilities, as an issuing agent reads it (docs/a2a.md, section 6). */
+      readonly request: JsonObject;
+    };
 
 /** Judges what the gate is asked to pass on, by the tokens that its caller presents. */
 export interface GateAuthority {

@@ -12,6 +12,7 @@ import type { Denial } from "../../../capability/denial.js";
 import type { VerifiedCapability } from "../../../capability/verified-capability.js";
 import type { Hop } from "../../../caveats/hop.js";
 import type { Invocation } from "../../../caveats/invocation.js";
+import { meetOf } from "../../../caveats/meet.js";
 import { parseTime } from "../../../caveats/time.js";
 import { NotPlainError } from "../../../checks/plain.js";
 import type { Issuer } from "../../../issuer/issuer.js";
@@ -24,6 +25,7 @@ import type {
   GateRefusal,
   Presented,
 } from "./gate-authority.js";
+import { remedied } from "./gate-remedies.js";
 import { linkDenials } from "./resolve-paths.js";
 
 /** The parts and settings of an authority. */
@@ -108,19 +110,19 @@ class TokenAuthority implements GateAuthority {
   async decide(presented: Presented, call: GateCall): Promise<GateDecision> {
     const seconds = this.#recorder.start();
     if (!presented.ok) return this.#refused(call, [{ denials: presented.denials }], seconds);
-    const { issuer, folderOf } = this.#options;
-    await issuer.catchUp();
+    await this.#options.issuer.catchUp();
     const judged = presented.tokens.map((token) =>
       this.#judge(token, call.operation, call.arguments),
     );
     const refusals = judged.flatMap((decision, capability): Reasons[] =>
       decision.allowed ? [] : [numbered(decision, judged.length > 1 ? capability : undefined)],
     );
-    if (refusals.length > 0) return this.#refused(call, refusals, seconds);
+    if (refusals.length > 0) {
+      const { denials } = this.#refused(call, refusals, seconds);
+      return this.#remedied(call, presented, judged, denials);
+    }
     const [first, ...others] = judged.flatMap((one) => (one.allowed ? [one.capability] : []));
-    const folder = folderOf?.(call.server);
-    const [denial, ...more] =
-      folder === undefined ? [] : linkDenials(call, presented.tokens, folder);
+    const [denial, ...more] = this.#linkDenials(call, presented.tokens);
     if (first === undefined || denial !== undefined) {
       const denials: AgentDenials = [denial ?? NOTHING_PRESENTED, ...more];
       return this.#refused(call, [{ denials, capability: first }], seconds);
@@ -209,6 +211,35 @@ class TokenAuthority implements GateAuthority {
         denials: [{ code: "arguments_invalid", rule: "arguments", message }],
       };
     }
+  }
+
+  #linkDenials(call: GateCall, tokens: readonly AuthenticToken[]): readonly AgentDenial[] {
+    const folder = this.#options.folderOf?.(call.server);
+    return folder === undefined ? [] : linkDenials(call, tokens, folder);
+  }
+
+  /** Adds what would make a refused call allowed by all tokens. */
+  #remedied(
+    call: GateCall,
+    presented: Extract<Presented, { ok: true }>,
+    judged: readonly Judged[],
+    denials: AgentDenials,
+  ): GateRefusal {
+    const { ownTokens, grant } = this.#options;
+    const { tokens } = presented;
+    return remedied(call, denials, {
+      grant,
+      // The gate's own token cannot be left out.
+      isChoice: ownTokens === undefined,
+      answers: tokens.map(({ identifier: { id } }, at) => ({
+        id,
+        allowed: judged[at]?.allowed === true,
+      })),
+      authority: () => meetOf([this.hops(presented)]),
+      isAllowed: (given) =>
+        tokens.every((token) => this.#judge(token, call.operation, given).allowed) &&
+        this.#linkDenials({ ...call, arguments: given }, tokens).length === 0,
+    });
   }
 
   #refused(call: GateCall, refusals: readonly Reasons[], seconds: () => number): GateRefusal {

@@ -77,7 +77,7 @@ async function toolTarget(parts: GateParts, request: HostRequest): Promise<Found
     if (decision.allowed || decision.denials.every(({ code }) => code === "operation_denied")) {
       return unknownTool(request);
     }
-    return { kind: "answer", text: refusalAnswer(request, decision.denials) };
+    return { kind: "answer", text: refusalAnswer(request, decision.denials, decision.remedies) };
   }
   const tool = await catalog.find(link, name, request);
   if (tool === undefined) {

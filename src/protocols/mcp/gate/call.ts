@@ -28,7 +28,9 @@ export async function runCall(
   if (found === undefined) return;
   const { link, call, edits } = found;
   const decision = await authority.decide(presented, call);
-  if (!decision.allowed) return request.answer(refusalAnswer(request, decision.denials));
+  if (!decision.allowed) {
+    return request.answer(refusalAnswer(request, decision.denials, decision.remedies));
+  }
   const denials = await rounds.refusal(parts, request, link);
   if (denials !== undefined) {
     authority.refuse(presented, call, denials);

@@ -1,6 +1,7 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { MOST_DENIALS } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
+import type { GateRemedy } from "../authority/gate-authority.js";
 import { errorAnswer, REFUSED, resultAnswer } from "./answers.js";
 import type { HostRequest } from "./host-request.js";
 
@@ -8,16 +9,25 @@ import type { HostRequest } from "./host-request.js";
 const ENVELOPE = "io.modelcontextprotocol/authorization";
 /** Every reason, for clients that know proviso. */
 const DENIALS = "dev.proviso/denials";
+/** Ways to an allowed call that change no argument: another token, or a request for a capability. */
+const REMEDIES = "dev.proviso/remedies";
 
 /**
  * Makes the answer to a refused request. A refused tools/call is a result with `isError`, which the model reads and
  * which does not end the session; another refused request is a JSON-RPC error with the same data.
  */
-export function refusalAnswer(request: HostRequest, denials: AgentDenials): string {
+export function refusalAnswer(
+  request: HostRequest,
+  denials: AgentDenials,
+  remedies: readonly GateRemedy[] = [],
+): string {
   const told: JsonObject = JSON.parse(JSON.stringify(denials.slice(0, MOST_DENIALS)));
+  const others: JsonObject =
+    remedies.length === 0 ? {} : { [REMEDIES]: JSON.parse(JSON.stringify(remedies)) };
   return answer(request, sentenceOf(denials), {
     [ENVELOPE]: envelope("undisclosed"),
     [DENIALS]: told,
+    ...others,
   });
 }
 
@@ -39,9 +49,23 @@ function answer({ id, method, era }: HostRequest, sentence: string, data: JsonOb
 
 /** One sentence for the model: the first reason, how many more there are, and what would be allowed. */
 function sentenceOf(denials: AgentDenials): string {
-  const [{ message, nearest }] = denials;
+  const [{ message, nearest, remedy }] = denials;
   const more = denials.length === 1 ? "" : ` (and ${denials.length - 1} more reasons)`;
   const near =
-    nearest === undefined ? "" : `; the nearest allowed value is ${JSON.stringify(nearest)}`;
-  return `Refused by proviso: ${message}${near}${more}.`;
+    nearest === undefined || remedy !== undefined
+      ? ""
+      : `; the nearest allowed value is ${JSON.stringify(nearest)}`;
+  return `Refused by proviso: ${message}${near}${more}.${changesIn(denials)}`;
+}
+
+/** Says with which arguments the call would be allowed; "" if that is not known. */
+function changesIn(denials: AgentDenials): string {
+  const changes = denials.flatMap(({ remedy }) => {
+    if (remedy === undefined) return [];
+    return remedy.kind === "remove_argument"
+      ? `without ${remedy.pointer}`
+      : `with ${remedy.pointer} = ${JSON.stringify(remedy.value)}`;
+  });
+  if (changes.length === 0) return "";
+  return ` It would be allowed ${[...new Set(changes)].join(" and ")}.`;
 }

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
+import { readCapabilityRequest } from "../../../../src/agent/capability-request.js";
+import type { AgentDenials } from "../../../../src/agent/refusal.js";
+import type { JsonObject } from "../../../../src/bytes/json.js";
 import { attenuate } from "../../../../src/capability/attenuate.js";
+import { inspect } from "../../../../src/capability/inspect.js";
 import { createIssuer } from "../../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../../src/issuer/keyring.js";
 import { OwnTokenError } from "../../../../src/protocols/mcp/authority/token-authority.js";
@@ -196,4 +200,95 @@ test("listeners hear of a revocation, of another token and of the end of its lif
   ).toBe(1);
   stop();
   expect(await hears(() => own.splice(0))).toBe(0);
+});
+
+/** Applies what a refusal says of arguments. */
+function repaired(given: JsonObject, denials: AgentDenials): JsonObject {
+  const changes = denials.flatMap(({ remedy }) =>
+    remedy?.kind === "set_argument" ? [[remedy.pointer.slice(1), remedy.value] as const] : [],
+  );
+  return { ...given, ...Object.fromEntries(changes) };
+}
+
+test("a refusal says with which arguments all tokens would allow the call", async () => {
+  const { authority, mint } = await world();
+  const wide = mint({ operations: ["pay"], constraints: { amount: { max: 50 } } });
+  const small = mint({ operations: ["pay"], constraints: { amount: { max: 20 }, to: "acc_1" } });
+  const presented = authority.present([wide, small]);
+  const call = { operation: "pay", arguments: { amount: 90, to: "acc_2" }, method: "tools/call" };
+  const refused = await authority.decide(presented, call);
+  if (refused.allowed) throw new Error("it is allowed");
+  // Of the first token alone, 50 would do.
+  expect(refused.denials.map(({ rule, remedy }) => [rule, remedy])).toEqual([
+    ["constraints.amount.max", { kind: "set_argument", pointer: "/amount", value: 20 }],
+    ["constraints.amount.max", { kind: "set_argument", pointer: "/amount", value: 20 }],
+    ["constraints.to", { kind: "set_argument", pointer: "/to", value: "acc_1" }],
+  ]);
+  expect(refused.remedies).toBe(undefined);
+  const again = { ...call, arguments: repaired(call.arguments, refused.denials) };
+  expect(await authority.decide(presented, again)).toMatchObject({ allowed: true });
+  // A resource is judged by a path that is not in the message.
+  const read = { ...call, method: "resources/read" };
+  expect(JSON.stringify(await authority.decide(presented, read))).not.toContain("set_argument");
+});
+
+test("a refusal says which of the caller's tokens would do alone, but not to leave out the gate's own", async () => {
+  const own: string[] = [];
+  const free = await world();
+  const bound = await world({ ownTokens: () => own });
+  for (const { authority, mint } of [free, bound]) {
+    const reader = mint(READ);
+    const lister = mint({ operations: ["list"] });
+    if (authority === bound.authority) own.push(lister);
+    const refused = await authority.decide(
+      authority.present([lister, reader]),
+      readCall("/data/a"),
+    );
+    if (refused.allowed) throw new Error("it is allowed");
+    const kinds = refused.remedies?.map(({ kind }) => kind);
+    expect(kinds).toEqual(authority === free.authority ? ["use_token", "request"] : ["request"]);
+    if (authority !== free.authority) continue;
+    const id = inspect(reader).capability?.id;
+    expect(refused.remedies?.[0]).toEqual({ kind: "use_token", capability: id });
+    const alone = authority.present([reader]);
+    expect(await authority.decide(alone, readCall("/data/a"))).toMatchObject({ allowed: true });
+  }
+});
+
+test("the request in a refusal gets a capability for that call, and for no other", async () => {
+  const { authority, mint } = await world();
+  const given = {
+    to: ["b", "a"],
+    "a/b": { "c~": null, d: { e: 1.5 } },
+    note: "x",
+    parts: [[1]],
+    none: {},
+  };
+  const call = { operation: "send", arguments: given, method: "tools/call" };
+  const refused = await authority.decide(authority.present([mint(READ)]), call);
+  if (refused.allowed) throw new Error("it is allowed");
+  const [remedy] = refused.remedies ?? [];
+  if (remedy?.kind !== "request") throw new Error("it says nothing of a request");
+  const reading = readCapabilityRequest(remedy.request);
+  if (!reading.ok) throw new Error(reading.denial.message);
+  const { grants, restrictions } = reading.request;
+  expect(grants).toEqual(["mcp"]);
+  const got = authority.present([mint({ ...restrictions, operations: ["send"] })]);
+  expect(await authority.decide(got, call)).toMatchObject({ allowed: true });
+  const others: readonly JsonObject[] = [
+    { note: "y" },
+    { to: ["b"] },
+    { "a/b": {} },
+    { more: 1 },
+    { parts: [] },
+  ];
+  for (const other of others) {
+    const changed = { ...call, arguments: { ...given, ...other } };
+    expect(await authority.decide(got, changed)).toMatchObject({ allowed: false });
+  }
+  // Too long a request names the operation alone.
+  const long = { ...call, arguments: { text: "x".repeat(3000) } };
+  expect(await authority.decide(authority.present([mint(READ)]), long)).toMatchObject({
+    remedies: [{ kind: "request", request: { grants: ["mcp"], operations: ["send"] } }],
+  });
 });

@@ -44,6 +44,8 @@ test("what a server answers reaches the host as it was written", async () => {
   ]);
 });
 
+const NO_EVE = { path: { not_in: ["eve"] } };
+
 test("a refused call is a tool result with the reasons, and nothing of it reaches the server", async () => {
   const server = filesServer();
   const { host, ledger } = await openTestGate([server], BELOW_DATA);
@@ -59,6 +61,24 @@ test("a refused call is a tool result with the reasons, and nothing of it reache
   await ledger.flush();
   const [event] = await ledger.list({});
   expect(event).toMatchObject({ decision: "refused", codes: ["constraint_violated"] });
+});
+
+test("a refusal says with which arguments the tool may be called, in words and for programs", async () => {
+  const server = filesServer();
+  const { host } = await openTestGate([server], BELOW_DATA);
+  const { sentence, meta } = refusalIn(await host.ask(call(1, "read", { path: "/data//a/" })));
+  expect(sentence).toMatch(/\. It would be allowed with \/path = "\/data\/a"\.$/);
+  const remedy = { kind: "set_argument", pointer: "/path", value: "/data/a" };
+  expect(meta["dev.proviso/denials"]).toMatchObject([{ remedy }]);
+  const again = await host.ask(call(2, "read", { path: remedy.value }));
+  expect(again).toMatchObject({ result: DONE });
+  // No text of the caller's own gives a remedy here, so another capability would be needed.
+  const without = await openTestGate([server], { operations: ["read"], constraints: NO_EVE });
+  const refused = refusalIn(await without.host.ask(call(3, "read", { path: "eve" })));
+  expect(refused.sentence).not.toContain("It would be allowed");
+  expect(refused.meta["dev.proviso/remedies"]).toMatchObject([
+    { kind: "request", request: { grants: ["mcp"], operations: ["read"] } },
+  ]);
 });
 
 test("a refusal in the new era says that it is complete", async () => {
