@@ -183,7 +183,9 @@ export class ServerLink {
     if (message.kind === "response") return this.#answered(message);
     if (message.kind === "request") return this.#events.requested(this, message, origin);
     if (message.method === "notifications/progress") return this.#progressed(message);
-    const subscription = this.waitingFor(tokenAt(message.value, SUBSCRIPTION));
+    // Over HTTP the stream says whose it is; some servers write the id of a subscription as a string.
+    const named = this.waitingFor(tokenAt(message.value, SUBSCRIPTION));
+    const subscription = named ?? this.waitingFor(origin.forRequest);
     if (subscription?.notified !== undefined) return subscription.notified(message);
     return this.#events.notified(this, message, origin);
   }

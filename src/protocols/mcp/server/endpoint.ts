@@ -2,6 +2,9 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { TextDecoder as Decoder } from "node:util";
 import { createParser } from "eventsource-parser";
+import { isObject } from "../../../bytes/json.js";
+import { LineSplitter, type SplitLine } from "../../../bytes/line-splitter.js";
+import { decodeUtf8 } from "../../../bytes/utf8.js";
 import { errorCode } from "../../../system/error-code.js";
 import { ServerError } from "./connection.js";
 
@@ -191,6 +194,48 @@ export async function* eventsOf(
     waiting = [];
     yield* events;
     if (isTooLarge) throw tooLarge(limit);
+  }
+}
+
+/**
+ * Reads JSON: one message, or messages in lines of their own as they arrive, which the specification does not have and
+ * the server of its conformance suite sends.
+ *
+ * @throws ServerError `server_unreadable` over the limit, or for bytes that are not UTF-8.
+ */
+export async function* jsonOf(
+  response: IncomingMessage,
+  limit: number,
+): AsyncGenerator<ServerEvent, void> {
+  assertPlain(response);
+  const splitter = new LineSplitter(limit);
+  // Of one message that is written on several lines.
+  let whole = "";
+  const messageIn = (line: SplitLine): string | undefined => {
+    if (line.kind === "too_large") throw tooLarge(limit);
+    const text = decodeUtf8(line.bytes);
+    if (text === undefined) throw new ServerError("server_unreadable", "its answer is not UTF-8");
+    if (whole === "" && isObjectText(text)) return text;
+    whole += `${text}\n`;
+    if (whole.length > limit) throw tooLarge(limit);
+    return undefined;
+  };
+  for await (const chunk of response) {
+    for (const line of splitter.split(chunk)) {
+      const data = messageIn(line);
+      if (data !== undefined) yield { data, id: undefined };
+    }
+  }
+  const rest = splitter.rest();
+  const data = (rest === undefined ? undefined : messageIn(rest)) ?? whole;
+  if (data.trim() !== "") yield { data, id: undefined };
+}
+
+function isObjectText(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServerError } from "./connection.js";
-import { bodyOf, EVENTS, eventsOf, JSON_TYPE, mediaType, type ServerEvent } from "./endpoint.js";
+import { EVENTS, eventsOf, JSON_TYPE, jsonOf, mediaType, type ServerEvent } from "./endpoint.js";
 
 /** How the answer to a request is read. */
 export interface AnswerReading {
@@ -35,8 +35,8 @@ export async function readAnswer(answer: IncomingMessage, reading: AnswerReading
     answer.resume();
     throw unreadable(`it answers HTTP ${answer.statusCode} with ${type || "no content type"}`);
   }
-  const isResponse = await reading.take(await bodyOf(answer, reading.limit));
-  if (!isResponse) throw unreadable("its answer is no response to the request");
+  const end = await untilResponse(answer, jsonOf(answer, reading.limit), reading);
+  if (end !== "response") throw unreadable("its answer is no response to the request");
 }
 
 /** Reads events up to the response; a stream that ends before is resumed if its events have ids. */

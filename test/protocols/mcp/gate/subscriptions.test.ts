@@ -38,6 +38,16 @@ test("a subscription's messages come under the host's id, and those of no subscr
   expect(await host.answerTo("mine")).toMatchObject({ result: { _meta: { [KEY]: "mine" } } });
 });
 
+test("over HTTP a subscription's messages are those of its stream, however its id is written", async () => {
+  const server = new RawServer();
+  const { host } = await openTestGate([server], { operations: ["resources:subscribe"] });
+  await host.send(listen("mine", { resourceSubscriptions: ["db://a"] }), NEW);
+  const { id } = await server.request("subscriptions/listen");
+  const updated = "notifications/resources/updated";
+  await server.say(heard(updated, String(id), { uri: "db://a" }), { forRequest: Number(id) });
+  expect(await host.heard(updated)).toEqual(heard(updated, "mine", { uri: "db://a" }));
+});
+
 test("each resource of a subscription is judged", async () => {
   const server = new RawServer();
   const { host } = await openTestGate([server], {

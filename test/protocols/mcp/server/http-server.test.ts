@@ -321,6 +321,26 @@ test.each([
   },
 );
 
+test("JSON is one message on any lines, or one a line as it arrives", async () => {
+  let go: () => void = () => {};
+  const { url } = await httpServer(async (req, res) => {
+    const { id } = JSON.parse(await bodyOf(req));
+    res.setHeader("Content-Type", "application/json; charset=utf-8");
+    if (id === 1) return void res.end(`\n{\r\n "jsonrpc":"2.0",\n"id":1,"result":{}}\n`);
+    res.write(`${notification("a")}\n`);
+    await new Promise<void>((resolve) => (go = resolve));
+    res.end(`${answered(2)}\n`);
+  });
+  const { server, messages } = connected(url);
+  await server.send(request(1));
+  await until(() => messages[0]);
+  await server.send(request(2));
+  await until(() => messages[1]);
+  go();
+  await until(() => messages[2]);
+  expect(messages.map(({ text }) => JSON.parse(text).id)).toEqual([1, undefined, 2]);
+});
+
 test("an error of JSON-RPC is handed on, whatever its status, with the id of its request", async () => {
   const error = { code: -32022, message: "no", data: { supported: ["2026-07-28"] } };
   const { url } = await httpServer(async (req, res) => {
