@@ -5,11 +5,11 @@ export const CREDENTIALS: Section = {
   rows: [
     {
       what: "no credentials",
-      text: "401 `authentication_required` at `/capability/list`; for other endpoints it has no code",
+      text: "401 `authentication_required` at `/capability/list`; defines no code for other endpoints",
       reference:
         "401 `unauthorized`, or `invalid_jwt` at registration, claim and host key rotation",
       ours: "401 `authentication_required` on every endpoint",
-      why: "one code for one thing: `unauthorized` is 403 in the text, for a party that may not",
+      why: "one code for one meaning: `unauthorized` is a 403 in the specification, for a known party that lacks permission",
       places: [
         {
           step: /no credential|Basic credential|without a credential/,
@@ -20,11 +20,11 @@ export const CREDENTIALS: Section = {
       ],
     },
     {
-      what: "a Bearer token that is no JWT",
+      what: "a Bearer token that is not a JWT",
       text: "401 `invalid_jwt` (5.13)",
-      reference: "as if there were none: 401 `unauthorized`",
+      reference: "401 `unauthorized`, as for a request without a token",
       ours: "401 `invalid_jwt`",
-      why: "what is sent as a credential is judged as one",
+      why: "a string sent as a credential is judged as one",
       places: [
         {
           step: /JWT of (two|four) parts/,
@@ -35,11 +35,11 @@ export const CREDENTIALS: Section = {
       ],
     },
     {
-      what: "a Host JWT on an endpoint for agents, or an Agent JWT on one for hosts",
+      what: "a Host JWT on an endpoint for agents, or an Agent JWT on an endpoint for hosts",
       text: "must be refused for its `typ` (4.2, 4.3, 4.5.1)",
       reference: "401 `unauthorized`",
       ours: "401 `invalid_jwt`",
-      why: "`unauthorized` is 403 in the text, for a party that may not",
+      why: "`unauthorized` is a 403 in the specification, for a known party that lacks permission",
       places: [
         {
           step: /a host$|by the agent|by an agent|typ of the other kind/,
@@ -51,18 +51,18 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "an Agent JWT at `/agent/status` and `/agent/revoke`",
-      text: "Host JWTs alone (5.5, 5.7); an agent revokes itself through its host (2.6)",
-      reference: "taken",
-      ours: "taken, for the agent itself alone",
-      why: "an agent gets new tokens and ends itself where its host's key is not",
+      text: "only Host JWTs (5.5, 5.7); an agent is revoked by its host (2.6)",
+      reference: "accepts it",
+      ours: "accepts it, only for the agent itself",
+      why: "an agent that cannot reach its host's key can get new tokens and end itself",
       shown: "managing.test.ts",
     },
     {
       what: "an Agent JWT at `/agent/rotate-key`",
-      text: "Host JWTs alone (5.8)",
-      reference: "400 without `agent_id`, though the published SDK sends none",
-      ours: "gives the agent itself another key",
-      why: "the published SDK rotates so; the host can still rotate back or revoke",
+      text: "only Host JWTs (5.8)",
+      reference: "400 without `agent_id`, although the published SDK sends none",
+      ours: "replaces the agent's own key",
+      why: "the published SDK rotates in this way; the host can still rotate the key back, or revoke the agent",
       places: [
         {
           endpoint: /rotate-key/,
@@ -75,10 +75,10 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "an Agent JWT with the `agent_id` of another agent",
-      text: "403 `unauthorized` for a party that may not (5.13)",
-      reference: "at `/agent/status`, `agent_id` is passed over",
+      text: "403 `unauthorized` for a party without permission (5.13)",
+      reference: "`/agent/status` ignores `agent_id`",
       ours: "403 `unauthorized`, or 404 `agent_not_found`",
-      why: "the answer must be about the agent that was asked about",
+      why: "the answer must be about the agent in the request",
       places: [
         {
           endpoint: /status/,
@@ -89,19 +89,19 @@ export const CREDENTIALS: Section = {
       ],
     },
     {
-      what: "a request about an agent without `agent_id`",
-      text: "it is required (5.5 to 5.8)",
-      reference: "400; an agent's own JWT will do for it at `/agent/status`",
-      ours: "400 `invalid_request`; an agent's own JWT will do for it everywhere",
-      why: "the JWT says which agent it is",
+      what: "a request about an agent, without `agent_id`",
+      text: "the property is required (5.5 to 5.8)",
+      reference: "400; at `/agent/status`, an agent's own JWT is enough",
+      ours: "400 `invalid_request`; an agent's own JWT is enough on every endpoint",
+      why: "an agent's JWT names the agent",
       shown: "managing.test.ts",
     },
     {
-      what: "`/capability/list` and `describe` with a JWT that does not hold",
+      what: "`/capability/list` and `describe` with an invalid JWT",
       text: "401 `invalid_jwt` on every endpoint (5.13); a server that lists without credentials must not answer requests without them with 401 (5.2)",
-      reference: "as if there were none: the public view",
+      reference: "the public view, as for a request without a JWT",
       ours: "401 `invalid_jwt`",
-      why: "a caller whose credential fails must not take the public view for its own",
+      why: "a caller with an invalid credential must not mistake the public view for its own",
       places: [
         {
           endpoint: /capability\/(list|describe)/,
@@ -116,7 +116,7 @@ export const CREDENTIALS: Section = {
       text: "403 with the code of its state (2.3, 4.5, 4.5.1, 5.13)",
       reference: "the public view",
       ours: "403 with the code of its state",
-      why: "as the text has it",
+      why: "as specified",
       places: [
         {
           endpoint: /capability\/(list|describe)/,
@@ -128,11 +128,11 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "`iss` of a Host JWT",
-      text: "the thumbprint of the key that signs; must equal it at first contact (4.2)",
+      text: "the thumbprint of the signing key; must be equal to it at first contact (4.2)",
       reference:
-        "the host's id, or the `kid` of its key, not everywhere; not compared at first contact",
-      ours: "the thumbprint alone: 401 `invalid_jwt`",
-      why: "as the text has it",
+        "accepts the host's id, or on some endpoints its key's `kid`; does not compare it at first contact",
+      ours: "accepts only the thumbprint; otherwise 401 `invalid_jwt`",
+      why: "as specified",
       places: [
         { step: /the host's id/, path: "outcome", ours: "401 invalid_jwt" },
         {
@@ -146,10 +146,10 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "`iss` of an Agent JWT",
-      text: "the thumbprint of its host's key; required (4.3)",
-      reference: "the host's id alone, or none",
-      ours: "the thumbprint, the host's id, or none",
-      why: "the published SDK sends none, and the reference's own clients the id; `sub` finds the agent",
+      text: "required: the thumbprint of its host's key (4.3)",
+      reference: "accepts only the host's id, or none",
+      ours: "accepts the thumbprint, the host's id, or none",
+      why: "the published SDK sends none, and the reference's own clients send the id; `sub` identifies the agent",
       places: [
         {
           step: /the host's thumbprint|iss the thumbprint|old host's name/,
@@ -163,16 +163,16 @@ export const CREDENTIALS: Section = {
       what: "`iss` of our client's Agent JWTs",
       text: "the thumbprint of the host's key (4.3)",
       reference: "its SDK sends none",
-      ours: "the host's id, as the server gave it",
-      why: "the reference takes that alone; our server takes both",
+      ours: "our client sends the host's id that the server returned",
+      why: "the reference accepts only that; our server accepts both",
       shown: "client.test.ts",
     },
     {
-      what: "a JWT of a host or an agent that is not registered",
+      what: "a JWT of an unregistered host or agent",
       text: "401 `invalid_jwt` (5.13); 404 `host_not_found` at `/host/revoke`",
       reference: "401 `agent_not_found`",
       ours: "401 `invalid_jwt`; 404 `host_not_found` at `/host/revoke` and `/host/rotate-key`",
-      why: "as the text has it",
+      why: "as specified",
       places: [
         {
           path: "outcome",
@@ -183,10 +183,10 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "`host_public_key`",
-      text: "required in every Host JWT, unless `host_jwks_url` is there (4.2)",
-      reference: "needed at first contact alone",
-      ours: "required: 401 `invalid_jwt`",
-      why: "so the signature is verified before anything is looked up",
+      text: "required in every Host JWT, unless it has `host_jwks_url` (4.2)",
+      reference: "requires it only at first contact",
+      ours: "requires it in every Host JWT; otherwise 401 `invalid_jwt`",
+      why: "the signature can be verified before any look-up",
       places: [
         {
           step: /without its host's key/,
@@ -198,10 +198,10 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "`host_jwks_url` and `agent_jwks_url`",
-      text: "a second way to give keys (4.1); a server that fetches them filters addresses and bounds answers (8.12); the way is fixed at registration (8.7)",
-      reference: "fetched, filtered by host name alone; a host may change the way",
-      ours: "401 `invalid_jwt`, or 400 `invalid_public_key` for an agent's",
-      why: "the server fetches nothing that a caller names; the published SDK uses keys in the JWT alone",
+      text: "an alternative to keys in the JWT (4.1); a server that fetches them filters addresses and limits answers (8.12); a host cannot change between the two after registration (8.7)",
+      reference: "fetches them, and filters only by host name; a host may change",
+      ours: "401 `invalid_jwt` for a host's; 400 `invalid_public_key` for an agent's",
+      why: "our server fetches no URL from a caller; the published SDK only sends keys in the JWT",
       places: [
         {
           step: /address of its host's keys|address of the agent's keys/,
@@ -213,20 +213,20 @@ export const CREDENTIALS: Section = {
     {
       what: "`exp`",
       text: "required (4.2, 4.3)",
-      reference: "not required",
-      ours: "required: 401 `invalid_jwt`",
-      why: "as the text has it",
+      reference: "does not require it",
+      ours: "requires it; otherwise 401 `invalid_jwt`",
+      why: "as specified",
       places: [
         { step: /JWT, no exp/, path: "outcome", ours: "401 invalid_jwt" },
         { endpoint: /introspect/, step: /JWT, no exp/, path: /^/ },
       ],
     },
     {
-      what: "clocks that differ",
-      text: "up to 30 seconds should be allowed for `exp` and `iat`, and no more for `iat` (8.2)",
-      reference: "none",
-      ours: "30 seconds for `exp`, `iat` and `nbf`",
-      why: "as the text has it",
+      what: "difference of clocks",
+      text: "should allow up to 30 seconds for `exp` and `iat`, and no more for `iat` (8.2)",
+      reference: "allows none",
+      ours: "allows 30 seconds for `exp`, `iat` and `nbf`",
+      why: "as specified",
       places: [
         {
           step: /expired a moment ago|a clock that is ahead/,
@@ -237,27 +237,27 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "lifetime of a JWT",
-      text: "should end within 60 seconds (4.3, 8.2); no longest lifetime must be refused",
-      reference: "60 seconds after `iat`, whatever `exp` says",
-      ours: "the same, and 30 seconds for clocks that differ",
-      why: "a used `jti` is remembered for as long as its JWT would be taken",
+      text: "should end within 60 seconds (4.3, 8.2); sets no maximum above which a server must refuse",
+      reference: "ends it 60 seconds after `iat`, whatever `exp` says",
+      ours: "the same, plus 30 seconds for the difference of clocks",
+      why: "a used `jti` must be remembered while its JWT would be accepted",
       shown: "jwt.test.ts",
     },
     {
       what: "the header `alg`",
-      text: "`EdDSA`; `Ed25519` is the name of the key type, as discovery says it (4.1, 5.1)",
-      reference: "`EdDSA` alone",
-      ours: "`EdDSA` and `Ed25519`",
-      why: "RFC 9864 names the same algorithm by its curve, and discovery advertises that name",
+      text: "`EdDSA`; in discovery, `Ed25519` names the key type (4.1, 5.1)",
+      reference: "accepts only `EdDSA`",
+      ours: "accepts `EdDSA` and `Ed25519`",
+      why: "RFC 9864 calls the same algorithm `Ed25519`, and so does discovery",
       places: [{ step: /alg by its curve/, path: /^/, reference: /^/ }],
     },
     {
       what: "`aud`",
-      text: "exactly the issuer; at execution the capability's location or `default_location` (4.3, 8.18), though 4.5 says the issuer there too",
+      text: "exactly the issuer; at execution, the capability's location or `default_location` (4.3, 8.18), although 4.5 demands the issuer there too",
       reference:
-        "the issuer, the address of executions and its own `Host` header, on every endpoint",
-      ours: "exactly the issuer; where it executes, also the address of executions",
-      why: "a JWT for one thing is good for nothing else; execution takes what either reading of the text sends",
+        "accepts the issuer, the URL of executions and its own `Host` header, on every endpoint",
+      ours: "accepts exactly the issuer; at execution also the URL of executions",
+      why: "a JWT for one purpose must not work for another; execution accepts both readings of the specification",
       places: [
         {
           step: /aud the execute endpoint|aud the origin|aud with a slash/,
@@ -268,18 +268,18 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "`aud` as an array",
-      text: "a string (4.2, 4.3); a JWT must not be used at several servers (8.18)",
-      reference: "any of them will do",
-      ours: "an array of one stands for it; more are refused",
-      why: "the first server could send it on to the others",
+      text: "must be a string (4.2, 4.3); a JWT must not be used at several servers (8.18)",
+      reference: "accepts an array if any entry matches",
+      ours: "accepts an array with one entry, and refuses longer ones",
+      why: "the first server could replay the JWT at the others",
       places: [{ step: /aud a list(?! of one)/, path: /^/, reference: /^/ }],
     },
     {
       what: "an Agent JWT for a capability's location, sent to this server",
       text: "must be refused (4.3)",
-      reference: "accepted where it names that capability alone",
-      ours: "401 `invalid_jwt`; introspection takes it",
-      why: "a JWT for one service is not for another",
+      reference: "accepts it if it names only that capability",
+      ours: "401 `invalid_jwt`; only introspection accepts it",
+      why: "a JWT for one service must not work at another",
       places: [
         {
           step: /location|aud a location|another service/,
@@ -291,29 +291,30 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "`jti` of a Host JWT",
-      text: "required, and good once (4.6, 8.4)",
-      reference: "needed and used once at registration, claim and host key rotation alone",
-      ours: "needed and used once everywhere: 401 `invalid_jwt`, 401 `jti_replay`",
-      why: "a Host JWT that is overheard could be sent again",
+      text: "required, and valid once (4.6, 8.4)",
+      reference:
+        "requires it, and accepts it once, only at registration, claim and host key rotation",
+      ours: "requires it everywhere (otherwise 401 `invalid_jwt`), and accepts it once (then 401 `jti_replay`)",
+      why: "otherwise, an intercepted Host JWT could be replayed",
       places: [
         { step: /JWT, no jti/, path: "outcome", reference: /^[24]/, ours: "401 invalid_jwt" },
         { step: /JWT, used before/, path: "outcome", ours: "401 jti_replay" },
       ],
     },
     {
-      what: "requests at once with one JWT",
-      text: "an agent may send them (2.2); a `jti` that was seen must be refused (4.6)",
-      reference: "refused",
-      ours: "refused: 401 `jti_replay`",
-      why: "the text says both; what was overheard must not work again",
+      what: "concurrent requests with one JWT",
+      text: "an agent may send them (2.2); a used `jti` must be refused (4.6)",
+      reference: "refuses all but one",
+      ours: "accepts one; the others get 401 `jti_replay`",
+      why: "the specification contradicts itself; an intercepted JWT must not be replayed",
       shown: "jwt.test.ts",
     },
     {
       what: "`htm`, `htu` and `ath` in a JWT",
-      text: "nothing: proof of possession has a header of its own (4.4)",
-      reference: "checked in Agent JWTs, ignored in Host JWTs; `htu` letter by letter",
-      ours: "checked in both; `htu` without query and fragment, and normalized, as RFC 9449 compares it",
-      why: "a JWT that says what it is for is good for nothing else, however its address is spelt; our client so binds the JWT of a registration, which clients should bind at a server that they have discovered (8.9)",
+      text: "not defined: proof of possession has a header of its own (4.4)",
+      reference: "checks them in Agent JWTs, ignores them in Host JWTs; compares `htu` exactly",
+      ours: "checks them in both; compares `htu` as RFC 9449 does: without query and fragment, and normalized",
+      why: "a JWT that names its request must work for no other. Our client adds these claims to the JWT of a registration: clients should bind it to the server that they discovered (8.9)",
       places: [
         { step: /JWT bound to another/, path: "outcome", ours: "401 request_binding_mismatch" },
         {
@@ -324,27 +325,27 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "DPoP and mTLS",
-      text: "may be required, and should be supported for what is sensitive (4.4, 8.3, 8.14)",
-      reference: "neither",
-      ours: "neither: `cnf` is not looked at",
-      why: "each JWT is signed by the party's own key for one request, and works once",
+      text: "a server may require them, and should support them for sensitive capabilities (4.4, 8.3, 8.14)",
+      reference: "supports neither",
+      ours: "supports neither, and ignores `cnf`",
+      why: "each JWT is signed with the party's own key for one request, and valid once",
       shown: "jwt.test.ts",
     },
     {
       what: "state of an agent",
-      text: "judged before the signature (4.5, steps 6 and 7)",
-      reference: "judged before the signature",
-      ours: "judged after it: 401 `invalid_jwt`",
-      why: "our decision: without the key, one could ask which agents are revoked",
+      text: "checked before the signature (4.5, steps 6 and 7)",
+      reference: "checks it before the signature",
+      ours: "checks it after the signature: 401 `invalid_jwt`",
+      why: "otherwise, a party without the key could find out which agents are revoked",
       places: [{ path: "outcome", reference: /^40[13] agent_/, ours: "401 invalid_jwt" }],
     },
     {
       what: "`capabilities` of an Agent JWT",
-      text: "what is outside must be refused, so an empty array allows nothing (4.3)",
+      text: "calls of other capabilities must be refused, so an empty array allows nothing (4.3)",
       reference:
-        "a default is executed though the JWT does not name it, and anything in a batch; such a JWT manages the agent; an empty array names all in introspection",
-      ours: "403 `capability_not_granted`; 403 `unauthorized` where it would manage the agent; none of them in introspection",
-      why: "a narrowed JWT executes what it names, and manages nothing: no rotation, request, revocation or claim",
+        "executes a default that the JWT does not name, and anything in a batch; the JWT can manage the agent; in introspection, an empty array stands for all",
+      ours: "403 `capability_not_granted`; 403 `unauthorized` for managing the agent; introspection of an empty array shows none",
+      why: "a narrowed JWT executes only what it names, and manages nothing: no rotation, request, revocation or claim",
       places: [
         {
           endpoint: /execute/,
@@ -370,9 +371,10 @@ export const CREDENTIALS: Section = {
     {
       what: "an agent of a revoked host",
       text: "403 `host_revoked` (5.13)",
-      reference: "401 `agent_not_found`, or 403 `agent_revoked`; its key may register again",
+      reference:
+        "401 `agent_not_found`, or 403 `agent_revoked`; the agent's key can be registered again",
       ours: "403 `host_revoked`",
-      why: "as the text has it",
+      why: "as specified",
       places: [
         { path: "outcome", reference: /^40[13] agent_/, ours: "403 host_revoked" },
         {
@@ -384,11 +386,11 @@ export const CREDENTIALS: Section = {
       ],
     },
     {
-      what: "a call of an agent that has expired",
+      what: "a call of an expired agent",
       text: "403 `agent_expired` (2.3, 4.5, 5.13)",
       reference: "reactivates it: 200",
       ours: "403 `agent_expired` until `POST /agent/reactivate`",
-      why: "as the text has it: the host renews the agent; its key alone does not",
+      why: "as specified: only the host can renew the agent, not the agent's key alone",
       places: [{ step: /expired: /, path: "outcome", reference: "200", ours: "403 agent_expired" }],
     },
   ],

@@ -9,34 +9,34 @@ export const GRANTS: Section = {
   rows: [
     {
       what: "`token` and `token_expires_at` of an active grant",
-      text: "nothing",
+      text: "not defined",
       reference: "absent",
-      ours: "the grant as a capability, made anew for each answer",
-      why: "another service can check it without asking us",
+      ours: "the grant as a capability; each answer has a new token of it",
+      why: "another service can check the grant without asking our server",
       places: [{ path: /\.token(_expires_at)?$/, reference: "–", ours: "string" }],
     },
     {
       what: "`expires_at` of a grant",
       text: "optional (3.3)",
       reference: "absent: grants do not expire",
-      ours: "there",
-      why: "each capability has an end",
+      ours: "present",
+      why: "each capability expires",
       places: [{ path: "agent_capability_grants[].expires_at", reference: "–", ours: "string" }],
     },
     {
       what: "`location` of a granted capability",
       text: "a field of the capability (2.12)",
       reference: "absent",
-      ours: "there",
-      why: "that is where its token is taken",
+      ours: "present",
+      why: "the token is accepted at that location",
       places: [{ path: "agent_capability_grants[].location", reference: "–" }],
     },
     {
-      what: "what a pending grant has",
-      text: "`capability` and `status` alone (5.3)",
-      reference: "also `reason`: why the agent asked, or a sentence of theirs",
-      ours: "`capability` and `status` alone",
-      why: "as the text has it",
+      what: "properties of a pending grant",
+      text: "only `capability` and `status` (5.3)",
+      reference: "also `reason`: why the agent asked, or a fixed sentence",
+      ours: "only `capability` and `status`",
+      why: "as specified",
       places: [{ path: "agent_capability_grants[].reason", reference: "string", ours: "–" }],
     },
     {
@@ -44,15 +44,15 @@ export const GRANTS: Section = {
       text: "why it was denied (3.3, 5.5)",
       reference: "why the agent asked",
       ours: "why it was denied",
-      why: "as the text has it",
+      why: "as specified",
       places: [{ path: "agent_capability_grants[].reason", reference: "–", ours: "string" }],
     },
     {
-      what: "a grant that was revoked or has expired",
+      what: "a revoked or expired grant",
       text: "a grant is `active`, `pending` or `denied` (3.3)",
       reference: "`revoked`; a call is 403 `grant_revoked`",
       ours: "`denied` with the reason; a call is 403 `capability_not_granted`",
-      why: "as the text has it",
+      why: "as specified",
       places: [
         {
           path: "agent_capability_grants[].status",
@@ -74,11 +74,11 @@ export const GRANTS: Section = {
       ],
     },
     {
-      what: "a denied grant once its capability, or its agent, is revoked",
-      text: "nothing",
-      reference: "is named among those revoked, and shown as revoked",
-      ours: "stays denied, with the reason",
-      why: "it was no authority, and the reason is what the agent needs",
+      what: "a denied grant whose capability or agent is revoked later",
+      text: "does not say",
+      reference: "lists it among the revoked grants, and shows it as revoked",
+      ours: "keeps it denied, with the reason",
+      why: "it never gave authority, and the agent needs the reason",
       places: [
         {
           endpoint: /revoke-capability/,
@@ -89,10 +89,10 @@ export const GRANTS: Section = {
     },
     {
       what: "grants after reactivation",
-      text: "all are revoked, and the host's defaults granted (5.6)",
-      reference: "those beyond the defaults are gone",
-      ours: "they are shown as denied, with the reason",
-      why: "what was revoked stays on record",
+      text: "all are revoked, and the host's defaults are granted (5.6)",
+      reference: "removes grants beyond the defaults",
+      ours: "shows them as denied, with the reason",
+      why: "revoked grants stay on record",
       places: [
         {
           step: /reactivated: status|^generated/,
@@ -104,10 +104,10 @@ export const GRANTS: Section = {
     },
     {
       what: "`constraints` in introspection",
-      text: "`capability` and `status` alone (5.12); constraints must be enforced (4.5)",
+      text: "only `capability` and `status` (5.12); but constraints must be enforced (4.5)",
       reference: "absent",
-      ours: "there",
-      why: "a service elsewhere could not enforce them otherwise",
+      ours: "present",
+      why: "otherwise, a service at a location could not enforce them",
       places: [
         {
           endpoint: /introspect/,
@@ -120,9 +120,9 @@ export const GRANTS: Section = {
     {
       what: "introspection of a JWT for a location",
       text: "valid by 4.3, with all grants unless `capabilities` names some (5.12); invalid by 4.5, step 3",
-      reference: "`active: true` where it names one capability of that location, and no other",
+      reference: "`active: true` if it names exactly one capability of that location",
       ours: "`active: true` with the grants whose location is the JWT's `aud`",
-      why: "without that a service at a location cannot work",
+      why: "otherwise, a service at a location could not use introspection",
       places: [
         {
           endpoint: /introspect/,
@@ -136,7 +136,7 @@ export const GRANTS: Section = {
       text: "`active: false` (4.5, 5.12)",
       reference: "`active: true`",
       ours: "`active: false`",
-      why: "such a JWT is refused everywhere else",
+      why: "all other endpoints refuse such a JWT",
       places: [
         {
           endpoint: /introspect/,
@@ -147,26 +147,26 @@ export const GRANTS: Section = {
     },
     {
       what: "who may introspect",
-      text: "callers should be authenticated, or rates limited aggressively (5.12)",
-      reference: "anyone",
-      ours: "anyone with a JWT whose signature holds, which is used up; 30 times a minute from one address unless configured",
-      why: "without such a JWT, the answer is always the same; the limit is what 8.13 has for callers without credentials",
+      text: "callers should be authenticated, or their rate strictly limited (5.12)",
+      reference: "any caller",
+      ours: "any caller with a JWT with a valid signature, which is used up; 30 times a minute from one address unless configured",
+      why: "callers without such a JWT always get the same answer; 8.13 demands such a limit for callers without credentials",
       shown: "managing.test.ts",
     },
     {
       what: "`status` of an answer to `request-capability`",
-      text: "absent (5.4); the client's tool has it (6.6)",
-      reference: "there",
-      ours: "there",
-      why: "the published SDK waits for an approval only where it says `pending`",
+      text: "absent (5.4), but present in the client's tool (6.6)",
+      reference: "present",
+      ours: "present",
+      why: "the published SDK waits for an approval only if this says `pending`",
       shown: "requests.test.ts",
     },
     {
       what: "several grants of one capability",
-      text: "all grants are shown in a status, and those that were asked for in an answer (5.4, 5.5)",
-      reference: "one of them is shown, the active one",
-      ours: "all are shown; the answer to a request shows what was asked",
-      why: "what waits for approval is what the asker wants to know about",
+      text: "a status shows all grants, an answer those that were requested (5.4, 5.5)",
+      reference: "shows one of them, the active one",
+      ours: "a status shows all; the answer to a request shows the requested one",
+      why: "an agent that asks wants to know what waits for approval",
       places: [
         { step: GRANTS_OF_ONE_NAME, path: GRANT, reference: "–" },
         { step: GRANTS_OF_ONE_NAME, path: "agent_capability_grants[].constraints" },
@@ -193,11 +193,11 @@ export const GRANTS: Section = {
       ],
     },
     {
-      what: "a request that a pending one covers in part",
-      text: "nothing",
-      reference: "the pending request's approval, without its codes",
-      ours: "an approval of its own",
-      why: "the user decides about what is asked",
+      what: "a request that a pending request covers in part",
+      text: "does not say",
+      reference: "returns the pending request's approval, without its codes",
+      ours: "opens a separate approval",
+      why: "the user decides exactly about what was requested",
       places: [
         {
           endpoint: /request-capability/,
@@ -208,10 +208,10 @@ export const GRANTS: Section = {
       ],
     },
     {
-      what: "more than the defaults for an autonomous agent",
+      what: "an autonomous agent that requests more than the defaults",
       text: "the server's policy or an administrator decides (2.2.2); a denied grant should have a reason (5.3)",
-      reference: "left out, and the answer does not say so",
-      ours: "denied, with the reason",
+      reference: "omits the rest from the answer without a word",
+      ours: "denies the rest, with the reason",
       why: "the agent must know what it did not get",
       places: [
         { step: /register, autonomous/, path: "agent_capability_grants" },
@@ -227,34 +227,34 @@ export const GRANTS: Section = {
     },
     {
       what: "`granted_by` of a default",
-      text: "who granted it (3.3)",
+      text: "the user who granted it (3.3)",
       reference: "the host's user",
       ours: "absent",
-      why: "it names the user who approved; no user approves a default",
+      why: "it names the user who approved, and no user approves a default",
       places: [{ path: "agent_capability_grants[].granted_by", reference: "string", ours: "–" }],
     },
     {
-      what: "a capability twice in one request",
-      text: "nothing",
-      reference: "granted once, with the constraints of the last",
+      what: "a capability that occurs twice in one request",
+      text: "does not say",
+      reference: "grants it once, with the constraints of the last",
       ours: "400 `invalid_request`",
-      why: "what is dropped may be the limit that was meant",
+      why: "the dropped entry could have the limit that was meant",
       places: [{ step: /a capability twice/, path: "outcome", ours: "400 invalid_request" }],
     },
     {
-      what: "an unknown constraint operator, `eq` and `const` too",
+      what: "an unknown constraint operator, such as `eq` or `const`",
       text: "must be 400 `unknown_constraint_operator` (2.13)",
-      reference: "accepted; refused when the capability is executed, or never",
-      ours: "400 `unknown_constraint_operator` with `unknown_operators` when it is asked for",
-      why: "as the text has it",
+      reference: "accepts it; refuses the execution, or never notices",
+      ours: "400 `unknown_constraint_operator` with `unknown_operators`, at the request",
+      why: "as specified",
       places: [{ path: "outcome", ours: "400 unknown_constraint_operator" }],
     },
     {
       what: "a constraint without an operator, with an operand of the wrong type, or that allows nothing",
-      text: "`min` and `max` take numbers, `in` and `not_in` arrays (2.13)",
-      reference: "accepted; a later request may end in 500",
+      text: "`min` and `max` have numbers, `in` and `not_in` have arrays (2.13)",
+      reference: "accepts it; a later request may end in 500",
       ours: "400 `invalid_request`",
-      why: "a user who approves it cannot know what it means",
+      why: "a user who approves such a constraint cannot know what it means",
       places: [
         {
           endpoint: /register|request-capability/,
@@ -267,10 +267,10 @@ export const GRANTS: Section = {
     },
     {
       what: "null as an exact value",
-      text: "an exact value, of any type (2.13)",
+      text: "exact values may have any type (2.13)",
       reference: "400",
-      ours: "accepted",
-      why: "JSON has it",
+      ours: "accepts it",
+      why: "null is a JSON value",
       places: [
         {
           step: /constraint/,
@@ -282,10 +282,11 @@ export const GRANTS: Section = {
     },
     {
       what: "whether an active grant covers a request",
-      text: "409 `already_granted` if all that is asked for is granted (5.13)",
-      reference: "a narrower one is not covered, one on other fields is",
-      ours: "exact: covered if everything that it allows is allowed already",
-      why: '`{amount: {max: 10}}` does not allow whatever `{currency: "USD"}` does',
+      text: "409 `already_granted` if everything requested is granted (5.13)",
+      reference:
+        "a grant does not cover a narrower request, but covers one that limits other fields",
+      ours: "exact: a grant covers a request if every call that the request would allow is allowed already",
+      why: 'a grant with `{amount: {max: 10}}` does not allow every call that `{currency: "USD"}` does',
       places: [
         {
           endpoint: /request-capability/,
@@ -308,19 +309,19 @@ export const EXECUTIONS: Section = {
   title: "Executions",
   rows: [
     {
-      what: "answers at once, later and in a stream",
+      what: "answers to an execution: immediate, later, or as a stream",
       text: "all three are possible (2.15, 5.11)",
-      reference: "all three, as the application has it",
-      ours: "at once: 200 `{data}`; our client takes `completed` too, and says of an answer that comes later that it waits for none",
-      why: "what takes longer is a task over A2A, so nothing is polled and no stream is sent",
+      reference: "all three, as the application chooses",
+      ours: "only immediate: 200 `{data}`. Our client also accepts `completed`; for a later answer it reports that it does not wait",
+      why: "longer work is a task over A2A, so nothing needs polling or streams here",
       shown: "client.test.ts",
     },
     {
       what: "`denials` of a refused execution; `violations` and `location` in a batch",
-      text: "errors may have more fields (5.13); it has no batch",
+      text: "errors may have more fields (5.13); batches are not defined",
       reference: "absent",
-      ours: "each reason with code, rule and what was expected",
-      why: "the same reasons as everywhere else in proviso",
+      ours: "each reason with code, rule and expected value",
+      why: "as in every refusal of proviso",
       places: [
         { path: /(^|\.)denials\[\]/, reference: "–" },
         { path: /error\.violations\[\]/, reference: "–" },
@@ -328,11 +329,11 @@ export const EXECUTIONS: Section = {
       ],
     },
     {
-      what: "arguments that fail the input schema",
+      what: "arguments that do not match the input schema",
       text: "should be 400 `invalid_request` (5.2.1)",
-      reference: "executed",
+      reference: "executes the call",
       ours: "400 `invalid_request`",
-      why: "as the text has it: the schema is the promise on which callers and capability rest",
+      why: "as specified: callers and capabilities rely on the schema",
       places: [
         {
           endpoint: /capability\/execute/,
@@ -353,18 +354,18 @@ export const EXECUTIONS: Section = {
     },
     {
       what: "an execution without an active grant",
-      text: "an active grant is a must (5.11)",
-      reference: "the host's defaults are granted on the spot",
+      text: "requires an active grant (5.11)",
+      reference: "grants the host's defaults at the call",
       ours: "403 `capability_not_granted`",
-      why: "as the text has it",
+      why: "as specified",
       shown: "registration.test.ts",
     },
     {
       what: "execution of a capability that has a location",
       text: "at its location (2.12, 2.15)",
-      reference: "executed here too",
-      ours: "400 `invalid_request` with the location",
-      why: "its service executes it, and checks the token",
+      reference: "executes it at this server too",
+      ours: "400 `invalid_request`, naming the location",
+      why: "the service at the location executes it, and checks the token",
       places: [
         {
           endpoint: /capability\/execute/,
@@ -375,11 +376,11 @@ export const EXECUTIONS: Section = {
       ],
     },
     {
-      what: "a capability that is offered no more",
+      what: "execution of a capability that is no longer offered",
       text: "must be 403 `capability_not_granted` (2.12)",
       reference: "404 `capability_not_found`",
       ours: "403 `capability_not_granted`",
-      why: "as the text has it",
+      why: "as specified",
       places: [
         {
           endpoint: /execute/,
@@ -390,11 +391,11 @@ export const EXECUTIONS: Section = {
       ],
     },
     {
-      what: "an empty name of a capability",
-      text: "400 `invalid_request` for a missing or malformed one (5.11)",
+      what: "an empty capability name",
+      text: "400 `invalid_request` if it is missing or malformed (5.11)",
       reference: "404 `capability_not_found`",
       ours: "400 `invalid_request`",
-      why: "as the text has it",
+      why: "as specified",
       places: [
         {
           endpoint: /capability\/execute/,
@@ -406,11 +407,11 @@ export const EXECUTIONS: Section = {
       ],
     },
     {
-      what: "a grant of a capability that is offered no more, in status and introspection",
+      what: "a grant of a capability that is no longer offered, in status and introspection",
       text: "such grants become inoperative (2.12)",
-      reference: "active",
-      ours: "denied, and not introspected, until the capability is offered again",
-      why: "as the text has it: a service that relies on introspection would go on",
+      reference: "shows it as active",
+      ours: "shows it as denied, and omits it from introspection, until the capability is offered again",
+      why: "as specified: otherwise, a service that relies on introspection would still allow calls",
       places: [
         {
           endpoint: /status/,
@@ -428,22 +429,22 @@ export const EXECUTIONS: Section = {
       ],
     },
     {
-      what: "an argument that is missing where values are excluded by `not_in`",
-      text: "nothing but that an exact value must be supplied (2.13)",
-      reference: "allowed",
+      what: "a missing argument that is limited by `not_in`",
+      text: "does not say; for an exact value, the argument must be supplied (2.13)",
+      reference: "allows the call",
       ours: "403 `constraint_violated`",
-      why: "every operator needs its argument, so that a default behind it cannot be one of them",
+      why: "every operator requires its argument, because a default value could be an excluded one",
       places: [
         { endpoint: /execute/, path: "outcome", reference: "200", ours: "403 constraint_violated" },
         { endpoint: /execute/, path: /^violations\[\]/, reference: "–" },
       ],
     },
     {
-      what: "`constraint` of a violation of an exact value",
+      what: "`constraint` in a violation of an exact value",
       text: "the constraint; there is no `eq` (2.13, 5.11)",
       reference: '`{"eq": value}`',
       ours: "the value",
-      why: "this is how the constraint was written",
+      why: "that is the constraint as it was written",
       places: [{ path: "violations[].constraint", reference: /^\{"eq"/ }],
     },
   ],

@@ -5,18 +5,19 @@ export const KEYS: Section = {
   rows: [
     {
       what: "rotation of an agent's key",
-      text: "`{agent_id, public_key}` by a Host JWT; the new key signs nothing (5.8)",
-      reference: "so",
-      ours: "so; `proof` may be there. Without it, another agent of the host can have the key until a JWT under it",
-      why: "a key whose possession was not proven reserves nothing",
+      text: "`{agent_id, public_key}` with a Host JWT; nothing is signed with the new key (5.8)",
+      reference: "as specified",
+      ours: "as specified, with an optional `proof`. Without it, another agent of the host can register the key until a JWT is signed with it",
+      why: "a key without proof of possession reserves nothing",
       shown: "keys.test.ts",
     },
     {
       what: "rotation of a host's key",
-      text: "`{public_key}` by a Host JWT under the current key; the new key signs nothing (5.9)",
-      reference: "so, by the host's id as `iss` alone, which its SDK does not send",
-      ours: "so; `proof` may be there. Without it, the key is proven by the first Host JWT under it that names an agent of the host; until then `list` refuses it, and a registration opens a new host",
-      why: "a party could give another's public key as its own, and the other would pass for that party",
+      text: "`{public_key}` with a Host JWT under the current key; nothing is signed with the new key (5.9)",
+      reference:
+        "as specified, but finds the host only by its id as `iss`, which its SDK does not send",
+      ours: "as specified, with an optional `proof`. Without it, the first Host JWT under the new key that names an agent of the host proves the key; until then `list` refuses the key, and a registration under it creates a new host",
+      why: "otherwise, a party could rotate to another party's public key, and the other would be taken for that party",
       places: [
         {
           step: /without a proof: list/,
@@ -28,10 +29,10 @@ export const KEYS: Section = {
     },
     {
       what: "enrolment by a token",
-      text: "nothing: a user registers a host before by the server's own means (2.8)",
-      reference: "`POST /host/enroll` with a key that is taken without a signature",
-      ours: "the same; `proof` may be there. Without it, the host's first registration waits for its user",
-      why: "as above",
+      text: "not defined: a user registers a host in advance by the server's own means (2.8)",
+      reference: "`POST /host/enroll` accepts a key without a signature",
+      ours: "the same, with an optional `proof`. Without it, the host's first registration waits for its user",
+      why: "as for rotation",
       places: [
         {
           step: /enrolment: without a proof, an agent/,
@@ -41,10 +42,10 @@ export const KEYS: Section = {
     },
     {
       what: "the old key after a host's rotation",
-      text: "ends at once; the record stays (5.9)",
-      reference: "401 `agent_not_found`: the host's id has become the new thumbprint",
+      text: "becomes invalid at once; the host's record stays (5.9)",
+      reference: "401 `agent_not_found`: the host's id is now the new thumbprint",
       ours: "401 `invalid_jwt`: the host keeps its id",
-      why: "agents and records go on under the id that they know",
+      why: "agents and records still refer to the host by its id",
       places: [
         {
           step: /rotate-host-key: the old key/,
@@ -55,19 +56,19 @@ export const KEYS: Section = {
       ],
     },
     {
-      what: "a key that another host or agent of the host has",
-      text: "nothing for rotation",
-      reference: "taken",
+      what: "a new key that another host, or another agent of the host, has",
+      text: "does not say for rotation",
+      reference: "accepts it",
       ours: "409 `key_in_use`",
       why: "two parties with one key could not be distinguished",
       shown: "keys.test.ts",
     },
     {
-      what: "a malformed public key: without `kty`, of the wrong length, no point of the curve, or of small order",
-      text: "400 `invalid_request` for what is malformed, `unsupported_algorithm` for another algorithm (5.13)",
-      reference: "accepted, or 400 `unsupported_algorithm`",
+      what: "a malformed public key (without `kty`, of the wrong length, not a point of the curve, or of small order)",
+      text: "400 `invalid_request` if it is malformed, `unsupported_algorithm` for another algorithm (5.13)",
+      reference: "accepts it, or 400 `unsupported_algorithm`",
       ours: "400 `invalid_public_key`",
-      why: "nothing is ever signed under it, or anyone can sign under it",
+      why: "under such a key, nobody can sign, or everybody",
       places: [
         {
           step: /key/,

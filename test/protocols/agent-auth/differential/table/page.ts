@@ -3,17 +3,17 @@ import type { Row, Section } from "./row.js";
 /** Writes docs/agent-auth-differences.md. */
 export function differencesPage(sections: readonly Section[]): string {
   return [
-    "# Agent-Auth: where the text, the reference implementation and our server differ",
+    "# Agent-Auth: differences between the specification, the reference implementation and our server",
     "",
-    "Each row is one behaviour: what the [specification](https://agent-auth-protocol.com) 1.0-draft says of it, with its",
-    "sections; what the reference implementation does, npm `better-auth` with `@better-auth/agent-auth`; what our server",
-    "does; and why. Where a row gives no other reason, ours does what the text says.",
+    "Each row is about one behaviour: what the [specification](https://agent-auth-protocol.com) 1.0-draft says about it,",
+    "with its section numbers; what the reference implementation does (npm `better-auth` with `@better-auth/agent-auth`);",
+    'what our server does; and why. "As specified" means that our server does what the specification says.',
     "",
-    "`test/protocols/agent-auth/differential` sends our server and the reference implementation the same requests: whole",
-    "flows, and at least 2,000 generated requests, good and bad. It compares the HTTP status, the error code and the shape",
-    "of each answer. Each difference that it sees must be in a row below, and each row must be seen there, or shown by",
-    "another test; otherwise it fails. `message` is not compared, and the order of a list means nothing. It also writes",
-    "this page: `PROVISO_TEST_SIZE=full npx vitest run test/protocols/agent-auth/differential --update`.",
+    "`test/protocols/agent-auth/differential` sends the same requests to our server and to the reference implementation:",
+    "whole flows, and at least 2,000 generated requests, valid and invalid. It compares the HTTP status, the error code and",
+    "the form of each answer, but not `message`, nor the order of a list. The test fails if it sees a difference that no row",
+    "below describes, or if neither it nor another test shows a row. It also writes this page:",
+    "`PROVISO_TEST_SIZE=full npx vitest run test/protocols/agent-auth/differential --update`.",
     ...sections.flatMap(({ title, rows }) => ["", `## ${title}`, "", ...table(rows)]),
     "",
   ].join("\n");
