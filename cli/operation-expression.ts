@@ -40,7 +40,7 @@ export function splitOperation(text: string, expressionError: ExpressionError): 
   if (after.includes(":") && !/^\??\s*"/.test(after)) {
     const last = head.lastIndexOf(":");
     const names = `${JSON.stringify(head.slice(0, last).trim())}${text.slice(last)}`;
-    const problem = "it is not plain which colon ends the operation";
+    const problem = "it is not clear which colon ends the operation";
     throw expressionError(problem, `put the operation in double quotes: '${withoutTokens(names)}'`);
   }
   const operation = operationFrom(head.slice(0, colon), expressionError);

@@ -28,7 +28,7 @@ const ENVIRONMENT: readonly Item[] = [
   ],
   ["PROVISO_ACCESS_TOKEN", "your OAuth access token, for request and invoke"],
   ["PROVISO_TOKEN", "the gate's own token, or @FILE, for mcp gate"],
-  ["NO_COLOR", "no colours, as --no-color; FORCE_COLOR: colours also where there is no terminal"],
+  ["NO_COLOR", "no colours, like --no-color; FORCE_COLOR: colours even without a terminal"],
   ["COLUMNS", "the width of this help, in characters"],
 ];
 

@@ -68,7 +68,7 @@ async function usualWords(words: readonly string[]): Promise<readonly string[]> 
 function assertHelpAlone(args: readonly string[]): void {
   if (!args.some((word) => word === "-h" || word === "--help") || args.length === 2) return;
   throw usageError(
-    "--help stands alone with verify",
+    "verify takes --help only without other words",
     "a token from another party belongs on standard input; proviso verify --help shows how",
   );
 }

@@ -89,7 +89,7 @@ export const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000_000;
 
 export function limitOption(): Option {
-  const help = `the latest so many; ${DEFAULT_LIMIT} unless given`;
+  const help = `how many of the latest to list; ${DEFAULT_LIMIT} unless given`;
   return new Option("--limit <count>", help).argParser((text) => {
     const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0;
     if (limit >= 1 && limit <= MAX_LIMIT) return limit;

@@ -114,7 +114,7 @@ async function revokeApproval(
       id,
       kind: "approval",
       already: false,
-      effect: "the approval, which grants nothing any more",
+      effect: "the approval, which no longer grants anything",
     };
   }
   const at = formatTime(Date.now());

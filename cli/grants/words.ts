@@ -149,7 +149,7 @@ function hopLines(title: string, hop: Hop, paint: Paint, now: number): readonly 
   return [`     ${title}`, ...renderRows(hopRows(hop, now), paint, "       ")];
 }
 
-const STRANGER: Row = ["", "unknown: no user had taken this host on when it asked"];
+const STRANGER: Row = ["", "unknown: this host was not linked to a user when it asked"];
 
 /** Returns the name of a requested grant. */
 export function nameOf({ name, grant }: Pick<AskedGrant, "name" | "grant">): string {

@@ -47,7 +47,8 @@ const REQUEST_ADVICE: { readonly [Code in RequestDenialCode]?: string } = {
   too_many_resources: "narrow --filter",
   approval_denied: "ask again, or for less, and let those who decide know why",
   too_many_pending: "wait until people have decided about some of them, or take one back",
-  approval_unknown: "ask as the party that asked for it, or ask anew: proviso request --grant",
+  approval_unknown:
+    "collect as the party that requested it, or request again: proviso request --grant",
   nothing_left: "ask for less, or ask the operator of the agent to allow it",
 };
 

@@ -139,7 +139,7 @@ function hostOf(
         ? {}
         : { ambient: { principal: ambient.principal, invoker: ambient.invoker } }),
       onFailure(error, what) {
-        const words = error instanceof Error ? error.message : "something that is no error";
+        const words = error instanceof Error ? error.message : "something that is not an error";
         warn(context, `${what} failed: ${withoutSecrets(words.slice(0, MAX_WORDS))}`);
       },
     }),

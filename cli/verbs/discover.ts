@@ -62,7 +62,7 @@ export function define(program: Command, context: Context): void {
         "its grants, its protocol version, its signatures; and, with --chain, the agents that it " +
         "delegates to. Says usable, or refused with every reason. Sends nothing but the request for " +
         "the card, and no token. Ends with 0 if the agent is usable, 1 if it is refused, 6 if its " +
-        "card could not be had.",
+        "card could not be fetched.",
     )
     .argument("<card>", CARD_HELP)
     .option(

@@ -131,7 +131,10 @@ async function queryFrom(options: Options): Promise<CapabilityQuery | string> {
   if (approval !== undefined) {
     const given = Object.keys(restrictions).length > 0 || collection !== undefined;
     if (!given && grant === undefined && filter === undefined) return approval;
-    throw usageError("--collect stands alone", "what was asked for is what is collected");
+    throw usageError(
+      "--collect takes no other option of the request",
+      "what was asked for is what is collected",
+    );
   }
   if (grant === undefined) {
     const hint = "proviso card shows the agent's grants; --collect takes the id of an approval";

@@ -8,7 +8,7 @@ import { act, addExamples, listsAlone } from "../verb.js";
 export function define(program: Command, context: Context): void {
   const revocations = program
     .command("revocations")
-    .summary("list revocations, or remove those that are over")
+    .summary("list revocations, or remove expired ones")
     .helpCommand(false)
     .description(
       "The revocation list. Entries can go once the tokens concerned have expired. " +

@@ -69,7 +69,7 @@ function implementationFrom({ cwd, env }: Context, { impl, timeout }: Options): 
   if (impl === undefined) return here();
   const command = splitCommand(impl);
   if (command !== undefined) return new Program(command, { timeout: timeout * 1000, cwd, env });
-  throw usageError("--impl is no command", 'for example --impl "python3 adapter.py"');
+  throw usageError("--impl is not a command", 'for example --impl "python3 adapter.py"');
 }
 
 /** Returns this package's own implementation, run in this process. */

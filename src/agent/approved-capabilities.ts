@@ -195,7 +195,7 @@ function grantsRefused(
   return resultOf(approval, now).flatMap(({ asked, granted, place, reason }): RefusedGrant[] => {
     if (left.some(({ approved }) => approved.place === place)) return [];
     const message = granted
-      ? "what was approved is not there any more, or the policy no longer allows it"
+      ? "what was approved no longer exists, or the policy no longer allows it"
       : (reason ?? "an approver denied it");
     return [{ grant: asked.grant, takenBy: granted ? "policy" : "approval", message }];
   });

@@ -57,7 +57,9 @@ function withoutStar(grant: Grant, where: string, all: readonly string[]): Grant
   const operations: unknown = grant?.operations;
   if (!Array.isArray(operations) || !operations.includes("*")) return grant;
   if (operations.length > 1 || grant.legacy !== true) {
-    throw new TypeError(`${where}.operations: "*" stands alone, and only in a legacy grant`);
+    throw new TypeError(
+      `${where}.operations: "*" must be the only operation, and the grant a legacy one`,
+    );
   }
   return { ...grant, operations: all };
 }

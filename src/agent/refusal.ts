@@ -78,8 +78,8 @@ export function missingCapability(): AgentDenial {
 /** Returns the denial of a revocation by a caller that has reached its limit. */
 export function tooManyRevocations(most: number): AgentDenial {
   const message =
-    `${most} revocations by this caller stand in the list, as many as may, until their tokens have ` +
-    "expired; the party that the capability was issued to can still revoke the whole of it, by its " +
+    `this caller already has ${most} live revocations, the maximum; wait until their tokens have ` +
+    "expired. The party that the capability was issued to can still revoke the whole of it, by its " +
     "id or by the token as it was issued, and the agent's operator can revoke anything";
   return { code: "too_many_revocations", rule: "maxRevocations", expected: most, message };
 }

@@ -117,7 +117,7 @@ async function resolveOne(
     if (!permitsCollection(authority.permissions, asked.operation, collection)) {
       return { ...policyDenial(asked.operation), actual: repeated(handle) };
     }
-    const message = "what the handle stands for is not there any more";
+    const message = "the handle's resource no longer exists";
     return { code: "resource_gone", ...about, message };
   }
   const target = asked.target ?? "item";
@@ -132,7 +132,7 @@ async function resolveOne(
   const known = query !== "unknown";
   if (known && (query === undefined || stillMatches(query, resource))) return resource;
   const message = known
-    ? "what the handle stands for no longer matches the query it was granted for"
+    ? "the handle's resource no longer matches the query by which it was granted"
     : "the ledger does not know by which query the handle was granted";
   return { code: "policy_denied", rule: "query", actual: repeated(handle), message };
 }
@@ -173,7 +173,7 @@ async function inside(
 }
 
 function policyDenial(operation: string): AgentDenial {
-  const message = `the policy does not allow ${operation} here, or it is not there any more`;
+  const message = `the policy does not allow ${operation} here, or the resource no longer exists`;
   return { code: "policy_denied", rule: "policy", message };
 }
 

@@ -159,7 +159,7 @@ export function* argumentConstraintProblems(
   if (!isJsonObject(constraint)) return;
   const isAlone = Object.keys(constraint).length === 1;
   if (Object.hasOwn(constraint, "absent") && !isAlone) {
-    yield malformed(rule, `"${rule}": "absent" must stand alone`);
+    yield malformed(rule, `"${rule}": "absent" must be the only operator`);
   } else if (Object.hasOwn(constraint, "optional") && isAlone) {
     yield malformed(rule, `"${rule}": "optional" must stand beside another operator`);
   }

@@ -59,13 +59,13 @@ export const REFUSALS: { readonly [Code in DecisionCode]: Refusal } = {
     code: "host_taken",
     title: "Another user's host",
     message:
-      "Another user has taken this host on since, and its agents act for that user. Nothing was granted in your name.",
+      "This host has since been linked to another user, for whom its agents act. Nothing was granted in your name.",
   },
   agent_ended: {
     status: 409,
     code: "agent_ended",
     title: "The agent has ended",
     message:
-      "The agent or its host has ended since, so there is nothing to approve any more. Nothing was granted.",
+      "The agent or its host has ended since, so there is nothing left to approve. Nothing was granted.",
   },
 };

@@ -105,7 +105,7 @@ export function checkStability(
   for (const before of previous.capabilities) {
     const report = reporter(problems, before.name);
     const after = registeredCapability(before.name, next);
-    if (after === undefined) report(5, "entry_missing", "it is not there any more");
+    if (after === undefined) report(5, "entry_missing", "its entry is missing");
     else checkChange(before, after, { from, to }, report);
   }
   for (const { name, tier, introduced } of next.capabilities) {

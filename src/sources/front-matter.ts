@@ -75,7 +75,8 @@ function fieldsOf(yaml: typeof Yaml, text: string): { readonly [field: string]: 
       throw new Error("its front matter has an alias for a field, which is not looked up");
     }
     const name = yaml.isScalar(key) ? key.value : undefined;
-    if (typeof name !== "string") throw new Error("its front matter has a key that is no text");
+    if (typeof name !== "string")
+      throw new Error("its front matter has a key that is not a string");
     if (names.has(name)) throw new Error(`its front matter has ${shown(name)} twice`);
     if (names.add(name).size > MAX_FIELDS) {
       throw new Error(`its front matter has more than ${MAX_FIELDS} fields`);

@@ -98,12 +98,12 @@ describe("a wrong grant is refused, and the message names its field", () => {
     [
       "* without legacy",
       [{ ...READ, operations: ["*"] }],
-      'grants[0].operations: "*" stands alone',
+      'grants[0].operations: "*" must be the only operation',
     ],
     [
       "* beside others",
       [{ ...READ, legacy: true, operations: ["*", "list"] }],
-      'grants[0].operations: "*" stands alone',
+      'grants[0].operations: "*" must be the only operation',
     ],
     [
       "requires as text",

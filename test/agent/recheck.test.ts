@@ -54,7 +54,7 @@ describe("a request's query is asked again at each call if the policy names fiel
       code: "policy_denied",
       rule: "query",
       actual: q1,
-      message: "what the handle stands for no longer matches the query it was granted for",
+      message: "the handle's resource no longer matches the query by which it was granted",
     };
     expect(denials(await call(agent, "retrieve", { document: q1 }, [one]))).toEqual([denial]);
     expect(denials(await call(agent, "list", {}, [one]))).toEqual([denial]);

@@ -352,12 +352,12 @@ test("grants marks a request of an unlinked host, and refuses to approve one on 
   const list = await bench.output("grants", "list");
   expect(list).toContain(`${one.id}  "Helper" on an unknown host asks for transfer_funds`);
   expect(await bench.output("grants", "show", one.id)).toContain(
-    "unknown: no user had taken this host on when it asked",
+    "unknown: this host was not linked to a user when it asked",
   );
   const decide = (as: string, { id, code }: typeof one) =>
     grants("approve", id, "--as", as, "--user-code", code);
   expect((await decide("alice", one)).status).toBe(0);
   const late = await decide("bob", other);
   expect(late.status).toBe(1);
-  expect(late.stderr).toContain("another user has taken the agent's host on");
+  expect(late.stderr).toContain("linked to another user");
 });

@@ -95,8 +95,8 @@ test("request --wait, interrupted, says how to continue", async () => {
 
 test.each<[readonly string[], number, string]>([
   [[], 2, "required option '--grant <grant>' not specified"],
-  [["--collect", "approval_x", "--grant", "documents:read"], 2, "--collect stands alone"],
-  [["--collect", "approval_x", "--op", "transfer"], 2, "--collect stands alone"],
+  [["--collect", "approval_x", "--grant", "documents:read"], 2, "--collect takes no other option"],
+  [["--collect", "approval_x", "--op", "transfer"], 2, "--collect takes no other option"],
   [["--collect", "approval_x"], 1, "asked for nothing"],
 ])("request with %j is refused", async (args, status, message) => {
   const answer = await request(...args);

@@ -147,7 +147,7 @@ describe("a browser driven by a program that strips the request for credentials"
     const page = await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
     expect(alice.asked).toBe(1);
     expect(page.status).toBe(403);
-    expect(words(page.text)).toContain("did not ask you to sign in anew");
+    expect(words(page.text)).toContain("did not ask you to sign in again");
     expect(page.text).toContain(`href="/approvals/requests/${approval.id}"`);
     expect(await console.recorded()).toContain("approval.refused auth_time_stale");
     expect(words((await approve(alice, approval)).text)).toContain("Nothing is done yet");

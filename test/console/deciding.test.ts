@@ -27,7 +27,7 @@ describe("a request with a code", () => {
     expect(page.path).toBe(`/approvals/requests/${asked.approval.id}`);
     const shown = words(page.text);
     expect(shown).toMatch(
-      /^A request to approve It is not known who asks No user has taken this host on: anyone can have sent this request\./,
+      /^A request to approve It is not known who asks This host is not linked to a user: anyone can have sent this request\./,
     );
     expect(shown).toContain("Compare: the agent shows you the message BLUE-HERON-42.");
     expect(shown).toContain("Agent Payments helper of the host Desk assistant asks:");

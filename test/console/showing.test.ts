@@ -138,7 +138,7 @@ describe("requests of strangers", () => {
     const bob = await console.signedIn("bob");
     const page = words((await bob.get()).text);
     expect(page).toMatch(
-      /Host Laptop Answer .* From hosts that are not known No user has taken these hosts on: .* Host Bank of Bob not known/,
+      /Host Laptop Answer .* From hosts that are not known These hosts are not linked to a user: .* Host Bank of Bob not known/,
     );
     expect(page).not.toContain("Laptop not known");
     for (const { approval } of [unknown, own]) {
@@ -153,7 +153,7 @@ describe("requests of strangers", () => {
     const at = `/requests/${asked.approval.id}`;
     const page = words((await bob.get(at)).text);
     expect(page).toMatch(
-      /^A request to approve It is not known who asks No user has taken this host on: anyone can have sent this request, and have named you in it\./,
+      /^A request to approve It is not known who asks This host is not linked to a user: anyone can have sent this request, and have named you in it\./,
     );
     expect(page.indexOf("I am your bank")).toBeGreaterThan(page.indexOf("What is asked for"));
     expect(page).toContain(

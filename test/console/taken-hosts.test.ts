@@ -36,7 +36,7 @@ test("a user who approves an agent of a host that another user has linked is tol
   const late = path.replace("/approvals", "");
   const answer = await bob.post(late, { answer: "approve" }, late);
   expect(answer.status).toBe(409);
-  expect(words(answer.text)).toContain("Another user has taken this host on since");
+  expect(words(answer.text)).toContain("This host has since been linked to another user");
   expect(await parties.agent(second.agent.id)).toMatchObject({ status: "pending" });
   expect(await parties.activeGrants("bob")).toEqual([]);
   expect(await console.recorded()).toContain("approval.refused host_taken");

@@ -175,8 +175,8 @@ describe("vectors check against another program", () => {
 
 describe("a wrong vectors command is a usage error", () => {
   test.each([
-    [["--impl", "'open"], /--impl is no command/],
-    [["--impl", "  "], /--impl is no command/],
+    [["--impl", "'open"], /--impl is not a command/],
+    [["--impl", "  "], /--impl is not a command/],
     [["--timeout", "0"], /--timeout cannot be 0/],
     [["--timeout", "soon"], /--timeout cannot be soon/],
     [["--filter", "no such test"], /no test is left by --filter/],

@@ -215,6 +215,6 @@ function tooManyDelegations(
   narrowed: string | undefined,
 ): DelegationRefusal {
   const most = mostChains(maxDelegations, narrowed !== undefined);
-  const message = `${most} delegations of this delegator are alive, as many as may${narrowed === undefined ? "" : " by narrowed capabilities"}; wait until one expires`;
+  const message = `${most} delegations of this delegator are alive, the maximum${narrowed === undefined ? "" : " for narrowed capabilities"}; wait until one expires`;
   return delegationRefusal("too_many_delegations", message);
 }

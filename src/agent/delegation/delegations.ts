@@ -262,7 +262,7 @@ async function revokeChain(
     const who = [by.caller.principal, by.caller.invoker];
     const party = JSON.stringify(narrowed === undefined ? who : [...who, "narrowed"]);
     if ((await revocations.add(entry, { party, most })) === "over_quota") {
-      const message = `${most} revocations by this caller stand in the list, as many as may, until their tokens have expired`;
+      const message = `this caller already has ${most} live revocations, the maximum; wait until their tokens have expired`;
       return delegationRefusal("too_many_revocations", message);
     }
   }

@@ -134,14 +134,14 @@ async function checkPendingBounds(
     if (one.id === agent.id && own >= pendingPerAgent) {
       throwRefusal(
         "limit_exceeded",
-        `${own} requests of this agent wait for a decision, as many as may`,
+        `${own} requests of this agent wait for a decision, the maximum`,
       );
     }
   }
   if (waiting >= pendingPerHost) {
     throwRefusal(
       "limit_exceeded",
-      `${waiting} requests of this host's agents wait for a decision, as many as may`,
+      `${waiting} requests of this host's agents wait for a decision, the maximum`,
     );
   }
 }

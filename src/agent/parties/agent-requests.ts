@@ -125,7 +125,7 @@ async function requestGrantsIn(
   const granting = { host, agent: owner, defaults, permitted };
   const living = live.length + waiting.length + fresh.length;
   if (living > context.settings.bounds.grantsPerAgent) {
-    throwRefusal("limit_exceeded", "the agent has as many grants as it may; revoke some");
+    throwRefusal("limit_exceeded", "the agent already has the maximum of grants; revoke some");
   }
   const made: AgentGrant[] = [];
   for (const one of fresh) {

@@ -71,13 +71,13 @@ async function objectionTo(
   }
   const { status } = currentAgent(found.agent, context);
   if (!statuses.includes(status)) {
-    return refuseDecision("agent_ended", `the agent cannot get it any more: it is ${status}`);
+    return refuseDecision("agent_ended", `the agent can no longer get it: it is ${status}`);
   }
   const principal = principalOf(decided);
   const { principal: owner = principal } = found.host;
   if (principal === undefined || owner === principal) return undefined;
   const message =
-    "another user has taken the agent's host on, and its agents act for that user; nothing was granted";
+    "the agent's host has been linked to another user, for whom its agents act; nothing was granted";
   return refuseDecision("host_taken", message);
 }
 

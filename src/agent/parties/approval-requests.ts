@@ -103,7 +103,7 @@ export class ApprovalOpening {
       );
       const same = open.some(({ subject }) => subject.request === id);
       if (same || open.length < most) return { ok: true, pending: await this.open(draft, request) };
-      const message = `${open.length} requests of this caller wait for an approval, as many as may`;
+      const message = `${open.length} requests of this caller wait for an approval, the maximum`;
       return { ok: false, denial: { code: "too_many_pending", message } };
     });
   }

@@ -49,7 +49,7 @@ export function resultOf(
       return { asked, place, granted: false, reason, hops };
     }
     if (allowsSomething(asked, hops, now)) return { asked, place, granted: true, hops };
-    const reason = "nothing is left of it after what the approvers took away";
+    const reason = "the approvers' limits together leave nothing of it";
     return { asked, place, granted: false, reason, hops };
   });
 }
@@ -102,7 +102,8 @@ export function isFromStranger({ subject }: Pick<Approval, "subject">): boolean 
 
 const CAUSES: { readonly [Cause in ApprovalCause]: string } = {
   principal_revoked: "what its user had granted or asked for was revoked since; ask again",
-  approvers_changed: "other people approve it by now, and too few of them have; ask again",
+  approvers_changed:
+    "the approvers have changed, and too few of the present ones have approved; ask again",
 };
 
 /** Explains to the asker why an approval ended without a decision; `undefined` if it did not. */

@@ -48,8 +48,7 @@ export function readConstraints(
     const path = `${where}.${argument.slice(0, 64)}`;
     if (isScalar(limit)) continue;
     if (Array.isArray(limit)) {
-      const message =
-        'is a list: an exact value stands alone, and several are meant by {"in": [...]}';
+      const message = 'is a list: write a single value as it is, and several as {"in": [...]}';
       return invalid(path, message);
     }
     if (!isJsonObject(limit)) return invalid(path, "must be a value, or an object of operators");

@@ -79,7 +79,7 @@ export function isGrantOffered(
 }
 
 /** The reason for ending a grant whose capability was removed or moved to another grant. */
-export const NOT_OFFERED = "the capability is not offered any more";
+export const NOT_OFFERED = "the capability is no longer offered";
 
 /** Returns all active grants on behalf of a user. */
 export async function activeGrantsOf(

@@ -48,7 +48,7 @@ export async function createHost(
       if (other !== undefined) throwRefusal("key_in_use", "another host has this key, or had it");
       const own = (await everyRecord(draft.hosts, { principal })).filter(isCountedAt(now));
       if (own.length >= settings.bounds.hostsPerUser) {
-        const message = `the user has ${own.length} hosts, as many as may; revoke one first`;
+        const message = `the user already has ${own.length} hosts, the maximum; revoke one first`;
         throwRefusal("limit_exceeded", message);
       }
       await draft.put("hosts", host);
@@ -111,7 +111,7 @@ export async function enrolHost(
       if (enrolment.expires <= now) {
         throwRefusal(
           "enrolment_token_expired",
-          "the enrolment token has expired; its user makes the host anew",
+          "the enrolment token has expired; the user must create the host again",
         );
       }
       const other = await hostWithKey(draft, thumbprint);

@@ -181,7 +181,7 @@ async function checkNewHosts(
     if (next === undefined) continue;
     const retryAfter = Math.max(1, Math.ceil((next.created + COUNTED_MS - now) / 1000));
     const hosts = most === 1 ? "one host" : `${most} hosts`;
-    const message = `${hosts} that no user has taken on may register${words} within an hour, and no more; wait ${retryAfter} s, or have a user approve one of them`;
+    const message = `at most ${hosts} without a user may register${words} within an hour; wait ${retryAfter} s, or have a user approve one of them`;
     throwRefusal("rate_limited", message, { retryAfter });
   }
 }

@@ -196,7 +196,7 @@ async function agentWithKey(
   if (counted.length < context.settings.bounds.agentsPerHost) return undefined;
   return throwRefusal(
     "limit_exceeded",
-    `the host has ${counted.length} agents that have not ended or are not an hour old, as many as it may`,
+    `the host already has ${counted.length} agents that are live or less than an hour old, the maximum`,
   );
 }
 

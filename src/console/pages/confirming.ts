@@ -223,7 +223,7 @@ const STALE: Refusal = {
   status: 403,
   code: "auth_time_stale",
   title: "Not confirmed",
-  message: `The identity provider did not ask you to sign in anew, ${NOTHING}`,
+  message: `The identity provider did not ask you to sign in again, ${NOTHING}`,
 };
 export const USED: Refusal = {
   status: 403,

@@ -92,7 +92,7 @@ export function waitingPage(
   const main = html`${(known.length > 0 || strangers.length === 0) && list(known, 2)}${
     strangers.length > 0 &&
     html`<section aria-labelledby="strangers"><h2 id="strangers">From hosts that are not known</h2>
-<p>No user has taken these hosts on: anyone can have sent these requests, and have named you in them.</p>
+<p>These hosts are not linked to a user: anyone can have sent these requests, and have named you in them.</p>
 ${list(strangers, 3)}</section>`
   }<p>An agent that shows you a code waits for you to <a href="${base}/device">enter it</a>.</p>`;
   return { title: "Waiting", main };

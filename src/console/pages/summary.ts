@@ -46,7 +46,7 @@ ${asker.unknown && linkingWords(asker)}</section>`;
 /** Warns at the top of the page of a request from an unlinked host. */
 function strangerWords({ hintedUser }: Approval["subject"]): Markup {
   return html`<section class="card warning" aria-labelledby="stranger"><h2 id="stranger">It is not known who asks</h2>
-<p>No user has taken this host on: anyone can have sent this request${hintedUser !== undefined && ", and have named you in it"}. Go on only if <strong>you</strong> have just started an agent that asks for this.</p></section>`;
+<p>This host is not linked to a user: anyone can have sent this request${hintedUser !== undefined && ", and have named you in it"}. Go on only if <strong>you</strong> have just started an agent that asks for this.</p></section>`;
 }
 
 function linkingWords({ defaults }: Asker): Markup {

@@ -100,7 +100,7 @@ const HTTP_CODES: Readonly<Record<Exclude<HttpFault["status"], 415>, number>> = 
 export const BUSY: Fault = faultFromHttp({
   status: 429,
   reason: "too_many_tasks",
-  message: "as many of this caller's tasks are running as may; wait until one is done",
+  message: "this caller has the maximum of running tasks; wait until one is done",
   retryAfter: 1,
 });
 
@@ -108,7 +108,7 @@ export const BUSY: Fault = faultFromHttp({
 export const TOO_MANY_STREAMS: Fault = faultFromHttp({
   status: 429,
   reason: "too_many_streams",
-  message: "this caller has as many event streams open as it may; close one first",
+  message: "this caller has the maximum of open event streams; close one first",
   retryAfter: 1,
 });
 

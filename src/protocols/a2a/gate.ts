@@ -130,7 +130,9 @@ async function answerInMessage(
   const method = asked.kind === "method" ? CAPABILITY_METHODS.get(asked.method) : undefined;
   if (asked.kind !== "method" || method === undefined || message.taskId !== "") {
     return throwRefused(
-      malformed("a method about capabilities stands alone, and belongs to no task"),
+      malformed(
+        "a message that calls a method about capabilities must have no other content and belong to no task",
+      ),
     );
   }
   const waits = asked.method === METHODS.request ? approvals : undefined;

@@ -174,6 +174,6 @@ function askedBy(
   const asked = readTaskRequest(given);
   const message = assertWhole(given);
   return asked.kind === "method"
-    ? throwRefused(malformed("a method must stand alone"))
+    ? throwRefused(malformed("a message that calls a method must have no other content"))
     : { message, asked };
 }

@@ -36,7 +36,9 @@ export function readTaskRequest(message: Message | undefined): TaskRequest {
   if (alone && first["method"] !== undefined) return readMethod(first);
   if (data.some(isCall)) {
     // As a text message it would be stored with its task, including any token in it.
-    return throwRefused(malformed("a data part that calls a skill or a method must stand alone"));
+    return throwRefused(
+      malformed("a data part that calls a skill or a method must be the message's only part"),
+    );
   }
   return { kind: "text", text: texts.join("\n"), data };
 }

@@ -80,7 +80,7 @@ export class CallSteps {
     const capabilities = authority.presentedFor(capability);
     // An empty list would mean ambient authority.
     if (!authority.isAmbient && capabilities.length === 0) {
-      throw refusedBy(fault("capability_missing", "no token stands for it any more"));
+      throw refusedBy(fault("capability_missing", "no token allows it any longer"));
     }
     const clearance = await agent.clearOperation(presenter, {
       operation,

@@ -155,7 +155,7 @@ export class ClientSession implements Session {
       throw new SessionError("capability_missing", `${capability} ${reason}`, { capability });
     }
     if (this.#calls.size >= this.#maxParallel) {
-      const text = `${this.#maxParallel} calls are under way, as many as the host takes at once`;
+      const text = `${this.#maxParallel} calls are running, the most that the host accepts at once`;
       throw new SessionError("too_many_parallel", text, { capability, retryable: true });
     }
     return this.#calls.call(operation, capability, this.#id, options);

@@ -134,11 +134,11 @@ export async function usedBefore(
     case "used":
       return fault("jti_replay", 'the JWT has been used before ("jti"); make a new one a request');
     case "scope_full": {
-      const message = `${most} JWTs of this key are remembered, as many as may be; wait until some expire`;
+      const message = `${most} JWTs of this key are remembered, the maximum; wait until some expire`;
       return fault("rate_limited", message, { retryAfter: RETRY_AFTER });
     }
     case "full": {
-      const message = "as many JWTs are remembered as may be; try again soon";
+      const message = "the maximum number of JWTs is remembered; try again soon";
       return fault("unavailable", message, { retryAfter: RETRY_AFTER });
     }
   }

@@ -55,7 +55,7 @@ export class CallLimits {
     const known = await this.#refused.get(addressKey(req));
     if (known === null || known.consumedPoints < REFUSED.points) return undefined;
     const retryAfter = Math.max(1, Math.ceil(known.msBeforeNext / 1000));
-    const message = `${known.consumedPoints} executions of agents that no user has taken on were refused at this address within a minute, as many as may; wait ${retryAfter} s`;
+    const message = `${known.consumedPoints} executions of agents without a user were refused at this address within a minute, the maximum; wait ${retryAfter} s`;
     return fault("rate_limited", message, { retryAfter });
   }
 

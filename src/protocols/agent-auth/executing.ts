@@ -192,7 +192,7 @@ async function unknownCapability(
 ): Promise<Fault> {
   const grants = await parties.grantsOf(id);
   if (grants.some((grant) => grant.capability === capability)) {
-    const message = "this capability is not offered any more; its grants are inoperative";
+    const message = "this capability is no longer offered; its grants have no effect";
     return fault("capability_not_granted", message);
   }
   const hint = meant(capability, terms.size > 16 ? [] : [...terms.keys()]);

@@ -37,7 +37,7 @@ export const JSON_TYPE = { "Content-Type": "application/json" } as const;
 export const NO_PAGE: FeedAnswer = failed(
   404,
   "not_found",
-  "the list has no such page any more; ask for its index again",
+  "the list no longer has this page; request its index again",
 );
 
 export const NONCE_INVALID: FeedAnswer = failed(

@@ -195,7 +195,7 @@ export class MemoryStore {
   #assertRoom(use: Use, { entries, bytes }: Use): void {
     const most = this.limits;
     if (entries > most.entries && entries > use.entries) {
-      const message = `${most.entries} entries are kept for a principal, and there are as many; delete some`;
+      const message = `this principal already has ${most.entries} entries, the maximum; delete some`;
       throw new MemoryError("quota_exceeded", message);
     }
     if (bytes > most.bytes && bytes > use.bytes) {

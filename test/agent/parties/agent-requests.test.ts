@@ -358,7 +358,7 @@ test("a capability that is no longer offered can be neither used nor requested",
   // It is shown as inoperative everywhere, and works again when it is offered again.
   expect(await later.parties.grant(balance?.id ?? "")).toMatchObject({
     status: "revoked",
-    reason: "the capability is not offered any more",
+    reason: "the capability is no longer offered",
   });
   const seen = async ({ parties }: Bank) =>
     (await parties.activeGrants("alice")).map(({ grant }) => grant.capability).sort();
@@ -375,6 +375,6 @@ test("approving a capability that is no longer offered grants nothing", async ()
   const grants = await later.parties.grantsOf(agent.id);
   expect(grants.find(({ capability }) => capability === "delete_payee")).toMatchObject({
     status: "denied",
-    reason: "the capability is not offered any more",
+    reason: "the capability is no longer offered",
   });
 });

@@ -34,7 +34,7 @@ test("a caller with too many tasks gets 429 with Retry-After on every route", as
   const configuration = { returnImmediately: true };
   const first = await rpc("SendMessage", { ...Object(messageFor(20_000)), configuration });
   const id = textAt(first.body, "result", "task", "id");
-  const busy = "as many of this caller's tasks are running as may; wait until one is done";
+  const busy = "this caller has the maximum of running tasks; wait until one is done";
   for (const [method, params] of [
     ["a2a/skill/invoke", call(0)],
     ["a2a/task/send", messageFor(0)],

@@ -138,7 +138,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
     const before = agent.ran.length;
     const parts = ["a text", { data: { skill: "wait", arguments: { milliseconds: 1 } } }];
     const refused = await failureOf(client.sendMessage(messageOf(parts)));
-    expect(String(refused)).toContain("must stand alone");
+    expect(String(refused)).toContain("must be the message's only part");
     expect(agent.ran.length).toBe(before);
   });
 

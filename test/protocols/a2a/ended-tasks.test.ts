@@ -66,9 +66,9 @@ test("a caller has a limited number of running tasks, separately from other call
   const send = () => holder.sendMessage({ ...messageOf(["go"]), configuration: AT_ONCE });
   await send();
   await send();
-  expect(String(await failureOf(send()))).toContain("as many of this caller's tasks are running");
+  expect(String(await failureOf(send()))).toContain("this caller has the maximum of running tasks");
   const refused = await failureOf(holder.sendMessage(callOf("wait", { milliseconds: 0 })));
-  expect(String(refused)).toContain("as many of this caller's tasks are running");
+  expect(String(refused)).toContain("this caller has the maximum of running tasks");
   const calendar = await withCapability(await clientOf(agent, "JSON-RPC", "calendar"), token);
   taskIn(await calendar.sendMessage(callOf("wait", { milliseconds: 0 })));
   goOn();
@@ -90,7 +90,7 @@ test.each(["SendMessage", "a2a/skill/invoke"])(
     };
     let busy = 0;
     const answers = Array.from({ length: 20 }, async () => {
-      if (/too_many_tasks|tasks are running/.test(await one())) busy += 1;
+      if (/too_many_tasks|maximum of running tasks/.test(await one())) busy += 1;
     });
     await expect.poll(() => busy).toBe(17);
     await expect.poll(() => agent.ran.length).toBe(3);

@@ -41,7 +41,7 @@ throughStores((place) => {
     const refused = await from(home, "192.0.2.1");
     expect(refused.headers.get("retry-after")).toBe("3600");
     expect(refused.body["message"]).toBe(
-      "2 hosts that no user has taken on may register from this address within an hour, and no more; wait 3600 s, or have a user approve one of them",
+      "at most 2 hosts without a user may register from this address within an hour; wait 3600 s, or have a user approve one of them",
     );
     home.clock.now += 10 * 60 * 1000;
     expect((await from(home, "192.0.2.1")).headers.get("retry-after")).toBe("3000");

@@ -236,5 +236,5 @@ function waitingTaskOf({ id, party }: Pick<Selectable<StoreTables["task"]>, "id"
 function listOf(text: string): readonly unknown[] {
   const list: unknown = JSON.parse(text);
   if (Array.isArray(list)) return list;
-  throw new TypeError("this is no list");
+  throw new TypeError("this is not a list");
 }

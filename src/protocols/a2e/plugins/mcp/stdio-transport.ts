@@ -89,7 +89,7 @@ export class ServerTransport implements Transport {
       message = this.#codec.deserializeMessage(text);
     } catch (error) {
       // Servers may write log lines to standard output.
-      this.onerror?.(error instanceof Error ? error : new Error("a line is no message"));
+      this.onerror?.(error instanceof Error ? error : new Error("a line is not a message"));
       return;
     }
     this.onmessage?.(message);

@@ -118,7 +118,7 @@ export class Processes {
         : theirs >= perPrincipal
           ? `this principal has ${perPrincipal} processes`
           : running.length >= total
-            ? "the host has as many processes as it may have"
+            ? "the host already has the maximum of processes"
             : undefined;
     if (over === undefined) return;
     const message = `${over}; stop one, or try again when one has ended`;
