@@ -84,7 +84,7 @@ function render(card: CardText, findings: readonly CardFinding[], paint: Paint):
     const place = `${printable(card.name)}:${line}:${column}`;
     const title = `${place}: ${colour(severity)} ${code}: ${printable(message)}`;
     const excerpt = excerptAt(lines[line - 1] ?? "", column);
-    // The text is shown once for all findings at one place.
+    // Show the card's text once if several findings are at one place.
     const isShown = excerpt !== "" && place !== before;
     before = place;
     return isShown ? [title, `  ${paint.dim(printable(excerpt))}`] : [title];

@@ -157,7 +157,7 @@ export function nameOf({ name, grant }: Pick<AskedGrant, "name" | "grant">): str
 }
 
 function takerWords({ hintedUser }: Approval["subject"]): string {
-  if (hintedUser === undefined) return "the user who takes it on";
+  if (hintedUser === undefined) return "the first user who approves";
   return `${printable(hintedUser)}, named by the asker, once that user approves`;
 }
 

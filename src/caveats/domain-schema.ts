@@ -66,8 +66,8 @@ const NO_SEGMENT = String.raw`/\\:%\x00-\x1f\x7f-\x9f`;
 const PATH_SEGMENT = `(?:[^${NO_SEGMENT} ][^${NO_SEGMENT}]*)?[^${NO_SEGMENT} .]`;
 
 /**
- * Returns the pattern of paths in a folder. Of the strict form (docs/spec.md, section 5.2) it leaves out the rules on code
- * points beyond U+00A0, and on `~` at the beginning.
+ * Returns the pattern of paths in a folder. It does not check two rules of the strict form (docs/spec.md, section 5.2):
+ * on code points beyond U+00A0, and on `~` at the beginning.
  */
 function pathPattern(folder: string): string {
   if (folder === "/") return `^/(?:${PATH_SEGMENT}(?:/${PATH_SEGMENT})*)?$`;
@@ -81,8 +81,8 @@ const LABELS = String.raw`(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+`;
 const QUERY_AND_FRAGMENT = String.raw`(?:\?[!-"$-~]*)?(?:#[!-"$-~]*)?`;
 
 /**
- * Returns the pattern of URLs that a limit allows. Of the strict form (docs/spec.md, section 5.3) it leaves out that escapes
- * are UTF-8 and the path is one of section 5.2, and that a host below a suffix is short and has no label with `xn--`.
+ * Returns the pattern of URLs that a limit allows. It does not check these rules of the strict form (docs/spec.md, section
+ * 5.3): escapes are UTF-8, the path is one of section 5.2, and a host below a suffix is short and has no label with `xn--`.
  */
 function urlPattern({ schemes, hosts, ports, path }: UrlLimit): string {
   const hostPattern = anyOf(

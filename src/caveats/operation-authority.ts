@@ -137,7 +137,7 @@ function withoutHolders(
   return left;
 }
 
-/** Arranges arguments, by their names in `operationConstraints`, by the members that hold them. */
+/** Arranges argument names of `operationConstraints`, such as `/to/iban`, as a tree of nested properties. */
 export function placesOf(names: Iterable<string>): Places {
   const top = new Map<string, Place>();
   for (const name of names) {

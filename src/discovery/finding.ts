@@ -19,9 +19,9 @@ export interface CardFinding {
 
 /** The severity of a finding. */
 export type FindingSeverity =
-  /** Wrong for every reader: it violates A2A's schema or the contract, or a name refers to nothing. */
+  /** No caller can rely on it: it violates A2A's schema or the contract, or a name refers to nothing. */
   | "error"
-  /** Readers accept the card, but some miss something or are endangered. */
+  /** Callers accept the card, but some overlook a property, or are at risk. */
   | "warning"
   /** Not a fault. */
   | "remark";

@@ -21,8 +21,8 @@ import { refuseJwt, unwrapped, wrapperOf } from "./wrapped.js";
 /** The four formats: v1 and v2 are binary and are sent as base64url, the others are JSON. */
 export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
 
-// Unless most of it is escape sequences, no format needs more than this many times the bytes of the v2 binary
-// form; longer strings are refused unread.
+// A string is at most this many times as long as the v2 binary form, unless most of it is JSON escape sequences.
+// Longer strings are refused without parsing.
 const TEXT_PER_BYTE = 4;
 const MAX_JSON_DEPTH = 4;
 const JSON_START = /^[ \t\n\r]*[{[]/;

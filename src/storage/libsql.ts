@@ -13,7 +13,7 @@ export interface Connection extends SqliteDatabase {
    * Commits on a libsql thread, so that the main thread stays free. The connection must not be used until the
    * promise resolves.
    *
-   * @throws TypeError from `prepare` and `exec` until then.
+   * @throws TypeError from `prepare` and `exec` before the promise has resolved.
    */
   commit(): Promise<void>;
 }

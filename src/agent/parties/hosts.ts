@@ -164,7 +164,7 @@ async function checkNewHosts(
   { settings: { bounds }, clock }: Pick<PartiesContext, "settings" | "clock">,
 ): Promise<void> {
   const now = clock();
-  // Count concurrent registrations from one network one after another.
+  // Concurrent registrations from one network must wait for each other, or each would count without the others.
   if (from !== undefined) await takeTurn(draft, ["new-hosts", from.network], now);
   const shares = [
     ...(from === undefined
