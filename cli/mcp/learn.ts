@@ -50,6 +50,11 @@ export function defineLearn(mcp: Command, context: Context): void {
       "the file for the request; NAME.request in the home unless given",
       toText,
     )
+    .option(
+      "--server <name>",
+      "the server's name, behind a gate that has several: operations are then NAME/TOOL",
+      toText,
+    )
     .option("--grant <grant>", "the grant of the gate", toText, GATE_GRANT)
     .option(
       "--expires <time>",

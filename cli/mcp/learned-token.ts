@@ -3,6 +3,7 @@ import {
   type LearnedLimits,
   type LeftOut,
   learnLimits,
+  type OpenArgument,
   type RecordedCall,
 } from "../../src/protocols/mcp/learn/learned-limits.js";
 import { callsOfLine } from "../../src/protocols/mcp/learn/recorded-calls.js";
@@ -23,6 +24,8 @@ export interface LearnOptions extends HomeChoice {
   readonly grant: string;
   readonly expires?: string;
   readonly allowBroad?: boolean;
+  /** The name of the server behind a gate that has several. */
+  readonly server?: string;
 }
 
 /** The files of a server; absolute paths. */
@@ -55,7 +58,7 @@ export async function learnToken(
   options: LearnOptions,
   places: Places,
 ): Promise<{ readonly document: object; readonly lines: readonly string[] }> {
-  const seen = await readSeen(places.recording);
+  const seen = await readSeen(places.recording, options.server);
   const learned = learnLimits(seen.calls, { allowBroad: options.allowBroad });
   if (learned.hop === undefined) throw nothingLearned(places, learned, seen);
   const { grant, expires } = options;
@@ -67,7 +70,11 @@ export async function learnToken(
   );
   const before = writeRequest(options, places, learned, written);
   const { id, issued, expires: end, hop } = written.minted;
-  const configuration = hostConfiguration(words, options, places.name, written);
+  // A gate with several servers has a configuration of its own, and one token for all of them.
+  const isAlone = options.server === undefined;
+  const configuration = isAlone
+    ? hostConfiguration(words, options, places.name, written)
+    : undefined;
   const document = {
     name: places.name,
     recording: places.recording,
@@ -90,12 +97,13 @@ export async function learnToken(
     `Wrote ${printable(places.token)}: ${id} expires ${seenFromNow(end, Date.now())}`,
     `Wrote ${printable(places.request)}: what it allows, in words for you to edit`,
     ...(before === undefined ? [] : [`  the file that was there before is ${printable(before)}`]),
-    ...configurationLines(configuration, options, written),
+    ...(isAlone ? configurationLines(configuration, options, written) : []),
   ];
   return { document, lines };
 }
 
-async function readSeen(recording: string): Promise<Seen> {
+async function readSeen(recording: string, server: string | undefined): Promise<Seen> {
+  const before = server === undefined ? "" : `${server}/`;
   const calls: RecordedCall[] = [];
   const refused = new Map<string, number>();
   let unreadable = 0;
@@ -108,8 +116,11 @@ async function readSeen(recording: string): Promise<Seen> {
         continue;
       }
       const found = callsOfLine(line);
-      if (found.ok) calls.push(...found.calls);
-      else refused.set(found.reason, (refused.get(found.reason) ?? 0) + 1);
+      if (found.ok) {
+        for (const call of found.calls) {
+          calls.push({ ...call, operation: `${before}${call.operation}` });
+        }
+      } else refused.set(found.reason, (refused.get(found.reason) ?? 0) + 1);
     }
   } catch (error) {
     if (!isErrno(error)) throw error;
@@ -154,8 +165,12 @@ function writeRequest(
     `What ${places.name} was seen to do, from ${places.recording}. Each line is an option of`,
     "proviso mcp token. Change them, and write the token anew; a running gate takes it at once:",
     `  proviso mcp token --home ${home.folder} --request ${path} --output ${places.token}`,
-    "The gate stands before the server's command, in the configuration of its host:",
-    `  proviso ${gateWords(options, written).join(" ")} --`,
+    ...(options.server === undefined
+      ? [
+          "The gate stands before the server's command, in the configuration of its host:",
+          `  proviso ${gateWords(options, written).join(" ")} --`,
+        ]
+      : []),
   ].map(printable);
   const text = requestText(learned, { grant, expires, heading });
   try {
@@ -177,19 +192,24 @@ function keepBefore(path: string, text: string): string | undefined {
   return before;
 }
 
-function seenLines(places: Places, { calls, leftOut }: LearnedLimits, seen: Seen): string[] {
+function seenLines(places: Places, { calls, open, leftOut }: LearnedLimits, seen: Seen): string[] {
   const refused = [...seen.refused].map(
     ([reason, count]) => `${timesText(count)}: ${printable(reason)}`,
   );
   return [
     `Learned from ${printable(places.recording)}, which has all that was said; delete it when you need it no longer:`,
     ...[...calls].map(([operation, count]) => `  ${printable(operation)}, ${timesText(count)}`),
+    ...indented("With any value:", open.map(openText)),
     ...indented("Seen, but not allowed:", leftOut.map(leftOutText)),
     ...indented("Seen, but refused by a gate, whatever the token:", refused),
     ...(seen.unreadable === 0
       ? []
       : [`Passed over lines that are not of a recording: ${seen.unreadable}`]),
   ];
+}
+
+function openText({ operation, argument, isElements }: OpenArgument): string {
+  return printable(`${operation}, ${isElements ? "elements of " : ""}argument ${argument}`);
 }
 
 function leftOutText({ operation, argument, reason }: LeftOut): string {

@@ -73,11 +73,32 @@ function comment(text: string): string {
 }
 
 /**
- * Reads a request from a file.
+ * Reads a request from files, whose limits are joined: operations of one server each, behind a gate that has several.
  *
  * @throws CliError that names the file and, where it can, the line.
  */
-export async function readRequest(context: Context, file: string): Promise<TokenRequest> {
+export async function readRequest(
+  context: Context,
+  files: readonly string[],
+): Promise<TokenRequest> {
+  const joined = new Map<string, unknown>();
+  for (const file of files) {
+    for (const [name, value] of Object.entries(optionsIn(context, file))) {
+      const before = joined.get(name);
+      if (Array.isArray(before) && Array.isArray(value)) joined.set(name, [...before, ...value]);
+      else if (before === undefined || before === value) joined.set(name, value);
+      else {
+        const message = `${printable(file)}: another file has another --${name}`;
+        throw usageError(message, "write the same in each file, or in one alone");
+      }
+    }
+  }
+  const options: RequestOptions = Object.fromEntries(joined);
+  const { grant, principal, anyOp } = options;
+  return { grant, principal, anyOp, restrictions: await restrictionsFrom(options) };
+}
+
+function optionsIn(context: Context, file: string): RequestOptions {
   const command = new Command("request")
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: () => {} })
@@ -100,7 +121,7 @@ export async function readRequest(context: Context, file: string): Promise<Token
     words.push(value === "" && !option.required ? flag : `${flag}=${value}`);
   }
   try {
-    command.parse(words, { from: "user" });
+    return command.parse(words, { from: "user" }).opts<RequestOptions>();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const message = `${printable(file)}: ${error.message.replace(/^error: /, "")}`;
@@ -109,8 +130,6 @@ export async function readRequest(context: Context, file: string): Promise<Token
       "each line is an option with its value, without the quotes of a shell",
     );
   }
-  const { grant, principal, anyOp } = command.opts<RequestOptions>();
-  return { grant, principal, anyOp, restrictions: await restrictionsFrom(command.opts()) };
 }
 
 function readLines(context: Context, file: string): readonly string[] {

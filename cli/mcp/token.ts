@@ -7,14 +7,14 @@ import { seenFromNow } from "../moment.js";
 import { printAnswer, printable, renderRows, stdoutPaint } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { hopRows } from "../token-words.js";
-import { act, addExamples, toText } from "../verb.js";
+import { act, addExamples, collect, toText } from "../verb.js";
 import { GATE_GRANT, type NewToken, type NewTokenOptions, writeNewToken } from "./new-token.js";
 
 interface Options extends NewTokenOptions {
   readonly grant: string;
   readonly principal?: string;
   readonly anyOp?: boolean;
-  readonly request?: string;
+  readonly request?: readonly string[];
 }
 
 /** Adds `proviso mcp token`. */
@@ -31,8 +31,8 @@ export function defineToken(mcp: Command, context: Context): void {
     .option("--any-op", "allow every tool and everything else, now and in future")
     .option(
       "--request <file>",
-      "a file with these options, such as proviso mcp learn writes",
-      toText,
+      "a file with these options, such as proviso mcp learn writes; repeat for more",
+      collect,
     )
     .option("-o, --output <file>", "the file; mcp.token in the home unless given", toText);
   addRestrictions(command, {
@@ -72,7 +72,7 @@ async function requestFrom(context: Context, options: Options) {
   const restrictions = await restrictionsFrom(options);
   if (request === undefined) return { grant, principal, anyOp, restrictions };
   if (Object.keys(restrictions).length > 0 || principal !== undefined || anyOp !== undefined) {
-    const hint = `write them into ${printable(request)}, one on each line`;
+    const hint = `write them into the file, one on each line`;
     throw usageError("--request has all that the token allows, and other limits are given", hint);
   }
   const { readRequest } = await import("./request-file.js");

@@ -161,6 +161,25 @@ describe("proviso mcp learn from a recording", () => {
     expect(file).toBe(bench.path("home/files.token"));
   });
 
+  test("--server names operations for a gate with several servers; mcp token joins their requests", async () => {
+    record("a", read("/srv/me/a"));
+    record("b", call("fetch", { body: "two\nlines" }));
+    const first = await learn("a", "--server", "files");
+    expect(first["hop"]["operations"]).toEqual(["files/read"]);
+    expect(first).not.toHaveProperty("configuration");
+    await learn("b", "--server", "web");
+    const { stdout } = await bench.run(["mcp", "learn", "--recording", "b", "--server", "web"]);
+    expect(stdout).toContain("With any value:\n  web/fetch, argument body\n");
+    const both = ["--request", "home/a.request", "--request", "home/b.request"];
+    const { status, hop } = await bench.json("mcp", "token", ...both, "-o", "t");
+    expect(status).toBe(0);
+    expect(hop.operations).toEqual(["files/read", "web/fetch"]);
+    expect(hop.arguments).toEqual({ "files/read": ["path"], "web/fetch": ["body"] });
+    bench.write("other", "--grant other\n--op x\n");
+    const differing = await bench.run(["mcp", "token", ...both, "--request", "other"]);
+    expect(differing.stderr).toContain("other: another file has another --grant");
+  });
+
   test("mcp token accepts an edited request, and refuses an invalid one with the line number", async () => {
     record("r", read("/srv/me/a"));
     await learn("r", "--name", "files");
