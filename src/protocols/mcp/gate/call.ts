@@ -8,13 +8,11 @@ import { type CallTarget, callTarget } from "./call-target.js";
 import { forward, restored, withToken } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
-import { judgeUrls } from "./input-requests.js";
+import { asksHost, urlRefusal } from "./input-requests.js";
 import type { HostRule } from "./methods.js";
 import { refusalAnswer } from "./refusal.js";
 import type { ServerLink } from "./server-link.js";
-import { listAt, objectAt, stringAt, tokenAt, valueAt } from "./values.js";
-
-const URL_ELICITATION_REQUIRED = -32042;
+import { objectAt, stringAt, tokenAt } from "./values.js";
 
 /** Judges a request that runs or reads something, and passes it on if it is allowed. */
 export async function runCall(
@@ -38,6 +36,7 @@ export async function runCall(
   }
   await forward(request, link, {
     edits,
+    mayAsk: true,
     finish: (response, id) => finishCall(parts, request, found, response, id),
   });
 }
@@ -77,14 +76,11 @@ export async function finishCall(
 ): Promise<string> {
   const { authority, tasks, rounds } = parts;
   const { presented } = request;
-  if (valueAt(response.value, ["error", "code"]) === URL_ELICITATION_REQUIRED) {
-    const urls = listAt(response.value, ["error", "data", "elicitations"]) ?? [];
-    const judged = await judgeUrls(parts, presented, link, urls);
-    return judged.allowed ? restored(request, response) : refusalAnswer(request, judged.denials);
-  }
+  const denied = await urlRefusal(parts, presented, link, response);
+  if (denied !== undefined) return refusalAnswer(request, denied);
   const result = objectAt(response.value, ["result"]);
   if (result === undefined) return restored(request, response);
-  if (result["inputRequests"] !== undefined || result["resultType"] === "input_required") {
+  if (asksHost(response)) {
     const denials = await rounds.admit(parts, request, link, result);
     return denials === undefined ? restored(request, response) : refusalAnswer(request, denials);
   }

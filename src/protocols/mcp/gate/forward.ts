@@ -1,7 +1,9 @@
 import { type Edit, edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
 import { serverFailure } from "../server/connection.js";
+import { errorAnswer, INTERNAL_ERROR } from "./answers.js";
 import type { HostRequest } from "./host-request.js";
+import { asksHost } from "./input-requests.js";
 import { cancelledText, type ServerLink, type Waiting } from "./server-link.js";
 import { tokenAt } from "./values.js";
 
@@ -15,6 +17,8 @@ export interface Forwarding {
   readonly edits?: readonly Edit[] | undefined;
   /** Makes the host's answer of the server's response; unless given, only the id changes. */
   readonly finish?: ((response: Message, id: number) => Promise<string>) | undefined;
+  /** `true` if the response may ask the host for something, which `finish` judges. */
+  readonly mayAsk?: boolean | undefined;
   readonly notified?: Waiting["notified"];
   readonly cancelled?: Waiting["cancelled"];
   readonly isEndless?: boolean | undefined;
@@ -27,7 +31,14 @@ export interface Forwarding {
 export async function forward(
   request: HostRequest,
   link: ServerLink,
-  { edits = [], finish, notified, cancelled, isEndless }: Forwarding = {},
+  {
+    edits = [],
+    finish = async (response) => restored(request, response),
+    mayAsk = false,
+    notified,
+    cancelled,
+    isEndless,
+  }: Forwarding = {},
 ): Promise<void> {
   const { message, exchange, over, era, credentials } = request;
   if (over.aborted) return;
@@ -35,9 +46,11 @@ export async function forward(
   const id = link.await({
     answered: async (response) => {
       try {
-        const text =
-          finish === undefined ? restored(request, response) : await finish(response, id);
-        await request.answer(text);
+        await request.answer(
+          asksHost(response) && !mayAsk
+            ? errorAnswer(request.id, INTERNAL_ERROR, "the server asks where it may not")
+            : await finish(response, id),
+        );
       } catch (error) {
         await request.fail(error);
       }

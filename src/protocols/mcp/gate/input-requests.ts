@@ -1,15 +1,16 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
-import type { Json, JsonObject } from "../../../bytes/json.js";
+import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type {
   GateAuthority,
   GateCall,
   GateDecision,
   Presented,
 } from "../authority/gate-authority.js";
+import type { Message } from "../message/message.js";
 import { serverRequestRule } from "./methods.js";
 import type { ServerLink } from "./server-link.js";
 import type { Servers } from "./servers.js";
-import { objectAt, stringAt, without } from "./values.js";
+import { listAt, objectAt, stringAt, valueAt, without } from "./values.js";
 
 /** What a server has asked of the host, by the keys under which the host answers. */
 export type Inputs = ReadonlyMap<string, GateCall>;
@@ -24,6 +25,14 @@ export interface InputParts {
   readonly servers: Servers;
 }
 
+const NOT_IN_PROTOCOL: AgentDenials = [
+  {
+    code: "operation_denied",
+    rule: "operations",
+    message: "the server asks the host for something that is not in the protocol",
+  },
+];
+
 /** Judges one request of a server to the host's model, person or files, which could carry data out. */
 export function judgeInput(
   parts: InputParts,
@@ -31,9 +40,7 @@ export function judgeInput(
   call: GateCall | undefined,
 ): Promise<GateDecision> | GateDecision {
   if (call !== undefined) return parts.authority.decide(presented, call);
-  const message = "the server asks the host for something that is not in the protocol";
-  const denials: AgentDenials = [{ code: "operation_denied", rule: "operations", message }];
-  return { allowed: false, denials };
+  return { allowed: false, denials: NOT_IN_PROTOCOL };
 }
 
 /** Returns the call that a server's request to the host stands for; `undefined` if the host has no such method. */
@@ -59,9 +66,10 @@ export async function judgeInputs(
   parts: InputParts,
   presented: Presented,
   link: ServerLink,
-  inputRequests: JsonObject,
+  inputRequests: Json,
   known?: Inputs,
 ): Promise<JudgedInputs> {
+  if (!isJsonObject(inputRequests)) return { allowed: false, denials: NOT_IN_PROTOCOL };
   const inputs = new Map<string, GateCall>();
   for (const [key, input] of Object.entries(inputRequests)) {
     const method = stringAt(input, ["method"]) ?? "";
@@ -79,18 +87,37 @@ export async function judgeInputs(
   return { allowed: true, inputs };
 }
 
-/** Judges the addresses in an error by which a server of the old era asks the host to open URLs. */
-export async function judgeUrls(
+const URL_ELICITATION_REQUIRED = -32042;
+
+/**
+ * Judges the addresses in an error by which a server of the old era asks the host to open URLs.
+ *
+ * @returns Reasons to keep the response from the host; `undefined` if there are none.
+ */
+export async function urlRefusal(
   parts: InputParts,
   presented: Presented,
   link: ServerLink,
-  elicitations: readonly Json[],
-): Promise<JudgedInputs> {
-  const requests = elicitations.map((params, at) => [
-    String(at),
-    { method: "elicitation/create", params },
-  ]);
-  return judgeInputs(parts, presented, link, Object.fromEntries(requests));
+  { value }: Message,
+): Promise<AgentDenials | undefined> {
+  if (valueAt(value, ["error", "code"]) !== URL_ELICITATION_REQUIRED) return undefined;
+  const elicitations = listAt(value, ["error", "data", "elicitations"]);
+  if (elicitations === undefined) return NOT_IN_PROTOCOL;
+  const inputRequests = Object.fromEntries(
+    elicitations.map((params, at) => [String(at), { method: "elicitation/create", params }]),
+  );
+  const judged = await judgeInputs(parts, presented, link, inputRequests);
+  return judged.allowed ? undefined : judged.denials;
+}
+
+/** Returns whether a response asks the host for something, in any of the forms that hosts understand. */
+export function asksHost({ value }: Message): boolean {
+  const result = objectAt(value, ["result"]);
+  return (
+    result?.["inputRequests"] !== undefined ||
+    result?.["resultType"] === "input_required" ||
+    valueAt(value, ["error", "code"]) === URL_ELICITATION_REQUIRED
+  );
 }
 
 /**

@@ -49,7 +49,7 @@ export class InputRounds {
     result: JsonObject,
   ): Promise<AgentDenials | undefined> {
     const { params, presented } = request;
-    const inputRequests = objectAt(result, ["inputRequests"]) ?? {};
+    const { inputRequests = {} } = result;
     const judged = await judgeInputs(parts, presented, link, inputRequests);
     if (!judged.allowed) return judged.denials;
     // A server without state of its own is told all answers so far at each retry.

@@ -82,7 +82,7 @@ async function toolEdits(
   const tools = await catalog.read(link, response);
   const isLast = stringAt(response.value, ["result", "nextCursor"]) === undefined;
   if (isFirst && isLast) catalog.noteAll(link, tools);
-  else await catalog.note(link, tools);
+  else catalog.note(link, tools);
   const changed = new Set(
     tools.filter((tool) => tool.isChanged).map(({ definition }) => definition.name),
   );

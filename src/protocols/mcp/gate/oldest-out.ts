@@ -17,10 +17,4 @@ export class OldestOut<Key, Value> {
     const [oldest] = this.#entries.keys();
     if (oldest !== undefined && this.#entries.size > this.#most) this.#entries.delete(oldest);
   }
-
-  take(key: Key): Value | undefined {
-    const value = this.#entries.get(key);
-    this.#entries.delete(key);
-    return value;
-  }
 }

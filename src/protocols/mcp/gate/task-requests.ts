@@ -7,7 +7,7 @@ import { finishCall } from "./call.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
-import { judgeInputs, judgeResponses, UNKNOWN_INPUT } from "./input-requests.js";
+import { judgeInputs, judgeResponses, UNKNOWN_INPUT, urlRefusal } from "./input-requests.js";
 import { refusalAnswer } from "./refusal.js";
 import type { Task } from "./tasks.js";
 import { listAt, objectAt, stringAt } from "./values.js";
@@ -24,6 +24,7 @@ export async function runTaskRequest(parts: GateParts, request: HostRequest): Pr
   if (denials !== undefined) return request.answer(refusalAnswer(request, denials));
   await forward(request, task.link, {
     isEndless: method === "tasks/result",
+    mayAsk: true,
     finish: (response, id) =>
       method === "tasks/result"
         ? finishCall(parts, request, task, response, id)
@@ -55,7 +56,9 @@ async function finishTask(
   task: Task,
   response: Message,
 ): Promise<string> {
-  const denials = await admitInputs(parts, request, task, objectAt(response.value, ["result"]));
+  const denials =
+    (await urlRefusal(parts, request.presented, task.link, response)) ??
+    (await admitInputs(parts, request, task, objectAt(response.value, ["result"])));
   return denials === undefined ? restored(request, response) : refusalAnswer(request, denials);
 }
 
@@ -66,7 +69,7 @@ export async function admitInputs(
   task: Task,
   state: JsonObject | undefined,
 ): Promise<AgentDenials | undefined> {
-  const inputRequests = objectAt(state, ["inputRequests"]);
+  const inputRequests = state?.["inputRequests"];
   if (inputRequests === undefined) return undefined;
   const judged = await judgeInputs(parts, presented, task.link, inputRequests, task.inputs);
   if (!judged.allowed) return judged.denials;

@@ -36,10 +36,16 @@ export class ToolCatalog {
     }));
   }
 
-  /** Remembers tools that a host has seen in a page of a server's list. */
-  async note(link: ServerLink, tools: readonly KnownTool[]): Promise<void> {
-    const known = await this.#known.get(link);
-    for (const tool of tools) known?.set(tool.definition.name, tool);
+  /**
+   * Remembers tools that a host has seen in a page of a server's list. Does not wait for a list that the gate is reading
+   * itself: its next page may stand behind the one at hand.
+   */
+  note(link: ServerLink, tools: readonly KnownTool[]): void {
+    const remember = (known: Map<string, KnownTool>): void => {
+      for (const tool of tools) known.set(tool.definition.name, tool);
+    };
+    // Whoever has asked for a list that cannot be read is told so.
+    this.#known.get(link)?.then(remember, () => {});
   }
 
   /** Remembers the tools of a list that has one page. */

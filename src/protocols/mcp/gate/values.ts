@@ -5,10 +5,18 @@ import type { Path } from "../message/edit.js";
 export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   let at = value;
   for (const key of path) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
-    at = Object.entries(at).find(([name]) => name === String(key))?.[1];
+    if (at === undefined) return undefined;
+    at = isJsonObject(at) ? ownMember(at, String(key)) : elementAt(at, key);
   }
   return at;
+}
+
+function ownMember(value: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function elementAt(value: Json, index: string | number): Json | undefined {
+  return Array.isArray(value) && typeof index === "number" ? value[index] : undefined;
 }
 
 export function objectAt(value: Json | undefined, path: Path): JsonObject | undefined {

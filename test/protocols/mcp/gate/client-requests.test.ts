@@ -180,6 +180,25 @@ test("an error by which a server asks the host to open a URL is judged", async (
   expect(host.received.at(-1)).not.toContain("evil.example");
 });
 
+test.each([
+  ["ping", { elicitations: [{ mode: "url", url: "https://evil.example" }] }],
+  ["tools/list", { elicitations: [{ mode: "url", url: "https://evil.example" }] }],
+  ["tools/call", { elicitations: { mode: "url", url: "https://evil.example" } }],
+])(
+  "an error on %s that asks the host to open a URL in another way is kept back",
+  async (method, data) => {
+    const server = openedServer();
+    const { host } = await openTestGate([server], { anyOperation: true });
+    await host.ask(INITIALIZE);
+    if (method === "tools/list") delete server.answers[method];
+    await host.send({ jsonrpc: "2.0", id: 1, method, params: { name: "read" } });
+    const { id = null } = await server.request(method);
+    await server.say({ jsonrpc: "2.0", id, error: { code: -32042, message: "sign in", data } });
+    await host.answerTo(1);
+    expect(host.received.join()).not.toContain("evil.example");
+  },
+);
+
 test("a notification that is not in the protocol is dropped, either way", async () => {
   const server = openedServer();
   const { host, log } = await openTestGate([server], { anyOperation: true });

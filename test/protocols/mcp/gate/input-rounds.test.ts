@@ -126,3 +126,25 @@ test("a server without a state of its own is answered by the call that it asked 
     result: { content: [{ text: "paid" }] },
   });
 });
+
+test.each<[string, JsonObject]>([
+  ["an array of requests", { inputRequests: [CONFIRM], requestState: "s1" }],
+  ["a text", { inputRequests: "confirm" }],
+  ["a request without a method", { inputRequests: { confirm: {} } }],
+])("a result that asks by %s does not reach the host", async (_, asked) => {
+  const { host } = await openTestGate([bank(asked)], { anyOperation: true });
+  expect(refusalIn(await host.ask(pay(1), NEW)).codes).toEqual(["operation_denied"]);
+});
+
+test.each(["tools/list", "resources/list", "server/discover"])(
+  "a server may not ask the host by its answer to %s",
+  async (method) => {
+    const server = new RawServer();
+    server.answers[method] = { resultType: "input_required", inputRequests: { x: CONFIRM } };
+    const { host } = await openTestGate([server], { anyOperation: true });
+    expect(await host.ask({ id: 1, method, params: { _meta: NEW_META } }, NEW)).toMatchObject({
+      error: { code: -32603 },
+    });
+    expect(host.received.join()).not.toContain("really?");
+  },
+);

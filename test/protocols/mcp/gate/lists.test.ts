@@ -164,3 +164,19 @@ test("a subscription of the new era hears that lists have changed when a token i
     params: ours,
   });
 });
+
+test("a host that lists page by page does not stop the gate from reading the list itself", async () => {
+  const raw = new RawServer();
+  raw.answers["tools/call"] = { content: [] };
+  const { host } = await openTestGate([raw], { operations: ["read"] });
+  const page = { tools: [tool("read")], nextCursor: "2" };
+  await host.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "read" } });
+  await raw.request("tools/list");
+  await host.send({ jsonrpc: "2.0", id: 2, method: "tools/list" });
+  await expect.poll(() => raw.requests("tools/list").length).toBe(2);
+  const [own, hosts] = raw.requests("tools/list").map(({ id = null }) => id);
+  // One message at a time, as a connection delivers them.
+  await raw.say({ jsonrpc: "2.0", id: hosts ?? null, result: page });
+  await raw.say({ jsonrpc: "2.0", id: own ?? null, result: { tools: [tool("read")] } });
+  expect(await host.answerTo(1)).toMatchObject({ result: { content: [] } });
+});
