@@ -1,6 +1,7 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { MOST_DENIALS } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
+import type { ArgumentRemedy } from "../../../caveats/argument-remedies.js";
 import type { GateRemedy } from "../authority/gate-authority.js";
 import { errorAnswer, REFUSED, resultAnswer } from "./answers.js";
 import type { HostRequest } from "./host-request.js";
@@ -25,7 +26,7 @@ export function refusalAnswer(
   const others: JsonObject =
     remedies.length === 0 ? {} : { [REMEDIES]: JSON.parse(JSON.stringify(remedies)) };
   return answer(request, sentenceOf(denials), {
-    [ENVELOPE]: envelope("undisclosed"),
+    [ENVELOPE]: envelope([...changesIn(denials), ...remedies]),
     [DENIALS]: told,
     ...others,
   });
@@ -34,11 +35,18 @@ export function refusalAnswer(
 /** The answer to a call of a tool that is hidden or does not exist: nobody can find out which. */
 export function unknownToolAnswer(request: HostRequest): string {
   const sentence = "There is no such tool here, or it may not be used; tools/list shows which may.";
-  return answer(request, sentence, { [ENVELOPE]: envelope("undisclosed") });
+  return answer(request, sentence, { [ENVELOPE]: envelope([]) });
 }
 
-function envelope(remediation: "available" | "undisclosed"): JsonObject {
-  return { reason: "insufficient_authorization", remediation };
+function envelope(remedies: readonly (ArgumentRemedy | GateRemedy)[]): JsonObject {
+  const reason = "insufficient_authorization";
+  if (remedies.length === 0) return { reason, remediation: "undisclosed" };
+  const hints = remedies.map(({ kind, ...how }) => ({ type: `dev.proviso/${kind}`, ...how }));
+  return {
+    reason,
+    remediation: "available",
+    remediationHints: JSON.parse(JSON.stringify(hints)),
+  };
 }
 
 function answer({ id, method, era }: HostRequest, sentence: string, data: JsonObject): string {
@@ -55,17 +63,22 @@ function sentenceOf(denials: AgentDenials): string {
     nearest === undefined || remedy !== undefined
       ? ""
       : `; the nearest allowed value is ${JSON.stringify(nearest)}`;
-  return `Refused by proviso: ${message}${near}${more}.${changesIn(denials)}`;
+  return `Refused by proviso: ${message}${near}${more}.${allowedWith(denials)}`;
 }
 
 /** Says with which arguments the call would be allowed; "" if that is not known. */
-function changesIn(denials: AgentDenials): string {
-  const changes = denials.flatMap(({ remedy }) => {
-    if (remedy === undefined) return [];
-    return remedy.kind === "remove_argument"
+function allowedWith(denials: AgentDenials): string {
+  const changes = changesIn(denials).map((remedy) =>
+    remedy.kind === "remove_argument"
       ? `without ${remedy.pointer}`
-      : `with ${remedy.pointer} = ${JSON.stringify(remedy.value)}`;
-  });
-  if (changes.length === 0) return "";
-  return ` It would be allowed ${[...new Set(changes)].join(" and ")}.`;
+      : `with ${remedy.pointer} = ${JSON.stringify(remedy.value)}`,
+  );
+  return changes.length === 0 ? "" : ` It would be allowed ${changes.join(" and ")}.`;
+}
+
+/** Returns the changes of arguments that would do, each once: denials of several tokens may have the same one. */
+function changesIn(denials: AgentDenials): readonly ArgumentRemedy[] {
+  const changes = denials.flatMap(({ remedy }) => remedy ?? []);
+  const texts = changes.map((change) => JSON.stringify(change));
+  return changes.filter((_, at) => texts.indexOf(texts[at] ?? "") === at);
 }

@@ -1,3 +1,5 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readCapabilityRequest } from "../../../../src/agent/capability-request.js";
 import type { AgentDenials } from "../../../../src/agent/refusal.js";
@@ -8,6 +10,7 @@ import { createIssuer } from "../../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../../src/issuer/keyring.js";
 import { OwnTokenError } from "../../../../src/protocols/mcp/authority/token-authority.js";
 import { createRevocationList } from "../../../../src/revocation/list.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { world } from "./support.js";
 
 const READ = { operations: ["read"], operationConstraints: { read: { path: { path: "/data" } } } };
@@ -56,6 +59,21 @@ test("every token that is present must allow: one in the message cannot widen th
   });
   expect(authority.holds(narrow, "read")).toBe(false);
   expect(authority.holds(narrow, "list")).toBe(false);
+});
+
+test("a remedy that a symbolic link would lead elsewhere is none", async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "data"));
+  symlinkSync("/etc", join(folder, "data", "link"));
+  const { authority, mint } = await world({ folderOf: () => folder });
+  const path = { in: [join(folder, "data", "link", "passwd")] };
+  const token = mint({
+    operations: ["read"],
+    operationConstraints: { read: { path: { path: join(folder, "data"), ...path } } },
+  });
+  const decision = await authority.decide(authority.present([token]), readCall("/etc/passwd"));
+  expect(decision.allowed).toBe(false);
+  expect(JSON.stringify(decision)).not.toContain('"remedy"');
 });
 
 test("a token of another issuer, another grant or none is a refusal, never passed over", async () => {

@@ -88,6 +88,27 @@ test("a refusal in the new era says that it is complete", async () => {
   expect(answer["result"]).toMatchObject({ resultType: "complete", isError: true });
 });
 
+test("a refusal says with which arguments the call would be allowed, and it is", async () => {
+  const server = filesServer();
+  const { host } = await openTestGate([server], {
+    operations: ["write"],
+    operationConstraints: { write: { path: { in: ["/data/a"] } } },
+    arguments: { write: ["path"] },
+  });
+  const given = { path: "/data/b", text: "x" };
+  const { sentence, meta } = refusalIn(await host.ask(call(1, "write", given)));
+  expect(sentence).toMatch(/ It would be allowed with \/path = "\/data\/a" and without \/text\.$/);
+  expect(meta["io.modelcontextprotocol/authorization"]).toEqual({
+    reason: "insufficient_authorization",
+    remediation: "available",
+    remediationHints: [
+      { type: "dev.proviso/set_argument", pointer: "/path", value: "/data/a" },
+      { type: "dev.proviso/remove_argument", pointer: "/text" },
+    ],
+  });
+  expect(await host.ask(call(2, "write", { path: "/data/a" }))).toMatchObject({ result: DONE });
+});
+
 test("a hidden tool, an unknown one and one with a reserved name have the same answer", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], BELOW_DATA);

@@ -121,9 +121,8 @@ class RawHost {
   }
 }
 
-export interface TestGate {
-  readonly gate: HostSession;
-  readonly host: RawHost;
+/** A gate's issuer, stores and authority, as real ones. */
+export interface TestGates {
   readonly issuer: Issuer;
   readonly ledger: LedgerStore;
   readonly revocations: RevocationStore;
@@ -133,17 +132,21 @@ export interface TestGate {
   readonly ownToken: string;
   /** Mints a token for the grant `mcp`. */
   mint(request: Omit<MintRequest, "grant">): string;
+  openSession(servers: readonly ServerConnection[], options?: SessionOptions): HostSession;
 }
 
-/** Opens a gate with a real issuer and ledger, whose own token allows what is given; none if nothing is. */
-export async function openTestGate(
-  servers: readonly ServerConnection[],
-  allowed?: Omit<MintRequest, "grant">,
-  options: {
-    readonly stateless?: boolean;
-    readonly answerWithin?: number;
-  } = {},
-): Promise<TestGate> {
+interface SessionOptions {
+  readonly stateless?: boolean;
+  readonly answerWithin?: number;
+}
+
+export interface TestGate extends TestGates {
+  readonly gate: HostSession;
+  readonly host: RawHost;
+}
+
+/** Opens the parts of a gate whose own token allows what is given; it has none if nothing is. */
+export async function openTestGates(allowed?: Omit<MintRequest, "grant">): Promise<TestGates> {
   const database = await createStores(join(temporaryFolder(), "proviso.db"));
   const revocations = await openRevocations(database);
   const ledger = openLedger(database);
@@ -159,23 +162,37 @@ export async function openTestGate(
     ownTokens: () => own,
     recordValues: ["path"],
   });
-  const log: string[] = [];
+  const lines: string[] = [];
   const pins = new PinStore(database);
-  const gate = openGateSession({
-    servers,
-    authority,
-    pins,
-    log: (line) => log.push(line),
-    ...options,
-  });
-  const host = new RawHost(gate);
+  const log = (line: string): void => void lines.push(line);
   onTestFinished(async () => {
-    await gate.close();
     await authority.close();
     await ledger.close();
     await database.close();
   });
-  return { gate, host, issuer, ledger, revocations, pins, log, ownToken: own[0] ?? "", mint };
+  return {
+    issuer,
+    ledger,
+    revocations,
+    pins,
+    log: lines,
+    ownToken: own[0] ?? "",
+    mint,
+    openSession: (servers, options) =>
+      openGateSession({ servers, authority, pins, log, ...options }),
+  };
+}
+
+/** Opens a gate with one session in front of servers. */
+export async function openTestGate(
+  servers: readonly ServerConnection[],
+  allowed?: Omit<MintRequest, "grant">,
+  options?: SessionOptions,
+): Promise<TestGate> {
+  const gates = await openTestGates(allowed);
+  const gate = gates.openSession(servers, options);
+  onTestFinished(() => gate.close());
+  return { ...gates, gate, host: new RawHost(gate) };
 }
 
 /** The `_meta` of a request of the new era. */

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "../../../../src/protocols/mcp/front/http-front.js";
+import { startStdioServer } from "../../../../src/protocols/mcp/server/stdio-server.js";
+import { openTestGates } from "./support.js";
+
+const SERVER = join(import.meta.dirname, "children", "modern-server.mjs");
+const SILENT = { info() {}, warn() {}, error() {} };
+
+/** Serves a gate over HTTP that has no token of its own, in front of a server of the official SDK. */
+async function serveGate() {
+  const { openSession, ...gate } = await openTestGates();
+  const { url, close } = await serveHttp({
+    address: { host: "127.0.0.1", port: 0 },
+    log: SILENT,
+    open: async (stateless) => {
+      const server = await startStdioServer({
+        command: process.execPath,
+        args: [SERVER],
+        env: process.env,
+        onStderr: () => {},
+      });
+      return { session: openSession([server], { stateless }), ended: new Promise(() => {}) };
+    },
+  });
+  onTestFinished(close);
+  return { ...gate, url };
+}
+
+/** Connects the official client with a token in a header. */
+async function connect(url: string, token: string, mode: "legacy" | { readonly pin: string }) {
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } },
+  );
+  client.setRequestHandler("elicitation/create", async () => ({
+    action: "accept",
+    content: { confirm: true },
+  }));
+  const requestInit = { headers: { "Proviso-Capability": token } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const pay = (client: Client, amount: number) =>
+  client.callTool({ name: "pay", arguments: { amount, to: "Ann" } });
+
+const namesOf = async (client: Client) =>
+  (await client.listTools()).tools.map(({ name }) => name).sort();
+
+test("callers who share the gate over HTTP are each held to their own tokens", async () => {
+  const { url, mint } = await serveGate();
+  const paying = mint({
+    operations: ["client:elicitation", "pay"],
+    operationConstraints: { pay: { amount: { max: 50 } } },
+  });
+  const looking = mint({ operations: ["reveal"] });
+  const modern = { pin: "2026-07-28" };
+  const [payer, reader] = [await connect(url, paying, modern), await connect(url, looking, modern)];
+  expect(await namesOf(payer)).toEqual(["pay"]);
+  expect(await namesOf(reader)).toEqual(["reveal"]);
+  const [paid, denied, tooMuch] = await Promise.all([
+    pay(payer, 50),
+    pay(reader, 1),
+    pay(payer, 51),
+  ]);
+  expect(paid).toMatchObject({ content: [{ text: "paid 50 to Ann" }] });
+  expect(denied).toMatchObject({ isError: true });
+  expect(tooMuch).toMatchObject({ isError: true });
+});
+
+test("a session of the old era over HTTP asks the person only with a token for it", async () => {
+  const { url, mint } = await serveGate();
+  const asking = await connect(url, mint({ operations: ["client:elicitation", "pay"] }), "legacy");
+  expect(await pay(asking, 5)).toMatchObject({ content: [{ text: "paid 5 to Ann" }] });
+  const silent = await connect(url, mint({ operations: ["pay"] }), "legacy");
+  expect(JSON.stringify(await pay(silent, 5).catch(String))).not.toContain("paid");
+});
+
+test("a token that is revoked stops its caller alone", async () => {
+  const { url, mint, issuer, revocations } = await serveGate();
+  const [first, second] = [mint({ operations: ["reveal"] }), mint({ operations: ["reveal"] })];
+  const modern = { pin: "2026-07-28" };
+  const [revoked, other] = [await connect(url, first, modern), await connect(url, second, modern)];
+  const revocation = issuer.revocationOf(first);
+  if (!revocation.ok) throw new Error("no entry");
+  await revocations.add(revocation.entry);
+  const reveal = { name: "reveal", arguments: {} };
+  expect(await revoked.callTool(reveal)).toMatchObject({ isError: true });
+  expect(await other.callTool(reveal)).toMatchObject({ content: [{ text: "look again" }] });
+});
