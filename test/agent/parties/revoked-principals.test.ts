@@ -191,7 +191,7 @@ throughStores((place) => {
     expect(await approve(later, first.approval, { as: "dave" })).toMatchObject({ ok: false });
     expect(await later.parties.agent(first.agent.id)).toMatchObject({ status: "pending" });
     expect(await later.parties.grantsOf(first.agent.id)).toMatchObject([
-      { status: "denied", reason: expect.stringContaining("other people approve it") },
+      { status: "denied", reason: expect.stringContaining("the approvers have changed") },
     ]);
     const second = done(await later.parties.register(asked));
     expect(second.agent.id).toBe(first.agent.id);

@@ -81,7 +81,7 @@ throughStores((place) => {
     expect(await looked.stored()).toMatchObject({ state: "denied", cause: "approvers_changed" });
     expect(await looked.decide("carol")).toMatchObject({
       code: "approval_settled",
-      message: expect.stringContaining("other people approve it"),
+      message: expect.stringContaining("the approvers have changed"),
     });
     const decided = await opened(TWO_OF_THREE);
     await decided.decide("bob");

@@ -162,7 +162,7 @@ throughStores((place) => {
       ok: false,
       denial: {
         code: "approval_denied",
-        message: expect.stringContaining("other people approve it"),
+        message: expect.stringContaining("the approvers have changed"),
       },
     });
     // The process with the old configuration refuses too.
