@@ -43,7 +43,7 @@ export async function forward(
   const { message, exchange, over, era, credentials } = request;
   if (over.aborted) return;
   const progressToken = tokenAt(message.value, PROGRESS_TOKEN);
-  const id = link.await({
+  const id = link.expectAnswer({
     answered: async (response) => {
       try {
         await request.answer(

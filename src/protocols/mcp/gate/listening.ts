@@ -95,7 +95,7 @@ async function listenToAll(parts: GateParts, subscription: Subscription): Promis
     if (open.size === 0) await request.answer(closing(id));
   };
   for (const link of [...open]) {
-    const gateId = link.await({
+    const gateId = link.expectAnswer({
       answered: () => close(link),
       failed: () => close(link),
       notified: async (heard) => {

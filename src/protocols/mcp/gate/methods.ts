@@ -1,6 +1,7 @@
 // src/protocols/mcp/gate: what passes between a host and the servers behind the gate. Start with gate-session.ts: a
-// tools/call goes from there through host-request.ts, call.ts, call-target.ts, input-rounds.ts and server-link.ts, and
-// its result back through forward.ts. This file is the closed table of methods: what is not here is not passed on.
+// tools/call goes from there through host-requests.ts, call.ts, call-target.ts, forward.ts and server-link.ts; its
+// answer comes back through server-link.ts, forward.ts and finishCall in call.ts. This file is the closed table of
+// methods: what is not in it is not passed on.
 
 /** `old` has `initialize` and sessions, up to 2025-11-25; `new`, from 2026-07-28 on, has neither. */
 export type Era = "old" | "new";

@@ -86,7 +86,7 @@ export class ServerLink {
   }
 
   /** Gives a request an id, under which its answer is waited for from now on. */
-  await(waiting: Waiting): number {
+  expectAnswer(waiting: Waiting): number {
     const id = ++this.#lastId;
     const entry: Entry = { waiting, controller: new AbortController(), timer: undefined };
     this.#entries.set(id, entry);
@@ -94,7 +94,7 @@ export class ServerLink {
     return id;
   }
 
-  /** Sends a request of {@link await}. Fulfilled when the server has taken it, or it has failed. */
+  /** Sends a request of {@link expectAnswer}. Fulfilled when the server has taken it, or it has failed. */
   async send(id: number, text: string, context: SendContext = {}): Promise<void> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
@@ -128,7 +128,7 @@ export class ServerLink {
   /** Sends a request of the gate's own. @throws ServerError */
   ask(text: string, context?: SendContext): Promise<Message> {
     return new Promise((resolve, reject) => {
-      const id = this.await({
+      const id = this.expectAnswer({
         answered: async (response) => resolve(response),
         failed: async ({ code, message }) => reject(new ServerError(code, message)),
       });
