@@ -3,6 +3,7 @@ import type { Suggest } from "../checks/nearest.js";
 import { allowsArgument } from "./argument-domain.js";
 import type { ArgumentDomain } from "./domain.js";
 import type { UrlLimit } from "./hop.js";
+import { isScalar } from "./scalar.js";
 import { defaultPort } from "./url-form.js";
 
 /** Most characters of a proposed value as JSON: a refusal repeats it for each denial. */
@@ -40,11 +41,13 @@ function* candidates(domain: ArgumentDomain, given: unknown, suggest: Suggest): 
 }
 
 function* listedNear(listed: readonly Json[], given: unknown, suggest: Suggest): Iterable<Json> {
-  if (typeof given !== "object") yield* listed.filter((value) => String(value) === String(given));
+  // An object, also in an array, may have a property called toString.
+  const text = isScalar(given) ? String(given) : undefined;
+  yield* listed.filter((value) => String(value) === text);
   const texts = listed.filter((value) => typeof value === "string");
   const near = suggest(given, texts);
   if (near !== undefined) yield near;
-  const number = Number(given);
+  const number = Number(text);
   const numbers = listed.filter((value) => typeof value === "number");
   if (Number.isFinite(number)) {
     yield* numbers.sort((one, other) => Math.abs(one - number) - Math.abs(other - number));

@@ -15,6 +15,7 @@ export type {
 export type { Denial, DenialCode } from "../capability/denial.js";
 export type { Extension } from "../capability/extend.js";
 export type { MintedCapability, MintRequest } from "../capability/mint.js";
+export type { ArgumentRemedy } from "../caveats/argument-remedies.js";
 export type { Invocation } from "../caveats/invocation.js";
 export type { RevocationEntry, RevocationKind } from "../revocation/entry.js";
 export {

@@ -50,6 +50,9 @@ test("a remedy is the nearest allowed value", () => {
   expect(remedy({ items: { max: 2 } }, [1, 2, 3])).toEqual(set([1, 2]));
   expect(remedy({ max: 5, optional: true }, [])).toEqual(set(5));
   expect(remedy({ absent: true }, 1)).toEqual({ kind: "remove_argument" });
+  // An object has no text, whatever its properties are called.
+  expect(remedy({ in: [1, "a"] }, [{ toString: 1, valueOf: 1 }])).toEqual(set("a"));
+  expect(remedy({ in: ["a"] }, { toString: null })).toEqual(set("a"));
   // Nothing is made up: neither another text, nor a host, nor elements.
   expect(remedy({ not_in: ["eve"] }, "eve")).toEqual({});
   expect(remedy({ url: { schemes: ["https"], hosts: [".example.com"] } }, "x")).toEqual({});
