@@ -53,8 +53,9 @@ const EVENTS = "text/event-stream";
 const SESSION = "mcp-session-id";
 const SESSIONS = 64;
 const IDLE = 30 * 60_000;
-/** POSTs at once. */
+/** POSTs at once, and those of them that may stay open for good. */
 const MOST_POSTS = 512;
+const MOST_ENDLESS = 256;
 const INTERNAL_ERROR = -32603;
 const LISTEN = "subscriptions/listen";
 
@@ -76,6 +77,11 @@ const answer: FaultWriter = (res, { status, message, retryAfter }) => {
   if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
   refuse(res, status, INVALID_REQUEST, message);
 };
+
+function busy(res: Response): void {
+  const message = "the gate works on as many requests as it can; try again soon";
+  answer(res, { status: 503, reason: "unavailable", message, retryAfter: 1 });
+}
 
 function refuse(
   res: Response,
@@ -146,10 +152,7 @@ class HttpMount implements Mounted {
 
   #bounded(): RequestHandler {
     return (_req, res, next) => {
-      if (this.#posts >= MOST_POSTS) {
-        const message = "the gate works on as many requests as it can; try again soon";
-        return answer(res, { status: 503, reason: "unavailable", message, retryAfter: 1 });
-      }
+      if (this.#posts >= MOST_POSTS) return busy(res);
       this.#posts++;
       res.once("close", () => this.#posts--);
       next();
@@ -233,6 +236,8 @@ class HttpMount implements Mounted {
     old?: HttpSession,
   ): Promise<void> {
     const { headers } = req;
+    const isEndless = message.method === LISTEN;
+    if (isEndless && this.#endless.size >= MOST_ENDLESS) return busy(res);
     const about = { credentials: tokens, era: eraOf(message), headers: parameterHeaders(headers) };
     const done = old === undefined ? () => {} : this.#sessions.use(old.id);
     res.once("close", done);
@@ -249,7 +254,7 @@ class HttpMount implements Mounted {
       if (!res.headersSent) res.removeHeader("Mcp-Session-Id");
       this.#sessions.end(old.id).catch((error) => this.#onFailure(error, "session"));
     });
-    if (message.method === LISTEN) {
+    if (isEndless) {
       this.#endless.add(answering);
       res.once("close", () => this.#endless.delete(answering));
     }

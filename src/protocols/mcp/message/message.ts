@@ -58,7 +58,7 @@ export const HOST_LIMITS: MessageLimits = { bytes: 4 * 1024 * 1024, depth: 64, h
 /** Limits of what a server sends. */
 export const SERVER_LIMITS: MessageLimits = { ...HOST_LIMITS, halfPairs: true };
 
-export const PARSE_ERROR = -32700;
+const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 
 /**

@@ -34,8 +34,6 @@ export interface ServerEvent {
 export const JSON_TYPE = "application/json";
 export const EVENTS = "text/event-stream";
 
-/** Connections at once for requests. Notifications and answers have a pool of their own, so that a cancellation never waits. */
-const MOST_SOCKETS = 128;
 const MOST_REDIRECTS = 3;
 /** Milliseconds until a connection must be there. */
 const CONNECT = 20_000;
@@ -46,48 +44,35 @@ export class Endpoint {
   /** Headers of every request, from the configuration. */
   readonly #headers: { readonly [name: string]: string };
   readonly #log: (line: string) => void;
-  readonly #requests: HttpAgent;
-  readonly #others: HttpAgent;
+  readonly #agent: HttpAgent;
 
   /** @param log - Called with sentences for the operator, which hold addresses. */
   constructor(url: URL, headers: { readonly [name: string]: string }, log: (line: string) => void) {
     this.#url = url;
     this.#headers = headers;
     this.#log = log;
-    const agent = (): HttpAgent => {
-      const options = { keepAlive: true, maxSockets: MOST_SOCKETS };
-      return url.protocol === "http:" ? new HttpAgent(options) : new HttpsAgent(options);
-    };
-    this.#requests = agent();
-    this.#others = agent();
+    const options = { keepAlive: true };
+    this.#agent = url.protocol === "http:" ? new HttpAgent(options) : new HttpsAgent(options);
   }
 
-  /** @param isRequest - True for what may take long to be answered. */
-  ask(request: EndpointRequest, isRequest: boolean): Asked {
-    const agent = isRequest ? this.#requests : this.#others;
+  ask(request: EndpointRequest): Asked {
     let written = (): void => {};
     const sent = new Promise<void>((resolve) => {
       written = resolve;
     });
-    const response = this.#follow(request, agent, written);
-    // Awaited by its caller, possibly later.
+    const response = this.#follow(request, written);
     response.catch(written);
     return { sent, response };
   }
 
   close(): void {
-    this.#requests.destroy();
-    this.#others.destroy();
+    this.#agent.destroy();
   }
 
-  async #follow(
-    request: EndpointRequest,
-    agent: HttpAgent,
-    written: () => void,
-  ): Promise<IncomingMessage> {
+  async #follow(request: EndpointRequest, written: () => void): Promise<IncomingMessage> {
     let url = this.#url;
     for (let redirects = 0; ; redirects++) {
-      const response = await this.#once(url, request, agent, written);
+      const response = await this.#once(url, request, written);
       const { statusCode = 0, headers } = response;
       if (statusCode < 300 || statusCode >= 400) return response;
       response.resume();
@@ -110,23 +95,27 @@ export class Endpoint {
   #once(
     url: URL,
     { method, headers, body, signal }: EndpointRequest,
-    agent: HttpAgent,
     written: () => void,
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const request = url.protocol === "http:" ? requestHttp : requestHttps;
       const all = { ...this.#headers, ...headers, "accept-encoding": "identity" };
-      const sent = request(url, { method, headers: all, agent });
+      const sent = request(url, { method, headers: all, agent: this.#agent });
       // Given to the request, the signal would also destroy the socket when it carries another request.
       const abort = (): void => void sent.destroy();
       signal.addEventListener("abort", abort, { once: true });
       sent.once("close", () => signal.removeEventListener("abort", abort));
       if (signal.aborted) abort();
-      sent.once("socket", () => {
+      sent.once("socket", (socket) => {
+        if (!socket.connecting) return;
         const late = setTimeout(() => sent.destroy(new Error("no connection")), CONNECT);
-        for (const event of ["finish", "close"]) sent.once(event, () => clearTimeout(late));
+        socket.once(url.protocol === "http:" ? "connect" : "secureConnect", () =>
+          clearTimeout(late),
+        );
+        sent.once("close", () => clearTimeout(late));
       });
-      sent.once("finish", written);
+      // A server may answer, or leave, before it has read all.
+      for (const event of ["finish", "response", "close"]) sent.once(event, written);
       sent.once("response", (response) => {
         // An answer that nobody reads may still break off.
         response.on("error", () => {});

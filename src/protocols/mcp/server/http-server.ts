@@ -91,7 +91,7 @@ class HttpServer implements ServerConnection {
     const { era = "old" } = context;
     const headers = { ...this.#headers(value, era), accept: BOTH };
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ACCEPT)]);
-    const { response } = this.#endpoint.ask({ method: "POST", headers, body: text, signal }, false);
+    const { response } = this.#endpoint.ask({ method: "POST", headers, body: text, signal });
     const { statusCode = 0 } = (await this.#accepted(response, signal)).resume();
     if (this.#hasEndedSession(statusCode, era)) throw this.#sessionEnded();
     if (statusCode >= 400) throw this.#failure(refused(statusCode));
@@ -119,7 +119,7 @@ class HttpServer implements ServerConnection {
     const signals = cancelled === undefined ? [] : [cancelled];
     const signal = AbortSignal.any([this.#closing.signal, ...signals]);
     const open: Open = { id, value, era, signal, isAnswered: false };
-    const asked = this.#endpoint.ask({ method: "POST", headers, body: text, signal }, true);
+    const asked = this.#endpoint.ask({ method: "POST", headers, body: text, signal });
     void this.#answered(asked.response, open);
     await asked.sent;
   }
@@ -216,7 +216,7 @@ class HttpServer implements ServerConnection {
     delete headers["content-type"];
     headers["accept"] = EVENTS;
     if (lastId !== undefined) headers["last-event-id"] = lastId;
-    return this.#endpoint.ask({ method: "GET", headers, signal }, true).response;
+    return this.#endpoint.ask({ method: "GET", headers, signal }).response;
   }
 
   /** Takes a message from the answer to a request. Returns true for the response. */
@@ -293,7 +293,7 @@ class HttpServer implements ServerConnection {
     if (this.#session !== undefined) {
       const headers = this.#headers({}, "old");
       const signal = AbortSignal.timeout(FAREWELL);
-      const { response } = this.#endpoint.ask({ method: "DELETE", headers, signal }, false);
+      const { response } = this.#endpoint.ask({ method: "DELETE", headers, signal });
       // A server need not offer this.
       await response.then(
         (one) => one.resume(),

@@ -180,6 +180,37 @@ test("an official client of 2026-07-28 works through both ends over HTTP", async
   await client.close();
 });
 
+test("subscriptions leave room for other requests", async () => {
+  const { url, sessions } = await served();
+  const listen = { ...MODERN, "mcp-method": "subscriptions/listen" };
+  const ping = () => post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
+  await ping();
+  const [shared] = sessions;
+  if (shared === undefined) throw new Error("no session");
+  const { onReceive } = shared;
+  shared.onReceive = async (message, exchange) => {
+    if (message.method === "ping") await onReceive(message, exchange);
+    else
+      await exchange.send('{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}');
+  };
+  const open256 = Array.from({ length: 256 }, (_, id) =>
+    open(url, "POST", { ...POST, ...listen }, modern(id, "subscriptions/listen")),
+  );
+  const streams = await Promise.all(open256);
+  expect((await post(url, modern(300, "subscriptions/listen"), listen)).status).toBe(503);
+  expect((await ping()).status).toBe(200);
+  streams[0]?.destroy();
+  await sleep(50);
+  const again = await open(
+    url,
+    "POST",
+    { ...POST, ...listen },
+    modern(301, "subscriptions/listen"),
+  );
+  expect(again.statusCode).toBe(200);
+  for (const stream of [...streams, again]) stream.destroy();
+});
+
 test("in the new era all share one session, and each brings its own tokens", async () => {
   const { url, sessions, opened } = await served();
   const headers = { ...MODERN, "mcp-method": "tools/call", "mcp-name": "a", "mcp-param-x": "y" };

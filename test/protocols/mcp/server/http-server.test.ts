@@ -8,7 +8,7 @@ import {
   type HttpServerOptions,
   openHttpServer,
 } from "../../../../src/protocols/mcp/server/http-server.js";
-import { httpServer } from "../../../support/loopback-servers.js";
+import { httpServer, rawServer } from "../../../support/loopback-servers.js";
 import { clientOf, serveModern, startEverything } from "../support.js";
 
 const stops: (() => unknown)[] = [];
@@ -356,6 +356,18 @@ test("an error of JSON-RPC is handed on, whatever its status, with the id of its
     [1, error],
     [2, error],
   ]);
+});
+
+test("a server that answers before it has read all keeps nobody waiting", async () => {
+  const { url } = await rawServer((socket) => {
+    socket.once("data", () => {
+      socket.pause();
+      socket.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n");
+    });
+  });
+  const { server, messages } = connected(url);
+  await server.send(request(1, "tools/call", { text: "x".repeat(20_000_000) }));
+  expect(JSON.parse((await until(() => messages[0])).text).error.code).toBe(-31503);
 });
 
 test("a redirect is followed within the origin, with the method kept, and nowhere else", async () => {
