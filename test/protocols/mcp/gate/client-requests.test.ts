@@ -132,6 +132,15 @@ test("a server that no session of the old era was opened with may ask nothing", 
   expect(host.received).toEqual([]);
 });
 
+test("a server has a limited number of requests open at the host", async () => {
+  const server = openedServer();
+  const { host } = await openTestGate([server], { operations: ["client:sampling"] });
+  await host.ask(INITIALIZE);
+  for (let id = 1; id <= 101; id++) await server.say({ ...SAMPLING, id });
+  expect(await answerTo(server, 101)).toMatchObject({ error: { code: -31403 } });
+  expect(host.messages.filter(({ method }) => method === SAMPLING.method)).toHaveLength(100);
+});
+
 test("a server may not answer, cancel or ask about what is another server's", async () => {
   const good = openedServer("good");
   const evil = openedServer("evil");

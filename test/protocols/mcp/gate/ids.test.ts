@@ -170,3 +170,43 @@ test("a server that ends ends its requests with a code, and later ones too", asy
   expect(await host.answerTo(1)).toMatchObject({ error: ended });
   expect(await host.ask(read(2))).toMatchObject({ error: ended });
 });
+
+test("an answer that cannot be read ends its request with a code", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ);
+  await host.send(read("mine"));
+  const { id } = await server.request("tools/call");
+  await server.say(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"content":["evil"]}}`);
+  expect(await host.answerTo("mine")).toMatchObject({
+    error: { code: -31502, data: { code: "server_unreadable" } },
+  });
+  expect(host.received.join()).not.toContain("evil");
+});
+
+test("a server that does not read makes the host wait, and loses nothing", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ);
+  await host.ask({ id: "list", method: "tools/list" });
+  let isReading = false;
+  const waiting: (() => void)[] = [];
+  const take = server.send.bind(server);
+  server.send = async (text) => {
+    if (!isReading) await new Promise<void>((resolve) => waiting.push(resolve));
+    await take(text);
+  };
+  let taken = 0;
+  const all = Array.from({ length: 300 }, (_, at) => read(at));
+  const sending = (async () => {
+    for (const one of all) {
+      await host.send(one);
+      taken++;
+    }
+  })();
+  await expect.poll(() => waiting.length).toBeGreaterThan(200);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(taken).toBeLessThan(300);
+  isReading = true;
+  for (const resolve of waiting) resolve();
+  await sending;
+  await expect.poll(() => server.requests("tools/call").length).toBe(300);
+});
