@@ -1,5 +1,4 @@
-/** The value of a header: itself, or where it is. */
-export type HeaderValue = string | { readonly env: string } | { readonly file: string };
+import type { SecretPlace } from "../serve/agent-config.js";
 
 /** One server in the configuration: a program, or an address. */
 export interface ServerConfig {
@@ -8,7 +7,7 @@ export interface ServerConfig {
   readonly cwd?: string;
   readonly env: { readonly [name: string]: string };
   readonly url?: string;
-  readonly headers: { readonly [name: string]: HeaderValue };
+  readonly headers: { readonly [name: string]: string | SecretPlace };
 }
 
 /** The configuration of `proviso mcp gate`, with the defaults of its schema, `schemas/gate-config.schema.json`. */

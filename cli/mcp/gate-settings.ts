@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { readUrl } from "../../src/client/address.js";
 import { absolutePath, type Context } from "../context.js";
 import { usageError } from "../exit.js";
@@ -230,14 +230,12 @@ function tokensFrom(
   { token }: GateOptions,
   read: ReadConfig<GateConfig> | undefined,
 ): readonly string[] {
-  if (token?.includes("-") === true) {
-    throw usageError("the token cannot come from standard input", "give it as @FILE");
-  }
-  if (token !== undefined) return token;
-  const { token: file } = read?.config ?? {};
-  if (file !== undefined) return [`@${resolve(read?.folder ?? dirname(file), file)}`];
   const { PROVISO_TOKEN: variable } = env;
-  return variable === undefined || variable === "" ? [] : [variable];
+  const file = read?.config.token;
+  const configured = file === undefined ? variable : `@${resolve(read?.folder ?? "", file)}`;
+  const given = token ?? (configured ? [configured] : []);
+  if (!given.includes("-")) return given;
+  throw usageError("the token cannot come from standard input", "give it as @FILE");
 }
 
 function listenFrom(text: string | undefined): Address | undefined {

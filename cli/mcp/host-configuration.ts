@@ -1,7 +1,7 @@
 import { isAddress } from "../../src/storage/database.js";
 import type { HomeChoice } from "../home.js";
 import { printable } from "../output.js";
-import type { NewToken } from "./new-token.js";
+import { GATE_GRANT, type NewToken } from "./new-token.js";
 
 /** The configuration of a host, in the form of Claude Desktop, Cursor and most others. */
 export interface HostConfiguration {
@@ -41,9 +41,13 @@ export function configurationLines(
 }
 
 /** Returns the words of a gate with a token of its own, up to the `--` before the server's command. */
-export function gateWords({ database }: HomeChoice, { home, file }: NewToken): readonly string[] {
+export function gateWords(
+  { database }: HomeChoice,
+  { home, file, minted: { grant } }: NewToken,
+): readonly string[] {
   // An address may have a password, which does not belong into a configuration: PROVISO_DATABASE names it.
   const isFile = database !== undefined && !isAddress(database);
   const place = isFile ? ["--database", home.database] : [];
-  return ["mcp", "gate", "--home", home.folder, ...place, "--token", `@${file}`];
+  const named = grant === GATE_GRANT ? [] : ["--grant", grant];
+  return ["mcp", "gate", "--home", home.folder, ...place, ...named, "--token", `@${file}`];
 }

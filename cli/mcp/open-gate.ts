@@ -20,9 +20,9 @@ import type { GateSettings, ServerSource } from "./gate-settings.js";
 import { OwnTokens, ownTokenNotes } from "./own-tokens.js";
 
 /** A session of a host, with servers of its own. */
-export interface OpenSession {
+interface OpenSession {
   readonly session: HostSession;
-  /** Fulfilled when one of its servers has ended by itself. */
+  /** Fulfilled when the last of its servers has ended by itself. */
   readonly ended: Promise<ServerEnd>;
 }
 
@@ -131,14 +131,16 @@ function start(
   return startStdioServer({ name, command, args, cwd, env: { ...env, ...source.env }, log });
 }
 
-/** Waits for the first server that ends, after the session has heard of it. */
+/** Waits until every server has ended, and the session has heard of it. @returns The last end. */
 function endOf(servers: readonly ServerConnection[]): Promise<ServerEnd> {
   return new Promise((resolve) => {
+    let left = servers.length;
     for (const server of servers) {
       const { onEnd } = server;
       server.onEnd = (end) => {
         onEnd(end);
-        resolve(end);
+        left--;
+        if (left === 0) resolve(end);
       };
     }
   });

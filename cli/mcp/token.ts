@@ -8,6 +8,7 @@ import { printAnswer, printable, renderRows, stdoutPaint } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { hopRows } from "../token-words.js";
 import { act, addExamples, collect, toText } from "../verb.js";
+import { configurationLines } from "./host-configuration.js";
 import { GATE_GRANT, type NewToken, type NewTokenOptions, writeNewToken } from "./new-token.js";
 
 interface Options extends NewTokenOptions {
@@ -63,7 +64,7 @@ async function run(context: Context, options: Options): Promise<void> {
   const { id, issued, expires, revocationId, hop } = minted;
   const made = { file, home: home.folder, madeHome };
   const document = { ...made, id, grant, principal, issued, expires, revocationId, hop };
-  printAnswer(context, options, document, lines(context, written));
+  printAnswer(context, options, document, lines(context, options, written));
 }
 
 /** Reads what the token is to allow: the flags, or the file that `--request` names. */
@@ -80,14 +81,13 @@ async function requestFrom(context: Context, options: Options) {
   return { ...read, grant: read.grant ?? grant };
 }
 
-function lines(context: Context, { minted, file, home, madeHome }: NewToken): string[] {
+function lines(context: Context, options: Options, written: NewToken): string[] {
+  const { minted, file, home, madeHome } = written;
   const now = Date.now();
-  const place = printable(file);
   return [
     ...(madeHome ? [`Made a home at ${printable(home.folder)}`] : []),
-    `Wrote ${place}: ${minted.id} expires ${seenFromNow(minted.expires, now)}`,
+    `Wrote ${printable(file)}: ${minted.id} expires ${seenFromNow(minted.expires, now)}`,
     ...renderRows(hopRows(minted.hop, now), stdoutPaint(context), "  "),
-    "Put this before the server's command, in the host's configuration:",
-    `  proviso mcp gate --home ${printable(home.folder)} --token @${place} --`,
+    ...configurationLines(undefined, options, written),
   ];
 }

@@ -9,7 +9,6 @@ import type { RateLimit } from "../../src/http/callers.js";
 import type { Grant, GrantApproval } from "../../src/issuer/grant.js";
 import type { Delegate, ListedCollection } from "../../src/protocols/a2a/card.js";
 import type { Collection } from "../../src/sources/table-columns.js";
-import type { SecretPlace } from "./secret.js";
 
 /** The configuration of `proviso serve`, with the defaults of its schema, `schemas/agent-config.schema.json`. */
 export interface AgentConfig {
@@ -109,7 +108,10 @@ type AuthenticationConfig =
   | { readonly development: readonly FixedToken[] | string }
   | (Omit<JwtAuthenticatorOptions, "jwks"> & { readonly jwks: string | PublicJwkSet });
 
+/** The place of a secret: a file, relative to the configuration's folder, or a variable of the environment. */
+export type SecretPlace = { readonly file: string } | { readonly env: string };
+
 /** Settings of the sign-in to the approvals console. */
-export interface ConsoleLoginConfig extends Omit<OpenIdLoginOptions, "clientSecret"> {
+interface ConsoleLoginConfig extends Omit<OpenIdLoginOptions, "clientSecret"> {
   readonly clientSecret?: SecretPlace;
 }

@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Context } from "../context.js";
+import type { SecretPlace } from "./agent-config.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
-
-/** The place of a secret: a file, relative to the configuration's folder, or a variable of the environment. */
-export type SecretPlace = { readonly file: string } | { readonly env: string };
 
 /** Most characters of a secret. */
 const MAX_SECRET = 4096;

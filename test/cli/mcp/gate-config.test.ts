@@ -27,8 +27,21 @@ test("several servers have their tools, operations, environment and pins apart",
   mkdirSync(bench.path("data"));
   bench.write("data/a.txt", "hello");
   const tool = { description: "Sends", inputSchema: { type: "object" } };
-  bench.write("tools.json", JSON.stringify([{ ...tool, name: "send" }]));
-  await bench.output("mcp", "token", "-o", "t", "--op", "files/read_text_file,one/send,two/send");
+  bench.write(
+    "tools.json",
+    JSON.stringify([
+      { ...tool, name: "send" },
+      { ...tool, name: "end" },
+    ]),
+  );
+  await bench.output(
+    "mcp",
+    "token",
+    "-o",
+    "t",
+    "--op",
+    "files/read_text_file,one/send,one/end,two/send",
+  );
   const fickle = program(fickleServer(bench.path("tools.json")));
   config({
     home: "home",
@@ -43,6 +56,7 @@ test("several servers have their tools, operations, environment and pins apart",
   const host = await Host.start(bench, ["--config", "gate.json"], { PROVISO_HOME: "/nowhere" });
   expect([...(await host.tools())].sort()).toEqual([
     "files__read_text_file",
+    "one__end",
     "one__send",
     "two__send",
   ]);
@@ -58,6 +72,8 @@ test("several servers have their tools, operations, environment and pins apart",
   const names = new Set(pins["pins"].map(({ server }: { server: string }) => server));
   const file = bench.path("gate.json");
   expect(names).toEqual(new Set([`files in ${file}`, `one in ${file}`, `two in ${file}`]));
+  await expect(host.call("one__end")).rejects.toThrow("exit code 3");
+  expect(await host.call("two__send")).not.toMatch(/^refused/);
   await host.client.close();
   const audit = await bench.output("audit");
   expect(audit).toMatch(/allowed .* files\/read_text_file .*a\.txt/);

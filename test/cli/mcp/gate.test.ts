@@ -254,6 +254,28 @@ describe("proviso mcp gate at its start", () => {
   });
 });
 
+test("a gate does not start with a token of another issuer, or of another grant", async () => {
+  const token = await reader();
+  const other = new Bench();
+  await other.output("mcp", "token", "-o", "t", "--op", "read_text_file");
+  const gate = (...words: readonly string[]) =>
+    bench.run(["mcp", "gate", ...words, "--", "server"]);
+  const foreign = await gate("--token", `@${other.path("t")}`);
+  expect(foreign).toMatchObject({ status: 4, stderr: expect.stringContaining("cannot be used") });
+  const { status, stderr } = await gate(...token, "--grant", "files");
+  expect(status).toBe(2);
+  expect(stderr).toContain('for the grant "mcp", and the gate\'s is "files"');
+});
+
+test("a gate starts with a token that is revoked, says so, and takes a new one", async () => {
+  const words = [...(await reader()), "--", ...fileServer(bench.folder)];
+  await bench.output("revoke", "@t");
+  const host = await Host.start(bench, words);
+  expect(host.stderr).toMatch(/WARNING: the gate's token allows nothing: .* revoked/);
+  await reader();
+  await expect.poll(() => host.tools(), { timeout: 3000 }).toContain("read_text_file");
+});
+
 test("when the server ends, the caller gets an error with its exit code, and the gate says so", async () => {
   bench.write("tools.json", JSON.stringify([{ ...TOOL, name: "end" }]));
   await bench.output("mcp", "token", "-o", "t", "--op", "end");

@@ -55,6 +55,9 @@ test("mcp token accepts the flags of mint, and verify enforces the token's limit
     "read_text_file",
     ...limits,
   );
+  expect(await bench.output("mcp", "token", "-o", "u", "--grant", "files", "--op", "a")).toContain(
+    `--grant files --token @${bench.path("u")}`,
+  );
   const verify = (...args: readonly string[]) =>
     bench.json("verify", "@t", "--grant", "files", "--op", "read_text_file", ...args);
   expect(await verify("--arg", "path=/data/a")).toMatchObject({ status: 0, allowed: true });
