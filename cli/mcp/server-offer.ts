@@ -4,7 +4,7 @@ import { environmentError } from "../exit.js";
 import { printable } from "../output.js";
 
 /** A tool as its server lists it. */
-export interface OfferedTool {
+interface OfferedTool {
   readonly name: string;
   readonly inputSchema: JsonObject;
 }
