@@ -29,13 +29,13 @@ export async function runCall(
   if (!decision.allowed) {
     return request.answer(refusalAnswer(request, decision.denials, decision.remedies));
   }
-  const denials = await rounds.refusal(parts, request, link);
-  if (denials !== undefined) {
-    authority.refuse(presented, call, denials);
-    return request.answer(refusalAnswer(request, denials));
+  const retry = await rounds.judge(parts, request, link);
+  if (!retry.allowed) {
+    authority.refuse(presented, call, retry.denials);
+    return request.answer(refusalAnswer(request, retry.denials));
   }
   await forward(request, link, {
-    edits,
+    edits: [...edits, ...retry.edits],
     mayAsk: true,
     finish: (response, id) => finishCall(parts, request, found, response, id),
   });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { canonicalJson, type JsonObject } from "../../../bytes/json.js";
+import type { Edit } from "../message/edit.js";
 import type { HostRequest } from "./host-request.js";
 import {
   type InputParts,
@@ -15,26 +16,43 @@ import { objectAt, stringAt, without } from "./values.js";
 
 const MOST_ROUNDS = 10_000;
 
+/** A retry that may go on, with changes of its text; or reasons to refuse it. */
+export type JudgedRetry =
+  | { readonly allowed: true; readonly edits: readonly Edit[] }
+  | { readonly allowed: false; readonly denials: AgentDenials };
+
 /**
  * Calls for which a server of the new era has asked for input (multi-round-trip requests). A retry is let through only
- * with the state that the server gave for the same call of the same party, and with inputs that it asked for.
+ * with the state that the server gave for the same call of the same party, and with answers to what it asked.
  */
 export class InputRounds {
   readonly #asked = new OldestOut<string, Inputs>(MOST_ROUNDS);
 
-  /** Judges the inputs in a request that retries. @returns Reasons to refuse it; `undefined` if there are none. */
-  async refusal(
-    parts: InputParts,
-    request: HostRequest,
-    link: ServerLink,
-  ): Promise<AgentDenials | undefined> {
-    if (!isRetry(request.params)) return undefined;
+  /**
+   * Judges the inputs in a request that retries. Answers to what this caller was not asked are removed, so that the
+   * server asks again; a state that it was not given is a reason to refuse.
+   *
+   * @returns The removals, or reasons to refuse the request.
+   */
+  async judge(parts: InputParts, request: HostRequest, link: ServerLink): Promise<JudgedRetry> {
     const { params, presented } = request;
-    const asked = this.#asked.get(keyOf(parts, request, link, stateIn(params)));
+    if (!isRetry(params)) return { allowed: true, edits: [] };
+    const state = stateIn(params);
+    const asked = this.#asked.get(keyOf(parts, request, link, state));
     const responses =
       params["inputResponses"] === undefined ? {} : objectAt(params, ["inputResponses"]);
-    if (asked === undefined || responses === undefined) return UNKNOWN_INPUT;
-    return judgeResponses(parts, presented, responses, asked);
+    const isKnown =
+      params["requestState"] === undefined || (state !== undefined && asked !== undefined);
+    if (!isKnown || responses === undefined) return { allowed: false, denials: UNKNOWN_INPUT };
+    const known = Object.keys(responses).filter((key) => asked?.has(key) === true);
+    const judged = Object.fromEntries(known.map((key) => [key, responses[key] ?? null]));
+    const denials = await judgeResponses(parts, presented, judged, asked ?? new Map());
+    if (denials !== undefined) return { allowed: false, denials };
+    const unknown = Object.keys(responses).filter((key) => !known.includes(key));
+    const edits = unknown.map((key) => {
+      return { path: ["params", "inputResponses", key], value: undefined };
+    });
+    return { allowed: true, edits };
   }
 
   /**

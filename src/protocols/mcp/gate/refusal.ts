@@ -3,7 +3,7 @@ import { MOST_DENIALS } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
 import type { ArgumentRemedy } from "../../../caveats/argument-remedies.js";
 import type { GateRemedy } from "../authority/gate-authority.js";
-import { errorAnswer, REFUSED, resultAnswer } from "./answers.js";
+import { errorAnswer, INVALID_PARAMS, REFUSED, resultAnswer } from "./answers.js";
 import type { HostRequest } from "./host-request.js";
 
 /** The envelope of SEP-2643, for any MCP client. */
@@ -15,7 +15,8 @@ const REMEDIES = "dev.proviso/remedies";
 
 /**
  * Makes the answer to a refused request. A refused tools/call is a result with `isError`, which the model reads and
- * which does not end the session; another refused request is a JSON-RPC error with the same data.
+ * which does not end the session; another refused request is a JSON-RPC error with the same data. So is a retry that
+ * continues no call: a result would complete the call, as if the server had accepted its state (SEP-2322).
  */
 export function refusalAnswer(
   request: HostRequest,
@@ -25,11 +26,16 @@ export function refusalAnswer(
   const told: JsonObject = JSON.parse(JSON.stringify(denials.slice(0, MOST_DENIALS)));
   const others: JsonObject =
     remedies.length === 0 ? {} : { [REMEDIES]: JSON.parse(JSON.stringify(remedies)) };
-  return answer(request, sentenceOf(denials), {
+  const data = {
     [ENVELOPE]: envelope([...changesIn(denials), ...remedies]),
     [DENIALS]: told,
     ...others,
-  });
+  };
+  const sentence = sentenceOf(denials);
+  const [{ code }] = denials;
+  return code === "input_unknown"
+    ? errorAnswer(request.id, INVALID_PARAMS, sentence, data)
+    : answer(request, sentence, data);
 }
 
 /** The answer to a call of a tool that is hidden or does not exist: nobody can find out which. */

@@ -22,7 +22,7 @@ function bank(
   };
   const question: JsonObject = { resultType: "input_required", ...asked };
   server.answers["tools/call"] = (request) =>
-    JSON.stringify(request).includes("inputResponses") ? paid : question;
+    JSON.stringify(request).includes('"action":"accept"') ? paid : question;
   return server;
 }
 
@@ -36,6 +36,11 @@ function pay(id: number, params: JsonObject = {}, token?: string): JsonObject {
 }
 
 const NEW = { era: "new" } as const;
+
+/** The answer to a retry that continues no call. */
+const UNKNOWN = {
+  error: { code: -32602, data: { "dev.proviso/denials": [{ code: "input_unknown" }] } },
+};
 
 test("a call that needs an answer of the host goes through in two rounds", async () => {
   const server = bank();
@@ -53,7 +58,7 @@ test("a result that asks for what no token allows does not reach the host", asyn
   const { host } = await openTestGate([server], PAY);
   expect(refusalIn(await host.ask(pay(1), NEW)).codes).toEqual(["operation_denied"]);
   const retry = pay(2, { inputResponses: ACCEPTED, requestState: "s1" });
-  expect(refusalIn(await host.ask(retry, NEW)).codes).toEqual(["input_unknown"]);
+  expect(await host.ask(retry, NEW)).toMatchObject(UNKNOWN);
   expect(server.requests("tools/call")).toHaveLength(1);
 });
 
@@ -68,16 +73,11 @@ test("a result that asks for something unknown does not reach the host, whatever
 
 test.each<[string, JsonObject]>([
   ["another state", { inputResponses: ACCEPTED, requestState: "s2" }],
-  ["no state", { inputResponses: ACCEPTED }],
   [
     "other arguments",
     { inputResponses: ACCEPTED, requestState: "s1", arguments: { amount: "9999" } },
   ],
   ["another tool", { inputResponses: ACCEPTED, requestState: "s1", name: "other" }],
-  [
-    "an answer to what was not asked",
-    { inputResponses: { ...ACCEPTED, more: {} }, requestState: "s1" },
-  ],
   ["answers that are no object", { inputResponses: [], requestState: "s1" }],
   ["a state that is no string", { inputResponses: ACCEPTED, requestState: 1 }],
 ])("a retry with %s is refused", async (_, params) => {
@@ -86,8 +86,23 @@ test.each<[string, JsonObject]>([
     operations: ["pay", "other", "client:elicitation"],
   });
   await host.ask(pay(1), NEW);
-  expect(refusalIn(await host.ask(pay(2, params), NEW)).codes).toEqual(["input_unknown"]);
+  expect(await host.ask(pay(2, params), NEW)).toMatchObject(UNKNOWN);
   expect(server.requests("tools/call")).toHaveLength(1);
+});
+
+test("a server does not see answers to what it has not asked", async () => {
+  const server = bank();
+  const { host } = await openTestGate([server], PAY);
+  await host.ask(pay(1), NEW);
+  const params = { inputResponses: { more: {}, ...ACCEPTED, again: {} }, requestState: "s1" };
+  expect(await host.ask(pay(2, params), NEW)).toMatchObject({
+    result: { content: [{ text: "paid" }] },
+  });
+  expect(server.requests("tools/call").at(-1)).toMatchObject({
+    params: { inputResponses: ACCEPTED },
+  });
+  expect(server.requests("tools/call").at(-1)).not.toHaveProperty("params.inputResponses.more");
+  expect(server.requests("tools/call").at(-1)).not.toHaveProperty("params.inputResponses.again");
 });
 
 test("another holder's state is refused", async () => {
@@ -96,7 +111,7 @@ test("another holder's state is refused", async () => {
   const [mine, theirs] = [mint(PAY), mint(PAY)];
   await host.ask(pay(1, {}, mine), NEW);
   const params = { inputResponses: ACCEPTED, requestState: "s1" };
-  expect(refusalIn(await host.ask(pay(2, params, theirs), NEW)).codes).toEqual(["input_unknown"]);
+  expect(await host.ask(pay(2, params, theirs), NEW)).toMatchObject(UNKNOWN);
   expect(await host.ask(pay(3, params, mine), NEW)).toMatchObject({
     result: { content: [{ text: "paid" }] },
   });
@@ -118,10 +133,11 @@ test("a server without a state of its own is answered by the call that it asked 
   const server = bank({ inputRequests: { confirm: CONFIRM } });
   const { host } = await openTestGate([server], PAY);
   const retry = { inputResponses: ACCEPTED };
-  expect(refusalIn(await host.ask(pay(1, retry), NEW)).codes).toEqual(["input_unknown"]);
+  const again = { result: { inputRequests: { confirm: CONFIRM } } };
+  expect(await host.ask(pay(1, retry), NEW)).toMatchObject(again);
   await host.ask(pay(2), NEW);
   const other = { ...retry, arguments: { amount: "11" } };
-  expect(refusalIn(await host.ask(pay(3, other), NEW)).codes).toEqual(["input_unknown"]);
+  expect(await host.ask(pay(3, other), NEW)).toMatchObject(again);
   expect(await host.ask(pay(4, retry), NEW)).toMatchObject({
     result: { content: [{ text: "paid" }] },
   });

@@ -78,10 +78,10 @@ test("what a task asks of the host is judged, and only that may be answered", as
     return host.ask(asked(id, "tasks/update", params, token), NEW);
   };
   expect(await get(2)).toMatchObject({ error: { code: -31403 } });
-  expect(await update(3, "steal")).toMatchObject({ error: { code: -31403 } });
+  expect(await update(3, "steal")).toMatchObject({ error: { code: -32602 } });
   server.answers["tasks/get"] = { ...state, inputRequests: { confirm } };
   expect(await get(4)).toMatchObject({ result: { inputRequests: { confirm } } });
-  expect(await update(5, "other")).toMatchObject({ error: { code: -31403 } });
+  expect(await update(5, "other")).toMatchObject({ error: { code: -32602 } });
   expect(await update(6, "confirm")).toMatchObject({ result: { resultType: "complete" } });
   expect(server.requests("tasks/update")).toHaveLength(1);
 });
