@@ -77,7 +77,10 @@ export interface GateAuthority {
   hops(presented: Presented): readonly Hop[];
   /** Returns when the first of the tokens expires, in milliseconds since 1970; `undefined` if none is authentic. */
   expiresAt(presented: Presented): number | undefined;
-  /** Returns who presents: the ids of the capabilities. Binds a task or a request's state to its party. */
+  /**
+   * Returns who presents: the revocation id of each token's last link, so that a token and one narrowed from it have
+   * different holders. Binds a task or a request's state to its party.
+   */
   holder(presented: Presented): string;
   /**
    * Calls the listener when what a list shows may have changed: something was revoked, the gate's own token was

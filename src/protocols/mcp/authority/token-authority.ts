@@ -162,7 +162,7 @@ class TokenAuthority implements GateAuthority {
 
   holder(presented: Presented): string {
     if (!presented.ok) return "";
-    const ids = presented.tokens.map(({ identifier }) => identifier.id);
+    const ids = presented.tokens.map(({ chains: [own] }) => own.revocationIds.at(-1));
     return [...new Set(ids)].sort().join(" ");
   }
 
