@@ -9,7 +9,7 @@ export type Sent = { readonly method: string; readonly params: object } | { read
 
 const CLIENT = { name: "obedient", version: "1.0.0" };
 const CAPABILITIES = { sampling: {}, elicitation: {}, roots: {} };
-const META: object = {
+export const META: object = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": CLIENT,
   "io.modelcontextprotocol/clientCapabilities": CAPABILITIES,

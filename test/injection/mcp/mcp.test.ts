@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { runHere } from "../../cli/run.js";
 import { type Attacks, attacksIn } from "./attacks.js";
+import { HTTP_ATTACKS } from "./http-attacks.js";
 import { type Counts, McpWorld, type Mode } from "./world.js";
 
 const world = new McpWorld();
@@ -11,10 +12,9 @@ const results = new Map<string, Record<Mode, Counts>>();
 const mint = async (file: string, operations: readonly string[], args: readonly string[]) => {
   const ops = operations.flatMap((operation) => ["--op", operation]);
   const limits = args.flatMap((limit) => ["--arg", limit]);
-  const closed = operations.flatMap((operation) => [
-    "--only-args",
-    `${operation}:${NAMES[operation]}`,
-  ]);
+  const closed = operations
+    .filter((operation) => operation in NAMES)
+    .flatMap((operation) => ["--only-args", `${operation}:${NAMES[operation]}`]);
   const made = await runHere(
     ["mint", "--grant", "mcp", ...ops, ...limits, ...closed, "--output", world.path(file)],
     { env: { PROVISO_HOME: world.home } },
@@ -32,6 +32,16 @@ const NAMES: { readonly [operation: string]: string } = {
   summarise: "text",
 };
 
+const TOOLS = ["send_mail", "fetch_url", "transfer", "weather", "summarise"];
+const LIMITS = [
+  "send_mail:to=alice@ours.example",
+  "fetch_url:url at https://news.example/briefs",
+  "transfer:to=acc_1",
+  "transfer:amount<=50",
+];
+/** Over HTTP, tasks and questions come before them. */
+const SLOW_TOOLS = [...TOOLS, "report", "client:elicitation"];
+
 beforeAll(async () => {
   const made = await runHere(["init", "--issuer", "alice"], { env: { PROVISO_HOME: world.home } });
   expect(made).toMatchObject({ status: 0, stderr: expect.any(String) });
@@ -41,16 +51,8 @@ beforeAll(async () => {
     files,
     files.map((name) => `${name}:path under ${folder.reports}`),
   );
-  await mint(
-    "poisoned.token",
-    ["send_mail", "fetch_url", "transfer", "weather", "summarise"],
-    [
-      "send_mail:to=alice@ours.example",
-      "fetch_url:url at https://news.example/briefs",
-      "transfer:to=acc_1",
-      "transfer:amount<=50",
-    ],
-  );
+  await mint("poisoned.token", TOOLS, LIMITS);
+  for (const file of ["alice.token", "eve.token"]) await mint(file, SLOW_TOOLS, LIMITS);
 });
 
 const call = (name: string, given: object) => ({
@@ -91,6 +93,22 @@ describe.each(attacksIn(folder))("$name", (attacks) => {
       expect(counts.tried).toBeGreaterThan(0);
       if (mode === "gated") expect(counts.succeeded).toBe(0);
       else expect(counts.succeeded).toBeGreaterThan(0);
+    },
+    60_000,
+  );
+});
+
+describe.each(HTTP_ATTACKS)("$name", (attacks) => {
+  test.each([
+    { mode: "ambient" as const, result: "do harm without the gate" },
+    { mode: "gated" as const, result: "do nothing behind the gate" },
+  ])(
+    "$result",
+    async ({ mode }) => {
+      const counts = await world.playHttp(attacks, mode);
+      results.set(attacks.name, { ...EMPTY, ...results.get(attacks.name), [mode]: counts });
+      expect(counts.tried).toBeGreaterThan(0);
+      expect(counts.succeeded > 0).toBe(mode === "ambient");
     },
     60_000,
   );

@@ -1,3 +1,5 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -6,6 +8,8 @@ import { MAIN } from "../../support/built.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { type Attacks, type Folder, makeFolder } from "./attacks.js";
 import { Host, SECRET, type Sent } from "./host.js";
+import type { HttpAttacks } from "./http-attacks.js";
+import { HttpHost } from "./http-host.js";
 
 const FILES = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-filesystem/dist/index.js",
@@ -51,6 +55,43 @@ export class McpWorld {
       await host.close();
     }
     return { tried: attacks.sent.length, succeeded };
+  }
+
+  /** Plays one class of attacks over HTTP. */
+  async playHttp(attacks: HttpAttacks, mode: Mode): Promise<Counts> {
+    const behind = await this.#start([POISONED], { PORT: "0", EFFECTS: this.effects }, /\d+/);
+    const bare = `http://127.0.0.1:${behind.said}/`;
+    const words = ["mcp", "gate", "--home", this.home, "--listen", "127.0.0.1:0", "--json"];
+    const gate = await this.#start([MAIN, ...words, "--upstream", bare], {}, /\{.*\}/);
+    try {
+      const [alice, eve] = ["alice", "eve"].map((name) => {
+        if (mode === "ambient") return new HttpHost(bare);
+        const token = readFileSync(this.path(`${name}.token`), "utf8").trim();
+        return new HttpHost(JSON.parse(gate.said).url, { "Proviso-Capability": token });
+      }) as [HttpHost, HttpHost];
+      this.newEffects();
+      const harms = await attacks.play(alice, eve, () => this.newEffects());
+      return { tried: harms.length, succeeded: harms.filter(Boolean).length };
+    } finally {
+      for (const { child } of [gate, behind]) await ended(child);
+    }
+  }
+
+  async #start(
+    args: readonly string[],
+    env: { readonly [name: string]: string },
+    pattern: RegExp,
+  ): Promise<{ readonly child: ChildProcess; readonly said: string }> {
+    const { PATH, TMPDIR } = process.env;
+    const child = spawn(process.execPath, [...args], {
+      env: { PATH, TMPDIR, HOME: "/nonexistent", ...env },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    for await (const part of child.stdout) {
+      const [said] = pattern.exec(String(part)) ?? [];
+      if (said !== undefined) return { child, said };
+    }
+    throw new Error(`${args[0]} has said nothing`);
   }
 
   /** Makes calls that the task needs. @returns The answers. */
@@ -126,4 +167,10 @@ function isBrief(url: unknown): boolean {
   if (typeof url !== "string" || !URL.canParse(url)) return false;
   const { origin, pathname } = new URL(url);
   return origin === "https://news.example" && pathname.startsWith("/briefs/");
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  await once(child, "exit");
 }
