@@ -82,7 +82,7 @@ async function toolEdits(
   const tools = await catalog.read(link, response);
   const isLast = stringAt(response.value, ["result", "nextCursor"]) === undefined;
   if (isFirst && isLast) catalog.noteAll(link, tools);
-  else catalog.note(link, tools);
+  else catalog.forget(link);
   const changed = new Set(
     tools.filter((tool) => tool.isChanged).map(({ definition }) => definition.name),
   );
@@ -152,6 +152,7 @@ async function wholeList(
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
     parts.log(error.message);
+    return [];
   }
   return entries;
 }

@@ -7,7 +7,10 @@ import type { HostRequest } from "./host-request.js";
 import type { ServerLink } from "./server-link.js";
 import { listAt, objectAt, stringAt, without } from "./values.js";
 
+/** Most pages, entries and characters of one list, over all its pages: a server may not fill the memory. */
 const MOST_PAGES = 1000;
+const MOST_ENTRIES = 10_000;
+const MOST_TEXT = 8 * 1024 * 1024;
 
 /** A tool, and whether it may be used. */
 export interface KnownTool {
@@ -19,7 +22,7 @@ export interface KnownTool {
 /** The definitions of the servers' tools, each compared with its pin when it is seen. */
 export class ToolCatalog {
   readonly #pins: ToolPins;
-  /** Tools of servers whose whole list was read, and that have announced no change since. */
+  /** Tools of servers whose whole list was read, and that may not have changed since. */
   readonly #known = new Map<ServerLink, Promise<Map<string, KnownTool>>>();
 
   constructor(pins: ToolPins) {
@@ -36,24 +39,12 @@ export class ToolCatalog {
     }));
   }
 
-  /**
-   * Remembers tools that a host has seen in a page of a server's list. Does not wait for a list that the gate is reading
-   * itself: its next page may stand behind the one at hand.
-   */
-  note(link: ServerLink, tools: readonly KnownTool[]): void {
-    const remember = (known: Map<string, KnownTool>): void => {
-      for (const tool of tools) known.set(tool.definition.name, tool);
-    };
-    // Whoever has asked for a list that cannot be read is told so.
-    this.#known.get(link)?.then(remember, () => {});
-  }
-
   /** Remembers the tools of a list that has one page. */
   noteAll(link: ServerLink, tools: readonly KnownTool[]): void {
     this.#known.set(link, Promise.resolve(byName(tools)));
   }
 
-  /** Forgets what a server has listed: it has announced a change. */
+  /** Forgets what a server has listed, so that the next call reads the list again: it may have changed. */
   forget(link: ServerLink): void {
     this.#known.delete(link);
   }
@@ -102,7 +93,7 @@ function byName(tools: readonly KnownTool[]): Map<string, KnownTool> {
  * Asks a server for all pages of a list.
  *
  * @param request - The host's request that needs it, whose `_meta` in the new era says version and client.
- * @throws ServerError if the server fails, or refuses.
+ * @throws ServerError if the server fails, or refuses, or if the list is too long.
  */
 export async function* pagesOf(
   link: ServerLink,
@@ -112,7 +103,14 @@ export async function* pagesOf(
   const meta = objectAt(request.params, ["_meta"]) ?? {};
   const _meta =
     request.era === "new" ? without(meta, ["progressToken", CAPABILITY_KEY]) : undefined;
+  const tooLong = (what: string): ServerError =>
+    new ServerError(
+      "server_unreadable",
+      `${method} of ${link.name ?? "the server"} has more than ${what}`,
+    );
   let cursor: string | undefined;
+  let entries = 0;
+  let characters = 0;
   for (let page = 0; page < MOST_PAGES; page++) {
     const params = { cursor, _meta };
     const asked = JSON.stringify({ jsonrpc: "2.0", id: 0, method, params });
@@ -120,11 +118,21 @@ export async function* pagesOf(
     if (response.value["result"] === undefined) {
       throw new ServerError("server_unreadable", `the server does not answer ${method}`);
     }
+    entries += entriesIn(response);
+    characters += response.text.length;
+    if (entries > MOST_ENTRIES) throw tooLong(`${MOST_ENTRIES} entries`);
+    if (characters > MOST_TEXT) throw tooLong(`${MOST_TEXT} characters`);
     yield response;
     cursor = stringAt(response.value, ["result", "nextCursor"]);
     if (cursor === undefined) return;
   }
-  throw new ServerError("server_unreadable", `${method} has more than ${MOST_PAGES} pages`);
+  throw tooLong(`${MOST_PAGES} pages`);
+}
+
+/** Returns how many entries the lists in a result have; a list method's result has one. */
+function entriesIn({ value }: Message): number {
+  const lists = Object.values(objectAt(value, ["result"]) ?? {});
+  return lists.reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
 }
 
 /** Returns the definitions in a page; leaves out what has no name or no object as its input schema. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../../src/bytes/json.js";
-import { NEW_META, objectIn, openTestGate, RawServer, tool } from "./support.js";
+import { NEW_META, objectIn, openTestGate, RawServer, refusalIn, tool } from "./support.js";
 
 const NEW = { era: "new" } as const;
 
@@ -180,3 +180,56 @@ test("a host that lists page by page does not stop the gate from reading the lis
   await raw.say({ jsonrpc: "2.0", id: own ?? null, result: { tools: [tool("read")] } });
   expect(await host.answerTo(1)).toMatchObject({ result: { content: [] } });
 });
+
+test("a server's definition that has changed on a later page of a list is judged at the next call", async () => {
+  const raw = server([tool("read")]);
+  const { host } = await openTestGate([raw], { operations: ["read"] });
+  const call = { method: "tools/call", params: { name: "read" } };
+  raw.answers["tools/call"] = { content: [] };
+  expect(await host.ask({ id: 1, ...call })).toMatchObject({ result: { content: [] } });
+  raw.answers["tools/list"] = { tools: [tool("read", "other")] };
+  expect(namesIn(await host.ask({ id: 2, method: "tools/list", params: { cursor: "2" } }))).toEqual(
+    [],
+  );
+  expect(refusalIn(await host.ask({ id: 3, ...call })).codes).toEqual(["tool_changed"]);
+});
+
+/** Makes a server answer with a next page for ever. */
+function withoutEnd(raw: RawServer, member: string, entries: readonly JsonObject[]): RawServer {
+  raw.answers["initialize"] = { capabilities: { tools: {}, resources: {} } };
+  for (const method of ["tools/list", "resources/list", "resources/templates/list"]) {
+    raw.answers[method] = { [member]: entries, nextCursor: "more" };
+  }
+  return raw;
+}
+
+test.each([
+  ["long", [{ ...tool("read"), description: "a".repeat(1_000_000) }]],
+  ["many", Array.from({ length: 1000 }, (_, at) => tool(`read${at}`))],
+])("a server whose list has pages without end, with %s tools, is given up", async (_, tools) => {
+  const raw = withoutEnd(new RawServer(), "tools", tools);
+  const { host } = await openTestGate([raw], { anyOperation: true });
+  const answer = await host.ask({ id: 1, method: "tools/call", params: { name: "read" } });
+  expect(answer).toMatchObject({ error: { code: -31502, data: { code: "server_unreadable" } } });
+  expect(raw.requests("tools/list").length).toBeLessThan(20);
+});
+
+test.each([
+  ["tools/list", "tools", "good__read"],
+  ["resources/list", "resources", "read"],
+])(
+  "of several servers, %s leaves out one whose pages have no end",
+  async (method, member, name) => {
+    const entry = { ...tool("read"), uri: "db://read" };
+    const endless = withoutEnd(new RawServer("endless"), member, [
+      { ...entry, description: "a".repeat(1_000_000) },
+    ]);
+    const good = new RawServer("good");
+    good.answers[method] = { [member]: [entry] };
+    const { host, log } = await openTestGate([endless, good], { anyOperation: true });
+    const answer = await host.ask({ id: 1, method });
+    expect(namesIn(answer, member)).toEqual([name]);
+    expect(log.join()).toMatch(/endless has more than \d+ characters/);
+    expect(endless.requests(method).length).toBeLessThan(20);
+  },
+);

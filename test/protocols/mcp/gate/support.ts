@@ -109,11 +109,14 @@ class RawHost {
   }
 
   #first(fits: (message: JsonObject) => boolean): Promise<JsonObject> {
-    return vi.waitFor(() => {
-      const found = this.messages.find(fits);
-      if (found === undefined) throw new Error(`not yet, only ${this.received.join()}`);
-      return found;
-    });
+    return vi.waitFor(
+      () => {
+        const found = this.messages.find(fits);
+        if (found === undefined) throw new Error(`not yet, only ${this.received.join()}`);
+        return found;
+      },
+      { timeout: 4000 },
+    );
   }
 
   get messages(): readonly JsonObject[] {
