@@ -130,9 +130,12 @@ function shared(some: readonly string[], others: readonly string[]): readonly st
   return some.filter((one) => others.includes(one));
 }
 
-/** Removes the strings that violate conditions from a list, or all strings if none can satisfy them. */
+/**
+ * Removes the strings that violate conditions from a list. If no string can satisfy them, nothing is left, since
+ * a domain with such conditions has only strings.
+ */
 function withinForms(scalars: Domain, forms: Forms | undefined): Domain {
-  if (forms === undefined) return meetDomains(scalars, { types: ["boolean", "null", "number"] });
+  if (forms === undefined) return { types: [] };
   const listed = scalars.in;
   if (listed === undefined) return scalars;
   const fitting = listed.filter((value) => typeof value !== "string" || fits(forms, value));

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { withoutDurations } from "../../src/caveats/durations.js";
+import { assertTimes, withoutDurations } from "../../src/caveats/durations.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { readDuration } from "../../src/caveats/time.js";
+import { misuse } from "./support.js";
 
 const NOW = Date.UTC(2026, 0, 1);
 const at = (seconds: number): Date => new Date(NOW + seconds * 1000);
@@ -56,5 +57,37 @@ describe("withoutDurations", () => {
       withoutDurations({ notBefore: "10m" }, NOW, { notBefore: text(bound) }).notBefore;
     expect(start(60)).toEqual(at(600));
     expect(start(3600)).toEqual(at(3600));
+  });
+});
+
+describe("a time of a hop", () => {
+  const FORMS =
+    "a time such as 2026-01-31T23:59:59Z, a Date, or a duration such as 90s, 15m, 2h or 1d";
+
+  test.each<[string, HopInit]>([
+    ["may be absent", { purpose: "p" }],
+    ["may be a timestamp", { expires: "2026-01-31T23:59:59Z" }],
+    ["may be a timestamp with a fraction of a second", { expires: "2026-01-31T23:59:59.5Z" }],
+    ["may be a Date", { expires: at(60), notBefore: at(0) }],
+    ["may be a duration", { expires: "1d", notBefore: "90s" }],
+  ])("%s", (_, hop) => {
+    expect(misuse(() => assertTimes(hop))).toBe("accepted");
+  });
+
+  test.each<[string, object, string]>([
+    ["may not be a word", { expires: "soon" }, `"expires" must be ${FORMS}, not "soon"`],
+    ["may not be a number", { expires: 90 }, `"expires" must be ${FORMS}, not 90`],
+    [
+      "may not be a date without a time",
+      { expires: "1h", notBefore: "2026-01-31" },
+      `"notBefore" must be ${FORMS}, not "2026-01-31"`,
+    ],
+    [
+      "may not be a duration in an array",
+      { notBefore: ["90s"] },
+      `"notBefore" must be ${FORMS}, not ["90s"]`,
+    ],
+  ])("%s", (_, hop, message) => {
+    expect(misuse(() => assertTimes(hop))).toBe(message);
   });
 });

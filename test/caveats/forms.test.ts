@@ -97,6 +97,9 @@ describe("parseTime and formatTime", () => {
     for (const none of ["24:00:00", "25:00:00", "23:60:00", "23:59:60"]) {
       expect(parseTime(`2026-01-01T${none}Z`)).toBeUndefined();
     }
+    for (const none of ["2026.01-01T00:00:00Z", "2026-01-01T00:00:00z", "203/-01-01T00:00:00Z"]) {
+      expect(parseTime(none)).toBeUndefined();
+    }
     expect(parseTime("2028-02-29T23:59:59Z")).toBe(Date.UTC(2028, 1, 29, 23, 59, 59));
     expect(parseTime("0000-01-01T00:00:00Z")).toBe(Date.parse("0000-01-01T00:00:00Z"));
     expect(misuse(() => formatTime(Date.UTC(10_000, 0)))).toContain("does not have four digits");
