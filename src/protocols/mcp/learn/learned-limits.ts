@@ -8,6 +8,7 @@ import { type ArgumentPath, argumentName } from "../../../caveats/argument-point
 import type { ArgumentConstraint, Hop } from "../../../caveats/hop.js";
 import { EVERY_OPERATION } from "../../../caveats/operation-authority.js";
 import { encodeHop } from "../../../caveats/write-hop.js";
+import { mayBePlaceName } from "./places.js";
 import {
   asOperators,
   type Detail,
@@ -201,7 +202,10 @@ class OperationLimits {
     const name = path[path.length - 1] ?? "";
     if (values.every(isJsonObject)) {
       const names = [...new Set(values.flatMap((value) => Object.keys(value)))];
-      if (names.length > 0 && names.length <= MAX_MEMBERS && names.every(isWellFormed)) {
+      // Limits on members do not close the list of them: beside a path as a name, any other may stand.
+      const areSafe = this.#detail.allowBroad || !names.some(mayBePlaceName);
+      const areFew = names.length > 0 && names.length <= MAX_MEMBERS;
+      if (areFew && areSafe && names.every(isWellFormed)) {
         this.#addMembers(path, values, isOptional);
         return;
       }

@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from "../../../bytes/json.js";
 import { MAX_JUDGED_ELEMENTS, MAX_JUDGED_UNITS } from "../../../caveats/argument-operators.js";
 import type { ElementOperators } from "../../../caveats/hop.js";
 import { isScalar, type Scalar } from "../../../caveats/scalar.js";
-import { isPlace, placeLimit } from "./places.js";
+import { isPlace, mayBePlace, mayBePlaceName, placeLimit } from "./places.js";
 
 /** How closely limits follow what was seen. */
 export interface Detail {
@@ -25,7 +25,7 @@ export type Learned =
     }
   /** No operator says what they have in common. */
   | { readonly kind: "any" }
-  /** They name places that no narrow limit allows. The reason is the end of a sentence. */
+  /** They may name places that no narrow limit allows. The reason is the end of a sentence. */
   | { readonly kind: "too-broad"; readonly reason: string };
 
 /** Longest string that is named by itself, in UTF-16 code units; a longer one is a text, of which no two are alike. */
@@ -51,7 +51,10 @@ export function limitOfValues(values: readonly Json[], argument: string, detail:
     return limitOfPlaces(known, argument, detail);
   }
   const areFew = known.length <= detail.values && known.every(isShort);
-  return areFew ? limit(oneOf(known)) : ANY;
+  if (areFew) return limit(oneOf(known));
+  return known.some((value) => typeof value === "string" && mayBePlace(value, argument))
+    ? limitOfPlaces(known, argument, detail)
+    : ANY;
 }
 
 function limitOfPlaces(known: readonly Scalar[], argument: string, detail: Detail): Learned {
@@ -86,7 +89,7 @@ function limitOfArrays(
   return { kind: "limit", limit: items, each: asOperators(each.limit) };
 }
 
-/** Returns what to do with values for which there is no limit: nothing, unless they name a place. */
+/** Returns what to do with values for which there is no limit: nothing, unless they may name a place. */
 export function unlimited(values: readonly Json[], argument: string, detail: Detail): Learned {
   if (detail.allowBroad) return ANY;
   const place = values.flatMap((value) => [...placesIn(value, argument)])[0];
@@ -98,11 +101,14 @@ export function unlimited(values: readonly Json[], argument: string, detail: Det
 /** Yields the places in a value, at any depth. */
 function* placesIn(value: Json, argument: string): Generator<string> {
   if (typeof value === "string") {
-    if (isPlace(value, argument)) yield value;
+    if (mayBePlace(value, argument)) yield value;
   } else if (Array.isArray(value)) {
     for (const element of value) yield* placesIn(element, argument);
   } else if (isJsonObject(value)) {
-    for (const [name, member] of Object.entries(value)) yield* placesIn(member, name);
+    for (const [name, member] of Object.entries(value)) {
+      if (mayBePlaceName(name)) yield name;
+      yield* placesIn(member, name);
+    }
   }
 }
 

@@ -46,6 +46,11 @@ const PLACES = [
   "https://other.example/a",
   "http://127.0.0.1:3000/x",
   "demo://resource/1",
+  "docs/a",
+  "docs/b/c",
+  "me@host:/etc/a",
+  "me@host:b",
+  "report.txt",
 ] as const;
 const NAMES = ["path", "text", "n", "opts", "list", "__proto__", "/odd~name", "", "baseUrl"];
 const place: fc.Arbitrary<string> = fc.constantFrom(...PLACES);
@@ -181,6 +186,28 @@ describe("limits that are learned from calls", () => {
       { numRuns: RUNS },
     );
     expect(judged).toBeGreaterThan(RUNS);
+  });
+
+  test("allow no combination of scheme, host and port that was not seen", () => {
+    const schemes = ["http", "https"];
+    const hosts = ["a.example", "b.example"];
+    const ports = ["", ":8080", ":8443"];
+    const origins = schemes.flatMap((scheme) =>
+      hosts.flatMap((host) => ports.map((port) => `${scheme}://${host}${port}`)),
+    );
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.constantFrom(...origins), { minLength: 1 }), (seen) => {
+        const call = (url: string): RecordedCall => ({ operation: "get", arguments: { url } });
+        const { hop } = learnLimits(
+          seen.flatMap((origin) => [call(`${origin}/1`), call(`${origin}/2`)]),
+        );
+        if (hop === undefined) throw new Error("left out");
+        const allows = judgeOf(hop);
+        for (const origin of origins)
+          expect(allows(call(`${origin}/1`)), origin).toBe(seen.includes(origin));
+      }),
+      { numRuns: RUNS / 10 },
+    );
   });
 
   test("name no folder as wide as / or /home", () => {

@@ -143,17 +143,68 @@ describe("paths", () => {
   });
 });
 
+describe("strings that may be paths", () => {
+  /** Learns from 100 values that have no folder in common, and returns the arguments that have no narrow limit. */
+  function leftOut(nth: (at: number) => Json): readonly (string | undefined)[] {
+    const calls = Array.from({ length: 100 }, (_, at) => ({ source: nth(at) }));
+    return learn(...calls).leftOut.map(({ argument }) => argument);
+  }
+
+  test("are never left without a limit, whatever the argument is called", () => {
+    expect(limitOf(["docs/a", "docs/b", "docs/c", "docs/d"], "source")).toEqual({ path: "docs" });
+    const remote = ["me@host:/etc/a", "me@host:/etc/b", "me@host:c", "me@other:d"];
+    expect(limitOf(remote, "target")).toEqual({ in: remote });
+    const files = ["a.txt", "my b.txt", "c.md", "d.example.com"];
+    expect(limitOf(files, "source")).toEqual({ in: files });
+    expect(leftOut((at) => `d${at}/a`)).toEqual(["source"]);
+    expect(leftOut((at) => `d${at}\\a`)).toEqual(["source"]);
+    expect(leftOut((at) => `d${at}%2Fa`)).toEqual(["source"]);
+    expect(leftOut((at) => `me@host${at}:a`)).toEqual(["source"]);
+    expect(leftOut((at) => `report ${at}.txt`)).toEqual(["source"]);
+    expect(leftOut((at) => [`d${at}/a`])).toEqual(["source"]);
+    expect(leftOut((at) => [{ from: `d${at}/a` }])).toEqual(["source"]);
+  });
+
+  test("are named if they are few, and not widened to a folder", () => {
+    expect(limitOf(["acme/site", "acme/shop"], "repo")).toEqual({ in: ["acme/site", "acme/shop"] });
+  });
+
+  test("are no sentences, and no data", () => {
+    expect(leftOut((at) => `is TCP/IP better than option ${at}?`)).toEqual([]);
+    expect(leftOut((at) => `${"iVBORw0KGgo/".repeat(30)}${at}`)).toEqual([]);
+  });
+
+  test("leave an operation out as the names of members, which no list closes", () => {
+    const { leftOut } = learn({ files: { "docs/a.txt": "one" } });
+    expect(leftOut).toMatchObject([{ operation: "tool", argument: "files" }]);
+    expect(leftOut[0]?.reason).toContain('"docs/a.txt"');
+    expect(learn({ filter: { "address.city": "Ulm" } }).leftOut).toEqual([]);
+  });
+});
+
 describe("URLs", () => {
   test("are limited by their hosts and the folder that they have in common", () => {
     expect(
       limitOf(["https://api.example.com/v1/users?q=1", "https://api.example.com/v1/teams/"]),
     ).toEqual({ url: { schemes: ["https"], hosts: ["api.example.com"], path: "/v1" } });
-    expect(limitOf(["https://a.example/x", "http://b.example:8080/y"])).toEqual({
-      url: {
-        schemes: ["https", "http"],
-        hosts: ["a.example", "b.example"],
-        ports: ["443", "8080"],
-      },
+    expect(limitOf(["https://a.example/x", "https://b.example/y"])).toEqual({
+      url: { schemes: ["https"], hosts: ["a.example", "b.example"] },
+    });
+    expect(limitOf(["https://a.example/x", "https://a.example:8443/y"])).toEqual({
+      url: { schemes: ["https"], hosts: ["a.example"], ports: ["443", "8443"] },
+    });
+  });
+
+  test("are named if a limit by hosts would allow a scheme or a port at a host where it was not seen", () => {
+    const urls = ["https://bank.example/a", "http://blog.example:8080/b"];
+    expect(limitOf(urls)).toEqual({ in: urls });
+    const many = Array.from({ length: 100 }, (_, at) =>
+      urls.map((url) => ({ url: url + at })),
+    ).flat();
+    expect(learn(...many).leftOut).toMatchObject([{ operation: "tool", argument: "url" }]);
+    const seen = many.map((one) => ({ operation: "tool", arguments: one }));
+    expect(learnLimits(seen, { allowBroad: true }).hop?.operationConstraints).toMatchObject({
+      tool: { url: { url: { hosts: ["bank.example", "blog.example"] } } },
     });
   });
 
