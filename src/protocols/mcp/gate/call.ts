@@ -34,6 +34,7 @@ export async function runCall(
     authority.refuse(presented, call, retry.denials);
     return request.answer(refusalAnswer(request, retry.denials));
   }
+  if (request.method === "resources/subscribe") parts.watchers.add(link, presented);
   await forward(request, link, {
     edits: [...edits, ...retry.edits],
     mayAsk: true,

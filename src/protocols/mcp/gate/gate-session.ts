@@ -10,6 +10,7 @@ import { HostRequests } from "./host-requests.js";
 import { InputRounds } from "./input-rounds.js";
 import { Subscriptions } from "./listening.js";
 import { hostNotificationRule, serverNotificationRule } from "./methods.js";
+import { ResourceWatchers } from "./resource-watchers.js";
 import { ServerLink, whyOf } from "./server-link.js";
 import { assertServerNames, Servers } from "./servers.js";
 import { Tasks } from "./tasks.js";
@@ -71,12 +72,14 @@ class Session implements HostSession {
     };
     const links = servers.map((connection) => new ServerLink(connection, events, answerWithin));
     this.#isStateless = stateless;
+    const behind = new Servers(links);
     this.#parts = {
       authority,
-      servers: new Servers(links),
+      servers: behind,
       catalog: new ToolCatalog(pins),
       rounds: new InputRounds(),
       tasks: new Tasks(),
+      watchers: new ResourceWatchers(authority, behind),
       toHost: (text) => this.toHost(text),
       log,
     };
@@ -121,7 +124,7 @@ class Session implements HostSession {
 
   async #serverNotified(link: ServerLink, notification: Message, origin: Origin): Promise<void> {
     const { method = "", text, value } = notification;
-    const { catalog, tasks, toHost, log } = this.#parts;
+    const { catalog, tasks, watchers, toHost, log } = this.#parts;
     switch (serverNotificationRule(method)) {
       case "cancelled": {
         const subscription = link.waitingFor(tokenAt(value, ["params", "requestId"]));
@@ -135,6 +138,7 @@ class Session implements HostSession {
       }
       case "change":
         if (method === "notifications/tools/list_changed") catalog.forget(link);
+        if (method === "notifications/resources/updated" && !watchers.has(link)) return;
         if (link.hasSession) await toHost(text);
         return;
       case "task":

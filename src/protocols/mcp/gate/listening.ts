@@ -25,7 +25,11 @@ interface Subscription extends AllowedFilter {
   isAcknowledged: boolean;
 }
 
-/** The open subscriptions of the new era. */
+/** Milliseconds between looks at a subscription whose token expires: the shortest, and the longest of a timer. */
+const SHORTEST = 100;
+const LONGEST = 2 ** 31 - 1;
+
+/** The open subscriptions of the new era. Each ends with the tokens that it needs. */
 export class Subscriptions {
   readonly #authority: GateAuthority;
   readonly #open = new Set<Subscription>();
@@ -38,22 +42,37 @@ export class Subscriptions {
     const { over } = subscription.request;
     this.#open.add(subscription);
     over.addEventListener("abort", () => this.#open.delete(subscription), { once: true });
+    if (subscription.operations.length > 0) this.#endWhenExpired(subscription);
   }
 
   /** Ends subscriptions that the tokens no longer allow, and tells the others that lists may have changed. */
   async authorityChanged(): Promise<void> {
-    for (const { request, operations, filter, isAcknowledged } of [...this.#open]) {
-      const { id, exchange, credentials } = request;
-      const presented = this.#authority.present(credentials);
-      if (operations.some((operation) => !this.#authority.holds(presented, operation))) {
-        await request.answer(closing(id));
-        continue;
-      }
+    for (const subscription of [...this.#open]) {
+      if (!(await this.keeps(subscription))) continue;
+      const { request, filter, isAcknowledged } = subscription;
       for (const [property, method] of LIST_FILTERS) {
         if (isAcknowledged && filter[property] === true)
-          await exchange.send(notification(method, id));
+          await request.exchange.send(notification(method, request.id));
       }
     }
+  }
+
+  /** Ends a subscription unless the tokens still allow it. @returns Whether they do. */
+  async keeps({ request, operations }: Subscription): Promise<boolean> {
+    const presented = this.#authority.present(request.credentials);
+    if (operations.every((operation) => this.#authority.holds(presented, operation))) return true;
+    await request.answer(closing(request.id));
+    return false;
+  }
+
+  #endWhenExpired(subscription: Subscription): void {
+    const { over, presented } = subscription.request;
+    const left = (this.#authority.expiresAt(presented) ?? 0) - Date.now();
+    const wait = Math.min(Math.max(left, SHORTEST), LONGEST);
+    const timer = setTimeout(async () => {
+      if (await this.keeps(subscription)) this.#endWhenExpired(subscription);
+    }, wait).unref();
+    over.addEventListener("abort", () => clearTimeout(timer), { once: true });
   }
 }
 
@@ -68,12 +87,12 @@ export async function runListen(
   const subscription: Subscription = { ...judged, request, isAcknowledged: false };
   subscriptions.add(subscription);
   const { only } = parts.servers;
-  if (only === undefined) return listenToAll(parts, subscription);
+  if (only === undefined) return listenToAll(parts, subscriptions, subscription);
   await forward(request, only, {
     isEndless: true,
     notified: async (heard) => {
       if (heard.method === ACKNOWLEDGED) subscription.isAcknowledged = true;
-      await pass(parts, subscription, only, heard);
+      if (await subscriptions.keeps(subscription)) await pass(parts, subscription, only, heard);
     },
     cancelled: (heard) => {
       const edits = [{ path: ["params", "requestId"], value: request.id }];
@@ -84,7 +103,11 @@ export async function runListen(
 }
 
 /** Subscribes at every server. For the host it is one subscription, which ends with the last of them. */
-async function listenToAll(parts: GateParts, subscription: Subscription): Promise<void> {
+async function listenToAll(
+  parts: GateParts,
+  subscriptions: Subscriptions,
+  subscription: Subscription,
+): Promise<void> {
   const { request, filter, shares } = subscription;
   const { id, exchange, message, over, credentials } = request;
   subscription.isAcknowledged = true;
@@ -99,7 +122,8 @@ async function listenToAll(parts: GateParts, subscription: Subscription): Promis
       answered: () => close(link),
       failed: () => close(link),
       notified: async (heard) => {
-        if (heard.method !== ACKNOWLEDGED) await pass(parts, subscription, link, heard);
+        if (heard.method === ACKNOWLEDGED || !(await subscriptions.keeps(subscription))) return;
+        await pass(parts, subscription, link, heard);
       },
       credentials,
       isEndless: true,

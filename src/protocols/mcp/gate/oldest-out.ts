@@ -11,6 +11,10 @@ export class OldestOut<Key, Value> {
     return this.#entries.get(key);
   }
 
+  values(): Iterable<Value> {
+    return this.#entries.values();
+  }
+
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -221,8 +221,10 @@ test("a notification that is not in the protocol is dropped, either way", async 
 
 test("logs, changes and roots pass as they were written", async () => {
   const server = openedServer();
+  server.answers["resources/subscribe"] = {};
   const { host } = await openTestGate([server], { anyOperation: true });
   await host.ask(INITIALIZE);
+  await host.ask({ id: "a", method: "resources/subscribe", params: { uri: "a:b" } });
   const log =
     '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info", "data":1.0}}';
   await server.say(log);
@@ -231,6 +233,6 @@ test("logs, changes and roots pass as they were written", async () => {
   await server.say(updated);
   const roots = '{"jsonrpc":"2.0",  "method":"notifications/roots/list_changed"}';
   await host.send(roots);
-  expect(host.received.slice(1)).toEqual([log, updated]);
-  expect(server.received.slice(1)).toEqual([roots]);
+  expect(host.received.slice(2)).toEqual([log, updated]);
+  expect(server.received.slice(2)).toEqual([roots]);
 });

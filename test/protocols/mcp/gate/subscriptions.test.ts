@@ -163,3 +163,42 @@ test("the host ends a subscription by cancelling it, the server by telling the h
     params: { requestId: "b" },
   });
 });
+
+/** A token for subscriptions that is good for a second or two. */
+const SHORT = { operations: ["resources:subscribe"], expires: "2s" };
+
+test("a subscription to a resource ends when its token expires", async () => {
+  const server = new RawServer();
+  const { host, mint } = await openTestGate([server]);
+  const token = mint(SHORT);
+  await host.send(listen("mine", { resourceSubscriptions: ["db://a"] }, token), NEW);
+  const { id = null } = await server.request("subscriptions/listen");
+  await server.say(heard("notifications/subscriptions/acknowledged", id, { notifications: {} }));
+  expect(await host.answerTo("mine")).toMatchObject({ result: { resultType: "complete" } });
+  expect(await server.request("notifications/cancelled")).toMatchObject({
+    params: { requestId: id },
+  });
+  await server.say(heard("notifications/resources/updated", id, { uri: "db://evil" }));
+  expect(host.received.join()).not.toContain("evil");
+});
+
+test("a host of the old era hears of resources while a token with which it has subscribed is good", async () => {
+  const server = new RawServer();
+  server.answers["initialize"] = { capabilities: { resources: { subscribe: true } } };
+  server.answers["resources/subscribe"] = {};
+  const { host, mint } = await openTestGate([server]);
+  const updated = (uri: string) => ({
+    jsonrpc: "2.0",
+    method: "notifications/resources/updated",
+    params: { uri },
+  });
+  await host.ask({ id: 1, method: "initialize", params: {} });
+  await server.say(updated("db://evil"));
+  const _meta = { "dev.proviso/capability": mint(SHORT) };
+  await host.ask({ id: 2, method: "resources/subscribe", params: { uri: "db://a", _meta } });
+  await server.say(updated("db://a"));
+  expect(await host.heard("notifications/resources/updated")).toEqual(updated("db://a"));
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await server.say(updated("db://evil"));
+  expect(host.received.join()).not.toContain("evil");
+});
