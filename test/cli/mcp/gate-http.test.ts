@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { request } from "node:http";
+import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { MAIN } from "../../support/built.js";
@@ -17,10 +19,14 @@ beforeEach(async () => {
 });
 
 /** Starts a gate that listens, and returns its address. */
-async function listening(
-  ...words: readonly string[]
+function listening(...words: readonly string[]): ReturnType<typeof listeningTo> {
+  return listeningTo(fickleServer(bench.path("tools.json")), words);
+}
+
+async function listeningTo(
+  server: readonly string[],
+  words: readonly string[] = [],
 ): Promise<{ readonly url: URL; readonly gate: RunningProgram }> {
-  const server = fickleServer(bench.path("tools.json"));
   const all = [MAIN, "mcp", "gate", "--listen", "127.0.0.1:0", ...words, "--", ...server];
   const gate = new RunningProgram(all, { PROVISO_HOME: bench.home }, bench.folder);
   const [, url = ""] = (await gate.says(/Serving MCP at \S+\n/)).split(/Serving MCP at |\n/);
@@ -111,4 +117,37 @@ test("a port that is taken is named", async () => {
     stderr: expect.stringContaining(`${url.host} is taken`),
   });
   expect(stderr).toContain("name another with --listen HOST:PORT");
+});
+
+test("a caller that does not read what it asked for holds up no other", async () => {
+  await bench.output("mcp", "token", "-o", "large", "--op", "large");
+  const file = fileURLToPath(new URL("large-server.mjs", import.meta.url));
+  const { url } = await listeningTo([process.execPath, file]);
+  const call = (progressToken?: number): ReturnType<typeof request> => {
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+      progressToken,
+    };
+    const params = { name: "large", arguments: {}, _meta };
+    const headers = {
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+      "MCP-Protocol-Version": "2026-07-28",
+      "Mcp-Method": "tools/call",
+      "Mcp-Name": "large",
+      "Proviso-Capability": bench.read("large").trim(),
+    };
+    const sent = request(url, { method: "POST", headers });
+    onTestFinished(() => void sent.destroy());
+    sent.on("error", () => {});
+    return sent.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
+  };
+  // More than the connections themselves take.
+  const slow = Array.from({ length: 6 }, () => call(7));
+  await Promise.all(slow.map((sent) => once(sent, "response")));
+  const [answer] = await once(call(), "response");
+  let length = 0;
+  for await (const chunk of answer) length += chunk.length;
+  expect(length).toBeGreaterThan(4_000_000);
 });

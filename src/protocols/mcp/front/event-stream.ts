@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { onOneLine } from "../message/message.js";
+import type { Unread } from "./unread.js";
 
 /** Milliseconds between comments that keep a quiet stream open. */
 const KEEP_ALIVE = 15_000;
@@ -8,10 +9,12 @@ const KEEP_ALIVE = 15_000;
 /** An HTTP answer of server-sent events, one message an event. */
 export class EventStream {
   readonly #res: ServerResponse;
+  readonly #unread: Unread;
 
   /** Sends the head of the answer. */
-  constructor(res: ServerResponse) {
+  constructor(res: ServerResponse, unread: Unread) {
     this.#res = res;
+    this.#unread = unread;
     res.writeHead(200, {
       "Content-Type": "text/event-stream",
       "Cache-Control": "no-store",
@@ -29,9 +32,16 @@ export class EventStream {
     return !this.#res.writableEnded && !this.#res.destroyed;
   }
 
-  /** Sends a message. Fulfilled when the caller has room for the next, or is gone. */
-  async write(text: string): Promise<void> {
-    if (!this.isOpen || this.#res.write(`data: ${onOneLine(text)}\n\n`)) return;
+  /** Sends a message; dropped if the caller is gone. */
+  write(text: string): void {
+    if (!this.isOpen) return;
+    // Of a string, Node would count the characters.
+    if (!this.#res.write(Buffer.from(`data: ${onOneLine(text)}\n\n`))) this.#unread.enforce();
+  }
+
+  /** Fulfilled when the caller has room for another message, or is gone. */
+  async room(): Promise<void> {
+    if (!this.isOpen || !this.#res.writableNeedDrain) return;
     const stop = new AbortController();
     // A connection that breaks off closes the answer.
     const events = ["drain", "close"].map((event) => once(this.#res, event, stop));

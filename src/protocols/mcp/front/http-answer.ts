@@ -2,6 +2,7 @@ import type { Response } from "express";
 import { isAnswer } from "../message/message.js";
 import { HEADER_MISMATCH } from "../message/mirrored-headers.js";
 import { EventStream } from "./event-stream.js";
+import type { Unread } from "./unread.js";
 
 /** Milliseconds after which a request without an answer gets a stream, so that no proxy takes it for dead. */
 const LATE = 5000;
@@ -21,6 +22,7 @@ const STATUSES: ReadonlyMap<unknown, number> = new Map([
 export class HttpAnswer {
   readonly #res: Response;
   readonly #era: "old" | "new";
+  readonly #unread: Unread;
   readonly #onResponse: (isError: boolean) => void;
   readonly #gone = new AbortController();
   readonly #late: NodeJS.Timeout;
@@ -31,10 +33,13 @@ export class HttpAnswer {
   constructor(
     res: Response,
     era: "old" | "new",
+    unread: Unread,
     onResponse: (isError: boolean) => void = () => {},
   ) {
     this.#res = res;
     this.#era = era;
+    this.#unread = unread;
+    unread.add(res);
     this.#onResponse = onResponse;
     this.#late = setTimeout(() => this.#open(), LATE).unref();
     res.once("close", () => {
@@ -49,16 +54,22 @@ export class HttpAnswer {
     return this.#gone.signal;
   }
 
-  /** Sends a message; after the response, nothing. */
+  /**
+   * Sends a message; after the response, nothing. In the old era, fulfilled when the caller has room for the next, so
+   * that its servers are read no faster. In the new era others use the same servers, and must not wait for this caller.
+   */
   async send(text: string): Promise<void> {
     if (this.#isAnswered || this.#gone.signal.aborted) return;
-    if (!isAnswer(text)) return this.#open().write(text);
+    if (!isAnswer(text)) {
+      this.#open().write(text);
+      return this.#era === "old" ? this.#open().room() : undefined;
+    }
     this.#isAnswered = true;
     clearTimeout(this.#late);
     const error: unknown = JSON.parse(text).error;
     this.#onResponse(error !== undefined);
     if (this.#stream !== undefined) {
-      await this.#stream.write(text);
+      this.#stream.write(text);
       return this.#stream.end();
     }
     const code = typeof error === "object" && error !== null && "code" in error ? error.code : 0;
@@ -67,7 +78,8 @@ export class HttpAnswer {
       "Content-Type": "application/json",
       "Cache-Control": "no-store",
     });
-    this.#res.end(text);
+    this.#res.end(Buffer.from(text));
+    this.#unread.enforce();
   }
 
   /** Ends the answer without a response, such as an endless one while the server closes. */
@@ -77,7 +89,7 @@ export class HttpAnswer {
   }
 
   #open(): EventStream {
-    this.#stream ??= new EventStream(this.#res);
+    this.#stream ??= new EventStream(this.#res, this.#unread);
     return this.#stream;
   }
 }

@@ -14,14 +14,16 @@ import {
   readMessage,
 } from "../message/message.js";
 import { parameterHeaders } from "../message/mirrored-headers.js";
+import { EventStream } from "./event-stream.js";
 import type { Exchange, HostSession } from "./exchange.js";
 import { HttpAnswer } from "./http-answer.js";
 import { oldHeadersFlaw, one, type Route, routeOf, tokensIn } from "./http-request.js";
 import { type HttpSession, HttpSessions, type OpenSession } from "./http-sessions.js";
 import { sameOrigin } from "./same-origin.js";
+import { Unread, type UnreadLimits } from "./unread.js";
 
 /** A gate over Streamable HTTP. */
-export interface HttpFrontOptions {
+export interface HttpFrontOptions extends UnreadLimits {
   readonly address: ListenOptions;
   readonly open: OpenSession;
   readonly log: AgentLog;
@@ -100,6 +102,7 @@ class HttpMount implements Mounted {
   readonly #sessions: HttpSessions;
   readonly #limits: typeof HOST_LIMITS;
   readonly #onFailure: (error: unknown, what: string) => void;
+  readonly #unread: Unread;
   readonly #endless = new Set<HttpAnswer>();
   #posts = 0;
 
@@ -112,6 +115,7 @@ class HttpMount implements Mounted {
     const { allowedOrigins = [], allowedHosts = [], bytes = HOST_LIMITS.bytes } = options;
     this.#sessions = new HttpSessions(open, { most: sessions, idle }, onFailure);
     this.#limits = { ...HOST_LIMITS, bytes };
+    this.#unread = new Unread(options);
     this.#onFailure = onFailure;
     const { host = "127.0.0.1" } = address;
     const forbid = (res: Response, reason: string): void =>
@@ -248,7 +252,7 @@ class HttpMount implements Mounted {
       return;
     }
     const isOpening = message.method === "initialize";
-    const answering = new HttpAnswer(res, about.era, (isError) => {
+    const answering = new HttpAnswer(res, about.era, this.#unread, (isError) => {
       // A session that was not opened has no id.
       if (!isOpening || !isError || old === undefined) return;
       if (!res.headersSent) res.removeHeader("Mcp-Session-Id");
@@ -278,7 +282,8 @@ class HttpMount implements Mounted {
     const found = this.#find(req, res);
     if (found === undefined) return;
     res.once("close", this.#sessions.use(found.id));
-    await found.stream.open(res);
+    this.#unread.add(res);
+    found.stream.open(new EventStream(res, this.#unread));
   }
 
   async #delete(req: Request, res: Response): Promise<void> {

@@ -505,6 +505,36 @@ test("sessions are counted, and those that nobody uses end", async () => {
   expect(sessions.every(({ isClosed }) => isClosed)).toBe(true);
 });
 
+test.each([
+  ["leaves too much unread", { unread: 4_000_000 }],
+  ["stops reading for too long", { stall: 300 }],
+])("a caller that %s is cut off, and others are not", async (_, limits) => {
+  const { url, sessions } = await served(limits);
+  const ping = { ...MODERN, "mcp-method": "ping" };
+  await post(url, modern(1, "ping"), ping);
+  const [shared] = sessions;
+  if (shared === undefined) throw new Error("no session");
+  const { onReceive } = shared;
+  const text = JSON.stringify({ jsonrpc: "2.0", method: "m", params: "x".repeat(1_000_000) });
+  shared.onReceive = async (message, exchange) => {
+    // More than the connection itself takes.
+    for (let sent = 0; sent < 20; sent++) {
+      await exchange.send(text);
+      if (message.id === 3) await sleep(20);
+    }
+    await onReceive(message, exchange);
+  };
+  const slow = await open(url, "POST", { ...POST, ...ping }, modern(2, "ping"));
+  const [, first] = shared.received;
+  if (first === undefined) throw new Error("no request");
+  if (!first.exchange.signal.aborted) await once(first.exchange.signal, "abort");
+  const ended = once(slow, "error");
+  slow.resume();
+  await ended;
+  const reply = await post(url, modern(3, "ping"), ping);
+  expect(reply.text).toContain(`{"jsonrpc":"2.0","id":3,"result":{}}`);
+});
+
 test("when a server has ended, its session is gone, and the shared one is opened again", async () => {
   const { url, sessions, ends, opened } = await served();
   const ping = () => post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
