@@ -194,6 +194,20 @@ describe("a chain of hops leaves nothing because of", () => {
   });
 });
 
+test("the lint refuses a name that the token's closed list lacks, with those that it has", () => {
+  const token = authority({ arguments: { get: ["amount", "to"] } });
+  expect(overreaches(token, normalizeHop({ arguments: { get: ["amuont"] } }))).toEqual([
+    {
+      rule: "arguments.get",
+      value: "amuont",
+      allowed: ["amount", "to"],
+      nearest: "amount",
+      message:
+        '"arguments.get": "amuont" goes beyond the token; still allowed: "amount", "to"; did you mean "amount"?',
+    },
+  ]);
+});
+
 describe("the lint lists 16 findings at most", () => {
   const twenty = Array.from({ length: 20 }, (_, at) => `a${at + 10}`);
   const entries = <Entry>(entry: Entry): { readonly [operation: string]: Entry } =>

@@ -99,7 +99,7 @@ describe("an entry for an operation", () => {
   const one = (operation: string): HopInit => ({ operationConstraints: { [operation]: { x: 1 } } });
 
   test("that the token does not have is a mistake, with all that it has", () => {
-    expect(mistakes(one("delete"), ["get", "put"])).toEqual([
+    expect(mistakes(one("delete"), ["get", "put"])).toStrictEqual([
       {
         rule: "operationConstraints.delete",
         value: "delete",

@@ -3,7 +3,7 @@ import type { ArgumentConstraint, HopInit } from "../../src/caveats/hop.js";
 import { judgeHop } from "../../src/caveats/judge.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
-import { asked, utf8 } from "./support.js";
+import { asked, problemsIn, utf8 } from "./support.js";
 
 // The complete text of each message about the operators of `operationConstraints`.
 
@@ -199,6 +199,22 @@ describe("a caveat cannot be read, since", () => {
   ])("%s", (message, caveat) => {
     expect(messages(caveat)).toEqual([message]);
   });
+});
+
+test("a problem with an operator of elements is named by the rule of that operator", () => {
+  const caveat = '{"operationConstraints":{"get":{"x":{"each":{"absent":true,"maxx":1}}}}}';
+  expect(problemsIn(caveat)).toEqual([
+    `caveat_malformed ${RULE}.each.absent`,
+    `caveat_unknown ${RULE}.each.maxx → max`,
+  ]);
+});
+
+test("a caveat with 20 problems in one key is refused with the first 16", () => {
+  const wrong = Array.from({ length: 20 }, (_, at) => [`a${at + 10}`, {}]);
+  const caveat = JSON.stringify({ operationConstraints: { get: Object.fromEntries(wrong) } });
+  const found = problemsIn(caveat);
+  expect(found).toHaveLength(16);
+  expect(found[15]).toBe("caveat_malformed operationConstraints.get.a25");
 });
 
 describe("the failures of a hop", () => {
