@@ -96,6 +96,19 @@ describe("a gate in front of the published file server", () => {
       "hello",
     );
   });
+
+  test("with --resolve-paths a link is refused that a server reaches if it does not decode a URI", async () => {
+    symlinkSync("..", bench.path("data/a%20b"));
+    const limit = `"resources:read":path under ${bench.path("data")}`;
+    await bench.output("mcp", "token", "-o", "r", "--op", "resources:read", "--arg", limit);
+    const words = ["--token", "@r", "--resolve-paths", "--", ...fileServer(bench.folder)];
+    const { client } = await Host.start(bench, words);
+    const read = (name: string) =>
+      client.readResource({ uri: `file://${bench.path("data")}/${name}` });
+    await expect(read("a%20b/secret.txt")).rejects.toThrow("does not decode");
+    // The server has no resources; it says so itself.
+    await expect(read("a%20c/secret.txt")).rejects.toThrow("Method not found");
+  });
 });
 
 describe("the gate's tokens", () => {

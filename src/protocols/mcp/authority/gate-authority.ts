@@ -12,6 +12,8 @@ export interface GateCall {
   /** Such as `read_file`, `files/read_file` or `resources:read`. */
   readonly operation: string;
   readonly arguments: JsonObject;
+  /** The path that a server opens if it does not decode the escapes of a URI; `undefined` if there are none. */
+  readonly undecodedPath?: string | undefined;
   /** The method of MCP, such as `tools/call`. */
   readonly method: string;
   /** The name of the server; `undefined` for a gate's only server. */

@@ -1,4 +1,4 @@
-import { readlinkSync } from "node:fs";
+import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { AgentDenial } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
@@ -15,23 +15,33 @@ import type { GateCall } from "./gate-authority.js";
 /**
  * Follows the symbolic links of paths in a call that its tokens allow, and returns a denial for each path that leads
  * out of a folder to which a hop limits it. Links may change before the server opens the file: this finds links that
- * are there, and locks nothing.
+ * are there, and locks nothing. Of a URI with escapes, both paths are followed: with them and decoded.
  *
  * @param base - The folder from which the server reads relative paths.
  */
 export function linkDenials(
-  { operation, arguments: given }: Pick<GateCall, "operation" | "arguments">,
+  {
+    operation,
+    arguments: given,
+    undecodedPath,
+  }: Pick<GateCall, "operation" | "arguments" | "undecodedPath">,
   tokens: readonly AuthenticToken[],
   base: string,
 ): readonly AgentDenial[] {
+  const undecoded =
+    undecodedPath === undefined ? "" : ", or in a server that does not decode escapes";
   return tokens.flatMap(({ chains }, capability) =>
     chains.flatMap(({ links }, discharge) =>
       links.flatMap((link, at) => {
         if (link.kind !== "hop") return [];
         return folderLimits(link.hop, operation)
-          .filter(({ argument, folder }) => !allStay(pathsIn(given, argument), folder, base))
+          .filter(({ argument, folder }) => {
+            const paths = pathsIn(given, argument);
+            const others = paths.length === 0 ? [] : undecodedPaths(undecodedPath);
+            return !allStay([...paths, ...others], folder, base);
+          })
           .map(({ rule, argument, folder }): AgentDenial => {
-            const message = `argument ${shown(argument)} leads out of ${shown(folder)} by a symbolic link`;
+            const message = `argument ${shown(argument)} leads out of ${shown(folder)} by a symbolic link${undecoded}`;
             return {
               code: "constraint_violated",
               hop: at + 1,
@@ -87,6 +97,21 @@ function pathsIn(given: JsonObject, argument: string): readonly string[] {
   const found = findArgument(given, readArgumentName(argument) ?? [argument]);
   const values: readonly unknown[] = found.kind === "present" ? [found.value].flat() : [];
   return values.filter((value) => typeof value === "string");
+}
+
+/** Returns the path of a URI with its escapes, if a server that does not decode them finds something there. */
+function undecodedPaths(path: string | undefined): readonly string[] {
+  const [firstEscaped] = /^[^%]*%[^/]*/.exec(path ?? "") ?? [];
+  return path !== undefined && firstEscaped !== undefined && isThere(firstEscaped) ? [path] : [];
+}
+
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    return !["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(errorCode(error));
+  }
 }
 
 /** Returns whether every path leads to the folder or below it. */

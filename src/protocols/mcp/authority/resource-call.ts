@@ -6,11 +6,17 @@ import { shown } from "../../../caveats/scalar.js";
 
 /** The arguments by which a resource is judged, or why its URI cannot be judged. */
 export type ResourceArguments =
-  | { readonly ok: true; readonly arguments: JsonObject }
+  | {
+      readonly ok: true;
+      readonly arguments: JsonObject;
+      /** The path of a `file:` URI that has escapes, with them: what a program opens that decodes none. */
+      readonly undecodedPath?: string | undefined;
+    }
   | { readonly ok: false; readonly denial: AgentDenial };
 
 /** White space and control characters at either end, or control characters anywhere: parsers of URLs drop them. */
 const DROPPED = /^ | $|[\p{Cc}]/u;
+const FILE_PREFIX = "file://";
 const SCHEME = /^([a-z][a-z\d+.-]*):/i;
 /** An escape of `/`, or of a character that needs none, such as `%2e`: programs differ in whether they decode it. */
 const MISLEADING_ESCAPE = /%(?:2[DEF]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/i;
@@ -19,7 +25,8 @@ const MISLEADING_ESCAPE = /%(?:2[DEF]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])
  * Returns the arguments by which a call for a resource is judged: `path` for a `file:` URI, else `uri`.
  *
  * A `file:` URI must be `file:///` and a path in the strict form of docs/spec.md, section 5.2. Only characters such as
- * a space may be escaped, so that a program that does not decode escapes stays in the same folder.
+ * a space may be escaped, so that a program that does not decode escapes stays in the same folder, unless the folder's own
+ * name has such characters.
  *
  * @param uri - The URI as the caller wrote it.
  */
@@ -30,7 +37,14 @@ export function resourceArguments(uri: string): ResourceArguments {
   const [, scheme = ""] = SCHEME.exec(uri) ?? [];
   if (scheme.toLowerCase() !== "file") return { ok: true, arguments: { uri } };
   const path = pathOf(uri);
-  if (path !== undefined) return { ok: true, arguments: { path } };
+  if (path !== undefined) {
+    const written = uri.slice(FILE_PREFIX.length);
+    return {
+      ok: true,
+      arguments: { path },
+      undecodedPath: written === path ? undefined : written,
+    };
+  }
   return refused(uri, "must be file:/// and a plain path, such as file:///data/report.txt");
 }
 
@@ -39,7 +53,7 @@ function pathOf(uri: string): string | undefined {
   if (!uri.startsWith("file:///") || /[?#]/.test(uri) || MISLEADING_ESCAPE.test(uri))
     return undefined;
   try {
-    const path = decodeURIComponent(uri.slice("file://".length));
+    const path = decodeURIComponent(uri.slice(FILE_PREFIX.length));
     return isPath(path) ? path : undefined;
   } catch {
     return undefined;

@@ -151,10 +151,8 @@ export async function resourceTarget(
   const read = resourceArguments(uri);
   if (!read.ok)
     return { kind: "refused", call: { ...asked, arguments: { uri } }, denial: read.denial };
-  return {
-    kind: "target",
-    target: { link, call: { ...asked, arguments: read.arguments }, edits: [] },
-  };
+  const call = { ...asked, arguments: read.arguments, undecodedPath: read.undecodedPath };
+  return { kind: "target", target: { link, call, edits: [] } };
 }
 
 async function completionTarget(

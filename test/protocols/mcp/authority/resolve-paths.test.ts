@@ -1,6 +1,8 @@
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/bytes/json.js";
+import { resourceArguments } from "../../../../src/protocols/mcp/authority/resource-call.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { world } from "./support.js";
 
@@ -8,7 +10,7 @@ const root = realpathSync(temporaryFolder());
 const data = join(root, "data");
 
 beforeAll(() => {
-  for (const folder of ["data/sub", "data-evil", "etc"])
+  for (const folder of ["data/sub", "data-evil", "etc", "my data", "my%20data"])
     mkdirSync(join(root, folder), { recursive: true });
   writeFileSync(join(root, "etc/passwd"), "x");
   writeFileSync(join(data, "plain"), "x");
@@ -20,13 +22,23 @@ beforeAll(() => {
     "data/inside": "sub",
     "data/loop": "loop",
     "data/two": "inside/../out",
+    "data/a%20b": "../etc",
+    "data/in%20side": "sub",
+    "my%20data/x": "../etc",
     mounted: "data",
   };
   for (const [place, target] of Object.entries(links)) symlinkSync(target, join(root, place));
 });
 
 /** Judges one argument of `read`, whose tokens are limited to a folder. */
-async function allows(folder: string, given: object, base = root): Promise<boolean> {
+async function allows(
+  folder: string,
+  given: JsonObject,
+  {
+    base = root,
+    undecodedPath,
+  }: { readonly base?: string; readonly undecodedPath?: string | undefined } = {},
+): Promise<boolean> {
   const { authority, mint } = await world({ folderOf: () => base });
   const optional = true as const;
   const limits = {
@@ -34,7 +46,7 @@ async function allows(folder: string, given: object, base = root): Promise<boole
     paths: { each: { path: folder }, optional },
   };
   const token = mint({ operations: ["read"], operationConstraints: { "*": limits } });
-  const call = { operation: "read", arguments: { ...given }, method: "tools/call" };
+  const call = { operation: "read", arguments: given, undecodedPath, method: "tools/call" };
   const decision = await authority.decide(authority.present([token]), call);
   if (!decision.allowed) {
     expect(decision.denials[0]).toMatchObject({ code: "constraint_violated", hop: 1 });
@@ -72,4 +84,28 @@ test("relative paths are read from the server's folder", async () => {
 
 test("the text of a path is judged all the same", async () => {
   expect(await allows(join(root, "mounted"), { path: join(data, "plain") })).toBe(false);
+});
+
+test.each([
+  ["data", "data/a%20b/passwd", false],
+  ["data", "data/a%20b", false],
+  ["data", "data/in%20side/x", true],
+  ["data", "data/not%20there/x", true],
+  ["my data", "my%20data/x/passwd", false],
+])(
+  "below %s, a resource is allowed whether or not its URI %s is decoded: %s",
+  async (folder, path, expected) => {
+    const read = resourceArguments(`file://${join(root, path)}`);
+    if (!read.ok) throw new Error(read.denial.message);
+    const { arguments: given, undecodedPath } = read;
+    expect(await allows(join(root, folder), given, { undecodedPath })).toBe(expected);
+  },
+);
+
+test("a folder whose name has a space is read by its URI", async () => {
+  rmSync(join(root, "my%20data"), { recursive: true });
+  const undecodedPath = join(root, "my%20data/x");
+  expect(
+    await allows(join(root, "my data"), { path: join(root, "my data/x") }, { undecodedPath }),
+  ).toBe(true);
 });

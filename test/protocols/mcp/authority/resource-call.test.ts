@@ -10,7 +10,8 @@ test.each([
   ["demo://resource/1", { uri: "demo://resource/1" }],
   ["no scheme", { uri: "no scheme" }],
 ])("%s is judged", (uri, expected) => {
-  expect(resourceArguments(uri)).toEqual({ ok: true, arguments: expected });
+  const read = resourceArguments(uri);
+  expect(read.ok && read.arguments).toEqual(expected);
 });
 
 test.each([
