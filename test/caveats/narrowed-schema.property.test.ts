@@ -11,7 +11,7 @@ import { sized } from "../support/size.js";
 import { randomPair } from "../vectors/differential/random-pairs.js";
 import { asked } from "./support.js";
 
-const PAIRS = sized(20_000, 400);
+const PAIRS = sized(6_000, 400);
 
 test(`${PAIRS} calls: a narrowed schema accepts what tool and hops allow, and little else`, {
   timeout: 0,

@@ -163,10 +163,10 @@ test("a server that lives on without its input or output is ended", async () => 
     const { ends, ask, tell } = await started();
     const { result } = await ask("pid");
     await tell(deed);
-    await sleep(50);
-    // A closed input is noticed at the next message.
-    await tell("echo").catch(() => {});
+    // A closed input is noticed at the first message after the server has closed it.
+    const nudging = setInterval(() => void tell("echo").catch(() => {}), 100);
     await gone((result as JsonObject)["pid"]);
+    clearInterval(nudging);
     expect((await until(() => ends[0])).code).toBe("server_ended");
   }
 });
