@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, renameSync } from "node:fs";
+import { CallOutcomes, type FailedCall } from "../../src/protocols/mcp/learn/call-outcomes.js";
 import {
   type LearnedLimits,
   type LeftOut,
@@ -6,7 +7,6 @@ import {
   type OpenArgument,
   type RecordedCall,
 } from "../../src/protocols/mcp/learn/learned-limits.js";
-import { callsOfLine } from "../../src/protocols/mcp/learn/recorded-calls.js";
 import { readRecording } from "../../src/protocols/mcp/learn/recording.js";
 import { putPrivateFile } from "../../src/storage/new-file.js";
 import { errorCode, isErrno } from "../../src/system/error-code.js";
@@ -40,6 +40,8 @@ export interface Places {
 /** What a recording has. */
 interface Seen {
   readonly calls: readonly RecordedCall[];
+  /** Calls from which nothing is learned. */
+  readonly failed: readonly FailedCall[];
   /** The number of messages that a gate refuses, whatever the token, by the reason. */
   readonly refused: ReadonlyMap<string, number>;
   /** The number of lines of the file that are not of a recording. */
@@ -68,7 +70,7 @@ export async function learnToken(
     { ...options, output: places.token },
     { grant, ...lifetime, ...learned.hop },
   );
-  const before = writeRequest(options, places, learned, written);
+  const before = writeRequest(options, places, learned, seen.failed, written);
   const { id, issued, expires: end, hop } = written.minted;
   // A gate with several servers has a configuration of its own, and one token for all of them.
   const isAlone = options.server === undefined;
@@ -84,6 +86,7 @@ export async function learnToken(
     calls: Object.fromEntries(learned.calls),
     open: learned.open,
     leftOut: learned.leftOut,
+    failed: failedCalls(seen),
     refused: Object.fromEntries(seen.refused),
     id,
     grant,
@@ -103,24 +106,14 @@ export async function learnToken(
 }
 
 async function readSeen(recording: string, server: string | undefined): Promise<Seen> {
-  const before = server === undefined ? "" : `${server}/`;
-  const calls: RecordedCall[] = [];
-  const refused = new Map<string, number>();
+  const outcomes = new CallOutcomes();
   let unreadable = 0;
   let lines = 0;
   try {
     for await (const line of readRecording(recording)) {
       lines++;
-      if (line === undefined) {
-        unreadable++;
-        continue;
-      }
-      const found = callsOfLine(line);
-      if (found.ok) {
-        for (const call of found.calls) {
-          calls.push({ ...call, operation: `${before}${call.operation}` });
-        }
-      } else refused.set(found.reason, (refused.get(found.reason) ?? 0) + 1);
+      if (line === undefined) unreadable++;
+      else outcomes.add(line);
     }
   } catch (error) {
     if (!isErrno(error)) throw error;
@@ -128,17 +121,41 @@ async function readSeen(recording: string, server: string | undefined): Promise<
     const hint = "proviso mcp learn -- COMMAND records a session; --recording names the file";
     throw environmentError("unreadable_file", message, hint);
   }
-  if (lines === 0 || unreadable < lines) return { calls, refused, unreadable };
+  if (lines === 0 || unreadable < lines) {
+    const before = server === undefined ? "" : `${server}/`;
+    const named = <C extends RecordedCall>(call: C): C => ({
+      ...call,
+      operation: `${before}${call.operation}`,
+    });
+    const { refused } = outcomes;
+    return {
+      calls: outcomes.calls.map(named),
+      failed: outcomes.failed.map(named),
+      refused,
+      unreadable,
+    };
+  }
   const message = `${printable(recording)} is not a recording of a session`;
   throw environmentError("unreadable_file", message, "proviso mcp learn -- COMMAND makes one");
 }
 
+/** The failed calls for a document. */
+function failedCalls({ failed }: Seen): readonly object[] {
+  return failed.map(({ operation, arguments: given, reason }) => ({
+    operation,
+    arguments: given,
+    reason,
+  }));
+}
+
 function nothingLearned(places: Places, learned: LearnedLimits, seen: Seen): CliError {
   const [first] = learned.leftOut;
-  const why =
-    first === undefined
+  const [failed] = seen.failed;
+  const without =
+    failed === undefined
       ? "there is no call in it"
-      : `nothing in it can be allowed: ${leftOutText(first)}`;
+      : `every call in it failed: ${printable(failed.operation)}: ${printable(failed.reason)}`;
+  const why = first === undefined ? without : `nothing in it can be allowed: ${leftOutText(first)}`;
   return new CliError({
     code: "nothing_learned",
     message: `no token was made of ${printable(places.recording)}: ${why}`,
@@ -147,7 +164,11 @@ function nothingLearned(places: Places, learned: LearnedLimits, seen: Seen): Cli
       first === undefined
         ? "use the server through its host, then end the session"
         : "--allow-broad allows it; or write limits of your own: proviso mcp token --help",
-    details: { leftOut: learned.leftOut, refused: Object.fromEntries(seen.refused) },
+    details: {
+      leftOut: learned.leftOut,
+      failed: failedCalls(seen),
+      refused: Object.fromEntries(seen.refused),
+    },
   });
 }
 
@@ -156,6 +177,7 @@ function writeRequest(
   options: LearnOptions,
   places: Places,
   learned: LearnedLimits,
+  failed: readonly FailedCall[],
   written: NewToken,
 ): string | undefined {
   const { grant, expires } = options;
@@ -172,7 +194,7 @@ function writeRequest(
         ]
       : []),
   ].map(printable);
-  const text = requestText(learned, { grant, expires, heading });
+  const text = requestText(learned, failed, { grant, expires, heading });
   try {
     const before = keepBefore(path, text);
     putPrivateFile(path, text, renameSync);
@@ -201,6 +223,7 @@ function seenLines(places: Places, { calls, open, leftOut }: LearnedLimits, seen
     ...[...calls].map(([operation, count]) => `  ${printable(operation)}, ${timesText(count)}`),
     ...indented("With any value:", open.map(openText)),
     ...indented("Seen, but not allowed:", leftOut.map(leftOutText)),
+    ...indented("Calls that failed, from which nothing is learned:", failedLines(seen.failed)),
     ...indented("Seen, but refused by a gate, whatever the token:", refused),
     ...(seen.unreadable === 0
       ? []
@@ -215,6 +238,12 @@ function openText({ operation, argument, isElements }: OpenArgument): string {
 function leftOutText({ operation, argument, reason }: LeftOut): string {
   const subject = argument === undefined ? operation : `${operation}, argument ${argument}`;
   return printable(`${subject}: ${reason}`);
+}
+
+function failedLines(failed: readonly FailedCall[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { operation } of failed) counts.set(operation, (counts.get(operation) ?? 0) + 1);
+  return [...counts].map(([operation, count]) => `${printable(operation)}, ${timesText(count)}`);
 }
 
 function indented(heading: string, lines: readonly string[]): readonly string[] {

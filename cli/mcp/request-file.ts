@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import type { HopInit } from "../../src/caveats/hop.js";
+import type { FailedCall } from "../../src/protocols/mcp/learn/call-outcomes.js";
 import type { LearnedLimits } from "../../src/protocols/mcp/learn/learned-limits.js";
 import { errorCode } from "../../src/system/error-code.js";
 import { absolutePath, type Context } from "../context.js";
 import { environmentError, usageError } from "../exit.js";
 import { closedListExpression, limitExpressions, nameList } from "../limit-words.js";
-import { printable, quoted } from "../output.js";
+import { cut, printable, quoted } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { refuseRepeats, toText } from "../verb.js";
 
@@ -35,9 +36,15 @@ interface RequestHead {
   readonly heading: readonly string[];
 }
 
-/** Writes learned limits as a request. */
+/** UTF-16 code units of the arguments, and of the error, of a failed call. */
+const SHOWN = 200;
+/** Failed calls that are listed. */
+const MOST_FAILED = 100;
+
+/** Writes learned limits as a request, with the calls that failed as comments. */
 export function requestText(
   { hop, calls, open, leftOut }: LearnedLimits,
+  failed: readonly FailedCall[],
   { grant, expires, heading }: RequestHead,
 ): string {
   const lines = [...heading.map(comment), "", `--grant ${grant}`];
@@ -65,7 +72,23 @@ export function requestText(
     const subject = argument === undefined ? operation : `${operation}, argument ${argument}`;
     lines.push(comment(`  ${printable(subject)}: ${printable(reason)}`));
   }
+  lines.push(...failedLines(failed));
   return `${lines.join("\n")}\n`;
+}
+
+function failedLines(failed: readonly FailedCall[]): readonly string[] {
+  if (failed.length === 0) return [];
+  const listed = failed.slice(0, MOST_FAILED).map(({ operation, arguments: given, reason }) => {
+    const words = `${operation} ${cut(JSON.stringify(given), SHOWN)}: ${cut(reason, SHOWN)}`;
+    return comment(`  ${printable(words)}`);
+  });
+  const rest = failed.length - listed.length;
+  return [
+    "",
+    comment("Calls that failed, from which nothing is learned:"),
+    ...listed,
+    ...(rest === 0 ? [] : [comment(`  and ${rest} more`)]),
+  ];
 }
 
 function comment(text: string): string {

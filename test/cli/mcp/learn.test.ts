@@ -112,6 +112,41 @@ describe("proviso mcp learn between a client and a real server", () => {
     expect(await allows(token, "write_file", { path: join(folder, "a.txt") })).toBe(false);
   });
 
+  test("learns nothing from calls that the server refuses, and lists them in the request", async () => {
+    const folder = join(bench.folder, "me", "docs");
+    mkdirSync(folder, { recursive: true });
+    bench.write("me/docs/a.txt", "one\n");
+    bench.write("me/docs/b.txt", "two\n");
+    const server = publishedServer("@modelcontextprotocol/server-filesystem", folder);
+    const { client, stderr } = await connectClient(
+      [process.execPath, MAIN, "mcp", "learn", "--name", "files", "--", ...server],
+      { env: { PROVISO_HOME: bench.home }, cwd: bench.folder },
+    );
+    const readText = (path: string) =>
+      client.callTool({ name: "read_text_file", arguments: { path } });
+    await readText(join(folder, "a.txt"));
+    expect(await readText("/etc/passwd")).toMatchObject({ isError: true });
+    expect(await readText("/etc/passwd")).toMatchObject({ isError: true });
+    await readText(join(folder, "b.txt"));
+    await client.callTool({ name: "list_directory", arguments: { path: "/etc" } });
+    await client.callTool({ name: "greet", arguments: {} }).catch(() => {});
+    await client.close();
+    expect(stderr()).toContain(
+      "Calls that failed, from which nothing is learned:\n  read_text_file, once\n  list_directory, once\n  greet, once\n",
+    );
+    const request = bench.read("home/files.request");
+    expect(request.match(/^--(?:op|arg) .*$/gm)).toEqual([
+      "--op read_text_file",
+      `--arg read_text_file:path under ${folder}`,
+    ]);
+    const [, failed = ""] = request.split("# Calls that failed, from which nothing is learned:\n");
+    expect(failed).toMatch(/^# {3}read_text_file {"path":"\/etc\/passwd"}: Access denied/);
+    expect(failed).toMatch(/^# {3}list_directory {"path":"\/etc"}: Access denied/m);
+    expect(failed).toMatch(/^# {3}greet {}: .*greet/m);
+    const made = await bench.json("mcp", "token", "--request", "home/files.request", "-o", "t");
+    expect(made).toMatchObject({ status: 0, hop: { operations: ["read_text_file"] } });
+  });
+
   test("keeps PROVISO_ variables from the server, and their values and tokens from the recording", async () => {
     const server = publishedServer("@modelcontextprotocol/server-everything", "stdio");
     const env = {
@@ -255,6 +290,7 @@ describe("proviso mcp learn from a recording", () => {
           params: { messages: [{ content: "/etc" }], maxTokens: 5 },
         }),
         line("server", {
+          id: 2,
           result: {
             resultType: "input_required",
             inputRequests: {
@@ -287,6 +323,66 @@ describe("proviso mcp learn from a recording", () => {
     expect(Object.keys(refused)).toEqual([expect.stringContaining("cannot be judged")]);
     const { stdout } = await bench.run(["mcp", "learn", "--recording", "r", "--name", "n"]);
     expect(stdout).toContain("Passed over lines that are not of a recording: 1");
+  });
+
+  test("learns from no call that was answered with an error, in whichever session, era or direction", async () => {
+    const said = (from: string, message: object): string =>
+      JSON.stringify({ time: "", from, text: JSON.stringify({ jsonrpc: "2.0", ...message }) });
+    const asked = (id: number, name: string, given: object = {}): string =>
+      said("host", { id, ...call(name, given) });
+    const answered = (id: number, result: object): string => said("server", { id, result });
+    const error = { code: -32602, message: "no\nsuch" };
+    bench.write(
+      "r",
+      [
+        asked(1, "good"),
+        answered(1, { content: [] }),
+        // The next session has the same ids.
+        asked(1, "bad", { path: "/etc/passwd" }),
+        asked(2, "good", { path: "/srv/me/a" }),
+        said("server", { id: 1, error }),
+        answered(2, { content: [] }),
+        // Made again, with success and without.
+        asked(3, "ask", { path: "/srv/me/a" }),
+        answered(3, { resultType: "input_required", inputRequests: {} }),
+        asked(4, "ask", { path: "/srv/me/a" }),
+        answered(4, { content: [] }),
+        asked(5, "ask", { path: "/etc/shadow" }),
+        answered(5, { resultType: "input_required", inputRequests: {} }),
+        asked(6, "ask", { path: "/etc/shadow" }),
+        answered(6, { isError: true, content: [{ type: "text", text: "denied" }] }),
+        // Tasks of both eras.
+        asked(7, "old-task"),
+        answered(7, { task: { taskId: "t1", status: "working" } }),
+        said("host", { id: 8, method: "tasks/result", params: { taskId: "t1" } }),
+        answered(8, { isError: true, content: [{ type: "text", text: "late" }] }),
+        asked(9, "new-task"),
+        answered(9, { resultType: "task", taskId: "t2", status: "working" }),
+        said("host", { id: 10, method: "tasks/get", params: { taskId: "t2" } }),
+        answered(10, { taskId: "t2", status: "failed", error }),
+        // The server asks the host, by ids of its own.
+        asked(11, "good", { path: "/srv/me/b" }),
+        said("server", { id: 11, method: "sampling/createMessage", params: { maxTokens: 5 } }),
+        said("host", { id: 11, error }),
+        answered(11, { content: [] }),
+        asked(12, "unanswered"),
+      ].join("\n"),
+    );
+    const { hop, failed } = await learn("r", "--name", "n");
+    expect(hop.operations).toEqual(["ask", "good", "unanswered"]);
+    expect(hop.operationConstraints.ask).toEqual({ path: "/srv/me/a" });
+    const reasons = failed.map((one: Document) => [one["operation"], one["reason"]]);
+    expect(reasons).toEqual([
+      ["bad", "no\nsuch"],
+      ["ask", "the server asked for more"],
+      ["old-task", "late"],
+      ["new-task", "no\nsuch"],
+      ["client:sampling", "no\nsuch"],
+    ]);
+    expect(bench.read("home/n.request")).toContain('\n#   bad {"path":"/etc/passwd"}: no\\nsuch\n');
+    bench.write("none", [asked(1, "bad"), said("server", { id: 1, error })].join("\n"));
+    const none = await bench.run(["mcp", "learn", "--recording", "none"]);
+    expect(none.stderr).toContain("every call in it failed: bad: no\\nsuch");
   });
 
   test("writes nothing for a recording without calls, for another kind of file, or for a missing file", async () => {

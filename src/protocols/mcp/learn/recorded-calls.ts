@@ -9,8 +9,15 @@ import { HOST_LIMITS, type Message, readMessage, SERVER_LIMITS } from "../messag
 import type { RecordedCall } from "./learned-limits.js";
 import type { RecordedLine } from "./recording.js";
 
+/** A recorded line as a gate reads it. */
+interface ReadLine {
+  /** `undefined` if it is no message. */
+  readonly message: Message | undefined;
+  readonly asks: LineCalls;
+}
+
 /** What a recorded line asks for. */
-export type LineCalls =
+type LineCalls =
   | { readonly ok: true; readonly calls: readonly RecordedCall[] }
   /** A gate would refuse the line, whatever the token. The reason is a sentence part. */
   | { readonly ok: false; readonly reason: string };
@@ -18,13 +25,15 @@ export type LineCalls =
 const NONE: LineCalls = { ok: true, calls: [] };
 const URL_ELICITATION_REQUIRED = -32042;
 
-/** Returns the calls that a gate judges of a recorded line: those of the host, and what the server asks of the host. */
-export function callsOfLine({ from, text }: RecordedLine): LineCalls {
+/** Reads a line, and the calls in it that a gate judges: those of the host, and what the server asks of the host. */
+export function readLine({ from, text }: RecordedLine): ReadLine {
   const isHost = from === "host";
   const read = readMessage(text, isHost ? HOST_LIMITS : SERVER_LIMITS);
   // Servers also write what is no message, and hosts end their lines with spaces.
-  if (!read.ok) return isHost && text.trim() !== "" ? read : NONE;
-  return isHost ? hostCalls(read.message) : { ok: true, calls: serverCalls(read.message) };
+  if (!read.ok) return { message: undefined, asks: isHost && text.trim() !== "" ? read : NONE };
+  const { message } = read;
+  const asks: LineCalls = isHost ? hostCalls(message) : { ok: true, calls: serverCalls(message) };
+  return { message, asks };
 }
 
 function hostCalls({ text, value, method = "", kind }: Message): LineCalls {
