@@ -3,7 +3,7 @@ import { isErrno } from "../../src/system/error-code.js";
 import { cut, escapedJson } from "../output.js";
 import type { Answer, Fault } from "./answer.js";
 
-/** Another implementation, which answers one request after another. */
+/** A program that implements the specification and is to be tested. It answers one request at a time. */
 export interface Implementation {
   ask(request: object): Promise<Answer>;
   /** Why the program could not be started. */

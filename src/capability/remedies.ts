@@ -3,7 +3,10 @@ import type { Authority } from "../caveats/authority.js";
 import { authorityOver } from "../caveats/operation-authority.js";
 import type { Denial } from "./denial.js";
 
-/** Most denials that have a remedy: protocols pass on no more of them, and some of the remedies would not do. */
+/**
+ * A refusal with more denials gets no remedies: protocols pass on only 32 denials, and a part of the remedies would not
+ * make the call allowed.
+ */
 const MOST_REMEDIES = 32;
 
 /** A refused call. */

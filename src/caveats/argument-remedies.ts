@@ -130,7 +130,7 @@ function pointerTo([top, ...inside]: ArgumentPath): string {
     : argumentName([top, ...inside]);
 }
 
-/** Returns the arguments with all remedies applied, in their order. */
+/** Applies the remedies one after another, in the order given, and returns the changed arguments. */
 export function applyRemedies(given: Arguments, remedies: readonly ArgumentRemedy[]): Arguments {
   return remedies.reduce<Arguments>((changed, remedy) => {
     const value = remedy.kind === "set_argument" ? remedy.value : undefined;

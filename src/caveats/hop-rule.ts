@@ -101,8 +101,8 @@ export interface HopRule<Value> {
   /** Returns the problems of a value that was read from a caveat. */
   problems(value: Json, suggest: Suggest): readonly HopProblem[];
   /**
-   * Converts a program's value to canonical form. Any other value is returned unchanged, so that `problems`
-   * refuses it.
+   * Converts a value from a program to canonical form. A value that has no canonical form is returned unchanged;
+   * `problems` then refuses it.
    */
   canonical(value: unknown): unknown;
   /**

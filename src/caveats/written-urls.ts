@@ -11,7 +11,7 @@ interface Place {
   readonly port: string;
   /** True if the URL has a port. */
   readonly hasPort: boolean;
-  /** A folder; `undefined` for any path. */
+  /** The folder that limits the path; `undefined` if every path is allowed. */
   readonly path: string | undefined;
 }
 

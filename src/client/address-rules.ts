@@ -9,8 +9,8 @@ export interface AllowedOrigins {
   readonly allowHosts?: readonly string[] | undefined;
 }
 
-// From IANA's special-purpose registries: addresses that are not globally reachable, multicast, and addresses
-// that embed an IPv4 address. Of IPv6, only 2000::/3 is assigned at all.
+// From IANA's special-purpose registries: multicast addresses, addresses that are not globally reachable, and
+// addresses that embed an IPv4 address. In IPv6, IANA has assigned global addresses only in 2000::/3.
 const REFUSED_IPV4: readonly (readonly [network: string, prefix: number, what: string])[] = [
   ["0.0.0.0", 8, "an unspecified"],
   ["10.0.0.0", 8, "a private"],

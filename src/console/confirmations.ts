@@ -30,7 +30,7 @@ export interface Confirmation extends Confirming {
 
 /** Milliseconds from the start of the authorization request until the confirmation expires. */
 const WINDOW = 5 * 60 * 1000;
-/** Most characters of a form that fits into a cookie with the other sealed values. */
+/** Longest form, in characters, that fits into the cookie beside the other sealed values. */
 const MOST_FORM = 2000;
 
 /** Returns when a confirmation expires, in milliseconds since 1970. */

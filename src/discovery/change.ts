@@ -52,7 +52,7 @@ function words(before: Json | undefined, after: Json | undefined): string {
   return innerWords(before, after);
 }
 
-/** Most characters of a value that is shown in full. */
+/** Longest value that is shown in full, in characters. */
 const MOST_SHOWN = 80;
 
 /** Describes a value: in full if it is short, otherwise by its type and size. */

@@ -149,7 +149,7 @@ function signatureRemarks(document: JsonObject): readonly Remark[] {
   });
 }
 
-/** Most characters of a protected header that is parsed. */
+/** Longest protected header that is parsed, in characters. */
 const MAX_HEADER = 16_384;
 
 function hasAlgorithm(header: string): boolean {

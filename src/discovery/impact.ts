@@ -92,7 +92,7 @@ function words(ranges: readonly VersionRange[]): string {
 /** Returns the change of an interface's versions: breaking if one is no longer spoken. */
 function versions({ path, before, after }: Difference): CardChange {
   const [was, is] = [rangesIn(before), rangesIn(after)];
-  // There are too many to compare one by one.
+  // If there are too many ranges to compare, the change counts as a loss.
   const isLost =
     was.length + is.length > MOST_RANGES ||
     edges([...was, ...is]).some((one) => isInAny(one, was) && !isInAny(one, is));
@@ -191,7 +191,7 @@ function isRelaxed(param: string, before: Json | undefined, after: Json | undefi
   return typeof before === "number" && typeof after === "number" && after > before;
 }
 
-/** Tests whether the capability extension's params may refuse a caller, where they said nothing before. */
+/** Returns whether a newly added parameter of the capability extension may refuse a caller. */
 function isStricter(param: string, after: Json | undefined): boolean {
   if (param === "ambientAuthority" || param === "undeclaredAmbient") return after === "refused";
   if (param === "capabilitiesRequired") return after === true;

@@ -22,9 +22,9 @@ export interface UnknownMember {
 }
 
 /**
- * Returns the remark on an unknown property. Readers ignore it (A2A 1.0, section 5.7), so most findings are
- * remarks. It is a warning if readers miss something: the property looks misspelt, or its version has another
- * property for the same.
+ * Returns the finding on an unknown property. Usually it is a remark, because readers ignore such a property (A2A
+ * 1.0, section 5.7). It is a warning if the property looks misspelt, or if readers of the card's version look for
+ * the same thing in another property, which the card lacks.
  */
 export function memberRemark(member: UnknownMember, suggest: Suggest): Remark {
   const path = pointer(member.here, member.name);

@@ -142,7 +142,7 @@ function readExtensions(card: JsonObject, faults: Faults): Extensions {
   };
 }
 
-/** Most capabilities in one card that are not in any registry. */
+/** Maximum number of unregistered capabilities in one card. */
 const MOST = 256;
 
 /** Reads the flags under `capabilities`, including A2A's own, and in the contract's params. */

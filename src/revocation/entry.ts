@@ -125,7 +125,7 @@ export function mergeBounds(known: Bounds, added: Bounds): Bounds {
   };
 }
 
-/** Returns whether a record revokes everything that another record of the same object does, for as long. */
+/** Returns whether `known` revokes everything that `added` revokes, for at least as long. Both are of one object. */
 export function covers(known: RevocationRecord, added: RevocationRecord): boolean {
   if ((known.before ?? 0) < (added.before ?? 0)) return false;
   return known.until === undefined || (added.until !== undefined && known.until >= added.until);

@@ -10,7 +10,7 @@ const IMMEDIATE = "BEGIN IMMEDIATE";
 /** Milliseconds between two attempts. */
 const PAUSE = 5;
 
-/** Runs `attempt`, and retries it for this many milliseconds while another process holds the lock. */
+/** Runs `attempt`. While another process holds the lock, retries it for at most `patience` milliseconds. */
 export async function withPatience(patience: number, attempt: () => void): Promise<void> {
   const until = performance.now() + patience;
   for (;;) {

@@ -21,7 +21,7 @@ export function corrupt(database: string, detail: string, cause?: unknown): Stor
   return new StorageError("store_corrupt", database, { detail, cause });
 }
 
-/** Checks an integer. @throws TypeError if the value is not one. */
+/** Returns the value. @throws TypeError if it is not an integer. */
 export function whole(value: unknown): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   throw new TypeError("the stored number is not whole");

@@ -117,10 +117,10 @@ test("the shortest possible token is as long as the search assumes", () => {
   expect(seen).toEqual([macaroonToText(root)]);
 });
 
-describe("the search for tokens is bounded", () => {
+describe("the bound of the search for tokens", () => {
   const foreign = (count: number): string[] => Array.from({ length: count }, () => mint(stranger));
 
-  test("in the number of candidate strings that it judges", () => {
+  test("limits the number of candidate strings that are judged", () => {
     expect(look(foreign(MAX_CANDIDATES))).toBe("none");
     expect(look(foreign(MAX_CANDIDATES + 1))).toBe("too_many");
     expect(look(foreign(MAX_CANDIDATES + 1).join(" "))).toBe("too_many");
@@ -128,13 +128,13 @@ describe("the search for tokens is bounded", () => {
     expect(look([TOKEN, ...foreign(MAX_CANDIDATES)].reverse())).not.toBe("none");
   });
 
-  test("the bounds count all values of one search together", () => {
+  test("counts all values of one search together", () => {
     const search = new TokenSearch((text) => issuer.isAuthentic(text));
     expect(search.look(foreign(40))).toBe("none");
     expect(search.look(foreign(40))).toBe("too_many");
   });
 
-  test("but strings that cannot be a token do not count", () => {
+  test("does not count strings that cannot be a token", () => {
     const run = Buffer.alloc(150_000, 2).toString("base64");
     expect(look([run, Buffer.from(run).toString("base64"), "AgEA".repeat(40_000)])).toBe("none");
     const items = Array.from({ length: 500 }, (_, at) => ({ i: at, text: "x".repeat(300) }));

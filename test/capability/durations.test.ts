@@ -32,7 +32,7 @@ describe("a duration as expires or notBefore in attenuate", () => {
       { notBefore: "1m", expires: "1h" },
       { expires: "2030-01-01T00:15:00Z", notBefore: "2030-01-01T00:01:00Z" },
     ],
-  ])("%s", (_, hop, expected) => {
+  ])("%s is written as a time, at most the token's own expiry", (_, hop, expected) => {
     expect(appended(hop)).toEqual(expected);
   });
 

@@ -14,7 +14,7 @@ import { append, codes, denials, fixture, GET, mint, NOW, utf8 } from "./support
 
 const TOO_LONG = "x".repeat(2049);
 
-describe("an identifier past 2,048 bytes in a token", () => {
+describe("the limit of 2,048 bytes for the identifier of a token", () => {
   const reason = (text: string): unknown => {
     const [first, ...others] = denials(issuer.authorize(text, GET));
     expect(others).toEqual([]);
@@ -27,28 +27,28 @@ describe("an identifier past 2,048 bytes in a token", () => {
   ];
   const long = withIdentifier(TOO_LONG);
 
-  test("is refused as too large", () => {
+  test("refuses 2,049 bytes as too large", () => {
     expect(reason(long)).toEqual(IDENTIFIER);
   });
 
-  test("is reported before caveats that are too long or too many", () => {
+  test("is checked before the length and the number of the caveats", () => {
     expect(reason(append(long, "x".repeat(8193)))).toEqual(IDENTIFIER);
     const many = Array<string>(33).fill('{"purpose":"a"}').reduce(append, long);
     expect(reason(many)).toEqual(IDENTIFIER);
   });
 
-  test("is reported before a fault later in the token", () => {
+  test("is checked before a fault later in the token is found", () => {
     const bytes = Buffer.from(long, "base64url");
     const cut = bytes.subarray(0, bytes.length - 8).toString("base64url");
     expect(reason(cut)).toEqual(IDENTIFIER);
   });
 
-  test("is one byte too long: 2,048 bytes are read", () => {
+  test("allows exactly 2,048 bytes", () => {
     const [, rule] = reason(withIdentifier("x".repeat(2048))) as string[];
     expect(rule).toBe("identifier_malformed");
   });
 
-  test("is refused in a discharge too", () => {
+  test("holds for a discharge too", () => {
     const root = parseMacaroon(needing(TOKEN, "a"));
     const discharge = createMacaroon(createRootKey(utf8("third")), { identifier: TOO_LONG });
     const text = writeMacaroons([root, bindDischarge(root, discharge)], "v2");

@@ -91,7 +91,7 @@ describe("at most 16 reasons are reported", () => {
     );
   });
 
-  test("for arguments that nothing is left of", () => {
+  test("for arguments whose limits leave no value", () => {
     const hop = (value: number): string => {
       const limits = many(200, "a")
         .sort()

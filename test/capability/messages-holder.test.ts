@@ -71,11 +71,11 @@ describe("the warnings of inspect", () => {
   });
 });
 
-describe("the message for misuse of attenuate, bindDischarges and mint", () => {
+describe("the message for misuse of a function", () => {
   const other = macaroonToText(createMacaroon(createRootKey(utf8("third")), { identifier: "a" }));
   const both = bindDischarges(needing(TOKEN, "a"), [other]);
 
-  test("binding to, or attenuating, a token that already has discharges", () => {
+  test("says that a token with discharges can be neither bound to others nor attenuated", () => {
     expect(() => bindDischarges(both, [other])).toThrow(
       "the token is followed by discharges already",
     );
@@ -120,13 +120,13 @@ describe("the message for misuse of attenuate, bindDischarges and mint", () => {
     expect(misuse(() => mint(issuer, request))).toBe(message);
   });
 
-  test("a newer identifier version", () => {
+  test("says that the version of an identifier is not 1", () => {
     expect(misuse(() => encodeIdentifier({ ...PARTS, v: 2 } as never))).toBe(
       "the identifier's version is not 1; a newer checker may know it",
     );
   });
 
-  test("limits can only be lowered", () => {
+  test("says that a limit can only be lowered", () => {
     expect(misuse(() => fixture({ limits: { caveats: 33 } }))).toBe(
       "limits.caveats can only be lowered: at most 32, not 33",
     );

@@ -17,7 +17,9 @@ const SEED = Number(process.env["PROVISO_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 // Texts are used repeatedly for a while, as by real callers; otherwise small caches would never hit.
 const PHASE = 200;
 
-test(`with and without a cache, ${STEPS} steps have the same answers`, { timeout: 300_000 }, () => {
+test(`authorize gives the same ${STEPS} answers with and without the verification cache`, {
+  timeout: 300_000,
+}, () => {
   const random = new Random(SEED);
   const world = new World();
   const uncached = new Uncached(world);

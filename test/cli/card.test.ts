@@ -313,7 +313,7 @@ describe("card explains why there is no card", () => {
     expect(target.requests).toHaveLength(0);
   });
 
-  test("no server, no HTTP and no TLS are told apart", async () => {
+  test("the message tells whether nothing listens, the server does not speak HTTP, or it does not speak TLS", async () => {
     const free = await listening(createSocketServer());
     await new Promise((resolve) => free.server.close(resolve));
     const mail = await listening(

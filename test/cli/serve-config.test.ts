@@ -301,7 +301,7 @@ describe("a fault in what the configuration refers to is refused by its field", 
     ["an import of a missing file", 'import "./absent.mjs";', "Cannot find module "],
     ["an import of a missing package", 'import "no-such-package";', "Cannot find package "],
     ["an error while it loads", '\nthrow new Error("no index");', /: no index \(at .*mjs:2:7\)$/],
-  ])("because its module of skills has %s", (_, text, message) =>
+  ])("because the module of skills has %s; the message names the module", (_, text, message) =>
     refusesSkills("run", text, message),
   );
 
@@ -322,11 +322,11 @@ describe("a fault in what the configuration refers to is refused by its field", 
       '\nimport { b } from "./one.mjs";',
       /mjs:2: .* named 'b'$/,
     ],
-  ])("because its module of skills has %s", (_, text, message) =>
+  ])("because the module of skills has %s; the message names the module", (_, text, message) =>
     refusesSkills("spawned", text, message),
   );
 
-  test("also in a separate file of policy or tokens", async () => {
+  test("also if it is in a separate file of the policy or of the tokens", async () => {
     bench.write("policy.json", JSON.stringify({ rules: [{ grant: "g", operation: "*" }] }));
     const policy = await refusal({ ...CONFIG, policy: "policy.json" });
     expect(policy.error["message"]).toContain(`${bench.folder}/policy.json: 3 things are wrong`);

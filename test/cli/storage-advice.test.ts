@@ -32,6 +32,6 @@ test.each([
   ["store_folder_unwritable", "let this user write to the folder /a/b"],
   ["key_file_unwritable", "let this user write to the folder /a, on a disk with space left"],
   ["store_version", "use the version of proviso that made it, or a later one"],
-] as const)("the advice for %s", (code, advice) => {
+] as const)("the advice for the storage error %s is: %s", (code, advice) => {
   expect(adviceForStorage(new StorageError(code, "/a/b"))).toBe(advice);
 });

@@ -243,7 +243,7 @@ function pointers(value: Json, path = ""): readonly string[] {
   });
 }
 
-test("any change anywhere is listed", () => {
+test("compareCards lists a change for every difference between two cards", () => {
   const place = fc.constantFrom(...pointers(BASE));
   const value = fc.oneof(fc.constant(undefined), fc.jsonValue({ maxDepth: 2 }));
   fc.assert(

@@ -147,13 +147,15 @@ describe("invalid front matter gives no fields, and a reason", () => {
   ])("%s", (_, yaml, problem) => {
     expect(within(yaml)).toEqual({ fields: {}, problem: expect.stringMatching(problem) });
   });
+});
 
-  test("but 64 fields are accepted", () => {
+describe("front matter at a limit", () => {
+  test("is read with 64 fields", () => {
     const { fields } = within(Array.from({ length: 64 }, (_, at) => `f${at}: 1`).join("\n"));
     expect(Object.keys(fields)).toHaveLength(64);
   });
 
-  test("if it is longer than 64 KiB, or not UTF-8", () => {
+  test("is refused if it is longer than 64 KiB, or not UTF-8", () => {
     const unclosed = /not closed by "---" within 65536 bytes/;
     const padded = (length: number): Uint8Array =>
       bytes(`---\ntitle: x\n${"#\n".repeat(2)}#${"x".repeat(length)}\n---\nThe text.\n`);
@@ -166,7 +168,7 @@ describe("invalid front matter gives no fields, and a reason", () => {
     expect(read(broken)).toEqual({ fields: {}, problem: "its front matter is not UTF-8" });
   });
 
-  test("but not if the text after it ends inside a character", () => {
+  test("is read if the text after it ends inside a character", () => {
     const cut = Buffer.concat([bytes("---\ntitle: x\n---\n"), Buffer.of(0xf0, 0x9f)]);
     expect(read(cut)).toEqual({ fields: { title: "x" } });
   });

@@ -45,7 +45,7 @@ onBothDatabases((place, dialect) => {
   });
 
   test.for([1, 2])(
-    "a call whose write failed is not acknowledged, even if the last of %i swallows the failure",
+    "of %i grouped writes, only those that were stored are acknowledged, even if the last catches its error",
     async (count) => {
       const [database] = await opened();
       await put(database, "taken");

@@ -125,7 +125,7 @@ throughStores((place) => {
     expect(new Set(given.values()).size).toBe(2500);
   });
 
-  test("a name that this store did not write is reported as the store's error", async () => {
+  test("a resource name in the database that the store cannot have written is store_corrupt", async () => {
     const database = await opened();
     await tablesOf(database).write((db) =>
       db

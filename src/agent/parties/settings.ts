@@ -24,7 +24,7 @@ interface PartyLifetimes {
 }
 
 interface PartyBounds {
-  /** Most unlinked hosts that have registered within an hour; 1,000 unless given. */
+  /** Maximum number of unlinked hosts that may register within an hour; 1,000 unless given. */
   readonly pendingHosts?: number;
   /** Most unlinked hosts per hour from one IPv4 address, or one IPv6 network of 64 bits; 20 unless given. */
   readonly pendingHostsPerAddress?: number;

@@ -24,8 +24,8 @@ export interface JsonRpcOptions {
 }
 
 /**
- * Answers A2A's JSON-RPC after `before`, with the SDK's transport. The SDK's own Express handler always answers
- * with 200, and prints each refused stream.
+ * Answers the JSON-RPC requests that `before` has passed on, through the SDK's transport. The SDK's own Express
+ * handler is not used: it answers every request with 200, and prints each refused stream to the console.
  */
 export function jsonRpc({ handler, userBuilder, onFailure }: JsonRpcOptions): RequestHandler {
   const transport = new JsonRpcTransportHandler(handler);

@@ -87,7 +87,7 @@ export function isRoot(path: string): boolean {
 
 const WORDS = /^(?:message:(?:send|stream)|tasks|pushNotificationConfigs|extendedAgentCard)?$/i;
 
-/** Removes the parts of a path that a caller chooses, for the log: an id could be a secret by mistake. */
+/** Replaces, for the log, the parts of a path that the caller chose: in the place of an id there may be a secret. */
 export function routeOf(path: string): string {
   const parts = path.split("/").map((part) => {
     if (WORDS.test(part)) return part;

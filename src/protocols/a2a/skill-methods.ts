@@ -12,7 +12,7 @@ import { asMessage } from "./outline.js";
 import type { OwnMethod } from "./own-methods.js";
 import { type Ending, endingOf, keptEnding, type RunLimits } from "./task-endings.js";
 
-/** Dependencies of calls of skills. */
+/** Dependencies of the methods that call skills. */
 export interface SkillMethodOptions extends RunLimits {
   readonly agent: IssuingAgent;
   readonly calls: AdmittedCalls;

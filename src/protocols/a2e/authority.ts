@@ -123,8 +123,9 @@ export class SessionAuthority {
   }
 
   /**
-   * Returns whether the tokens allow any operation of a capability. @param operations - The operations that
-   * plugins serve.
+   * Returns whether the tokens allow at least one of the operations that the plugins serve, and if not, why.
+   *
+   * @param operations - The operations that the plugins serve.
    */
   verdict(name: CapabilityName, operations: readonly string[]): Verdict {
     if (this.#held === undefined) return { enabled: true };

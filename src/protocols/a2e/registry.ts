@@ -107,7 +107,7 @@ export class Registry {
     return all.find((sdk) => Object.hasOwn(sdk, type))?.[type];
   }
 
-  /** Returns the handler of the first plugin that serves an operation with a name. */
+  /** Returns the handler of `operation` from the first plugin that handles `name`. */
   find(capability: CapabilityName, operation: string, name?: string): Handler | undefined {
     const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
     return handlers.find(({ operation: { handles } }) => handles === undefined || handles(name));

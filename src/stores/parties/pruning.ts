@@ -55,7 +55,7 @@ type Ending = "grants" | "agents" | "hosts";
 /** How far the records of each kind have been examined; the next call continues there. */
 export type PruneCursors = { [Kind in Ending]?: PruneCursor | undefined };
 
-/** Most pages of each kind that one call reads. */
+/** One call reads at most this many pages of each kind. */
 const PAGES = 50;
 
 /**

@@ -1,5 +1,5 @@
-// The shapes of stored records, which are checked when they are read; a damaged record is an error of the
-// database.
+// Stored records are checked against these shapes when they are read. A record that does not have its shape is
+// reported as a damaged database.
 
 import type {
   AgentGrant,

@@ -48,7 +48,7 @@ throughStores((place) => {
     expect((await addressed(given, 5, "alice")).approval?.method).toBe("backchannel");
   });
 
-  test("requests of a user's own hosts take no room of strangers, and are listed before theirs", async () => {
+  test("requests of a user's own hosts do not count against the limit for strangers, and are listed first", async () => {
     const given = await opened({ bounds: { pendingPerUser: 2, pendingPerAgent: 3 } });
     const { parties } = given;
     await linkedHost(given);

@@ -101,7 +101,7 @@ test.each([
     { servers: { a: { url: "http://127.0.0.1/mcp" } }, resolvePaths: true },
     "--resolve-paths is for servers",
   ],
-])("%j is refused", async (value, message) => {
+])("mcp gate refuses the configuration %j", async (value, message) => {
   await bench.init();
   config(value);
   const { status, stderr } = await bench.run(["mcp", "gate", "--config", "gate.json"]);

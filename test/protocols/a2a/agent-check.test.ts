@@ -262,15 +262,18 @@ describe("what an agent does is compared with its card:", () => {
   test.each([
     [{ params: { capabilities: { streaming_message: true } } }, "done"],
     [{}, "undeclared capability_undeclared"],
-  ])("streams a message in pieces, with the card %j", async (parts, expected) => {
-    const agent = await agentOf(parts);
-    agent.answers.stream = [message({ metadata: { partial: true } })];
-    const holder = await withCapability(await agent.client(), TOKEN);
-    const read = async (): Promise<void> => {
-      for await (const _event of holder.sendMessageStream(callOf("s", {})));
-    };
-    expect(await codeOf(read())).toBe(expected);
-  });
+  ])(
+    "a message in pieces is reported unless the card declares streaming_message: %j",
+    async (parts, expected) => {
+      const agent = await agentOf(parts);
+      agent.answers.stream = [message({ metadata: { partial: true } })];
+      const holder = await withCapability(await agent.client(), TOKEN);
+      const read = async (): Promise<void> => {
+        for await (const _event of holder.sendMessageStream(callOf("s", {})));
+      };
+      expect(await codeOf(read())).toBe(expected);
+    },
+  );
 
   test("is reported to onDrift, if set, and the answer still reaches the caller", async () => {
     const agent = await agentOf();

@@ -199,13 +199,16 @@ test.each<[about: string, addresses: readonly string[], expected: string]>([
   // The SDK resolves the name again, and may use either address.
   ["a public address and a loopback one", ["8.8.8.8", "127.0.0.1"], "address_refused"],
   ["no address", [], "card_unreachable"],
-])("an interface's name that resolves to %s", async (_, addresses, expected) => {
-  const client = await clientFor(cardAt(["https://agent.example/rpc"]), async () => {
-    throw new Error("sent");
-  });
-  const resolve = async () => addresses.map((address) => ({ address, family: 4 }));
-  expect(await codeOf(client, { discovery: { resolve } })).toContain(expected);
-});
+])(
+  "a client whose interface's name resolves to %s, given as %j, gets: %s",
+  async (_, addresses, expected) => {
+    const client = await clientFor(cardAt(["https://agent.example/rpc"]), async () => {
+      throw new Error("sent");
+    });
+    const resolve = async () => addresses.map((address) => ({ address, family: 4 }));
+    expect(await codeOf(client, { discovery: { resolve } })).toContain(expected);
+  },
+);
 
 describe("createAgentFetch", () => {
   test("follows no redirect", async () => {

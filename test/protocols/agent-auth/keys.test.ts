@@ -338,8 +338,8 @@ describe("a host's key rotated without a proof", () => {
   });
 });
 
-describe("somebody else's key", () => {
-  test("a host that rotates to or enrols with another's key does not get it, and the owner can still use it", async () => {
+describe("a key that belongs to another host", () => {
+  test("does not go to a host that rotates to it or enrols with it, and its owner can still use it", async () => {
     const home = await bank();
     const mallory = await linked(home, "mallory");
     const victim = await driver(home);
@@ -355,7 +355,7 @@ describe("somebody else's key", () => {
     expect(own).toMatchObject({ principal: "alice", status: "active" });
   });
 
-  test("is still usable by its owner after another host that was given it is revoked", async () => {
+  test("is still usable by its owner after another host to which it was given is revoked", async () => {
     const home = await bank();
     const victim = await driver(home);
     await enrolled(home, "mallory", victim.host);
@@ -374,7 +374,7 @@ describe("somebody else's key", () => {
     expect(said(await mallory.asHost("/capability/list"))).toBe("200");
   });
 
-  test("is not proven by a claim, since a stranger may have named the agent", async () => {
+  test("is not proven by a claim of an agent, since a stranger may have named the agent", async () => {
     const home = await bank();
     const mallory = await driver(home);
     await mallory.register({ mode: "autonomous" });
@@ -388,7 +388,7 @@ describe("somebody else's key", () => {
     expect((await home.parties.agent(mallory.agentId))?.host).not.toBe(own?.id);
   });
 
-  test("is not proven by a JWT that names a stranger's agent", async () => {
+  test("is not proven by a JWT that names an agent of another host", async () => {
     const home = await bank();
     const mallory = await linked(home, "mallory");
     const victim = await linked(home);

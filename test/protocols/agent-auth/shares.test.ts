@@ -105,7 +105,7 @@ throughStores((place) => {
     expect(await answers(home, [address, address])).toEqual(["200", LATE]);
   });
 
-  test("a host that revokes itself counts for an hour", async () => {
+  test("a host that revokes itself counts against its address's limit of new hosts for an hour", async () => {
     const home = await opened({ pendingHostsPerAddress: 1 });
     const one = await driver(home);
     const headers = { "X-Forwarded-For": "192.0.2.1" };

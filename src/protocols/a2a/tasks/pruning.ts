@@ -7,8 +7,8 @@ import { keysIn } from "./messages.js";
 const MOST_KEYS = 1000;
 
 /**
- * Removes tasks not saved since `before`, push configurations without a task, and accesses that nothing refers
- * to.
+ * Removes tasks that were last saved before `before`, push configurations whose task is gone, and accesses that
+ * nothing refers to.
  *
  * @returns The number of tasks removed.
  */

@@ -43,7 +43,7 @@ export class TaskDatabase {
   }
 
   /**
-   * Returns whether a viewer may see what was made with the access of this number.
+   * Returns whether a viewer may see the objects that belong to the access with the number `seq`.
    *
    * @throws StorageError `store_corrupt` if the access does not exist.
    */

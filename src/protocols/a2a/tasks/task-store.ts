@@ -59,9 +59,9 @@ export async function openTaskStore(
 }
 
 /**
- * Tasks in a database. A task belongs to the principal and the capabilities with which it was first saved, as
- * set by {@link setTaskAccess}. Only requests with these capabilities, or with ones from which they were
- * narrowed, can see it; for all others it does not exist. Made by {@link openTaskStore}.
+ * Tasks in a database, as {@link openTaskStore} returns them. A task belongs to the principal and the capabilities
+ * with which it was first saved, as set by {@link setTaskAccess}. A request can see the task only if it presents
+ * these capabilities, or the ones from which they were narrowed; for every other request the task does not exist.
  */
 export class TaskStore implements SdkTaskStore {
   /** The push configurations of tasks, in the same database and with the same visibility. */
@@ -189,8 +189,8 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Removes tasks not saved since `before`, in any state, and push configurations without a task, in small
-   * transactions.
+   * Removes tasks in any state that were last saved before `before`, and push configurations whose task is gone.
+   * Works in small transactions.
    *
    * @param before - Milliseconds since 1970.
    * @returns The number of tasks removed.

@@ -32,14 +32,14 @@ export class EventStream {
     return !this.#res.writableEnded && !this.#res.destroyed;
   }
 
-  /** Sends a message; dropped if the caller is gone. */
+  /** Sends a message, or drops it if the HTTP client has disconnected. */
   write(text: string): void {
     if (!this.isOpen) return;
-    // Of a string, Node would count the characters.
+    // Node counts the bytes of a buffer, but the characters of a string.
     if (!this.#res.write(Buffer.from(`data: ${onOneLine(text)}\n\n`))) this.#unread.enforce();
   }
 
-  /** Fulfilled when the caller has room for another message, or is gone. */
+  /** Waits until the HTTP client can take another message, or has disconnected. */
   async room(): Promise<void> {
     if (!this.isOpen || !this.#res.writableNeedDrain) return;
     const stop = new AbortController();

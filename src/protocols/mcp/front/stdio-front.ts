@@ -35,8 +35,8 @@ const GRACE = 5000;
 const INTERNAL_ERROR = -32603;
 
 /**
- * Serves one host over standard streams. Fulfilled when the host has closed its end or is gone, or the signal is aborted,
- * and the session has been closed.
+ * Serves one host over standard streams, until the host closes its end, the host is gone, or the signal is aborted. The
+ * promise is fulfilled after the session has then been closed.
  */
 export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const front = new StdioFront(options);

@@ -36,7 +36,7 @@ export class HostRequests {
   readonly #open = new Map<string | number, AbortController>();
   /** Requests that have not been passed on or answered yet. */
   #working = 0;
-  /** Called, one each time, when one of them has been. */
+  /** Functions that end a wait in `receive`: each request that is passed on or answered calls one, the oldest first. */
   readonly #waiting: (() => void)[] = [];
   #ofSession: readonly string[] = [];
 

@@ -29,7 +29,7 @@ export class ToolCatalog {
     this.#pins = pins;
   }
 
-  /** Compares the tools in a page of a server's list with their pins. @returns Them, in their order. */
+  /** Compares the tools in a page of a server's list with their pins. @returns The tools, in that order. */
   async read(link: ServerLink, response: Message): Promise<readonly KnownTool[]> {
     const definitions = definitionsIn(response);
     const changed = await this.#pins.check(link.name, definitions);

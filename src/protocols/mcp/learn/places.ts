@@ -47,7 +47,7 @@ export function mayBePlaceName(name: string): boolean {
  * Returns the narrowest limit by folder, or by hosts and folder, that allows all of these strings; `undefined` if they
  * are not all paths or all URLs in the strict forms, or have no folder in common.
  *
- * @param most - Hosts at most.
+ * @param most - Maximum number of hosts.
  * @param allowBroad - Accepts `/`, folders of one segment such as `/home`, and origins that none of the URLs has.
  */
 export function placeLimit(

@@ -15,7 +15,7 @@ export interface AnswerReading {
   readonly resume: ((lastId: string) => Promise<IncomingMessage>) | undefined;
 }
 
-/** Milliseconds before a stream is opened again unless the server says, and at most. */
+/** Milliseconds before a stream is opened again: the default, and the most that a server can ask for. */
 export const RETRY = 1000;
 export const LONGEST_RETRY = 30_000;
 /** Reconnections in a row that bring no event. */

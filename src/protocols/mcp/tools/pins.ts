@@ -100,7 +100,7 @@ export class PinStore implements ToolPins {
    * Pins the changed definition of a tool in the place of the pinned one.
    *
    * @param pin - As {@link list} gives it.
-   * @returns `false` if the server has changed the definition again since, or gone back: nothing is pinned then.
+   * @returns `false`, and no pin changes, if the definition has changed again since `list`, or is the pinned one again.
    */
   async accept({ server, tool, changed }: ToolPin): Promise<boolean> {
     return this.#database.write(async (db) => {

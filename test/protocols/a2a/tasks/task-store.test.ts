@@ -316,7 +316,7 @@ throughStores((place) => {
     expect(await earlier()).toEqual([undefined, undefined]);
   });
 
-  test("a page ends before it becomes too large, and the next continues", async () => {
+  test("ends a page of tasks before it becomes too large, and continues on the next page", async () => {
     const store = await newStore(await place());
     const text = "x".repeat(400_000);
     for (const id of ["a", "b", "c", "d"]) {

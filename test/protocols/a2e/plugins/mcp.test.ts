@@ -143,7 +143,7 @@ if (FULL) {
   });
 }
 
-test("lists show only what the session may call", async () => {
+test("mcp/list shows only the servers and tools that the session may call", async () => {
   const mcp = plugin();
   const mayCall = (
     _: string,

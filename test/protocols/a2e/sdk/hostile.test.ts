@@ -169,7 +169,7 @@ test("a limit on resource handles holds for a handle at any place of a message",
   expect(await keys()).toEqual([]);
 });
 
-test("an argument does not replace the tool's name, and a property no argument", async () => {
+test("an argument cannot replace the tool's name, and a property cannot replace an argument", async () => {
   const held = newHeld();
   const skills: SessionPlugin = {
     name: "skills",

@@ -9,7 +9,7 @@ test.each([
   ["https://example.com/a?b=1#c", { uri: "https://example.com/a?b=1#c" }],
   ["demo://resource/1", { uri: "demo://resource/1" }],
   ["no scheme", { uri: "no scheme" }],
-])("%s is judged", (uri, expected) => {
+])("resourceArguments accepts the URI %s", (uri, expected) => {
   const read = resourceArguments(uri);
   expect(read.ok && read.arguments).toEqual(expected);
 });
@@ -43,7 +43,7 @@ test.each([
   "fi\nle:///data/x",
   "",
   "https://example.com/\ud800",
-])("%j cannot be judged", (uri) => {
+])("resourceArguments refuses the URI %j", (uri) => {
   expect(resourceArguments(uri)).toMatchObject({
     ok: false,
     denial: { code: "arguments_invalid", rule: "uri" },

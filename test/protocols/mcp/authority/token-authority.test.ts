@@ -188,7 +188,7 @@ test("the ledger has every decision: tool, named arguments, hop and reason, of e
   expect(JSON.stringify(events)).not.toContain("secret");
 });
 
-test("listeners hear of a revocation, of another token and of the end of its life", async () => {
+test("onChange reports a revocation, another token, and the expiry of a token", async () => {
   const own: string[] = [];
   let now = Date.now();
   const revocations = createRevocationList();

@@ -66,7 +66,7 @@ test.each([
   ],
   ["arguments in a string", calling('{"name":"read","arguments":"{\\"path\\":\\"/data\\"}"}')],
   ["params in an array", calling('["read",{"path":"/data"}]')],
-])("%s does not reach the server", async (_, line) => {
+])("the gate does not pass on to the server: %s", async (_, line) => {
   const { server } = await send([line]);
   expect(server.requests("tools/call")).toEqual([]);
 });

@@ -62,7 +62,7 @@ test.each([
   ["an answer to the host's id", { jsonrpc: "2.0", id: "host", result: { content: ["evil"] } }],
   ["a second answer", { jsonrpc: "2.0", id: 2, result: { content: ["evil"] } }],
   ["an answer as text", { jsonrpc: "2.0", id: "2", result: { content: ["evil"] } }],
-])("%s is dropped", async (_, evil) => {
+])("the gate drops from a server: %s", async (_, evil) => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.send(read("host"));
@@ -81,7 +81,7 @@ test.each([
     '{"jsonrpc":"2.0","id":2,"result":{"content":[]},"result":{"content":["evil"]}}',
   ],
   ["no JSON", "evil"],
-])("%s from a server is dropped", async (_, evil) => {
+])("the gate drops from a server, and logs as unreadable: %s", async (_, evil) => {
   const server = slowServer();
   const { host, log } = await openTestGate([server], READ);
   await host.send(read(1));
@@ -147,7 +147,7 @@ test("in the new era a caller who is gone cancels its request", async () => {
   });
 });
 
-test("a server that does not answer in time ends the request with a code", async () => {
+test("a request that the server does not answer in time fails with server_timeout", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ, { answerWithin: 200 });
   expect(await host.ask(read(1))).toMatchObject({
@@ -156,7 +156,7 @@ test("a server that does not answer in time ends the request with a code", async
   expect(await server.request("notifications/cancelled")).toBeDefined();
 });
 
-test("a server that ends ends its requests with a code, and later ones too", async () => {
+test("when a server ends, pending and later requests to it fail with server_ended", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.send(read(1));
@@ -171,7 +171,7 @@ test("a server that ends ends its requests with a code, and later ones too", asy
   expect(await host.ask(read(2))).toMatchObject({ error: ended });
 });
 
-test("an answer that cannot be read ends its request with a code", async () => {
+test("a request whose answer cannot be read fails with server_unreadable", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.send(read("mine"));

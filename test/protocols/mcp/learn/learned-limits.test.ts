@@ -16,7 +16,7 @@ function limitOf(values: readonly Json[], name = "x"): ArgumentConstraint | unde
   return hop?.operationConstraints?.["tool"]?.[name];
 }
 
-describe("operations and their arguments", () => {
+describe("the learned operations and arguments", () => {
   test("are those that were seen, each with the closed list of its arguments", () => {
     const { hop, calls } = learnLimits([
       { operation: "read", arguments: { path: "/srv/a/b" } },
@@ -50,15 +50,15 @@ describe("operations and their arguments", () => {
   });
 });
 
-describe("values", () => {
-  test("that are few are named", () => {
+describe("the limits learned from values", () => {
+  test("name the values if there are few", () => {
     expect(limitOf(["a", "a"])).toBe("a");
     expect(limitOf(["a", "b", "c"])).toEqual({ in: ["a", "b", "c"] });
     expect(limitOf([true, false])).toEqual({ in: [true, false] });
     expect(limitOf([null, 1])).toEqual({ in: [null, 1] });
   });
 
-  test("that are many strings, or texts, may be any", () => {
+  test("allow any value after many strings, a text of several lines or a long text", () => {
     expect(limitOf(["a", "b", "c", "d"])).toBeUndefined();
     expect(limitOf(["two\nlines"])).toBeUndefined();
     expect(limitOf(["x".repeat(200)])).toBeUndefined();
@@ -66,13 +66,13 @@ describe("values", () => {
     expect(open).toEqual([{ operation: "tool", argument: "text", isElements: false }]);
   });
 
-  test("that are numbers lie between the least and the greatest", () => {
+  test("allow numbers between the least and the greatest", () => {
     expect(limitOf([5, -2.5, 3])).toEqual({ min: -2.5, max: 5 });
     expect(limitOf([7, 7])).toBe(7);
     expect(limitOf([-0])).toBe(0);
   });
 
-  test("inside an object are limited by JSON Pointers", () => {
+  test("name values inside an object by JSON Pointers", () => {
     const { hop } = learn({ to: { iban: "DE02", note: "a" } }, { to: { iban: "FR14" } }, {});
     expect(hop?.operationConstraints).toEqual({
       tool: {
@@ -82,7 +82,7 @@ describe("values", () => {
     });
   });
 
-  test("that are arrays are limited by their length and their elements", () => {
+  test("limit arrays by their length and their elements", () => {
     expect(limitOf([["a", "b"], []])).toEqual({
       items: { min: 0, max: 2 },
       each: { in: ["a", "b"] },
@@ -96,7 +96,7 @@ describe("values", () => {
     ]);
   });
 
-  test("of several kinds may be any, unless they name a place", () => {
+  test("allow any value after values of several types, unless one names a path or a URL", () => {
     expect(limitOf([{ a: 1 }, "b", "c", "d"])).toBeUndefined();
     const { hop, leftOut } = learn({ x: { file: "/etc/passwd" } }, { x: "b" });
     expect(hop).toBeUndefined();
@@ -105,8 +105,8 @@ describe("values", () => {
   });
 });
 
-describe("paths", () => {
-  test("are limited by the folder that they have in common", () => {
+describe("the limits learned from paths", () => {
+  test("are the folder that the paths have in common", () => {
     expect(limitOf(["/home/me/a", "/home/me/b/c"])).toEqual({ path: "/home/me" });
     expect(limitOf(["/home/me/a", "/home/me/ab"])).toEqual({ path: "/home/me" });
     expect(limitOf(["/home/me", "/home/me/b"])).toEqual({ path: "/home/me" });
@@ -114,7 +114,7 @@ describe("paths", () => {
     expect(limitOf([["/srv/x/a"], ["/srv/x/b"]])).toMatchObject({ each: { path: "/srv/x" } });
   });
 
-  test("are named if there is one, or no narrow folder has them all", () => {
+  test("name each path if there is only one, or if no narrow folder holds them all", () => {
     expect(limitOf(["/home/me/a"])).toBe("/home/me/a");
     expect(limitOf(["/home/a", "/home/b"])).toEqual({ in: ["/home/a", "/home/b"] });
     expect(limitOf(["/a/b/c", "/d/e/f"])).toEqual({ in: ["/a/b/c", "/d/e/f"] });
@@ -122,7 +122,7 @@ describe("paths", () => {
     expect(limitOf(["a.txt", "b.txt"], "file")).toEqual({ in: ["a.txt", "b.txt"] });
   });
 
-  test("leave an operation out if they are many and have no narrow folder", () => {
+  test("leave out the operation if there are many paths and no narrow folder holds them", () => {
     const paths = Array.from({ length: 100 }, (_, at) => ({ path: `/home/user${at}` }));
     const { hop, leftOut } = learn(...paths);
     expect(hop).toBeUndefined();
@@ -133,7 +133,7 @@ describe("paths", () => {
     });
   });
 
-  test("are known by the name of the argument too, in any spelling", () => {
+  test("leave out the operation if the name of an argument says path or URL, in any spelling", () => {
     const many = Array.from({ length: 100 }, (_, at) => `file ${at}`);
     for (const name of ["path", "filePath", "target_dir", "base-url", "files"]) {
       const { leftOut } = learn(...many.map((value) => ({ [name]: value })));
@@ -182,8 +182,8 @@ describe("strings that may be paths", () => {
   });
 });
 
-describe("URLs", () => {
-  test("are limited by their hosts and the folder that they have in common", () => {
+describe("the limits learned from URLs", () => {
+  test("are the hosts of the URLs and the folder that the URLs have in common", () => {
     expect(
       limitOf(["https://api.example.com/v1/users?q=1", "https://api.example.com/v1/teams/"]),
     ).toEqual({ url: { schemes: ["https"], hosts: ["api.example.com"], path: "/v1" } });
@@ -208,7 +208,7 @@ describe("URLs", () => {
     });
   });
 
-  test("are named if there is one, or one is not in the strict form", () => {
+  test("name each URL if there is only one, or if a URL is not in the strict form", () => {
     expect(limitOf(["https://a.example/x?q=1"])).toBe("https://a.example/x?q=1");
     expect(limitOf(["https://a.example", "https://a.example/b"])).toEqual({
       in: ["https://a.example", "https://a.example/b"],
@@ -219,7 +219,7 @@ describe("URLs", () => {
   });
 });
 
-test("A recording of many tools still fits into a token", () => {
+test("limits learned from 40 tools still fit into a token", () => {
   const calls = Array.from({ length: 4000 }, (_, at) => ({
     operation: `tool_${at % 40}`,
     arguments: {

@@ -50,7 +50,7 @@ test("edits that overlap, and one of the whole, are mistakes of the caller", () 
   expect(() => edit('{"a":1}', [outer, outer])).toThrow(TypeError);
 });
 
-test("the text of a value is exactly what was written", () => {
+test("textAt returns a value exactly as it is written in the JSON, spaces and number forms included", () => {
   const text =
     '{ "id" : 1.0 , "params":{"arguments":{"n":9007199254740993, "s":"9e999"}}, "x":[ ]}';
   expect(textAt(text, ["id"])).toBe("1.0");

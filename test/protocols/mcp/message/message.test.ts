@@ -17,7 +17,7 @@ test.each([
   ["an error", '{"id":"x","error":{"code":1,"message":""},"jsonrpc":"2.0"}', { kind: "response" }],
   ["an error about no message", '{"jsonrpc":"2.0","id":null,"error":{}}', { kind: "response" }],
   ["spaces around", ` ${REQUEST}\r`, { kind: "request" }],
-])("%s is read, and its text is kept as it was", (_, text, expected) => {
+])("readMessage keeps the text of a message as received: %s", (_, text, expected) => {
   for (const given of [text, Buffer.from(text)]) {
     expect(readMessage(given)).toMatchObject({ ok: true, message: { text, ...expected } });
   }
@@ -59,7 +59,7 @@ test.each([
   ["a long s", call('{"argument\u017f":{},"arguments":{}}'), -32600, "spellings"],
   ["half of a pair", call('{"name":"\\ud83d"}'), -32600, "half"],
   ["half of a pair in a name", call('{"arguments":{"\\ud83d":1}}'), -32600, "half"],
-])("%s is refused", (_, text, code, reason) => {
+])("readMessage refuses %s", (_, text, code, reason) => {
   for (const given of [text, Buffer.from(text)]) {
     const read = readMessage(given);
     expect(read).toMatchObject({ ok: false, code });

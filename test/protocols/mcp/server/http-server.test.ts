@@ -303,7 +303,7 @@ test.each([
     "server_unreadable",
   ],
 ] satisfies [string, RequestListener, string][])(
-  "%s is an error for the one request, which is not sent again",
+  "over HTTP, %s fails only its own request, which is not sent again",
   async (_, answer, code) => {
     const { url, requests } = await httpServer(answer);
     const { server, messages, ends } = connected(url, { bytes: 2000 });

@@ -142,7 +142,7 @@ test("a program that does not start has a code", async () => {
   }
 });
 
-test("closing ends the server, one that ignores SIGTERM, and what it has started", async () => {
+test("closing ends the server and its child processes, even if the server ignores SIGTERM", async () => {
   const obedient = await started();
   const stubborn = await started({ args: [UNRULY, "stubborn"] });
   const [parent, child] = [await stubborn.ask("pid"), await stubborn.ask("child")];
