@@ -33,7 +33,7 @@ export function isAddress(argument: string): boolean {
  * Reads a card: from the network if the argument begins with `https://` or `http://`, otherwise as {@link
  * cardFileText} does.
  *
- * @throws CliError if it cannot be read, or is too large.
+ * @throws CliError if the card cannot be read, or is too large.
  */
 export async function readCardText(
   context: Context,

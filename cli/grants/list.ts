@@ -8,7 +8,7 @@ import { approvalLine, grantLine } from "./words.js";
 
 export interface ListChoice {
   readonly principal?: string;
-  /** Also lists what has ended. */
+  /** True to list approvals and grants in every state, not only those that still have an effect. */
   readonly all?: boolean;
 }
 

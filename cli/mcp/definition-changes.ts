@@ -46,10 +46,10 @@ export function changeLine({ path, before, after }: DefinitionChange): string {
   return `${path} was ${shown(before)} and is ${shown(after)}`;
 }
 
-/** Characters around what differs. */
+/** Common characters that are shown before and after a difference. */
 const AROUND = 32;
 
-/** Cuts what two strings have in common at their beginnings and ends, but for some characters. */
+/** Cuts the common beginning and end of two strings, except for {@link AROUND} characters beside the difference. */
 function differingParts(one: string, other: string): readonly [string, string] {
   const shorter = Math.min(one.length, other.length);
   let start = 0;

@@ -33,7 +33,7 @@ interface Options extends GlobalOptions {
   readonly server?: string;
 }
 
-/** A row of the table. */
+/** One operation in the answer: a row of the table. */
 interface Entry {
   readonly name: string;
   readonly left: Left;
@@ -41,7 +41,7 @@ interface Entry {
   readonly refused: string;
 }
 
-/** What the tokens leave of one operation. */
+/** The calls of one operation that the tokens allow. */
 type Left =
   | { readonly allowed: true; readonly authority: OperationAuthority }
   | { readonly allowed: false; readonly reason: string };
@@ -137,7 +137,7 @@ function serverFrom(
   throw usageError(`--upstream ${quoted(upstream)} is not the address of a server`, hint);
 }
 
-/** Joins what all hops of all tokens leave. */
+/** Returns the calls that all hops of all tokens allow together. */
 function authorityOf(context: Context, { token: given }: Options): Authority {
   const inspections = given.flatMap((argument) =>
     readTokensArgument(context, argument).map((text) =>

@@ -22,7 +22,7 @@ export interface GateConfig {
   };
   readonly grant?: string;
   readonly audience?: string;
-  /** The path of a file. */
+  /** The path of a file with tokens. */
   readonly token?: string;
   readonly listen?: string;
   readonly allowedOrigins: readonly string[];

@@ -32,7 +32,7 @@ export interface GateOptions extends HomeChoice {
 /** One server behind the gate. */
 export type ServerSource = {
   readonly name: string | undefined;
-  /** Names it among the servers of all gates: its command line or address, or its name and the configuration. */
+  /** A name for the server among those of all gates: its command line, its address, or its name and the file. */
   readonly title: string;
 } & (
   | {
@@ -58,15 +58,15 @@ export interface ForeignIssuer {
   readonly state: string;
 }
 
-/** The settings of a gate: of its flags, and where these say nothing, of its configuration. */
+/** The settings of a gate, from its flags; a setting without a flag is from the configuration. */
 export interface GateSettings {
   readonly servers: readonly ServerSource[];
   readonly home: HomeChoice;
-  /** In the place of a home. */
+  /** The issuer elsewhere, if the gate has no home. */
   readonly keys: ForeignIssuer | undefined;
   readonly grant: string;
   readonly audience: string | undefined;
-  /** As `--token` takes them. */
+  /** The gate's own tokens, in the forms that `--token` takes. */
   readonly tokens: readonly string[];
   /** The address for Streamable HTTP; standard streams unless given. */
   readonly listen: Address | undefined;
@@ -77,7 +77,7 @@ export interface GateSettings {
   /** Allows plain HTTP to other machines. */
   readonly insecure: boolean;
   readonly recordValues: readonly string[];
-  /** Days. */
+  /** The retention of the ledger, in days. */
   readonly retention: number | undefined;
 }
 

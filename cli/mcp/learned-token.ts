@@ -37,7 +37,7 @@ export interface Places {
   readonly request: string;
 }
 
-/** What a recording has. */
+/** The contents of a recording. */
 interface Seen {
   readonly calls: readonly RecordedCall[];
   /** Calls from which nothing is learned. */

@@ -30,10 +30,10 @@ export interface NewTokenOptions extends HomeChoice {
   readonly output?: string | undefined;
 }
 
-/** A token for a gate that was written to a file. */
+/** A token for a gate, after it was written to a file. */
 export interface NewToken {
   readonly minted: MintedCapability;
-  /** The absolute path. */
+  /** The absolute path of the token file. */
   readonly file: string;
   readonly home: HomeFiles;
   /** True if there was no home, and one was made. */
@@ -81,7 +81,7 @@ export function gateIssuer(
   return createIssuer({ name, keys, revocations, maxLifetime });
 }
 
-/** Makes the home if there is none. @returns Whether it did. */
+/** Makes the home if there is none. @returns `true` if it made the home. */
 export async function makeHome(files: HomeFiles): Promise<boolean> {
   try {
     readHome(files);

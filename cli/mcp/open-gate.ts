@@ -28,7 +28,7 @@ interface OpenSession {
 
 /** An open gate. */
 export interface Gate {
-  /** Lines for the operator. */
+  /** Lines for the operator that the gate prints at its start. */
   readonly notes: readonly string[];
   /**
    * Starts the servers, and opens a session with them.

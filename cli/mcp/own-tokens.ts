@@ -62,7 +62,7 @@ function followed(context: Context, argument: string): () => readonly string[] {
   };
 }
 
-/** Returns the file of `@FILE` or `@FILE:2`. */
+/** Returns the path of the file that `@FILE` or `@FILE:2` names. */
 function pathOf(context: Context, argument: string): string {
   const named = absolutePath(context, argument.slice(1));
   if (statSync(named, { throwIfNoEntry: false }) !== undefined) return named;

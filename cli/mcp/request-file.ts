@@ -14,7 +14,7 @@ import { refuseRepeats, toText } from "../verb.js";
 // A request: what a token should allow, in the words of the command, for a person to edit. Each line is an option of
 // `proviso mcp token` with its value, without the quotes that a shell needs; lines that begin with # are comments.
 
-/** The request that a file has. */
+/** The request that a file contains. */
 export interface TokenRequest {
   readonly grant?: string | undefined;
   readonly principal?: string | undefined;
@@ -28,7 +28,7 @@ interface RequestOptions {
   readonly anyOp?: boolean;
 }
 
-/** The beginning of a request. */
+/** The first lines of a request file. */
 interface RequestHead {
   readonly grant: string;
   readonly expires: string | undefined;

@@ -9,7 +9,7 @@ interface OfferedTool {
   readonly inputSchema: JsonObject;
 }
 
-/** What a server has. */
+/** The tools, resources and prompts that a server lists. */
 export interface ServerOffer {
   /** The name and version that it gives itself. */
   readonly title: string;
@@ -38,7 +38,7 @@ export async function offerOf(
     { name: "proviso", version: "1.0" },
     { versionNegotiation: { mode: "auto" } },
   );
-  // Some servers also write what is no message.
+  // Some servers also write lines that are not messages.
   client.onerror = () => {};
   const transport =
     server instanceof URL

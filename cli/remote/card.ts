@@ -5,7 +5,7 @@ import { extensionParams, readCard as readDiscovery } from "../../src/discovery/
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
-/** What could be read of an agent's card. Nothing in it is safe to display as it is. */
+/** The parts of an agent's card that could be read. No string in it is safe to display as it is. */
 export interface RemoteCard {
   readonly name: string;
   readonly version: string;
@@ -27,7 +27,7 @@ export interface CapabilityOffer {
   readonly ambient: "accepted" | "declared" | "refused" | "unknown";
   readonly mode: string | undefined;
   readonly issuer: string | undefined;
-  /** Seconds. */
+  /** The longest lifetime of a capability, in seconds. */
   readonly maxLifetime: number | undefined;
   readonly grants: readonly CardGrant[];
   /** The collections that the card lists; a request may name others too. */

@@ -8,7 +8,7 @@ import { type GlobalOptions, toText } from "../verb.js";
 
 /** Options of every verb that reads an agent's card. */
 export interface CardOptions extends GlobalOptions {
-  /** Milliseconds. */
+  /** Time limit for reading the card, in milliseconds. */
   readonly timeout?: number;
   readonly insecure?: boolean;
 }

@@ -10,7 +10,7 @@ import type { RemoteCard } from "./card.js";
 export interface ReceivedPending {
   readonly approvalId: string;
   readonly expires: string;
-  /** Seconds. */
+  /** Seconds between two questions whether the request is decided. */
   readonly interval: number;
   readonly verificationUri: string | undefined;
   readonly userCode: string | undefined;

@@ -15,7 +15,7 @@ import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
 export interface RunOptions extends HomeChoice {
   readonly host?: string;
   readonly port?: number;
-  /** `HOST:PORT`. */
+  /** The address for metrics, `HOST:PORT`. */
   readonly metrics?: string;
 }
 

@@ -14,9 +14,9 @@ export interface Implementation {
 export interface ProgramOptions {
   /** Milliseconds for one answer. */
   readonly timeout: number;
-  /** Its working folder; this process's own unless given. */
+  /** The working folder of the program; that of this process unless given. */
   readonly cwd?: string | undefined;
-  /** Its environment; this process's own unless given. */
+  /** The environment of the program; that of this process unless given. */
   readonly env?: NodeJS.ProcessEnv;
   /** Faults in a row after which the program is given up, since each costs a restart. */
   readonly faultsInARow?: number;

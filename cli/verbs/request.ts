@@ -114,7 +114,7 @@ async function decided(
   }
 }
 
-/** Combines what was granted at once with what people approved. */
+/** Combines the capabilities that were granted at once with those that people approved. */
 function together(first: Json, then: Json): Json {
   if (!isJsonObject(first) || !isJsonObject(then)) return then;
   const { pending: _, ...granted } = first;

@@ -58,11 +58,11 @@ export type CallerAuthentication =
 
 /** The parts of a request that identify its caller, including those covered by a proof of possession (RFC 9449). */
 export interface CallerRequest {
-  /** `GET`, `POST`. */
+  /** The HTTP method in upper case, such as `GET`. */
   readonly method: string;
   /** Path and query, exactly as received. */
   readonly url: string;
-  /** By name in lower case, as in `node:http`. */
+  /** The headers, by name in lower case, as in `node:http`. */
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
 }
 

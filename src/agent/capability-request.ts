@@ -32,7 +32,7 @@ const MAX_PURPOSE_LENGTH = 512;
 const MAX_DEPTH = 64;
 /** Most bytes of the restrictions as a hop, so that handles fit beside them. */
 const MAX_BYTES = 2048;
-/** Most characters of the resource query, which is stored as long as its capabilities. */
+/** Longest resource query, in characters. It is stored for as long as the capabilities that it selects. */
 const MAX_QUERY_LENGTH = 16_384;
 
 /**

@@ -20,7 +20,7 @@ import type { AgentDenial } from "./refusal.js";
 /** A token for an agent's grant. */
 export interface GrantToken {
   readonly token: string;
-  /** `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** The expiry of the token, `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires: string;
 }
 
@@ -28,7 +28,7 @@ export interface GrantToken {
 export interface GrantExecution {
   /** The authenticated agent. */
   readonly agent: AgentRecord;
-  /** A skill's id. */
+  /** The id of the skill to call. */
   readonly capability: string;
   readonly arguments: JsonObject;
   /** The presented token; without one, the agent's stored grants are used. */

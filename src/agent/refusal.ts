@@ -47,7 +47,7 @@ export interface AgentDenial extends Omit<Denial, "code"> {
   readonly capability?: number;
 }
 
-/** Never empty. */
+/** The reasons of a refusal: at least one. */
 export type AgentDenials = readonly [AgentDenial, ...AgentDenial[]];
 
 /** A refusal, with every reason. */

@@ -10,7 +10,7 @@ import { macaroonToText } from "../macaroon/write.js";
 export const MAX_CANDIDATES = 64;
 /** Most characters that one search verifies in total, since a token is hashed once for each link. */
 const MAX_JUDGED = CAPABILITY_LIMITS.bytes * 8;
-/** Most possible beginnings of a macaroon that one search parses. */
+/** One search parses at most this many possible beginnings of a macaroon. */
 const MAX_BEGINNINGS = 1024;
 /** Bytes of the shortest possible identifier. */
 const MIN_IDENTIFIER_BYTES = 99;

@@ -1,4 +1,4 @@
-/** A JSON-RPC message of which only the two ends are known: a result or an error, or what has a method. */
+/** The kind of a JSON-RPC message of which only the two ends are known. An answer is a result or an error. */
 export type MessageEnds =
   | { readonly kind: "answer" | "request"; readonly id: string | number }
   | { readonly kind: "notification" };

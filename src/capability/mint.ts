@@ -85,7 +85,7 @@ export interface MintContext {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly random: (length: number) => Uint8Array;
-  /** Seconds. */
+  /** The longest lifetime of a capability, in seconds. */
   readonly maxLifetime: number;
   /** The issuer's grants and their operations, if it knows them. */
   readonly grants?: GrantOperations | undefined;

@@ -22,8 +22,8 @@ interface Arguments {
 export type ArgumentRemedy =
   | {
       /**
-       * Sets the argument; makes the objects that hold it where they are missing, and puts one in the place of what is
-       * no object.
+       * Sets the argument. An object that should hold the argument is made if it is missing, and replaces a value that
+       * is no object.
        */
       readonly kind: "set_argument";
       /** JSON Pointer (RFC 6901) from the arguments, such as `/amount` or `/to/iban`. */

@@ -30,7 +30,7 @@ export interface CheckedInvocation {
   /** At least one grant; `undefined` if the invocation names none. */
   readonly grants: readonly string[] | undefined;
   readonly operation: string;
-  /** Without duplicates. */
+  /** The handles of the call, each once. */
   readonly resourceHandles: readonly string[];
   readonly arguments: { readonly [name: string]: unknown };
   readonly time: string;

@@ -2,8 +2,8 @@ import { isJsonObject, isTexts, type Json, type JsonObject } from "../bytes/json
 import { oneOrAll } from "./domain-schema.js";
 
 /**
- * Returns a JSON Schema of the values that satisfy both. Keeps every keyword of the first; one that both have is
- * tightened if that says the same, and otherwise the second's goes into `allOf`.
+ * Returns a JSON Schema of the values that satisfy both schemas. Keeps every keyword of the first. A keyword that both
+ * have is tightened if that has the same meaning; otherwise the keyword of the second schema goes into `allOf`.
  *
  * @param theirs - A schema of another party, of any form.
  */

@@ -77,7 +77,7 @@ function* stringsNear(domain: ArgumentDomain, given: unknown): Iterable<string> 
   if (path !== undefined) yield* pathsNear(path, text);
   if (url !== undefined) yield* urlsNear(url, text);
   if (prefix === undefined) return;
-  // Another case of the same letters.
+  // The string begins with the prefix in another case.
   if (text.toLowerCase().startsWith(prefix.toLowerCase())) yield prefix + text.slice(prefix.length);
   yield prefix;
 }

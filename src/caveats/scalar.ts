@@ -37,7 +37,7 @@ function textOf(value: unknown): string {
   }
 }
 
-/** Most characters of a string that a denial repeats. */
+/** Longest string that a denial repeats in full, in characters. */
 const MAX_REPEATED = 256;
 
 /**

@@ -4,7 +4,7 @@ import { type Faults, pointer, shown, shownPath } from "./faults.js";
 
 /** A value in a card, and its place. */
 export interface Field<Value = Json> {
-  /** JSON Pointer. */
+  /** JSON Pointer to the value in the card. */
   readonly path: string;
   readonly value: Value;
 }

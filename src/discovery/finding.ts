@@ -5,13 +5,13 @@ import { pointer } from "./faults.js";
 /** A fault or remark about a card. */
 export interface CardFinding {
   readonly severity: FindingSeverity;
-  /** The stable code. */
+  /** The stable code of the finding. */
   readonly code: CardFindingCode;
   /** JSON Pointer to the place; empty for the whole card. */
   readonly path: string;
-  /** From 1. */
+  /** The line of the place, counted from 1. */
   readonly line: number;
-  /** Counted from 1 in UTF-16 code units. */
+  /** The column of the place, counted from 1 in UTF-16 code units. */
   readonly column: number;
   /** A sentence for people, which begins with the place. */
   readonly message: string;
@@ -23,7 +23,7 @@ export type FindingSeverity =
   | "error"
   /** Callers accept the card, but some overlook a property, or are at risk. */
   | "warning"
-  /** Not a fault. */
+  /** Worth knowing, but not a fault. */
   | "remark";
 
 type CardFindingCode =
@@ -32,7 +32,7 @@ type CardFindingCode =
   | "not_json"
   /** An object has a property twice. */
   | "name_repeated"
-  /** A violation of the schema of the card's version, or of that of the contract's params. */
+  /** A violation of the schema of the card's version, or of the schema of the contract's params. */
   | "schema"
   /** A property that the card's version does not have. */
   | "member_unknown"

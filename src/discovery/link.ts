@@ -24,7 +24,7 @@ interface LinkPlace {
   readonly previous?: ChainLink | undefined;
 }
 
-/** Judges one link by its own card and that of the previous link. Cycles and depth are checked by the caller. */
+/** Judges one link by its own card and the card of the previous link. The caller checks cycles and depth. */
 export function judgeLink(
   link: ChainLink,
   { index, requirements, previous }: LinkPlace,

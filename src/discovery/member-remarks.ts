@@ -13,7 +13,7 @@ export interface UnknownMember {
   readonly name: string;
   /** JSON Pointer to the object that has it. */
   readonly here: string;
-  /** That object. */
+  /** The object that has the property. */
   readonly holder: JsonObject;
   /** The properties that the schema has in that place. */
   readonly known: readonly string[];

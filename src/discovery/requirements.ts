@@ -15,7 +15,7 @@ export const BINDINGS: readonly Binding[] = ["JSONRPC", "HTTP+JSON", "GRPC"];
 
 /** A grant that the task needs. */
 export interface GrantRequirement {
-  /** Its id, such as `documents:read`. */
+  /** The id of the grant, such as `documents:read`. */
   readonly grant: string;
   /** Operations that it must include; any unless given. */
   readonly operations?: readonly string[];

@@ -15,7 +15,7 @@ export function escapeOf(character: string): string {
   return NAMED[character] ?? `\\u{${code.toString(16)}}`;
 }
 
-/** Returns JSON in which every unsafe character is escaped; it parses to the same value. */
+/** Writes a value as JSON in which every unsafe character is escaped. */
 export function escapedJson(value: unknown): string {
   return (JSON.stringify(value) ?? "null").replace(UNSAFE, (character) => {
     let escapes = "";

@@ -3,19 +3,19 @@ import type { RequestHandler } from "express";
 import { knownMembers } from "../checks/members.js";
 import type { FaultWriter } from "./fault.js";
 
-/** Where to listen. */
+/** The address at which a server listens. */
 export interface ListenOptions {
   /** The port; 0, the default, selects any free port. */
   readonly port?: number;
-  /** `127.0.0.1` unless given. */
+  /** The host name or IP address; `127.0.0.1` unless given. */
   readonly host?: string;
 }
 
-/** What happens to pending requests when a server closes. */
+/** Options for the requests that are pending when a server closes. */
 export interface DrainOptions {
   /** Milliseconds for pending requests to finish; 10,000 unless given. */
   readonly grace?: number | undefined;
-  /** Called after that time, to answer the requests still pending. */
+  /** Called after the grace, to answer the requests that are still pending. */
   readonly overdue?: () => Promise<void>;
 }
 

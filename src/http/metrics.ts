@@ -5,7 +5,7 @@ import { optionalPackage } from "./optional-package.js";
 
 /** Measurements of a revocation list. */
 export interface RevocationGauge {
-  /** Number of entries. */
+  /** Number of entries in the list. */
   readonly size: number;
   /** The version, which only grows. */
   readonly version: number;

@@ -8,11 +8,11 @@ export interface RootJwk {
   readonly kty: "oct";
   readonly kid: string;
   readonly alg: "HS256";
-  /** `sign` only in the key that mints; `verify` in all. */
+  /** `verify` in every key; also `sign` in the key that mints. */
   readonly key_ops: readonly ("sign" | "verify")[];
   /** Time of creation, in seconds since 1970. */
   readonly iat: number;
-  /** 32 bytes, base64url. */
+  /** The secret: 32 bytes as base64url. */
   readonly k: string;
 }
 

@@ -13,7 +13,7 @@ export type TokenRevocation =
       /** The entry to add to a list or store, unless `needless` is set. */
       readonly entry: RevocationEntry;
       readonly capability: string;
-      /** `true` if the token is the capability as it was issued, so that the entry revokes all of it. */
+      /** `true` if the token is the capability as it was issued, so that the entry revokes the whole capability. */
       readonly whole: boolean;
       /** Set if adding the entry would change nothing: why. */
       readonly needless?: "revoked" | "expired";

@@ -47,7 +47,7 @@ export interface RevocationRecords {
 export interface RevocationQuota {
   /** Identifies the party; any string. */
   readonly party: string;
-  /** Most live entries of the party that the list may have. */
+  /** Maximum number of live entries of the party in the list. */
   readonly most: number;
 }
 

@@ -30,7 +30,7 @@ interface Known {
 /** The files of a folder as resources. The front matter of a file is read again after the file has changed. */
 export class FolderItems {
   readonly #options: FolderItemsOptions;
-  /** By name. */
+  /** Files that have been read, by name. */
   readonly #known: Map<string, Known> = new Map<string, Known>();
   /** Reported problems, by the name of the file. */
   readonly #told: Map<string, string> = new Map<string, string>();

@@ -15,7 +15,7 @@ export interface DelegationCaller {
   readonly caller: Caller;
   /** The capability presented in place of an access token. */
   readonly credential?: AuthenticCapability;
-  /** With an access token: the capability to use, by token or id. */
+  /** The capability to use, by token or id, if the caller presents an access token. */
   readonly picked?: PresentedCapability;
 }
 

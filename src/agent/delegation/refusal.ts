@@ -53,7 +53,7 @@ export interface DelegationProblem {
   /** A sentence for people; never shows a token. */
   readonly message: string;
   readonly field?: DelegationField;
-  /** With `capability_refused`: the denial's code. */
+  /** The code of the denial, if `code` is `capability_refused`. */
   readonly denial?: string;
 }
 

@@ -13,7 +13,7 @@ import { hashOfUserCode } from "./user-codes.js";
 
 /** The deciding principal. */
 export interface Approver {
-  /** As authenticated. */
+  /** The principal, as the request that decides authenticates it. */
   readonly principal: string;
   /** The user code as typed; required if the approval has no principal yet. */
   readonly userCode?: string | undefined;

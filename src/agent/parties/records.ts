@@ -71,7 +71,7 @@ export interface AgentRecord {
   readonly name: string;
   readonly mode: AgentMode;
   readonly status: AgentStatus;
-  /** Its public key as a JWK. */
+  /** The public key of the agent as a JWK. */
   readonly key: JsonObject;
   readonly thumbprint: string;
   /**
@@ -98,7 +98,7 @@ export type AgentGrantStatus = "active" | "pending" | "denied" | "revoked";
 /** The limits that one party set on a grant. They are a hop of every token minted for it. */
 export interface GrantHop {
   readonly by: "agent" | "server" | "approver";
-  /** The approver. */
+  /** The approver who set the limits; absent for other parties. */
   readonly who?: string;
   readonly hop: Hop;
 }

@@ -224,8 +224,8 @@ function newAgent(
 }
 
 /**
- * Most agents that one transaction removes. Each may have up to {@link ENDED_KEPT} ended grants, which are
- * removed with it.
+ * One transaction removes at most this many agents. Each agent may have up to {@link ENDED_KEPT} ended grants, which
+ * are removed with the agent.
  */
 const AGENTS_AT_ONCE = 2;
 

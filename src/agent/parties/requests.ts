@@ -51,7 +51,7 @@ export interface AskingOptions {
 
 /** A host that has proven its key. */
 export interface HostProof {
-  /** Its public key as a JWK. */
+  /** The public key of the host as a JWK. */
   readonly hostKey: JsonObject;
   /** The key's thumbprint (RFC 7638). */
   readonly hostThumbprint: string;

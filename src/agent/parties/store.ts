@@ -75,7 +75,7 @@ export interface PartyView {
     Approval,
     {
       readonly request?: string;
-      /** Only pending or approved ones that have expired by this moment. */
+      /** Only pending or approved approvals that have expired by this moment. */
       readonly overAt?: number;
       readonly codeHash?: string;
       /** Only approvals that this principal may decide. */
@@ -84,7 +84,7 @@ export interface PartyView {
       readonly decidedFor?: string;
       readonly agent?: string;
       readonly state?: ApprovalState;
-      /** Only those that expire after this moment. */
+      /** Only approvals that expire after this moment. */
       readonly openAt?: number;
     }
   >;
@@ -92,7 +92,7 @@ export interface PartyView {
     DelegationRecord,
     {
       readonly delegator?: string;
-      /** Only those that expire after this moment. */
+      /** Only delegations that expire after this moment. */
       readonly aliveAt?: number;
     }
   >;
@@ -213,7 +213,7 @@ class RevokeFirst extends Error {
   }
 }
 
-/** Most runs of a transaction that finds more to revoke each time. */
+/** Maximum number of runs of a transaction that finds more to revoke each time. */
 const MAX_RUNS = 16;
 
 /** Revokes a capability before its grant ends: after a crash in between, the tokens are dead rather than alive. */

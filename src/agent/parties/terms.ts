@@ -28,7 +28,7 @@ export interface CapabilityTerm {
   readonly approval?: GrantApproval;
 }
 
-/** By name. */
+/** The capabilities of Agent-Auth, by name. */
 export type CapabilityTerms = ReadonlyMap<string, CapabilityTerm>;
 
 const NAME = /^[a-z0-9_]+$/;

@@ -104,7 +104,7 @@ interface Settings {
   readonly clockSkew: number;
 }
 
-/** Seconds. */
+/** Largest `clockSkew`, in seconds. */
 const MOST_SKEW = 60;
 const MEMBERS = [
   "issuer",

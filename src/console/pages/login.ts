@@ -14,7 +14,7 @@ export function loginRoutes(desk: Desk, router: Router): void {
   router.get("/signed-out", (req, res) => show(desk, req, res, signedOutPage(desk)));
 }
 
-/** Signing out. */
+/** Adds the route that signs a user out. */
 export function logoutRoute(desk: Desk, router: Router): void {
   router.post(
     "/logout",

@@ -1,7 +1,7 @@
 import { escapeOf } from "../../display/printable.js";
 import { html, type Markup } from "./markup.js";
 
-/** Most characters of one text that a page shows. All stored texts are limited to less. */
+/** Longest text that a page shows in full, in characters. All stored texts are limited to less. */
 export const MOST_SHOWN = 4000;
 
 // Characters that show as nothing or as an unusual space, besides those that are unsafe everywhere

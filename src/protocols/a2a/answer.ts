@@ -69,6 +69,6 @@ export function isPlainText(id: string): boolean {
   return id.length <= LONGEST_ID && !CONTROLS.test(id);
 }
 
-/** Most characters of an id that a caller chooses. */
+/** Longest id that a caller may choose, in characters. */
 export const LONGEST_ID = 128;
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;

@@ -48,7 +48,7 @@ export interface ListedCollection {
 
 /** An agent that tasks are delegated to. */
 export interface Delegate {
-  /** Its URL, or that of its card. */
+  /** The URL of the agent, or of the agent's card. */
   readonly url: string;
   /** The capabilities for which it is used, by their names in cards. What it can do is declared by its own card. */
   readonly capabilities?: readonly string[];
@@ -207,9 +207,9 @@ function discoveryExtension({
 
 /** The two forms of the card, serialized. */
 export interface CardTexts {
-  /** With A2A's properties only. */
+  /** The card with A2A's properties only. */
   readonly plain: string;
-  /** With the SEP's three properties at the top level, for requests that name the extension. */
+  /** The card with the SEP's three properties at the top level, for requests that name the extension. */
   readonly extended: string;
 }
 

@@ -33,9 +33,9 @@ export interface ErrorInfo {
 
 /** An error in a form that every binding can express. */
 export interface Fault {
-  /** One of {@link ERROR_CODES}, or a code of JSON-RPC. */
+  /** The JSON-RPC code of the error: one of {@link ERROR_CODES}, or a code that JSON-RPC defines. */
   readonly code: number;
-  /** The HTTP status for the same error. */
+  /** The HTTP status of the error. */
   readonly status: number;
   readonly message: string;
   readonly info: ErrorInfo;

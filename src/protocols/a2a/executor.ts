@@ -83,7 +83,7 @@ export class CapabilityExecutor implements AgentExecutor {
     };
   }
 
-  /** Stores the task before anything runs in it. @returns Whether it may run. */
+  /** Stores the task before anything runs in it. @returns Whether the task may run. */
   async #begin(
     task: Task,
     { context }: RequestContext,

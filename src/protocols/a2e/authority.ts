@@ -177,7 +177,7 @@ export class SessionAuthority {
     return schemaWithin(input, ofArguments(only, capability));
   }
 
-  /** Returns what each token leaves of the arguments of an operation, if it allows any call of it. */
+  /** Returns, for each token that allows a call of the operation, the arguments that it allows. */
   #allowing(
     capability: CapabilityName,
     operation: string,

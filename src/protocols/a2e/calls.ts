@@ -77,7 +77,7 @@ export class Calls {
     }
   }
 
-  /** Ends all calls. */
+  /** Ends all running calls with a fault. */
   end(of: SessionFault): void {
     for (const running of this.#running.values()) this.#abort(running, of);
   }

@@ -13,7 +13,7 @@ export interface ConnectionLimits extends LineLimits {
   readonly queue: number;
   /** Milliseconds from the first byte of a line to its last. */
   readonly lineTime: number;
-  /** Most milliseconds in which a peer must read its waiting bytes. */
+  /** A peer must read its waiting bytes within this many milliseconds. */
   readonly stall: number;
 }
 

@@ -99,7 +99,7 @@ export class RateWindow {
     this.#clock = clock;
   }
 
-  /** Counts one more message. @returns Whether there are too many. */
+  /** Counts one more message. @returns Whether the rate is exceeded. */
   isOver(): boolean {
     const now = this.#clock();
     if (now >= this.#until) {

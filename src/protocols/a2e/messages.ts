@@ -8,7 +8,7 @@ export interface Handshake {
   readonly id: string;
   /** The peer's name for itself. */
   readonly agentId: string;
-  /** Without duplicates. */
+  /** The names of the requested capabilities, each once. */
   readonly capabilities: readonly string[];
   readonly tokens: readonly string[];
   /** True if the peer declares ambient authority. */

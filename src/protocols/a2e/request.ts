@@ -32,7 +32,7 @@ export interface Request {
   /** The message's type without `/req`, which the answer repeats. */
   readonly type: string;
   readonly streaming: boolean;
-  /** Milliseconds. */
+  /** Time limit for the answer, in milliseconds. */
   readonly timeout?: number;
   readonly correlationId?: string;
   /** Runs the steps. @returns The answer's own properties. */
@@ -45,7 +45,7 @@ export interface Request {
 export interface Terms {
   readonly id: string;
   readonly streaming: boolean;
-  /** Milliseconds. */
+  /** Time limit for the answer, in milliseconds. */
   readonly timeout?: number;
   readonly correlationId?: string;
 }

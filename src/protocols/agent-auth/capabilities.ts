@@ -13,7 +13,7 @@ import type { Party } from "./party.js";
 import { cursorOf, MAX_QUERY, positionOf, search } from "./search.js";
 
 export interface Catalogue {
-  /** By name. */
+  /** The capabilities, by name. */
   readonly terms: ReadonlyMap<string, CapabilityTerm>;
   readonly parties: Parties;
   readonly policy: Policy;

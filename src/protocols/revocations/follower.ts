@@ -84,7 +84,7 @@ export class RevocationFollower implements RevocationSource {
     }
   }
 
-  /** Waits for an answer, as long as a check may wait. @returns Whether there was one. */
+  /** Waits for an answer, as long as a check may wait. @returns Whether an answer came. */
   #answered(): Promise<boolean> {
     return new Promise((resolve) => {
       const late = setTimeout(() => resolve(false), CHECK_PATIENCE);

@@ -25,7 +25,7 @@ const {
   setMembers: MOST_MEMBERS,
   caveats: MOST_HOPS,
 } = CAPABILITY_LIMITS;
-/** Most characters of all members of a list together. */
+/** Longest list, in characters of all its members together. */
 const LONGEST_LIST = 16_384;
 
 /** An event as it is written. */

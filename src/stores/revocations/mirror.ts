@@ -18,7 +18,7 @@ const FEW = 3;
 
 /** A moment, in milliseconds. */
 interface Moment {
-  /** By `performance`. */
+  /** Milliseconds by the clock of `performance`, which never goes back. */
   readonly running: number;
   /** Milliseconds since 1970. */
   readonly ofDay: number;

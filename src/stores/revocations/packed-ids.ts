@@ -120,7 +120,7 @@ export class PackedIds {
     }
   }
 
-  /** Parses the id to be looked up. @returns Whether it can be packed. */
+  /** Parses the id to be looked up. @returns Whether the id can be packed. */
   #seek(id: string): boolean {
     if (!FORMS[this.#prefix].test(id)) return false;
     this.#bytes.write(id.slice(this.#prefix.length), "base64url");

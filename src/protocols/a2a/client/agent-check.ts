@@ -52,7 +52,7 @@ export interface AgentCheckOptions {
 
 const OPTIONS = ["requirements", "card", "discovery", "onDrift"];
 
-/** Judges an agent by its card before each call, and its answer by the same card. */
+/** Judges an agent by its card before each call, and the agent's answer by the same card. */
 export class AgentCheck {
   readonly #client: Client;
   /** The card of the SDK's client. */
@@ -223,7 +223,7 @@ export class AgentRefusedError extends Error {
   override readonly name = "AgentRefusedError";
   /** The code of the first reason. */
   readonly code: DiscoveryCode;
-  /** Every reason. */
+  /** Every reason why the agent was not called. */
   readonly denials: readonly DiscoveryDenial[];
 
   constructor(denials: readonly [DiscoveryDenial, ...DiscoveryDenial[]]) {

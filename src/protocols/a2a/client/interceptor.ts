@@ -86,7 +86,7 @@ class VersionInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
-/** Returns a client that requests this version; the same client if its transport does already. */
+/** Returns a client that requests this version; `client` itself if its transport already requests it. */
 export function speaking(client: Client, version: string): Client {
   if (version === client.transport.protocolVersion) return client;
   return intercepted(client, [], [new VersionInterceptor(version)]);

@@ -13,9 +13,9 @@ const PAGE_BYTES = 2 ** 20;
 
 /** The last task of a page, after which the next page begins. */
 interface PageCursor {
-  /** Time of its status in milliseconds since 1970. */
+  /** The time of the task's status, in milliseconds since 1970. */
   readonly updated: number;
-  /** Its id, as a JSON string. */
+  /** The id of the task, as a JSON string. */
   readonly id: string;
 }
 

@@ -28,7 +28,7 @@ export interface SessionTool {
 }
 
 export interface ToolsPluginOptions extends PluginOrder {
-  /** At least one. */
+  /** The tools of the plugin; at least one. */
   readonly tools: readonly SessionTool[];
 }
 

@@ -31,19 +31,19 @@ export interface ReceivedGrant {
   readonly constraints?: JsonObject;
   /** The reason for the denial. */
   readonly reason?: string;
-  /** The capability's token. */
+  /** The token of the capability, if it has one. */
   readonly token?: string;
   readonly tokenExpires?: string;
 }
 
 /** How the user approves. */
 export interface ReceivedApproval {
-  /** `device_authorization` or `ciba`. */
+  /** The method of the approval: `device_authorization` or `ciba`. */
   readonly method: string;
   readonly verificationUri?: string;
   readonly verificationUriComplete?: string;
   readonly userCode?: string;
-  /** Seconds. */
+  /** Seconds until the approval expires. */
   readonly expiresIn: number;
   /** Seconds between two status requests. */
   readonly interval: number;

@@ -1,7 +1,7 @@
-/** Milliseconds between two looks. */
+/** Milliseconds between two readings of the state. */
 const INTERVAL = 500;
 
-/** Looks at a state while anyone listens, and calls the listeners when it has changed. */
+/** Reads a state repeatedly while there are listeners, and calls the listeners when it has changed. */
 export class ChangeWatch {
   readonly #state: () => string;
   readonly #listeners = new Set<() => void>();

@@ -9,7 +9,7 @@ import type { Hop } from "../../../caveats/hop.js";
 
 /** One call, as the gate judges it. */
 export interface GateCall {
-  /** Such as `read_file`, `files/read_file` or `resources:read`. */
+  /** The operation, such as `read_file`, `files/read_file` or `resources:read`. */
   readonly operation: string;
   readonly arguments: JsonObject;
   /** The path that a server opens if it does not decode the escapes of a URI; `undefined` if there are none. */
@@ -25,11 +25,11 @@ export type Presented =
   | { readonly ok: true; readonly tokens: readonly [AuthenticToken, ...AuthenticToken[]] }
   | { readonly ok: false; readonly denials: AgentDenials };
 
-/** The answer to a call. */
+/** The decision on a call. */
 export type GateDecision =
   | {
       readonly allowed: true;
-      /** One of each token. */
+      /** The capability of each token that was presented. */
       readonly capabilities: readonly [VerifiedCapability, ...VerifiedCapability[]];
     }
   | GateRefusal;
@@ -50,7 +50,7 @@ export type GateRemedy =
   | {
       /** Presents this token alone. */
       readonly kind: "use_token";
-      /** The id of its capability. */
+      /** The id of the capability of the token to present alone. */
       readonly capability: string;
     }
   | {

@@ -17,13 +17,13 @@ interface RefusedBy {
   readonly isChoice: boolean;
   /** The answer of each token to the call. */
   readonly answers: readonly { readonly id: string; readonly allowed: boolean }[];
-  /** Returns what all tokens together leave. */
+  /** Returns the calls that all tokens allow together. */
   authority(): Authority;
   /** Judges the call with other arguments. */
   isAllowed(given: JsonObject): boolean;
 }
 
-/** Denials that another capability would not have. */
+/** Codes of denials that a call with another capability would not get. */
 const REQUESTABLE: ReadonlySet<string> = new Set([
   "constraint_violated",
   "expired",

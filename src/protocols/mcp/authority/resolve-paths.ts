@@ -59,9 +59,9 @@ export function linkDenials(
 
 /** The folder to which a hop limits an argument of an operation, or each of its elements. */
 interface FolderLimit {
-  /** As denials name it, such as `operationConstraints.read.path.path`. */
+  /** The rule, as denials name it, such as `operationConstraints.read.path.path`. */
   readonly rule: string;
-  /** A name or a JSON Pointer. */
+  /** The name of the argument, or a JSON Pointer into it. */
   readonly argument: string;
   readonly folder: string;
 }
@@ -92,7 +92,7 @@ function foldersOf(
   ];
 }
 
-/** Returns the strings of an argument: itself, or its elements. */
+/** Returns the strings of an argument: the argument itself, or its elements. */
 function pathsIn(given: JsonObject, argument: string): readonly string[] {
   const found = findArgument(given, readArgumentName(argument) ?? [argument]);
   const values: readonly unknown[] = found.kind === "present" ? [found.value].flat() : [];
@@ -126,7 +126,7 @@ function allStay(paths: readonly string[], folder: string, base: string): boolea
   }
 }
 
-/** Most links that one path follows, as on Linux. */
+/** Maximum number of links that are followed for one path, as on Linux. */
 const MAX_LINKS = 40;
 
 class EndlessLinksError extends Error {
@@ -157,7 +157,7 @@ function targetOf(path: string): string {
   return target;
 }
 
-/** Returns the target of a symbolic link; `undefined` if there is none at the path. */
+/** Returns the target of the symbolic link at a path; `undefined` if there is no link at the path. */
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);

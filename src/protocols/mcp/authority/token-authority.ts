@@ -45,14 +45,14 @@ export interface TokenAuthorityOptions {
    * @throws OwnTokenError while they cannot be read. Every call is refused then.
    */
   readonly ownTokens?: (() => readonly string[]) | undefined;
-  /** Names of arguments whose values go into the ledger; none unless given. */
+  /** Names of the arguments whose values are written to the ledger; no values unless given. */
   readonly recordValues?: readonly string[] | undefined;
   /**
    * Returns the folder from which a server reads relative paths. A path whose symbolic links lead out of the folders that
    * the tokens allow is refused then. Links are not followed unless given, nor for a server without a folder.
    */
   readonly folderOf?: ((server: string | undefined) => string | undefined) | undefined;
-  /** Called when the keys cannot be read, for which every call is refused. */
+  /** Called when the keys cannot be read. Every call is then refused. */
   readonly onProblem?: ((error: StorageError) => void) | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;
@@ -269,7 +269,7 @@ type Reasons = Pick<Refusal, "denials" | "capability">;
 
 type Judged = Decision | ({ readonly allowed: false } & Reasons);
 
-/** Denials that another argument would not have: a list shows what a token allows with some arguments. */
+/** Codes of denials that depend on arguments: a list shows each operation that a token allows with some arguments. */
 const OF_ARGUMENTS: ReadonlySet<string> = new Set(["constraint_violated", "resource_denied"]);
 
 const NOTHING_PRESENTED: AgentDenial = {

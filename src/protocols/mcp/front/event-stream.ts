@@ -11,7 +11,7 @@ export class EventStream {
   readonly #res: ServerResponse;
   readonly #unread: Unread;
 
-  /** Sends the head of the answer. */
+  /** Sends the status and the headers of the answer. */
   constructor(res: ServerResponse, unread: Unread) {
     this.#res = res;
     this.#unread = unread;

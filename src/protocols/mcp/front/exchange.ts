@@ -3,11 +3,11 @@
 
 import type { Message } from "../message/message.js";
 
-/** What came with one message of the host, and the way back to it. */
+/** The tokens and headers that came with one message of the host, and the way to answer it. */
 export interface Exchange {
   /** Capability tokens that the transport presented with this message. */
   readonly credentials: readonly string[];
-  /** `new` for a request of 2026-07-28 or later, which carries its version, `old` before. */
+  /** `new` for a request of revision 2026-07-28 or later, which carries its version; `old` for earlier revisions. */
   readonly era: "old" | "new";
   /**
    * Sends a message that belongs to the request: its response, progress, logs, requests to the client. After the
@@ -24,7 +24,7 @@ export interface Exchange {
 export interface HostSession {
   /** Takes a message of the host. Fulfilled when it can take the next one, not when a request is answered. */
   receive(message: Message, exchange: Exchange): Promise<void>;
-  /** Sends the host what belongs to none of its requests. Set it before the first message. */
+  /** Sends the host a message that belongs to none of its requests. Set this before the first message. */
   toHost: (text: string) => Promise<void>;
   /** Ends the session and its servers. */
   close(): Promise<void>;

@@ -2,10 +2,10 @@ import type { EventStream } from "./event-stream.js";
 
 /** Messages kept for a host that has opened no stream yet. */
 const MOST_WAITING = 100;
-/** Characters of them together. */
+/** Characters of all these messages together. */
 const MOST_TEXT = 1024 * 1024;
 
-/** The way to a host of the old era for what belongs to none of its requests: the stream that it opens with GET. */
+/** The stream that a host of the old era opens with GET, for messages that belong to none of its requests. */
 export class HostStream {
   #stream: EventStream | undefined;
   readonly #waiting: string[] = [];
@@ -14,7 +14,7 @@ export class HostStream {
     return this.#stream?.isOpen === true;
   }
 
-  /** Uses a stream in place of an earlier one, and sends what has waited. */
+  /** Uses a stream in place of an earlier stream, and sends the messages that have waited. */
   open(stream: EventStream): void {
     this.#stream?.end();
     this.#stream = stream;

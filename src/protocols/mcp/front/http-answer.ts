@@ -18,7 +18,7 @@ const STATUSES: ReadonlyMap<unknown, number> = new Map([
   [-32022, 400],
 ]);
 
-/** The answer to one POST with a request: JSON if the response is all, events if more comes before it. */
+/** The answer to one POST with a request: JSON if the response is the only message, otherwise events. */
 export class HttpAnswer {
   readonly #res: Response;
   readonly #era: "old" | "new";
@@ -55,8 +55,9 @@ export class HttpAnswer {
   }
 
   /**
-   * Sends a message; after the response, nothing. In the old era, fulfilled when the caller has room for the next, so
-   * that its servers are read no faster. In the new era others use the same servers, and must not wait for this caller.
+   * Sends a message. Does nothing after the response has been sent. In the old era, waits until the HTTP client can take
+   * another message, so that its servers are read no faster. In the new era other callers use the same servers, and must
+   * not wait for this one.
    */
   async send(text: string): Promise<void> {
     if (this.#isAnswered || this.#gone.signal.aborted) return;
@@ -82,7 +83,7 @@ export class HttpAnswer {
     this.#unread.enforce();
   }
 
-  /** Ends the answer without a response, such as an endless one while the server closes. */
+  /** Ends the answer without a response, such as an endless stream while the server closes. */
   cut(): void {
     this.#isAnswered = true;
     this.#open().end();

@@ -22,14 +22,14 @@ import { type HttpSession, HttpSessions, type OpenSession } from "./http-session
 import { sameOrigin } from "./same-origin.js";
 import { Unread, type UnreadLimits } from "./unread.js";
 
-/** A gate over Streamable HTTP. */
+/** The parts and settings of a gate over Streamable HTTP. */
 export interface HttpFrontOptions extends UnreadLimits {
   readonly address: ListenOptions;
   readonly open: OpenSession;
   readonly log: AgentLog;
   /** Origins of pages that may call, beside those of this machine at a loopback address. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Names in the header `Host`, beside those of this machine at a loopback address; any elsewhere unless given. */
+  /** Allowed names in `Host`, beside those of this machine at a loopback address; elsewhere any name unless given. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Longest message of a host in bytes; 4 MiB unless given. */
   readonly bytes?: number | undefined;
@@ -43,7 +43,7 @@ export interface HttpFrontOptions extends UnreadLimits {
 
 /** A running gate over HTTP. */
 export interface HttpFront {
-  /** Such as `http://127.0.0.1:8080/mcp`. */
+  /** The address of the gate, such as `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
   /** Accepts no more requests, finishes pending ones, and ends all sessions. */
   close(): Promise<void>;
@@ -55,7 +55,7 @@ const EVENTS = "text/event-stream";
 const SESSION = "mcp-session-id";
 const SESSIONS = 64;
 const IDLE = 30 * 60_000;
-/** POSTs at once, and those of them that may stay open for good. */
+/** Maximum number of POSTs at once, and of subscriptions among them. */
 const MOST_POSTS = 512;
 const MOST_ENDLESS = 256;
 const INTERNAL_ERROR = -32603;
@@ -232,7 +232,7 @@ class HttpMount implements Mounted {
     await this.#take(opened.session, message, post, opened);
   }
 
-  /** Hands a message to a session, and answers. */
+  /** Hands a message to its session, and answers the POST. */
   async #take(
     session: HostSession,
     message: Message,
@@ -275,7 +275,7 @@ class HttpMount implements Mounted {
       return refuse(res, 406, INVALID_REQUEST, `Accept must name ${EVENTS}`);
     }
     if (req.headers[SESSION] === undefined) {
-      // The new era has no such stream.
+      // The new era has no stream that a GET opens.
       res.setHeader("Allow", "POST");
       return refuse(res, 405, INVALID_REQUEST, "without a session there is no stream");
     }

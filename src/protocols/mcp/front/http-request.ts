@@ -5,11 +5,11 @@ import { CAPABILITY_HEADER } from "../../../http/headers.js";
 import { INVALID_REQUEST, type Message, versionOf } from "../message/message.js";
 import { HEADER_MISMATCH, namedIn, readHeaderValue } from "../message/mirrored-headers.js";
 
-/** Where a message goes. */
+/** The session that a message goes to, or the reason why it goes to none. */
 export type Route =
   /** A request of the new era goes to the session that all share. */
   | { readonly kind: "shared" }
-  /** A notification of the new era: there is none that means anything over HTTP. */
+  /** A notification of the new era is dropped: over HTTP, none of them has an effect. */
   | { readonly kind: "dropped" }
   /** `initialize` opens a session. */
   | { readonly kind: "opening" }
@@ -113,7 +113,7 @@ export function tokensIn(headers: IncomingHttpHeaders): HeaderTokens {
   return code === "token_missing" ? { ok: true, tokens } : { ok: false, reason: message };
 }
 
-/** Returns a header; repeated ones are joined by commas. */
+/** Returns the value of a header; values of a repeated header are joined by commas. */
 export function one(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(", ") : value;

@@ -10,7 +10,7 @@ export interface OpenedSession {
   readonly ended: Promise<unknown>;
 }
 
-/** Starts servers and opens a session with them. @param stateless - True for the one that all callers share. */
+/** Starts servers and opens a session with them. @param stateless - True for the session that all callers share. */
 export type OpenSession = (stateless: boolean) => Promise<OpenedSession>;
 
 /** Limits of sessions of the old era. */
@@ -36,7 +36,7 @@ interface Entry extends HttpSession {
 
 const ID_BYTES = 18;
 
-/** The sessions of the old era by their ids, and the one that all callers of the new era share. */
+/** The sessions of the old era by their ids, and the session that all callers of the new era share. */
 export class HttpSessions {
   readonly #open: OpenSession;
   readonly #limits: SessionLimits;
@@ -82,7 +82,7 @@ export class HttpSessions {
     return this.#entries.get(id);
   }
 
-  /** Returns the session that all share; a new one if its servers have ended. Rethrows what opening throws. */
+  /** Returns the session that all share; opens it again if its servers have ended. Rethrows what opening throws. */
   async shared(): Promise<HostSession> {
     this.#shared ??= this.#openShared();
     return (await this.#shared).session;
@@ -123,7 +123,7 @@ export class HttpSessions {
     entry.timer = setTimeout(() => this.#watch(this.end(entry.id)), this.#limits.idle).unref();
   }
 
-  /** Ends a session and its servers. Returns false if there is none. */
+  /** Ends a session and its servers. Returns false if no session has this id. */
   async end(id: string): Promise<boolean> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return false;

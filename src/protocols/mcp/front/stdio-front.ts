@@ -25,7 +25,7 @@ export interface StdioFrontOptions {
   readonly signal: AbortSignal;
   /** Longest message of the host in bytes; 4 MiB unless given. */
   readonly bytes?: number | undefined;
-  /** Milliseconds for answers to what is still open when the host has closed its end; 5,000 unless given. */
+  /** Milliseconds for answers to requests that are open when the host closes its end; 5,000 unless given. */
   readonly grace?: number | undefined;
   /** Called with a sentence about a message that is dropped, and about failures of the gate. */
   readonly log: (line: string) => void;
@@ -119,7 +119,7 @@ class StdioFront {
     }
   }
 
-  /** Remembers a request that will be answered: one that is neither endless nor cancelled. */
+  /** Remembers a request that will be answered: it is neither endless nor cancelled. */
   #count({ kind, id, method, value }: Message): void {
     if (kind === "request" && id !== undefined && method !== "subscriptions/listen") {
       this.#open.add(id);
@@ -161,7 +161,7 @@ class StdioFront {
     if (about.kind === "replace") await this.#take(Buffer.from(about.text));
   }
 
-  /** Writes a message. Fulfilled when the host has room for the next, or is gone. */
+  /** Writes a message. The promise is fulfilled when the host can take another message, or is gone. */
   async #write(text: string): Promise<void> {
     const { output } = this.#options;
     if (this.#gone.signal.aborted) return;

@@ -2,12 +2,12 @@ import type { JsonObject } from "../../../bytes/json.js";
 
 type Id = string | number | null;
 
-/** Codes of JSON-RPC. */
+/** Error codes that JSON-RPC defines. */
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 
-/** The gate's own codes, outside the range that JSON-RPC and MCP reserve. */
+/** The gate's own error codes, outside the range that JSON-RPC and MCP reserve. */
 export const REFUSED = -31403;
 
 export function errorAnswer(id: Id, code: number, message: string, data?: JsonObject): string {

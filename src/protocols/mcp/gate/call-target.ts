@@ -13,7 +13,7 @@ import type { ServerLink } from "./server-link.js";
 import { misspeltArgument } from "./spellings.js";
 import { objectAt, stringAt, without } from "./values.js";
 
-/** What a request would run, on which server. */
+/** The call that a request stands for, and the server that it goes to. */
 export interface CallTarget {
   readonly link: ServerLink;
   readonly call: GateCall;
@@ -21,7 +21,7 @@ export interface CallTarget {
   readonly edits: readonly Edit[];
 }
 
-/** A target; or the answer to a request that has none; or reasons of the gate's own to refuse it. */
+/** The target of a request, or the answer to a request without a target, or the gate's own reason to refuse it. */
 export type FoundTarget =
   | { readonly kind: "target"; readonly target: CallTarget }
   | { readonly kind: "answer"; readonly text: string }
@@ -29,7 +29,7 @@ export type FoundTarget =
 
 type CallRule = Extract<HostRule, { by: "call" }>;
 
-/** Finds what a request is about. @throws ServerError if a server must be asked for it, and fails. */
+/** Finds the target of a request. @throws ServerError if the gate must ask a server for it, and the server fails. */
 export async function callTarget(
   parts: GateParts,
   request: HostRequest,
@@ -101,7 +101,7 @@ async function toolTarget(parts: GateParts, request: HostRequest): Promise<Found
   return { kind: "target", target: { link, call, edits } };
 }
 
-/** A name that cannot be taken for one of the other operations, or for another server's. */
+/** Returns whether a name can be taken neither for another operation, nor for a tool of another server. */
 export function isToolName(name: string): boolean {
   return name !== "" && !/[:/]/.test(name);
 }

@@ -42,7 +42,7 @@ export async function runCall(
   });
 }
 
-/** Finds the target; answers the request if there is none. */
+/** Finds the target of a request; answers the request if it has no target. */
 async function findTarget(
   parts: GateParts,
   request: HostRequest,
@@ -99,7 +99,7 @@ export async function finishCall(
   return restored(request, response, edits);
 }
 
-/** Lets the progress of a task of the old era through, which goes on after the answer. */
+/** Passes on the progress of a task of the old era, which continues after the answer. */
 function keepProgress(
   { toHost }: GateParts,
   { message }: HostRequest,

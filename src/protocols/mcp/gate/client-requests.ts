@@ -70,7 +70,7 @@ export class ClientRequests {
     await toHost(text);
   }
 
-  /** Takes an answer of the host back to the server that has asked. An answer to nothing is dropped. */
+  /** Takes an answer of the host back to the server that has asked. An answer without a request is dropped. */
   async answered(response: Message): Promise<void> {
     const asked = typeof response.id === "number" ? this.#asked.get(response.id) : undefined;
     if (asked === undefined || typeof response.id !== "number") {
@@ -120,7 +120,7 @@ export class ClientRequests {
     return about?.toHost ?? this.#parts.toHost;
   }
 
-  /** Returns the answer to a request that the host does not get. It says nothing of what the tokens allow. */
+  /** Returns the answer to a request that the host does not get. The answer does not say what the tokens allow. */
   async #refusal(
     link: ServerLink,
     request: Message,
@@ -147,7 +147,7 @@ export class ClientRequests {
     return isOwn ? undefined : errorAnswer(id, INVALID_PARAMS, "there is no such task");
   }
 
-  /** Returns the tokens of the request that a server is working on; of all that it may be working on, if unknown. */
+  /** Returns the tokens of the request that a server is working on; if unknown, the tokens of all open requests. */
   #credentialsFor(link: ServerLink, { forRequest }: Origin): readonly string[] {
     const known = link.waitingFor(forRequest);
     const about = known === undefined ? link.allWaiting() : [known];

@@ -96,7 +96,7 @@ export function withToken(notification: Message, progressToken: string | number)
   return edit(notification.text, [{ path: ["params", "progressToken"], value: progressToken }]);
 }
 
-/** The host's own notification under the gate's id, or one of the gate's if nobody waits any more. */
+/** The host's own cancellation under the gate's id, or the gate's own one if nobody waits for the answer any more. */
 function cancellation(reason: unknown, id: number): string {
   return isNotification(reason)
     ? edit(reason.text, [{ path: ["params", "requestId"], value: id }])

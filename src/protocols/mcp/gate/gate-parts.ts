@@ -4,7 +4,7 @@ import type { ResourceWatchers } from "./resource-watchers.js";
 import type { Tasks } from "./tasks.js";
 import type { ToolCatalog } from "./tool-catalog.js";
 
-/** What the steps of a request share in one session. */
+/** The parts of one session that the steps of each request share. */
 export interface GateParts extends InputParts {
   readonly catalog: ToolCatalog;
   readonly rounds: InputRounds;

@@ -12,12 +12,12 @@ export interface HostRequest {
   readonly params: JsonObject;
   readonly era: Era;
   readonly exchange: Exchange;
-  /** Tokens that came with it, by the transport and in its `_meta`. */
+  /** Tokens that came with the request, by the transport and in its `_meta`. */
   readonly credentials: readonly string[];
   readonly presented: Presented;
   /** Aborted when no answer is wanted any more; the reason is the host's `notifications/cancelled`, if it sent one. */
   readonly over: AbortSignal;
-  /** Answers it, unless it has been answered or cancelled. */
+  /** Answers the request, unless it has been answered or cancelled. */
   answer(text: string): Promise<void>;
   /** Answers that the gate itself has failed; the log says why. */
   fail(error: unknown): Promise<void>;

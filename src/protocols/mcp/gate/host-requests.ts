@@ -19,7 +19,7 @@ import { objectAt, valueAt, without } from "./values.js";
 /** Requests that the gate works on at once before it takes no further one. */
 const MOST_AT_ONCE = 256;
 
-/** A request that is well formed and in the table of methods, or the answer to one that is not. */
+/** A request that is well formed and in the table of methods, or the answer to any other request. */
 type Checked =
   | (Pick<HostRequest, "id" | "method" | "params" | "credentials"> & {
       readonly ok: true;
@@ -32,7 +32,7 @@ export class HostRequests {
   readonly #parts: GateParts;
   readonly #subscriptions: Subscriptions;
   readonly #isStateless: boolean;
-  /** Requests that wait for an answer, by id; none of a stateless session, whose callers may use the same ids. */
+  /** Requests that wait for an answer, by id; empty in a stateless session, whose callers may use the same ids. */
   readonly #open = new Map<string | number, AbortController>();
   /** Requests that have not been passed on or answered yet. */
   #working = 0;
@@ -51,7 +51,7 @@ export class HostRequests {
     return this.#ofSession;
   }
 
-  /** Takes a request, and works on it beside others. */
+  /** Takes a request, and works on it at the same time as on other requests. */
   async receive(message: Message, exchange: Exchange): Promise<void> {
     this.#working++;
     void this.#run(message, exchange)
@@ -89,7 +89,7 @@ export class HostRequests {
     }
   }
 
-  /** Checks what every request must be; returns the answer to one that is not. */
+  /** Checks the form of a request; returns the answer if it is not well formed or its method is not known. */
   #checked(message: Message, { era, credentials }: Exchange): Checked {
     const { id = null, method = "", value } = message;
     const rule = hostRequestRule(method, era);

@@ -12,7 +12,7 @@ import type { ServerLink } from "./server-link.js";
 import type { Servers } from "./servers.js";
 import { listAt, objectAt, stringAt, valueAt, without } from "./values.js";
 
-/** What a server has asked of the host, by the keys under which the host answers. */
+/** Requests of a server to the host, by the keys under which the host answers. */
 export type Inputs = ReadonlyMap<string, GateCall>;
 
 export type JudgedInputs =

@@ -16,7 +16,7 @@ import { objectAt, stringAt, without } from "./values.js";
 
 const MOST_ROUNDS = 10_000;
 
-/** A retry that may go on, with changes of its text; or reasons to refuse it. */
+/** The changes of the text of a retry that is allowed, or the reasons to refuse the retry. */
 export type JudgedRetry =
   | { readonly allowed: true; readonly edits: readonly Edit[] }
   | { readonly allowed: false; readonly denials: AgentDenials };

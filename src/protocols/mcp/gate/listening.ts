@@ -18,10 +18,10 @@ const FILTER = ["params", "notifications"];
 
 type AllowedFilter = Extract<JudgedFilter, { ok: true }>;
 
-/** A subscription of a host, at one server or at all. */
+/** A subscription of a host, at one server or at all servers. */
 interface Subscription extends AllowedFilter {
   readonly request: HostRequest;
-  /** `true` once the host knows that it is open: before, nothing else may come. */
+  /** `true` once the host knows that the subscription is open. No other message may precede that. */
   isAcknowledged: boolean;
 }
 
@@ -76,7 +76,7 @@ export class Subscriptions {
   }
 }
 
-/** Subscribes to what the caller may hear of. */
+/** Opens a subscription to the changes that the caller may hear of. */
 export async function runListen(
   parts: GateParts,
   subscriptions: Subscriptions,

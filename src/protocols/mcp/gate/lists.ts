@@ -122,7 +122,7 @@ function promptEdits({ servers }: GateParts, link: ServerLink, response: Message
   });
 }
 
-/** Reads the list of each server to its end, and makes one of them. A server that fails is left out. */
+/** Reads the list of each server to its end, and joins the lists. A server that fails is left out. */
 async function merged(
   parts: GateParts,
   request: HostRequest,
@@ -162,7 +162,7 @@ function memberOf(rule: Listed): "tasks" | "tools" | ListedMember {
   return rule.by === "task-list" ? "tasks" : rule.what;
 }
 
-/** The capability that a server with such a list declares. */
+/** The capability that a server declares, by the list that it has. */
 const CAPABILITY_OF = {
   tasks: "tasks",
   tools: "tools",
@@ -171,7 +171,7 @@ const CAPABILITY_OF = {
   prompts: "prompts",
 } as const;
 
-/** A list of the gate's own. */
+/** Returns the result of a list that the gate makes itself. */
 function listResult({ era }: HostRequest, rule: Listed, entries: readonly Json[]): JsonObject {
   const list = { [memberOf(rule)]: entries };
   return era === "new"

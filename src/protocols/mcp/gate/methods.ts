@@ -6,7 +6,7 @@
 /** `old` has `initialize` and sessions, up to 2025-11-25; `new`, from 2026-07-28 on, has neither. */
 export type Era = "old" | "new";
 
-/** The operations of what is not a tool. A tool cannot take one of these names: none may have a `:`. */
+/** The operations that are not tools. A tool cannot have one of these names: no name of a tool may have a `:`. */
 export const OPERATIONS = {
   read: "resources:read",
   subscribe: "resources:subscribe",
@@ -19,23 +19,23 @@ export const OPERATIONS = {
 
 /** The treatment of a host's request. */
 export type HostRule =
-  /** Asks what the servers are and can do. */
+  /** Asks for the names, versions and capabilities of the servers. */
   | { readonly by: "opening" }
   /** Needs no authority. */
   | { readonly by: "free" }
-  /** Runs or reads something: judged with its arguments. A tool's operation is its name. */
+  /** Runs or reads something, and is judged with its arguments. The operation of a tool is the tool's name. */
   | { readonly by: "call"; readonly what: "tool" }
   | {
       readonly by: "call";
       readonly what: "resource" | "prompt" | "completion";
       readonly operation: string;
     }
-  /** Lists what there is: each tool by its operation, the others by the one operation. */
+  /** Lists tools, each shown if its operation is allowed, or other entries, all shown if `operation` is allowed. */
   | { readonly by: "list"; readonly what: "tools" }
   | { readonly by: "list"; readonly what: ListedMember; readonly operation: string }
-  /** Subscribes: judged for each resource and task. */
+  /** Subscribes to changes, and is judged for each resource and each task. */
   | { readonly by: "listen" }
-  /** Concerns a task: for its creator alone. */
+  /** Concerns a task, and is allowed to the creator of the task alone. */
   | { readonly by: "task" }
   | { readonly by: "task-list" };
 
@@ -76,7 +76,7 @@ const HOST_REQUESTS: Readonly<Record<Era, ReadonlyMap<string, HostRule>>> = {
   }),
 };
 
-/** Where a host's notification goes: to the server that works on a request or has asked for one, or to all servers. */
+/** The way of a host's notification: to the server of the request or task that it is about, or to all servers. */
 export type HostNotificationRule = "cancelled" | "progress" | "task" | "all";
 
 const HOST_NOTIFICATIONS: ReadonlyMap<string, HostNotificationRule> = table<HostNotificationRule>({
@@ -90,7 +90,7 @@ const HOST_NOTIFICATIONS: ReadonlyMap<string, HostNotificationRule> = table<Host
 /** The treatment of a server's request to the host, which the old era alone has. */
 export type ServerRequestRule =
   | { readonly by: "free" }
-  /** Uses the host's model, person or files, so that a poisoned server could carry data out: judged. */
+  /** Uses the host's model, user or roots. It is judged, since a poisoned server could carry data out. */
   | { readonly by: "client"; readonly operation: string }
   /** Concerns a task that the host runs for the server. */
   | { readonly by: "task" }
@@ -107,7 +107,7 @@ const SERVER_REQUESTS: ReadonlyMap<string, ServerRequestRule> = table<ServerRequ
   "tasks/list": { by: "task-list" },
 });
 
-/** Where a server's notification goes: to the request that it is about, to a subscription, or to the host as such. */
+/** The way of a server's notification: to the request that it is about, to a subscription, or to the host itself. */
 export type ServerNotificationRule = "progress" | "cancelled" | "log" | "change" | "task" | "host";
 
 const SERVER_NOTIFICATIONS: ReadonlyMap<string, ServerNotificationRule> =

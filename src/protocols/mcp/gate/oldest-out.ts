@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entry when it has more than it may: whoever fills it cannot fill the memory. */
+/** A map that forgets its oldest entry when it has too many entries, so that nobody can fill the memory. */
 export class OldestOut<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #most: number;

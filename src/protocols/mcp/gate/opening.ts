@@ -70,7 +70,7 @@ function noteOpening(
   });
 }
 
-/** Makes one answer of those of several servers. Servers that have failed are left out. */
+/** Joins the answers of several servers into one answer. Servers that have failed are left out. */
 function merged(request: HostRequest, answers: readonly Answer[]): string {
   const { id, method } = request;
   const isDiscovery = method === "server/discover";
@@ -127,7 +127,7 @@ function merged(request: HostRequest, answers: readonly Answer[]): string {
   );
 }
 
-/** Everything that one of the servers can do. */
+/** Joins the capabilities of all servers, and announces the gate's notifications of changed lists. */
 function withLists(all: readonly JsonObject[]): JsonObject {
   const union = all.reduce<JsonObject>(unionOf, {});
   const lists = LISTS.flatMap((list) => {

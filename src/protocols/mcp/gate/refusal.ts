@@ -6,11 +6,11 @@ import type { GateRemedy } from "../authority/gate-authority.js";
 import { errorAnswer, INVALID_PARAMS, REFUSED, resultAnswer } from "./answers.js";
 import type { HostRequest } from "./host-request.js";
 
-/** The envelope of SEP-2643, for any MCP client. */
+/** The property with the envelope of SEP-2643, which any MCP client can read. */
 const ENVELOPE = "io.modelcontextprotocol/authorization";
-/** Every reason, for clients that know proviso. */
+/** The property with every reason, for clients that know proviso. */
 const DENIALS = "dev.proviso/denials";
-/** Ways to an allowed call that change no argument: another token, or a request for a capability. */
+/** The property with ways to an allowed call that change no argument: another token, or a request for a capability. */
 const REMEDIES = "dev.proviso/remedies";
 
 /**
@@ -38,7 +38,7 @@ export function refusalAnswer(
     : answer(request, sentence, data);
 }
 
-/** The answer to a call of a tool that is hidden or does not exist: nobody can find out which. */
+/** The answer to a call of a hidden or missing tool: it is the same, so that nobody learns which tools are hidden. */
 export function unknownToolAnswer(request: HostRequest): string {
   const sentence = "There is no such tool here, or it may not be used; tools/list shows which may.";
   return answer(request, sentence, { [ENVELOPE]: envelope([]) });
@@ -72,7 +72,7 @@ function sentenceOf(denials: AgentDenials): string {
   return `Refused by proviso: ${message}${near}${more}.${allowedWith(denials)}`;
 }
 
-/** Says with which arguments the call would be allowed; "" if that is not known. */
+/** Returns a sentence about the arguments with which the call would be allowed; "" if they are not known. */
 function allowedWith(denials: AgentDenials): string {
   const changes = changesIn(denials).map((remedy) =>
     remedy.kind === "remove_argument"
@@ -82,7 +82,7 @@ function allowedWith(denials: AgentDenials): string {
   return changes.length === 0 ? "" : ` It would be allowed ${changes.join(" and ")}.`;
 }
 
-/** Returns the changes of arguments that would do, each once: denials of several tokens may have the same one. */
+/** Returns the changes that make the call allowed, each once: denials of several tokens may name the same change. */
 function changesIn(denials: AgentDenials): readonly ArgumentRemedy[] {
   const changes = denials.flatMap(({ remedy }) => remedy ?? []);
   const texts = changes.map((change) => JSON.stringify(change));

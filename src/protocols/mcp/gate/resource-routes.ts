@@ -24,7 +24,7 @@ export async function resourceLink(
       link.mayHave("resources") &&
       authority.holds(request.presented, servers.operation(link, operation)),
   );
-  // A refusal of the first server's operation, which says why.
+  // No token has the operation: the call is then refused for the first server, with the reason.
   if (links.length === 0) return first;
   let best: { readonly link: ServerLink; readonly length: number } | undefined;
   for (const link of links) {
@@ -48,7 +48,7 @@ async function listed(link: ServerLink, request: HostRequest, uri: string): Prom
   return false;
 }
 
-/** Returns the length of the longest beginning of a template, up to its first expression, that the URI has. */
+/** Returns the length of the longest beginning of a template, up to its first expression, that begins the URI too. */
 async function longestTemplate(
   link: ServerLink,
   request: HostRequest,

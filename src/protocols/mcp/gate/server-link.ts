@@ -13,7 +13,7 @@ import { tokenAt } from "./values.js";
 const SUBSCRIPTION = ["params", "_meta", "io.modelcontextprotocol/subscriptionId"];
 const MOST_TASK_PROGRESS = 1000;
 
-/** What waits for the answer to a request that the gate has sent to a server. */
+/** Functions that wait for the answer to a request that the gate has sent to a server. */
 export interface Waiting {
   /** Called with the response, whose id is the gate's. */
   answered(response: Message): Promise<void>;
@@ -50,9 +50,9 @@ interface Entry {
 /** A server as the gate speaks to it: requests have ids of the gate's own, and only what waits gets an answer. */
 export class ServerLink {
   readonly connection: ServerConnection;
-  /** What the server says that it can do; `undefined` until it was asked. */
+  /** The capabilities that the server declares; `undefined` until the gate has asked for them. */
   capabilities: JsonObject | undefined;
-  /** `true` once the host has opened a session of the old era with it. */
+  /** `true` once the host has opened a session of the old era with the server. */
   hasSession = false;
   readonly #events: LinkEvents;
   readonly #answerWithin: number;
@@ -76,7 +76,7 @@ export class ServerLink {
     connection.onEnd = (end) => void this.#ended(end);
   }
 
-  /** Its name in messages and sentences. */
+  /** The name of the server in messages and sentences. */
   get name(): string | undefined {
     return this.connection.name;
   }
@@ -85,7 +85,7 @@ export class ServerLink {
     return this.#end !== undefined;
   }
 
-  /** Gives a request an id, under which its answer is waited for from now on. */
+  /** Returns a new id for a request, and waits for the answer with this id from now on. */
   expectAnswer(waiting: Waiting): number {
     const id = ++this.#lastId;
     const entry: Entry = { waiting, controller: new AbortController(), timer: undefined };
@@ -94,7 +94,7 @@ export class ServerLink {
     return id;
   }
 
-  /** Sends a request of {@link expectAnswer}. Fulfilled when the server has taken it, or it has failed. */
+  /** Sends a request of {@link expectAnswer}. Fulfilled when the server has taken it, or cannot take it. */
   async send(id: number, text: string, context: SendContext = {}): Promise<void> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
@@ -109,7 +109,7 @@ export class ServerLink {
     }
   }
 
-  /** Sends a notification, or an answer to a request of the server; a server that has failed gets none. */
+  /** Sends a notification, or an answer to a request of the server. Sends nothing to a server that has failed. */
   async tell(text: string, context?: SendContext): Promise<void> {
     if (this.#end !== undefined) return;
     try {
@@ -120,7 +120,7 @@ export class ServerLink {
     }
   }
 
-  /** Returns whether the server has said, or not been asked, that it can do something. */
+  /** Returns whether the server declares a capability, or has not been asked for its capabilities yet. */
   mayHave(capability: string): boolean {
     return this.capabilities === undefined || Object.hasOwn(this.capabilities, capability);
   }
@@ -153,12 +153,12 @@ export class ServerLink {
     }
   }
 
-  /** Returns what waits for a request; `undefined` if nothing does. */
+  /** Returns the functions that wait for the answer to a request; `undefined` if none do. */
   waitingFor(id: string | number | undefined): Waiting | undefined {
     return typeof id === "number" ? this.#entries.get(id)?.waiting : undefined;
   }
 
-  /** Everything that waits for an answer, the oldest first. */
+  /** All that wait for the answer to a request, in the order of the requests. */
   allWaiting(): readonly Waiting[] {
     return [...this.#entries.values()].map(({ waiting }) => waiting);
   }
@@ -252,7 +252,7 @@ export function whyOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A `notifications/cancelled` of the gate's own. */
+/** Writes a `notifications/cancelled` that the gate itself sends. */
 export function cancelledText(requestId: string | number, reason: string): string {
   const params = { requestId, reason };
   return JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params });

@@ -39,7 +39,7 @@ export function misspeltArgument(given: JsonObject, inputSchema: JsonObject): st
   return others.find((name) => folded.has(fold(name))) ?? twinIn(given);
 }
 
-/** Finds a property whose name differs in case alone from another one's of the same object. */
+/** Finds a property whose name differs in case alone from the name of another property of the same object. */
 function twinIn(value: Json): string | undefined {
   const waiting: Json[] = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

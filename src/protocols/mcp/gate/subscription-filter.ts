@@ -16,12 +16,12 @@ export const LIST_FILTERS = [
   ["promptsListChanged", "notifications/prompts/list_changed"],
 ] as const;
 
-/** A filter that is allowed, or the answer to one that is not. */
+/** A filter that is allowed, or the answer to a subscription with a filter that is not. */
 export type JudgedFilter =
   | {
       readonly ok: true;
       readonly filter: JsonObject;
-      /** What of the filter concerns each server. */
+      /** The part of the filter that concerns each server. */
       readonly shares: ReadonlyMap<ServerLink, JsonObject>;
       /** The operations without which the subscription ends. */
       readonly operations: readonly string[];
@@ -65,7 +65,7 @@ export async function judgeFilter(parts: GateParts, request: HostRequest): Promi
   return { ok: true, filter, shares: new Map(shares), operations };
 }
 
-/** Returns whether a filter has known properties alone: a server could read another one as a resource's. */
+/** Returns whether a filter has known properties alone: a server could take another one for `resources`. */
 function isFilter(filter: JsonObject): boolean {
   const lists: readonly string[] = LIST_FILTERS.map(([property]) => property);
   return Object.entries(filter).every(([name, value]) =>
@@ -80,7 +80,7 @@ function textsAt(filter: JsonObject, name: string): readonly string[] {
   return isTexts(texts) ? texts : [];
 }
 
-/** Strings by server. */
+/** Collects strings, such as URIs, by server. */
 class Listed {
   readonly #texts = new Map<ServerLink, string[]>();
 

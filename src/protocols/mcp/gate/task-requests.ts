@@ -12,7 +12,7 @@ import { refusalAnswer } from "./refusal.js";
 import type { Task } from "./tasks.js";
 import { listAt, objectAt, stringAt } from "./values.js";
 
-/** Passes on a request about a task to the server that runs it, if the caller has created it and may still run it. */
+/** Passes a request about a task on to its server, if the caller has created the task and may still make its call. */
 export async function runTaskRequest(parts: GateParts, request: HostRequest): Promise<void> {
   const { authority, tasks } = parts;
   const { params, presented, method } = request;

@@ -8,11 +8,11 @@ const MOST_TASKS = 10_000;
 /** A task that a server runs for a party. */
 export interface Task {
   readonly link: ServerLink;
-  /** The party that has created it: the only one that may name it. */
+  /** The party that has created the task. No other party may name the task. */
   readonly holder: string;
-  /** The call that has created it. */
+  /** The call that has created the task. */
   readonly call: GateCall;
-  /** What the task has asked of the host and was allowed to ask. */
+  /** The requests to the host that the task has made and that were allowed. */
   inputs: Inputs;
 }
 
@@ -28,13 +28,13 @@ export class Tasks {
     return true;
   }
 
-  /** Finds a party's task; another's is not found either. */
+  /** Finds a task by its id; `undefined` if there is none, or if it belongs to another party. */
   find(id: string | undefined, holder: string): Task | undefined {
     const task = this.of(id);
     return task?.holder === holder ? task : undefined;
   }
 
-  /** Finds a task whosever it is. */
+  /** Finds a task by its id, of whichever party. */
   of(id: string | undefined): Task | undefined {
     return id === undefined ? undefined : this.#tasks.get(id);
   }

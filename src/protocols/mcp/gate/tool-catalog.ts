@@ -12,10 +12,10 @@ const MOST_PAGES = 1000;
 const MOST_ENTRIES = 10_000;
 const MOST_TEXT = 8 * 1024 * 1024;
 
-/** A tool, and whether it may be used. */
+/** The definition of a tool, and the result of comparing it with its pin. */
 export interface KnownTool {
   readonly definition: ToolDefinition;
-  /** `true` if it is no longer the definition that is pinned. */
+  /** `true` if the definition is not the pinned one. The tool may then not be used. */
   readonly isChanged: boolean;
 }
 
@@ -135,7 +135,7 @@ function entriesIn({ value }: Message): number {
   return lists.reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
 }
 
-/** Returns the definitions in a page; leaves out what has no name or no object as its input schema. */
+/** Returns the definitions in a page; leaves out entries without a name, or without an object as input schema. */
 function definitionsIn(response: Message): readonly ToolDefinition[] {
   const entries = listAt(response.value, ["result", "tools"]) ?? [];
   return entries.flatMap((entry) => (isDefinition(entry) ? [entry] : []));

@@ -19,7 +19,7 @@ import {
 
 /** One call of a recording. */
 export interface RecordedCall {
-  /** As the gate names it: `read_file`, `resources:read`. */
+  /** The operation, as the gate names it: `read_file`, `resources:read`. */
   readonly operation: string;
   readonly arguments: JsonObject;
   /** The arguments whose values are looked at; all unless given. Those of one operation are the same in all calls. */
@@ -32,16 +32,16 @@ export type LearnedHop = Pick<Hop, "operations" | "operationConstraints" | "argu
 /** An argument, or the elements of one, that may have any value, since no limit says what its values have in common. */
 export interface OpenArgument {
   readonly operation: string;
-  /** Its name, or its JSON Pointer. */
+  /** The name of the argument, or its JSON Pointer. */
   readonly argument: string;
-  /** True if it is an array of a limited length, whose elements may have any value. */
+  /** True if the argument is an array of a limited length, whose elements may have any value. */
   readonly isElements: boolean;
 }
 
 /** An operation that the hop does not have, though it was seen. */
 export interface LeftOut {
   readonly operation: string;
-  /** The argument for which there is no narrow limit, if it is one. */
+  /** The argument for which there is no narrow limit; `undefined` if the reason is not an argument. */
   readonly argument?: string | undefined;
   /** The end of a sentence about the argument, or about the operation. */
   readonly reason: string;
@@ -57,7 +57,7 @@ export interface LearnedLimits {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** The first that fits into a token is used. */
+/** Levels of detail: the first whose limits fit into a token is used. */
 const DETAILS: readonly Omit<Detail, "allowBroad">[] = [
   { values: 3, places: 64 },
   { values: 3, places: 16 },

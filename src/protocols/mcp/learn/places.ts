@@ -8,7 +8,7 @@ import { defaultPort, readUrl, type UrlParts } from "../../../caveats/url-form.j
 /** A string that names a place, whatever the argument is called: `/a`, `~/a`, `./a`, `C:\a`, `\\a`, `x://a`. */
 const PLACE =
   /^(?:[/\\]|~(?:[/\\]|$)|\.{1,2}(?:[/\\]|$)|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z\d+.-]*:\/\/|file:)/;
-/** A way up, anywhere in a string. */
+/** A `..` segment, anywhere in a string. */
 const WAY_UP = /(?:^|[/\\])\.\.(?:[/\\]|$)/;
 /** The last word of an argument that names a place, in any spelling: `path`, `filePath`, `base_url`. */
 const PLACE_NAME =

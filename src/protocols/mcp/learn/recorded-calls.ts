@@ -11,12 +11,12 @@ import type { RecordedLine } from "./recording.js";
 
 /** A recorded line as a gate reads it. */
 interface ReadLine {
-  /** `undefined` if it is no message. */
+  /** The message; `undefined` if the line is not a message. */
   readonly message: Message | undefined;
   readonly asks: LineCalls;
 }
 
-/** What a recorded line asks for. */
+/** The calls in a recorded line. */
 type LineCalls =
   | { readonly ok: true; readonly calls: readonly RecordedCall[] }
   /** A gate would refuse the line, whatever the token. The reason is a sentence part. */
@@ -71,7 +71,7 @@ function subscriptions(uris: readonly Json[]): LineCalls {
   return bad ?? { ok: true, calls: read.flatMap((found) => (found.ok ? found.calls : [])) };
 }
 
-/** What a server asks of the host: by requests of its own, or in its answers. */
+/** Returns the requests of a server to the host: its own requests, and those in its answers. */
 function serverCalls({ value, method, kind }: Message): readonly RecordedCall[] {
   if (kind === "request") return clientCall(method, objectAt(value, ["params"]));
   const asked = Object.values(objectAt(value, ["result", "inputRequests"]) ?? {});
@@ -88,7 +88,7 @@ function serverCalls({ value, method, kind }: Message): readonly RecordedCall[] 
 function clientCall(method = "", params: JsonObject = {}): readonly RecordedCall[] {
   const rule = serverRequestRule(method);
   if (rule?.by !== "client") return [];
-  // The rest are texts for people and models.
+  // The other arguments are texts for people and models.
   const limited = rule.operation === OPERATIONS.elicit ? ["url"] : [];
   return [{ operation: rule.operation, arguments: judged(params), limited }];
 }

@@ -12,7 +12,7 @@ export interface RecorderOptions {
   readonly args: readonly string[];
   /** All variables of the server. */
   readonly env: { readonly [name: string]: string | undefined };
-  /** Where the host reads and writes. */
+  /** The stream from which the host reads and to which it writes. */
   readonly host: Duplex;
   /** Called with each line of both sides, before it is passed on. */
   readonly record: (line: RecordedLine) => void;
@@ -97,7 +97,7 @@ async function* noted(
   if (rest?.kind === "line") note(rest.bytes);
 }
 
-/** Removes the tokens that a host sends with a message. What cannot be read is withheld, in case it has one. */
+/** Removes the tokens that a host sends with a message. A line that cannot be read is withheld: it may have a token. */
 function withoutTokens(text: string): string {
   if (!text.includes(CAPABILITY_KEY)) return text;
   const read = readMessage(text);

@@ -11,9 +11,9 @@ import { isJsonObject, type Json } from "../../../bytes/json.js";
 import { LineSplitter } from "../../../bytes/line-splitter.js";
 import { decodeUtf8 } from "../../../bytes/utf8.js";
 
-/** One line of a session. A recording is a file of them, each a JSON object on a line of its own. */
+/** One line of a session. In the file of a recording, each is a JSON object on a line of its own. */
 export interface RecordedLine {
-  /** As `Date.toISOString` writes it. */
+  /** The time at which the line was passed on, as `Date.toISOString` writes it. */
   readonly time: string;
   readonly from: "host" | "server";
   /** The line as it was, without its line feed. */
@@ -28,7 +28,7 @@ const LINE_FEED = 0x0a;
 export class RecordingFile {
   readonly #fd: number;
 
-  /** Opens a file, or makes it. What it has stays. @throws Error of the system */
+  /** Opens a file, or makes it. Its contents stay. @throws Error of the system */
   constructor(path: string) {
     this.#fd = openSync(path, "a+", 0o600);
     if (process.platform !== "win32") fchmodSync(this.#fd, 0o600);

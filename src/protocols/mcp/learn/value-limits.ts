@@ -23,9 +23,9 @@ export type Learned =
       /** True for arrays whose elements may have any value. */
       readonly anyElements?: boolean;
     }
-  /** No operator says what they have in common. */
+  /** The values have nothing in common that an operator can say. */
   | { readonly kind: "any" }
-  /** They may name places that no narrow limit allows. The reason is the end of a sentence. */
+  /** The values may name places that no narrow limit allows. The reason is the end of a sentence. */
   | { readonly kind: "too-broad"; readonly reason: string };
 
 /** Longest string that is named by itself, in UTF-16 code units; a longer one is a text, of which no two are alike. */
@@ -112,7 +112,7 @@ function* placesIn(value: Json, argument: string): Generator<string> {
   }
 }
 
-/** Writes a limit as operators, beside which others may stand. */
+/** Writes a limit as operators, to which further operators can be added. */
 export function asOperators(one: Scalar | ElementOperators): ElementOperators {
   return one === null || typeof one !== "object" ? { in: [one] } : one;
 }

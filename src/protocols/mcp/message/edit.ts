@@ -29,7 +29,7 @@ interface Cut {
   readonly text: string;
 }
 
-/** Changes by the key at which they begin: a new value, or changes within. */
+/** Changes by key: a new value, or changes within the value. */
 type EditTree = Map<string | number, EditTree | { readonly value: Json | undefined }>;
 
 const SCALAR = /[^\s,\]}]*/y;
@@ -114,10 +114,10 @@ function cutsWithin(text: string, open: number, tree: EditTree): readonly Cut[] 
     else if (change.value !== undefined) {
       cuts.push({ start: valueStart, end, text: JSON.stringify(change.value) });
     } else if (at < lastKept) {
-      // With the comma after it.
+      // The cut includes the comma after the member.
       cuts.push({ start, end: members[at + 1]?.start ?? end, text: "" });
     } else {
-      // With the comma before it.
+      // The cut includes the comma before the member.
       cuts.push({ start: members[at - 1]?.end ?? start, end, text: "" });
     }
   }
@@ -145,7 +145,7 @@ function addition(
   return { start: at, end: at, text: (isEmpty ? "" : ",") + properties.join(",") };
 }
 
-/** Lists the members of the object or array at `open`; none for another value. */
+/** Lists the members of the object or array at `open`; returns an empty list for any other value. */
 function membersOf(text: string, open: number): readonly Member[] {
   const bracket = text.charAt(open);
   if (bracket !== "{" && bracket !== "[") return [];

@@ -19,9 +19,9 @@ export interface Message {
   readonly text: string;
   readonly value: JsonObject;
   readonly kind: "request" | "notification" | "response";
-  /** Of a request or a response: a string, or an integer that a double holds exactly. */
+  /** The id of a request or a response: a string, or an integer that a double holds exactly. */
   readonly id?: string | number | undefined;
-  /** Of a request or a notification. */
+  /** The method of a request or a notification. */
   readonly method?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export type ReadMessage =
       readonly ok: false;
       /** The id of the refused message; `null` if it has none that can be read. */
       readonly id: string | number | null;
-      /** True for a result or an error. It is not answered: somebody waits for it. */
+      /** True for a result or an error. Nobody answers it; the sender of the request waits for it. */
       readonly isAnswer: boolean;
       readonly code: number;
       /** A sentence part, such as `the message is not JSON`. */
@@ -52,10 +52,10 @@ export interface MessageLimits {
   readonly halfPairs: boolean;
 }
 
-/** Limits of what a host sends. */
+/** Limits of the messages of a host. */
 export const HOST_LIMITS: MessageLimits = { bytes: 4 * 1024 * 1024, depth: 64, halfPairs: false };
 
-/** Limits of what a server sends. */
+/** Limits of the messages of a server. */
 export const SERVER_LIMITS: MessageLimits = { ...HOST_LIMITS, halfPairs: true };
 
 const PARSE_ERROR = -32700;
@@ -177,7 +177,7 @@ function refused(code: number, reason: string, value: JsonObject = {}): ReadMess
   return { ok: false, id: isId(id) ? id : null, isAnswer, code, reason };
 }
 
-/** Returns the era of a request by the version that its `_meta` carries: none does in the old era. */
+/** Returns the era of a request: `new` if its `_meta` carries a protocol version, `old` if it carries none. */
 export function eraOf({ value }: Message): "old" | "new" {
   return versionOf(value) === undefined ? "old" : "new";
 }
@@ -196,7 +196,7 @@ export function isAnswer(text: string): boolean {
   return isJsonObject(value) && !Object.hasOwn(value, "method");
 }
 
-/** Writes a JSON-RPC error. Without an id it is about a message whose id could not be read. */
+/** Writes a JSON-RPC error. An error with the id `null` is about a message whose id could not be read. */
 export function errorText(id: string | number | null, code: number, message: string): string {
   const error = { code, message };
   // MCP's schema has no id that is null.

@@ -29,7 +29,7 @@ export type Headers = { readonly [name: string]: string };
 /** The parameters of a tool that headers repeat: their paths in the arguments, by header in lower case. */
 export type MirroredParameters = ReadonlyMap<string, readonly string[]>;
 
-/** Returns the value that `Mcp-Name` repeats; `undefined` if the method has none, or the body none. */
+/** Returns the value that `Mcp-Name` repeats; `undefined` if the method has no such value, or the body lacks it. */
 export function namedIn(method: string, value: JsonObject): string | undefined {
   const property = NAMED.get(method);
   return property === undefined ? undefined : stringAt(value, ["params", property]);
@@ -48,7 +48,7 @@ export function readHeaderValue(header: string): string | undefined {
   return BASE64.test(coded) ? decodeUtf8(Buffer.from(coded, "base64")) : undefined;
 }
 
-/** Returns the headers among some that repeat parameters. */
+/** Returns those of the headers that repeat parameters of a tool. */
 export function parameterHeaders(headers: {
   readonly [name: string]: string | readonly string[] | undefined;
 }): Headers {

@@ -4,15 +4,15 @@ import type { SplitLine } from "../../../bytes/line-splitter.js";
 /** The code of the error that replaces a message over the limit, outside the range that JSON-RPC and MCP reserve. */
 const TOO_LARGE = -31413;
 
-/** What is done about a line over the limit. */
+/** The treatment of a line over the limit. */
 export type TooLargeLine =
-  /** Hands on an error in its place: somebody waits for this answer. */
+  /** Hands on an error in place of the line, which is an answer that somebody waits for. */
   | { readonly kind: "replace"; readonly text: string }
-  /** Answers its sender with an error. */
+  /** Answers the sender of the line, which is a request, with an error. */
   | { readonly kind: "answer"; readonly text: string }
-  /** Nothing: nobody waits for a notification. */
+  /** Drops the line, which is a notification: nobody waits for an answer. */
   | { readonly kind: "drop" }
-  /** It is no message, or the request to which it belongs cannot be found. */
+  /** The line is no message, or the request to which it belongs cannot be found. */
   | { readonly kind: "unreadable" };
 
 /** Decides about a line over the limit by its two ends. */

@@ -50,7 +50,7 @@ export interface ServerEnd {
 
 /** One MCP server behind the gate. */
 export interface ServerConnection {
-  /** Its name in the configuration file; `undefined` for a gate's only server. */
+  /** The name of the server in the configuration file; `undefined` for a gate's only server. */
   readonly name: string | undefined;
   /**
    * Sends one message. Fulfilled when the server has taken it, so that a caller who waits never fills the memory.

@@ -35,7 +35,7 @@ export const JSON_TYPE = "application/json";
 export const EVENTS = "text/event-stream";
 
 const MOST_REDIRECTS = 3;
-/** Milliseconds until a connection must be there. */
+/** Milliseconds in which a connection must be established. */
 const CONNECT = 20_000;
 
 /** The address of a server over Streamable HTTP. Redirects are followed within its origin alone. */
@@ -198,7 +198,7 @@ export async function* jsonOf(
 ): AsyncGenerator<ServerEvent, void> {
   assertPlain(response);
   const splitter = new LineSplitter(limit);
-  // Of one message that is written on several lines.
+  // The lines so far of one message that is written on several lines.
   let whole = "";
   const messageIn = (line: SplitLine): string | undefined => {
     if (line.kind === "too_large") throw tooLarge(limit);

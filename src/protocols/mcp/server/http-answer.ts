@@ -11,7 +11,7 @@ export interface AnswerReading {
   readonly signal: AbortSignal;
   /** Takes a message. Returns true for the response to the request. */
   readonly take: (text: string) => Promise<boolean>;
-  /** Asks for the events after one, where the server can repeat them. */
+  /** Asks for the events after the event `lastId`; `undefined` if the server cannot repeat events. */
   readonly resume: ((lastId: string) => Promise<IncomingMessage>) | undefined;
 }
 

@@ -23,7 +23,7 @@ import { ListedTools } from "./listed-tools.js";
 
 /** A server over Streamable HTTP. */
 export interface HttpServerOptions {
-  /** Its name in the configuration file; `undefined` for a gate's only server. */
+  /** The name of the server in the configuration file; `undefined` for a gate's only server. */
   readonly name?: string | undefined;
   readonly url: URL;
   /** Headers of every request, such as `Authorization`; nothing else of the gate's own is sent. */
@@ -64,7 +64,7 @@ class HttpServer implements ServerConnection {
   readonly #log: (line: string) => void;
   readonly #closing = new AbortController();
   readonly #tools = new ListedTools();
-  /** Of the session that `initialize` has opened, in the old era. */
+  /** The id of the session that `initialize` has opened, in the old era. */
   #session: string | undefined;
   #version: string | undefined;
   #end: ServerEnd | undefined;
@@ -182,7 +182,7 @@ class HttpServer implements ServerConnection {
     return status === 404 && era === "old" && this.#session !== undefined;
   }
 
-  /** Reads what belongs to no request, in the old era, until the server offers no such stream. */
+  /** Reads the stream of messages that belong to no request, in the old era, until the server offers no such stream. */
   async #listen(): Promise<void> {
     const { signal } = this.#closing;
     const session = this.#session;
@@ -219,7 +219,7 @@ class HttpServer implements ServerConnection {
     return this.#endpoint.ask({ method: "GET", headers, signal }).response;
   }
 
-  /** Takes a message from the answer to a request. Returns true for the response. */
+  /** Takes a message from the answer to a request. Returns true if the message is the response to the request. */
   async #take(text: string, open: Open): Promise<boolean> {
     const message = objectOf(text);
     if (message === undefined) {
@@ -294,7 +294,7 @@ class HttpServer implements ServerConnection {
       const headers = this.#headers({}, "old");
       const signal = AbortSignal.timeout(FAREWELL);
       const { response } = this.#endpoint.ask({ method: "DELETE", headers, signal });
-      // A server need not offer this.
+      // A server need not offer to end a session.
       await response.then(
         (one) => one.resume(),
         () => {},

@@ -9,12 +9,12 @@ import { type ServerConnection, type ServerEnd, ServerError } from "./connection
 
 /** A server over standard streams. */
 export interface StdioServerOptions {
-  /** Its name in the configuration file; `undefined` for a gate's only server. */
+  /** The name of the server in the configuration file; `undefined` for a gate's only server. */
   readonly name?: string | undefined;
   /** The program, started without a shell. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Its working directory; this process's unless given. */
+  /** The working directory of the server; that of this process unless given. */
   readonly cwd?: string | undefined;
   /** The environment of the gate; the server gets all of it but `PROVISO_*`. */
   readonly env: { readonly [name: string]: string | undefined };
@@ -59,7 +59,7 @@ export async function startStdioServer(options: StdioServerOptions): Promise<Ser
 
 /** Returns an environment without the variables of proviso, which may hold tokens and keys. */
 function withoutOwn(env: StdioServerOptions["env"]): StdioServerOptions["env"] {
-  // Names of variables differ in case alone on no system but Windows, where these are the same.
+  // Windows ignores the case of names of variables.
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PROVISO_/i.test(name)));
 }
 

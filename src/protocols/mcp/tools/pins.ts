@@ -29,13 +29,13 @@ export interface ToolPins {
 
 /** A pinned definition. */
 export interface ToolPin {
-  /** As {@link PinStoreOptions.titleOf} names the server. */
+  /** The name of the server, as {@link PinStoreOptions.titleOf} returns it. */
   readonly server: string;
   readonly tool: string;
   readonly definition: Json;
-  /** When it was pinned, in milliseconds since 1970. */
+  /** The time at which the definition was pinned, in milliseconds since 1970. */
   readonly pinned: number;
-  /** The definition that the server gives now, if that is another: the tool is refused until it is accepted. */
+  /** The server's present definition, if it is another one: the tool is refused until the definition is accepted. */
   readonly changed?: Json | undefined;
 }
 
@@ -49,9 +49,9 @@ export interface PinStoreOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** Most tools of one server. */
+/** Maximum number of pinned tools of one server. */
 const MOST_TOOLS = 1000;
-/** Longest definition in UTF-16 code units. */
+/** Longest definition that is pinned, in UTF-16 code units. */
 const LONGEST = 256 * 1024;
 
 /**
@@ -121,7 +121,7 @@ export class PinStore implements ToolPins {
     });
   }
 
-  /** Removes all pins of a server, so that its tools are pinned anew when they are seen next. @returns Their number. */
+  /** Removes all pins of a server, so that its tools are pinned anew when next seen. @returns The number of pins. */
   async forget(server: string): Promise<number> {
     return this.#database.write(async (db) => {
       const { size } = await rowsOf(db, server);
@@ -130,7 +130,7 @@ export class PinStore implements ToolPins {
     });
   }
 
-  /** Pins what is new, and notes what has changed. @returns The pins. */
+  /** Pins new definitions, and notes changed ones. @returns All pins of the server. */
   async #note(db: StoreQueries, title: string, seen: readonly Seen[]): Promise<Pinned> {
     const rows = await rowsOf(db, title);
     let room = MOST_TOOLS - rows.size;
@@ -176,7 +176,7 @@ export class PinStore implements ToolPins {
 
 interface Seen {
   readonly name: string;
-  /** The definition. */
+  /** The definition as JSON. */
   readonly text: string;
 }
 

@@ -15,7 +15,7 @@ export interface OutputPart {
 /** A ring buffer of a program's latest output. Offsets are bytes since the program started. */
 export class Output {
   readonly #ring: Uint8Array;
-  /** Total bytes written. */
+  /** Bytes that the program has written since its start. */
   #end = 0;
 
   constructor(bytes: number) {

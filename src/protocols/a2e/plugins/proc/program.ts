@@ -37,7 +37,7 @@ export interface ReadyProgram {
   readonly description: string;
   /** JSON Schema of the parameters, an object. */
   readonly input: JsonObject;
-  /** An absolute path. */
+  /** The absolute path of the program. */
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string | undefined;
