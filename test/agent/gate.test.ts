@@ -124,7 +124,7 @@ describe("the agent's own reasons to refuse a call, without running the skill", 
     ],
   ];
 
-  test.each(cases)("%s", async (code, run) => {
+  test.each(cases)("are given as the code %s", async (code, run) => {
     const parts = await reading();
     expect(await run(parts)).toEqual([code]);
     expect(parts.ran).toEqual([]);

@@ -127,7 +127,7 @@ describe("a request whose times leave no moment", () => {
     ["expires", formatTime(NOW)],
     ["notBefore", formatTime(NOW + 900_000)],
     ["notBefore", "2099-01-01T00:00:00Z"],
-  ])("%s %s is a mistake of the request", async (path, value) => {
+  ])("is refused as invalid_request, such as %s %s", async (path, value) => {
     const { agent } = await world();
     const outcome = await agent.request(ALICE, { grants: ["clock:read"], [path]: value });
     expect(denialOf(outcome)).toMatchObject({ code: "invalid_request", path });

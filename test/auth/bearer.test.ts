@@ -19,15 +19,15 @@ test.each([
 });
 
 test.each([
-  ["no header", undefined],
-  ["an empty header", ""],
+  ["no value", undefined],
+  ["an empty value", ""],
   ["another scheme", "Basic YWxpY2U6c2VjcmV0"],
   ["a scheme with the same beginning", "Bearertoken abc"],
   ["a token without its scheme", "eyJhbGciOiJub25lIn0.e30."],
   ["a space before the scheme", " Bearer abc"],
   ["a tab after the scheme", "Bearer\tabc"],
   ["two schemes, another first", "Basic YWxpY2U6c2VjcmV0, Bearer abc"],
-])("%s is not accepted as a token", (_, authorization) => {
+])("an Authorization header is token_missing if it has %s", (_, authorization) => {
   expect(codeOf(authorization)).toBe("token_missing");
 });
 
@@ -45,8 +45,8 @@ test.each([
   ["a parameter", "Bearer token=abc"],
   ["other letters", "Bearer äbc"],
   ["8 KiB and a character", `Bearer ${"a".repeat(8186)}`],
-  ["a huge one", `Bearer ${"a".repeat(1_000_000)}`],
-])("%s is a bad token", (_, authorization) => {
+  ["a token of a megabyte", `Bearer ${"a".repeat(1_000_000)}`],
+])("an Authorization header is token_invalid if it has %s", (_, authorization) => {
   expect(codeOf(authorization)).toBe("token_invalid");
 });
 

@@ -27,7 +27,7 @@ test.each([
   ["the beginning of a token", ALICE.token.slice(0, -1)],
   ["a token with one character more", `${ALICE.token}0`],
   ["a token in capitals", ALICE.token.toUpperCase()],
-])("%s identifies nobody", async (_, token) => {
+])("no caller is identified by %s", async (_, token) => {
   const authenticator = createFixedTokens([ALICE, BOB], options);
   const { code, message } = await denialWith(authenticator, token);
   expect(code).toBe("token_invalid");
@@ -95,7 +95,7 @@ test.each<[string, unknown, string]>([
     [null],
     "tokens[0] must be a plain object with token, principal, invoker, not null",
   ],
-])("%s is refused, by its place and without being shown", (_, tokens, expected) => {
+])("createFixedTokens refuses %s, naming its place and showing no token", (_, tokens, expected) => {
   let message = "";
   try {
     createFixedTokens(JSON.parse(JSON.stringify(tokens)), options);

@@ -14,7 +14,7 @@ describe("writing base64", () => {
     ["foob", "Zm9vYg"],
     ["fooba", "Zm9vYmE"],
     ["foobar", "Zm9vYmFy"],
-  ])("%o is %o", (plain, encoded) => {
+  ])("turns %o into %o, and reading turns it back", (plain, encoded) => {
     expect(encodeBase64url(Buffer.from(plain))).toBe(encoded);
     expect(Buffer.from(decodeBase64(encoded)).toString()).toBe(plain);
   });

@@ -20,7 +20,7 @@ describe("reading varints", () => {
     [16_384, [0x80, 0x80, 1]],
     [2_097_152, [0x80, 0x80, 0x80, 1]],
     [MAX, [0xff, 0xff, 0xff, 0x7f]],
-  ])("%i is %j", (value, bytes) => {
+  ])("gives %i for the bytes %j, and writing gives the bytes", (value, bytes) => {
     const out = new Uint8Array(bytes.length);
     expect(writeVarint(out, 0, value)).toBe(bytes.length);
     expect([...out]).toEqual(bytes);

@@ -54,7 +54,7 @@ test.each([
   ["an id within a text", `{"result":{"text":"${FILL},\\"id\\":9}"}}`],
   ["an id that is no JSON", `{"id":007,"result":{"text":"${FILL}"}}`],
   ["an id with a raw control character", `{"id":"a\tb","result":{"text":"${FILL}"}}`],
-  ["what is no JSON", FILL],
-])("%s is never taken for the id of a message", (_, line) => {
+  ["a text that is no JSON", FILL],
+])("the id of a message is never taken from %s", (_, line) => {
   expect(endsOf(line, 64)).toBeUndefined();
 });

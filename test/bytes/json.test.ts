@@ -301,7 +301,7 @@ describe("isDeeperThan", () => {
     [[1, "a", null, { a: [] }], 3, false],
     [{ a: { b: { c: null } } }, 3, false],
     [{ a: 1, b: { b: { c: {} } } }, 3, true],
-  ])("%j within %i: %j", (value, depth, deeper) => {
+  ])("of %j and the depth %i is %j", (value, depth, deeper) => {
     expect(isDeeperThan(value, depth)).toBe(deeper);
   });
 });
@@ -314,7 +314,7 @@ test.each<[unknown, boolean]>([
   ["a", false],
   [{ length: 0 }, false],
   [undefined, false],
-])("%j is an array of strings: %j", (value, expected) => {
+])("isTexts of %j is %j", (value, expected) => {
   expect(isTexts(value)).toBe(expected);
 });
 

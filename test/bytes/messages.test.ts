@@ -66,7 +66,7 @@ describe("a value without canonical form is named in the message", () => {
     ["a lone surrogate", "\ud800", "a string with a lone surrogate has no UTF-8 form"],
     ["a function", () => 1, "a function has no JSON form"],
     ["undefined in an array", { a: [undefined] }, "undefined has no JSON form"],
-  ])("%s", (_, value, expected) => {
+  ])("such as %s", (_, value, expected) => {
     expect(message(() => canonicalJson(value as Json))).toBe(`TypeError: ${expected}`);
   });
 });

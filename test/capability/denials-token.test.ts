@@ -89,7 +89,7 @@ describe("a token that cannot be read is refused", () => {
 });
 
 describe("a refusal of a token that this issuer did not make", () => {
-  test("names the issuer that made it", () => {
+  test("names the issuer that made the token", () => {
     const foreign = mint(fixture({ name: "someone", keys }).issuer);
     expect(denials(issuer.authorize(foreign, GET))).toEqual([
       {
@@ -102,7 +102,7 @@ describe("a refusal of a token that this issuer did not make", () => {
     ]);
   });
 
-  test("or names the key that it needs", () => {
+  test("names the key that the token needs, if the issuer has the same name", () => {
     const other = createKeyring();
     const text = mint(fixture({ keys: other }).issuer);
     expect(denials(issuer.authorize(text, GET))).toEqual([

@@ -128,7 +128,7 @@ describe("a string that is neither a duration nor a time is refused", () => {
     }
   });
 
-  test("normalizeHop accepts no durations, since it has no current time", () => {
+  test("as every duration is by normalizeHop, which has no current time", () => {
     expect(misuse(() => normalizeHop({ expires: "5m" }))).toContain('"expires" must be a time');
   });
 

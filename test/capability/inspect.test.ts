@@ -175,7 +175,7 @@ describe("inspect warns a holder", () => {
   });
 });
 
-test.each(LOSSY)("%s is refused as a token and as an option", async (_, make) => {
+test.each(LOSSY)("inspect refuses %s as a token and as an option", async (_, make) => {
   const value = make();
   expect(await mistake(() => inspect(value))).toMatch(/^token must be a string, not /);
   expect(await mistake(() => inspect(token, value))).toMatch(/^options(?: must be|\.max)/);

@@ -24,7 +24,7 @@ describe("readDuration", () => {
     ["1234567890s", undefined],
     ["in 15m", undefined],
     ["15m more", undefined],
-  ])("%j is %s seconds", (duration, seconds) => {
+  ])("reads %j as this number of seconds: %s", (duration, seconds) => {
     expect(readDuration(duration)).toBe(seconds);
   });
 });

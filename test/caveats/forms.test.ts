@@ -34,7 +34,7 @@ describe("the domain of a limit", () => {
     ["a limit that allows nothing", { max: 1, min: 2 }, { types: [] }],
     ["an array with nothing left", { in: ["a"], not_in: ["a"] }, { types: [] }],
     ["an exclusion that leaves nothing", { not_in: [null] }, { types: [] }],
-  ])("%s", (_, limit, domain) => {
+  ])("for %s, %j, is %j", (_, limit, domain) => {
     expect(domainOf(limit)).toStrictEqual(domain);
   });
 

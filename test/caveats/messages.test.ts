@@ -184,7 +184,7 @@ describe("the message for a program's hop that cannot be written", () => {
     ["a property", { maxFurtherHops: 0, operations: undefined }],
     ["a limit", { constraints: { a: 1, to: undefined } }],
     ["an operator", { constraints: { a: { max: 1, min: undefined } } }],
-  ])("%s that is undefined is refused, not taken for no restriction", (_, hop) => {
+  ])("refuses an undefined value of %s, which could be taken for no restriction", (_, hop) => {
     expect(misuse(() => normalizeHop(hop))).toMatch(/undefined/);
   });
 

@@ -17,14 +17,17 @@ test.each<[unknown, string]>([
   [1, "a number"],
   ["text", "a string"],
   [() => 1, "a function"],
-])("%j is refused as not an object, with the properties accepted", (value, kind) => {
-  expect(() => assertMembers(value, ["name", "keys"], "options")).toThrow(
-    new TypeError(`options must be a plain object with name, keys, not ${kind}`),
-  );
-  expect(() => assertMembers(value, [], "")).toThrow(
-    new TypeError(`it must be a plain object, not ${kind}`),
-  );
-});
+])(
+  "assertMembers refuses %j as not an object, and names the accepted properties",
+  (value, kind) => {
+    expect(() => assertMembers(value, ["name", "keys"], "options")).toThrow(
+      new TypeError(`options must be a plain object with name, keys, not ${kind}`),
+    );
+    expect(() => assertMembers(value, [], "")).toThrow(
+      new TypeError(`it must be a plain object, not ${kind}`),
+    );
+  },
+);
 
 describe("an object whose properties would be lost is refused", () => {
   class Options {

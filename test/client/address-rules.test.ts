@@ -40,7 +40,7 @@ describe("addresses outside the public network", () => {
     ["2001:db8::1", "a documentation"],
     ["2002:7f00:1::", "a relay's (6to4)"],
     ["not an address", "an unreadable"],
-  ])("%s is %s", (address, kind) => {
+  ])("include %s, which is called %s", (address, kind) => {
     expect(specialKind(address)).toBe(kind);
   });
 
@@ -55,7 +55,7 @@ describe("addresses outside the public network", () => {
     "2606:4700::1111",
     "2a00:1450::1",
     "2003::1",
-  ])("%s is public", (address) => {
+  ])("do not include %s", (address) => {
     expect(specialKind(address)).toBeUndefined();
   });
 });
@@ -82,12 +82,12 @@ test.each([
   ["localhost:8080", "localhost:8080"],
   ["LocalHost:443", "localhost:443"],
   ["[::1]:80", "[::1]:80"],
-])("%s is read as a host and a port", (text, expected) => {
+])("readHostAndPort reads %s as %s", (text, expected) => {
   expect(readHostAndPort(text)).toBe(expected);
 });
 
 test.each(["localhost", "::1:80", "a b:1", "a/b:1", "a@b:1", "x:99999", ":80", "", "http://x:1"])(
-  "%j is not a host and a port",
+  "readHostAndPort refuses %j",
   (text) => {
     expect(() => readHostAndPort(text)).toThrow(ClientError);
   },

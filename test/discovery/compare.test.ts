@@ -136,7 +136,7 @@ describe("one change of a card", () => {
     ],
     ["/signatures/0/signature", "BBBB", "safe signatures"],
     ["/signatures", undefined, "breaking signed"],
-  ])("%s %j: %s", (path, to, expected) => {
+  ])("of %s to %j is listed as %s", (path, to, expected) => {
     expect(compared([path, to])).toContain(expected);
   });
 });

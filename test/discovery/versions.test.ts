@@ -27,7 +27,7 @@ test.each([
   ["1e3", undefined],
   ["٣.٠", undefined],
   ["9".repeat(400), undefined],
-])("%j is read as %s", (text, expected) => {
+])("parseVersion reads %j as %s", (text, expected) => {
   const version = parseVersion(text);
   expect(version && versionText(version)).toBe(expected);
 });

@@ -10,7 +10,7 @@ test.each([
   ["a\u202eb\u200bc", "a\\u{202e}b\\u{200b}c"],
   ["\u2028\u2029", "\\u{2028}\\u{2029}"],
   ["\ud800 \u{e0041} \ue000 \u0378", "\\u{d800} \\u{e0041} \\u{e000} \\u{378}"],
-])("%j is shown as %s", (text, shown) => {
+])("printable shows %j as %s", (text, shown) => {
   expect(printable(text)).toBe(shown);
 });
 

@@ -64,7 +64,7 @@ describe("a search for", () => {
     ["\ud800 revenue", ["a", "b", "c"]],
     ["😀 !!! —", []],
     ["", []],
-  ])("%j", async (query, names) => {
+  ])("%j finds %j", async (query, names) => {
     expect((await found(query)).sort()).toEqual(names);
   });
 

@@ -11,7 +11,7 @@ test("a revocation id is the truncated SHA-256 of a label and the tag", () => {
 });
 
 test.each(["", "rv_", `rv_${"a".repeat(21)}`, `rv_${"a".repeat(23)}`, `rv_${"+".repeat(22)}`])(
-  "%j is not a revocation id",
+  "isRevocationId is false for %j",
   (text) => {
     expect(isRevocationId(text)).toBe(false);
     expect(isRevocationId(`${text}\n`)).toBe(false);

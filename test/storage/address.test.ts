@@ -9,7 +9,7 @@ test.each([
   ["postgresql://u:SecretPw@h/db?sslmode=require&password=SecretPw", "postgresql://u@h/db"],
   ["postgres://h/db", "postgres://h/db"],
   ["postgres://u:Secret%23Pw@h/db", "postgres://u@h/db"],
-])("%s is shown without its password", (address, shown) => {
+])("withoutPassword shows %s as %s", (address, shown) => {
   expect(withoutPassword(address)).toBe(shown);
 });
 
@@ -22,7 +22,7 @@ test.each([
   "POSTGRES:u:SecretPw@h/db",
   "jdbc:postgresql://h/db?user=u&password=SecretPw",
   "mysql://u:SecretPw@h/db",
-])("%s is refused as a database's place, and not shown", async (place) => {
+])("openDatabase refuses the place %s, and shows no password", async (place) => {
   const error: unknown = await openDatabase(place, SCHEMA, "create").catch((reason) => reason);
   expect(error).toBeInstanceOf(TypeError);
   expect(String(error)).not.toContain("Secret");

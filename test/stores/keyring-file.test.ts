@@ -140,7 +140,7 @@ describe("reading a keyring file", () => {
     ["a secret for a name, twice", `{"${"s".repeat(43)}":1,"${"s".repeat(43)}":2}`, /a member is/],
     ["more than 1 MiB", " ".repeat(1_048_577), /larger than 1 MiB/],
     ["NUL bytes, as after a power cut", "\0".repeat(300), /not JSON/],
-  ])("%s is malformed", async (_about, text, detail) => {
+  ])("is key_file_malformed for %s", async (_about, text, detail) => {
     const { path } = keyFile();
     writeFileSync(path, text);
     const error = await storageError(() => readKeyringFile(path));

@@ -143,44 +143,47 @@ function choicesOf({ policy, ambient, rate }: Transcript): HostChoices {
   };
 }
 
-test.each(vectors.map((vector) => [vector.name, vector] as const))("%s", async (_, vector) => {
-  const host = await hosted(choicesOf(vector));
-  const minted = new Map(
-    Object.entries(tokens).map(([name, { grant, ...hop }]) => [
-      name,
-      host.issuer.mint({ grant, principal: "alice", ...hop }).token,
-    ]),
-  );
-  const lines = new Map<number, Line>();
-  for (const { peer = 1, ...step } of vector.steps) {
-    const line = lines.get(peer) ?? new Line(host);
-    lines.set(peer, line);
-    const filled = (text: string): string =>
-      text.replace(/\$\{(\w+)\}/g, (_whole, name: string) =>
-        name === "session" ? line.session : (minted.get(name) ?? ""),
-      );
-    if (step.send !== undefined) line.write(`${filled(JSON.stringify(step.send))}\n`);
-    if (step.raw !== undefined) line.write(filled(step.raw));
-    if (step.expect !== undefined) {
-      const wanted: JsonObject = JSON.parse(filled(JSON.stringify(step.expect)));
-      expect(await line.next()).toMatchObject(wanted);
+test.each(vectors.map((vector) => [vector.name, vector] as const))(
+  "a session answers as the vector says: %s",
+  async (_, vector) => {
+    const host = await hosted(choicesOf(vector));
+    const minted = new Map(
+      Object.entries(tokens).map(([name, { grant, ...hop }]) => [
+        name,
+        host.issuer.mint({ grant, principal: "alice", ...hop }).token,
+      ]),
+    );
+    const lines = new Map<number, Line>();
+    for (const { peer = 1, ...step } of vector.steps) {
+      const line = lines.get(peer) ?? new Line(host);
+      lines.set(peer, line);
+      const filled = (text: string): string =>
+        text.replace(/\$\{(\w+)\}/g, (_whole, name: string) =>
+          name === "session" ? line.session : (minted.get(name) ?? ""),
+        );
+      if (step.send !== undefined) line.write(`${filled(JSON.stringify(step.send))}\n`);
+      if (step.raw !== undefined) line.write(filled(step.raw));
+      if (step.expect !== undefined) {
+        const wanted: JsonObject = JSON.parse(filled(JSON.stringify(step.expect)));
+        expect(await line.next()).toMatchObject(wanted);
+      }
+      if (step.closed === true) expect(await line.over()).toBe(0);
+      if (step.revoke !== undefined) {
+        await quiet();
+        const revocation = host.issuer.revocationOf(minted.get(step.revoke) ?? "");
+        if (!revocation.ok) throw new Error("there is nothing to revoke");
+        host.revocations.add(revocation.entry);
+      }
+      if (step.pass !== undefined) {
+        await quiet();
+        host.timers.turn(step.pass);
+      }
     }
-    if (step.closed === true) expect(await line.over()).toBe(0);
-    if (step.revoke !== undefined) {
-      await quiet();
-      const revocation = host.issuer.revocationOf(minted.get(step.revoke) ?? "");
-      if (!revocation.ok) throw new Error("there is nothing to revoke");
-      host.revocations.add(revocation.entry);
-    }
-    if (step.pass !== undefined) {
-      await quiet();
-      host.timers.turn(step.pass);
-    }
-  }
-  for (const line of lines.values()) line.end();
-  // Ends calls that wait forever, so that nothing is left when the host closes.
-  host.timers.turn(60_000);
-});
+    for (const line of lines.values()) line.end();
+    // Ends calls that wait forever, so that nothing is left when the host closes.
+    host.timers.turn(60_000);
+  },
+);
 
 test("every error code of a session has a vector", () => {
   const text = JSON.stringify(vectors.map(({ steps }) => steps));

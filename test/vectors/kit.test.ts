@@ -180,7 +180,7 @@ describe("a wrong vectors command is a usage error", () => {
     [["--timeout", "0"], /--timeout cannot be 0/],
     [["--timeout", "soon"], /--timeout cannot be soon/],
     [["--filter", "no such test"], /no test is left by --filter/],
-  ])("%j", async (args, message) => {
+  ])("such as %j", async (args, message) => {
     const { status, stderr } = await bench.run(["vectors", "check", ...args]);
     expect(status).toBe(2);
     expect(stderr).toMatch(message);

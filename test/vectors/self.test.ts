@@ -17,7 +17,7 @@ for (const vector of VECTORS) {
   bySubject.set(name, [...(bySubject.get(name) ?? []), vector]);
 }
 
-test.each([...bySubject])("%s", (_, vectors) => {
+test.each([...bySubject])("proviso answers as the vectors say: %s", (_, vectors) => {
   const failed = vectors.flatMap((vector) => {
     const value = answerHere(vector.request as OwnRequest);
     const { tcId, comment } = vector.test;

@@ -61,7 +61,7 @@ test.each<readonly [method: string, params: unknown]>([
   ],
   ["a2a/capabilities/request", []],
   ["a2a/skill/invoke", "wait"],
-])("%s with %j is -32602", async (method, params) => {
+])("a call of %s with the params %j is answered with -32602", async (method, params) => {
   const { id, token } = await capability();
   const text = JSON.stringify(params ?? null)
     .replaceAll('"TOKEN"', `"${token}"`)

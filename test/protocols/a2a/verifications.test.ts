@@ -103,7 +103,7 @@ const ROUTES: readonly (readonly [string, () => Promise<unknown>])[] = [
   ],
 ];
 
-test.each(ROUTES)("%s verifies the token once", async (_route, act) => {
+test.each(ROUTES)("the token is verified once by %s", async (_route, act) => {
   await act();
   expect(tag).toHaveBeenCalledTimes(1);
 });

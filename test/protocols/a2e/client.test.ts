@@ -64,31 +64,34 @@ test("the socket of a dead host is replaced; that of a live host, or a file, is 
   await session.close();
 });
 
-test.each(LOSSY)("%s is refused as an argument of a call, and nothing runs", async (_, make) => {
-  const held = newHeld();
-  const host = await hosted({ plugins: plugins(held) });
-  const session = await joined(host, ["tools"], [host.token("tools")]);
-  const value = make();
-  const to = { port: host.port };
-  const places: readonly (readonly [string, () => unknown])[] = [
-    ["operation", () => session.call(value)],
-    ["options", () => session.call("tool/call", value)],
-    ["arguments", () => session.call("tool/call", { name: "wait", arguments: value })],
-    ["arguments.a", () => session.call("tool/call", { name: "wait", arguments: { a: value } })],
-    ["options", () => connectSession(value)],
-    ["options.capabilities", () => connectSession({ to, agentId: "it", capabilities: value })],
-    ["options.agentId", () => connectSession({ to, agentId: value, capabilities: ["tools"] })],
-    [
-      "options.tokens",
-      () => connectSession({ to, agentId: "it", capabilities: ["tools"], tokens: value }),
-    ],
-  ];
-  for (const [place, call] of places) {
-    const message = await mistake(call);
-    expect(message.startsWith(place), `${place}: ${message}`).toBe(true);
-  }
-  expect(held.ran).toEqual([]);
-});
+test.each(LOSSY)(
+  "a session refuses %s as an argument of a call, and nothing runs",
+  async (_, make) => {
+    const held = newHeld();
+    const host = await hosted({ plugins: plugins(held) });
+    const session = await joined(host, ["tools"], [host.token("tools")]);
+    const value = make();
+    const to = { port: host.port };
+    const places: readonly (readonly [string, () => unknown])[] = [
+      ["operation", () => session.call(value)],
+      ["options", () => session.call("tool/call", value)],
+      ["arguments", () => session.call("tool/call", { name: "wait", arguments: value })],
+      ["arguments.a", () => session.call("tool/call", { name: "wait", arguments: { a: value } })],
+      ["options", () => connectSession(value)],
+      ["options.capabilities", () => connectSession({ to, agentId: "it", capabilities: value })],
+      ["options.agentId", () => connectSession({ to, agentId: value, capabilities: ["tools"] })],
+      [
+        "options.tokens",
+        () => connectSession({ to, agentId: "it", capabilities: ["tools"], tokens: value }),
+      ],
+    ];
+    for (const [place, call] of places) {
+      const message = await mistake(call);
+      expect(message.startsWith(place), `${place}: ${message}`).toBe(true);
+    }
+    expect(held.ran).toEqual([]);
+  },
+);
 
 test("a call is aborted by its signal or time limit, and the host stops it too", async () => {
   const held = newHeld();

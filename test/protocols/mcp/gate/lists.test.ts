@@ -90,7 +90,7 @@ test.each([
   ["resources/templates/list", "resourceTemplates", "resources:read"],
   ["prompts/list", "prompts", "prompts:get"],
 ])(
-  "%s is empty without its operation, and the server's with it",
+  "the list of %s is empty if the token lacks the operation, and is the server's own list otherwise",
   async (method, member, operation) => {
     const raw = new RawServer();
     raw.answers[method] = { [member]: [{ name: "one" }], nextCursor: "2" };
