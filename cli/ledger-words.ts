@@ -173,8 +173,10 @@ function whyWords({ codes = [], denials = [] }: LedgerEvent, paint: Paint): stri
 }
 
 /** Names the acting party and agent; for an operator's action also the party in whose place it was done. */
-function whoWords({ principal, invoker, operator }: LedgerEvent): string {
-  const known = principal === undefined ? "an unknown caller" : printable(principal);
+function whoWords({ principal, invoker, operator, capability }: LedgerEvent): string {
+  // Tokens without a principal, such as those of the gate for MCP, allow whoever holds them.
+  const unnamed = capability === undefined ? "an unknown caller" : "a holder of the token";
+  const known = principal === undefined ? unnamed : printable(principal);
   if (operator === true) {
     return `operator for ${known}${invoker === undefined ? "" : ` and ${printable(invoker)}`}`;
   }

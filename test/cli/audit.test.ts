@@ -299,6 +299,18 @@ describe("audit reads a ledger", () => {
     expect((await bench.output(...args, "--kind", "approval")).split("\n")).toHaveLength(1);
   });
 
+  test("and names the holder of a token that has no principal", async () => {
+    const path = bench.path("holder.db");
+    const database = await createStores(path);
+    const ledger = openLedger(database);
+    const at = "2030-01-01T00:00:00.000Z";
+    ledger.note({ kind: "invocation", at, decision: "allowed", capability: "cap_1", path: [] });
+    await ledger.close();
+    await database.close();
+    const { stdout } = await bench.run(["audit", "--database", path]);
+    expect(stdout).toContain("invocation    a holder of the token  cap_1");
+  });
+
   test("and reports a gap in it", async () => {
     const path = bench.path("gap.db");
     const database = await createStores(path);
