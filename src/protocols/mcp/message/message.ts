@@ -138,11 +138,16 @@ function otherSpelling(value: JsonObject): string | undefined {
   return undefined;
 }
 
+const MEMBERS: readonly string[] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
 function classified(text: string, value: JsonObject): ReadMessage {
   const { jsonrpc, id, method, params, result, error } = value;
   const is = (name: string): boolean => Object.hasOwn(value, name);
   const isAnswer = is("result") || is("error");
   const no = (reason: string): ReadMessage => refused(INVALID_REQUEST, reason, value);
+  // Readers that ignore case take an answer with a member "Method" for a request.
+  const other = Object.keys(value).find((name) => !MEMBERS.includes(name));
+  if (other !== undefined) return no(`JSON-RPC has no member ${quotedName(other)}`);
   if (jsonrpc !== "2.0") return no('"jsonrpc" must be "2.0"');
   if (isAnswer) {
     if (is("method")) return no("the message is both a request and a response");

@@ -4,9 +4,23 @@ import { expect, onTestFinished, test } from "vitest";
 import { serveStdio } from "../../../../src/protocols/mcp/front/stdio-front.js";
 import { openTestGate, RawServer, tool } from "./support.js";
 
-/** Sends lines to a gate's standard input; returns what the server was sent, and what the gate has answered. */
-async function send(lines: readonly string[]): Promise<{ server: RawServer; output: string }> {
+/** A host that writes lines to a gate's standard input. */
+interface LineHost {
+  readonly server: RawServer;
+  write(line: string): Promise<void>;
+  /** Returns what the gate has written to its standard output. */
+  output(): string;
+  /** Ends the input; fulfilled when the gate has ended too. */
+  end(): Promise<void>;
+}
+
+async function openLineHost(): Promise<LineHost> {
   const server = new RawServer();
+  server.answers["initialize"] = {
+    protocolVersion: "2025-11-25",
+    capabilities: { tools: {} },
+    serverInfo: { name: "raw", version: "1" },
+  };
   server.answers["tools/list"] = { tools: [tool("read", "path"), tool("delete", "path")] };
   server.answers["tools/call"] = { content: [] };
   const { gate } = await openTestGate([server], {
@@ -19,15 +33,36 @@ async function send(lines: readonly string[]): Promise<{ server: RawServer; outp
   output.on("data", (chunk) => chunks.push(String(chunk)));
   const { signal } = new AbortController();
   const served = serveStdio({ session: gate, input, output, signal, log: () => {} });
-  onTestFinished(() => served);
-  for (const line of lines) if (!input.write(`${line}\n`)) await once(input, "drain");
-  input.end();
-  await served;
-  return { server, output: chunks.join("") };
+  onTestFinished(async () => {
+    input.end();
+    await served;
+  });
+  return {
+    server,
+    write: async (line) => {
+      if (!input.write(`${line}\n`)) await once(input, "drain");
+    },
+    output: () => chunks.join(""),
+    end: async () => {
+      input.end();
+      await served;
+    },
+  };
+}
+
+/** Sends lines to a gate's standard input; returns what the server was sent, and what the gate has answered. */
+async function send(lines: readonly string[]): Promise<{ server: RawServer; output: string }> {
+  const host = await openLineHost();
+  for (const line of lines) await host.write(line);
+  await host.end();
+  return { server: host.server, output: host.output() };
 }
 
 const READ = '"method":"tools/call","params":{"name":"read","arguments":{"path":"/data/a"}}';
 const DELETE = '"method":"tools/call","params":{"name":"delete","arguments":{"path":"/data/a"}}';
+
+const INITIALIZE =
+  '{"jsonrpc":"2.0","id":"open","method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
 
 function calling(params: string): string {
   return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
@@ -51,6 +86,7 @@ test.each([
   ["a call with null for an id", `{"jsonrpc":"2.0","id":null,${DELETE}}`],
   ["a call without an id", `{"jsonrpc":"2.0",${READ}}`],
   ["a call that is an answer too", `{"jsonrpc":"2.0","id":1,"result":{},${READ}}`],
+  ["a notification with an id in capitals", `{"jsonrpc":"2.0","ID":1,${DELETE}}`],
   ["a call of another JSON-RPC", `{"jsonrpc":"1.0","id":1,${READ}}`],
   ["a second call on a line", `{"jsonrpc":"2.0","id":1,${READ}}{"jsonrpc":"2.0","id":2,${READ}}`],
   ["a call behind a NUL", `\u0000{"jsonrpc":"2.0","id":1,${READ}}`],
@@ -69,6 +105,34 @@ test.each([
 ])("the gate does not pass on to the server: %s", async (_, line) => {
   const { server } = await send([line]);
   expect(server.requests("tools/call")).toEqual([]);
+});
+
+test.each([
+  ["an error", '"error":{"code":-32601,"message":""}'],
+  ["a result", '"result":{}'],
+])("a host cannot hide a call from readers that ignore case in %s", async (_, answer) => {
+  const host = await openLineHost();
+  await host.write(INITIALIZE);
+  await expect.poll(host.output).toContain("serverInfo");
+  await host.server.say({ jsonrpc: "2.0", id: "server-1", method: "ping" });
+  await expect.poll(host.output).toContain('"method":"ping"');
+  const call = '"Method":"tools/call","Params":{"name":"delete","arguments":{"path":"/data/a"}}';
+  await host.write(`{"jsonrpc":"2.0","id":1,${answer},${call}}`);
+  await host.end();
+  expect(host.server.received.join()).not.toContain("delete");
+});
+
+test("a server cannot hide a request from readers that ignore case in its answer", async () => {
+  const host = await openLineHost();
+  host.server.answers["tools/call"] = (request) => {
+    const answer = { jsonrpc: "2.0", id: request["id"] ?? 0, result: { content: [] } };
+    void host.server.say({ ...answer, Method: "sampling/createMessage", Params: {} });
+    return undefined;
+  };
+  await host.write(calling('{"name":"read","arguments":{"path":"/data/a"}}'));
+  await host.end();
+  expect(host.output()).toContain("server_unreadable");
+  expect(host.output()).not.toContain("sampling");
 });
 
 test("a call that a line separator hides in a string stays in its string", async () => {

@@ -44,6 +44,13 @@ test.each([
   ["an id null", '{"jsonrpc":"2.0","id":null,"method":"a"}', -32600, '"id"'],
   ["an id with a fraction", '{"jsonrpc":"2.0","id":1.5,"method":"a"}', -32600, '"id"'],
   ["an unsafe id", '{"jsonrpc":"2.0","id":9007199254740993,"method":"a"}', -32600, '"id"'],
+  ["a member of no protocol", '{"jsonrpc":"2.0","id":1,"method":"a","to":"b"}', -32600, '"to"'],
+  [
+    "an answer with Method",
+    '{"jsonrpc":"2.0","id":1,"result":{},"Method":"b"}',
+    -32600,
+    '"Method"',
+  ],
   ["params by position", '{"jsonrpc":"2.0","id":1,"method":"a","params":[1]}', -32600, "params"],
   ["a method twice", '{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}', -32600, "twice"],
   ["an escaped name twice", call('{"name":"a","n\\u0061me":"b"}'), -32600, "twice"],
