@@ -69,6 +69,8 @@ export interface GateAuthority {
    * @param given - Tokens that came with the message: in headers, or in its `_meta`.
    */
   present(given: readonly string[]): Presented;
+  /** Returns the tokens that apply to a message as texts; without the gate's own while they cannot be read. */
+  texts(given: readonly string[]): readonly string[];
   /** Judges a call, and records the decision in the ledger. A refused {@link Presented} is recorded too. */
   decide(presented: Presented, call: GateCall): Promise<GateDecision>;
   /** Records a refusal for reasons of the gate's own, such as a URI that cannot be judged. */

@@ -80,12 +80,9 @@ class TokenAuthority implements GateAuthority {
   }
 
   present(given: readonly string[]): Presented {
-    let own: readonly string[];
-    try {
-      own = this.#options.ownTokens?.() ?? [];
-    } catch (error) {
-      if (!(error instanceof OwnTokenError)) throw error;
-      return refused({ code: "capability_missing", rule: "capabilities", message: error.message });
+    const own = this.#ownTokens();
+    if (own instanceof OwnTokenError) {
+      return refused({ code: "capability_missing", rule: "capabilities", message: own.message });
     }
     const texts = [...new Set([...own, ...given])];
     if (texts.length > MAX_PRESENTED) {
@@ -105,6 +102,11 @@ class TokenAuthority implements GateAuthority {
     return token === undefined
       ? refused(NOTHING_PRESENTED)
       : { ok: true, tokens: [token, ...others] };
+  }
+
+  texts(given: readonly string[]): readonly string[] {
+    const own = this.#ownTokens();
+    return own instanceof OwnTokenError ? given : [...own, ...given];
   }
 
   async decide(presented: Presented, call: GateCall): Promise<GateDecision> {
@@ -172,6 +174,15 @@ class TokenAuthority implements GateAuthority {
 
   async close(): Promise<void> {
     this.#watch.close();
+  }
+
+  #ownTokens(): readonly string[] | OwnTokenError {
+    try {
+      return this.#options.ownTokens?.() ?? [];
+    } catch (error) {
+      if (!(error instanceof OwnTokenError)) throw error;
+      return error;
+    }
   }
 
   #authenticate(text: string): Authentication {

@@ -2,7 +2,7 @@ import { edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
 import type { Origin } from "../server/connection.js";
 import { errorAnswer, INTERNAL_ERROR, INVALID_PARAMS, REFUSED, unknownMethod } from "./answers.js";
-import { CAPABILITY_KEY, withToken } from "./forward.js";
+import { withToken } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { inputCall, judgeInput } from "./input-requests.js";
 import { serverRequestRule } from "./methods.js";
@@ -81,11 +81,7 @@ export class ClientRequests {
     const { link, id } = asked;
     const taskId = stringAt(response.value, ["result", "task", "taskId"]);
     if (taskId !== undefined) this.#tasks.set(taskId, link);
-    const text = edit(response.text, [
-      { path: ["id"], value: id },
-      { path: ["result", "_meta", CAPABILITY_KEY], value: undefined },
-    ]);
-    await link.tell(text);
+    await link.tell(edit(response.text, [{ path: ["id"], value: id }]));
   }
 
   /** Takes a host's progress on a server's request back to that server. */

@@ -7,13 +7,10 @@ import { asksHost } from "./input-requests.js";
 import { cancelledText, type ServerLink, type Waiting } from "./server-link.js";
 import { tokenAt } from "./values.js";
 
-/** The property of `_meta` by which a message presents capability tokens: a string, or an array of strings. */
-export const CAPABILITY_KEY = "dev.proviso/capability";
-
 const PROGRESS_TOKEN = ["params", "_meta", "progressToken"];
 
 export interface Forwarding {
-  /** Changes of the request besides its id, its progress token and our `_meta` key. */
+  /** Changes of the request besides its id and its progress token. */
   readonly edits?: readonly Edit[] | undefined;
   /** Makes the host's answer of the server's response; unless given, only the id changes. */
   readonly finish?: ((response: Message, id: number) => Promise<string>) | undefined;
@@ -71,7 +68,6 @@ export async function forward(
   const text = edit(message.text, [
     { path: ["id"], value: id },
     ...(progressToken === undefined ? [] : [{ path: PROGRESS_TOKEN, value: id }]),
-    { path: ["params", "_meta", CAPABILITY_KEY], value: undefined },
     ...edits,
   ]);
   await link.send(id, text, { headers: exchange.headers, era });
@@ -84,11 +80,6 @@ export function restored(
   edits: readonly Edit[] = [],
 ): string {
   return edit(response.text, [{ path: ["id"], value: request.id }, ...edits]);
-}
-
-/** The host's request without the tokens in its `_meta`. */
-export function withoutCapability({ text }: Message): string {
-  return edit(text, [{ path: ["params", "_meta", CAPABILITY_KEY], value: undefined }]);
 }
 
 /** A progress notification under another token. */

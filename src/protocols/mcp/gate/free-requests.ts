@@ -1,6 +1,6 @@
 import { ServerError } from "../server/connection.js";
 import { resultAnswer } from "./answers.js";
-import { forward, withoutCapability } from "./forward.js";
+import { forward } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
 
@@ -8,7 +8,7 @@ import type { HostRequest } from "./host-request.js";
 export async function runFree({ servers, log }: GateParts, request: HostRequest): Promise<void> {
   if (servers.only !== undefined) return forward(request, servers.only);
   if (request.method === "logging/setLevel") {
-    const text = withoutCapability(request.message);
+    const { text } = request.message;
     const links = servers.links.filter((link) => !link.hasEnded && link.mayHave("logging"));
     for (const outcome of await Promise.allSettled(links.map((link) => link.ask(text)))) {
       if (outcome.status === "fulfilled") continue;

@@ -3,13 +3,14 @@ import type { Exchange, HostSession } from "../front/exchange.js";
 import type { Message } from "../message/message.js";
 import type { Origin, ServerConnection } from "../server/connection.js";
 import type { ToolPins } from "../tools/pins.js";
+import { errorAnswer, INVALID_PARAMS } from "./answers.js";
 import { ClientRequests } from "./client-requests.js";
-import { withoutCapability } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { HostRequests } from "./host-requests.js";
 import { InputRounds } from "./input-rounds.js";
 import { Subscriptions } from "./listening.js";
 import { hostNotificationRule, serverNotificationRule } from "./methods.js";
+import { separateTokens } from "./presented-tokens.js";
 import { ResourceWatchers } from "./resource-watchers.js";
 import { ServerLink, whyOf } from "./server-link.js";
 import { assertServerNames, Servers } from "./servers.js";
@@ -91,8 +92,13 @@ class Session implements HostSession {
     });
   }
 
-  receive(message: Message, exchange: Exchange): Promise<void> {
-    if (message.kind === "request") return this.#requests.receive(message, exchange);
+  async receive(given: Message, exchange: Exchange): Promise<void> {
+    const separated = separateTokens(given, exchange, this.#parts.authority);
+    if (!separated.ok) return this.#refuse(given, exchange, separated.problem);
+    const { message, credentials } = separated;
+    if (message.kind === "request") {
+      return this.#requests.receive(message, { ...exchange, credentials });
+    }
     if (message.kind === "response") return this.#clientRequests.answered(message);
     return this.#hostNotified(message);
   }
@@ -100,6 +106,14 @@ class Session implements HostSession {
   async close(): Promise<void> {
     this.#stopListening();
     await Promise.all(this.#parts.servers.links.map((link) => link.close()));
+  }
+
+  /** Answers a request that no server may see. Another message is dropped. */
+  async #refuse({ kind, id }: Message, exchange: Exchange, problem: string): Promise<void> {
+    if (id !== undefined && kind === "request") {
+      return exchange.send(errorAnswer(id, INVALID_PARAMS, problem));
+    }
+    this.#parts.log(`dropped a ${kind} of the host: ${problem}`);
   }
 
   async #hostNotified(notification: Message): Promise<void> {
@@ -113,8 +127,8 @@ class Session implements HostSession {
       case "task":
         return this.#clientRequests.taskChanged(notification);
       case "all": {
-        const text = withoutCapability(notification);
-        await Promise.all(this.#parts.servers.links.map((link) => link.tell(text)));
+        const { links } = this.#parts.servers;
+        await Promise.all(links.map((link) => link.tell(notification.text)));
         return;
       }
       case undefined:

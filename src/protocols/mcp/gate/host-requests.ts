@@ -1,9 +1,7 @@
-import { isTexts, type JsonObject, textsIn } from "../../../bytes/json.js";
 import type { Exchange } from "../front/exchange.js";
 import { INVALID_REQUEST, type Message } from "../message/message.js";
 import { errorAnswer, INTERNAL_ERROR, INVALID_PARAMS, unknownMethod } from "./answers.js";
 import { runCall } from "./call.js";
-import { CAPABILITY_KEY } from "./forward.js";
 import { runFree } from "./free-requests.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
@@ -14,7 +12,7 @@ import { runOpening } from "./opening.js";
 import { whyOf } from "./server-link.js";
 import { misspeltParameter } from "./spellings.js";
 import { runTaskRequest } from "./task-requests.js";
-import { objectAt, valueAt, without } from "./values.js";
+import { objectAt } from "./values.js";
 
 /** Requests that the gate works on at once before it takes no further one. */
 const MOST_AT_ONCE = 256;
@@ -104,22 +102,11 @@ export class HostRequests {
     if (misspelt !== undefined) {
       return invalid(`${JSON.stringify(misspelt)} differs in case alone from a known parameter`);
     }
-    const given = valueAt(params, ["_meta", CAPABILITY_KEY]) ?? [];
-    const tokens = typeof given === "string" ? [given] : given;
-    if (!isTexts(tokens)) {
-      return invalid(`params._meta["${CAPABILITY_KEY}"] must be a token, or an array of tokens`);
-    }
     if (this.#open.has(id)) {
       const problem = `there is a request with the id ${JSON.stringify(id)} that is not answered yet`;
       return { ok: false, answer: errorAnswer(null, INVALID_REQUEST, problem) };
     }
-    const presented = [...credentials, ...tokens];
-    if (hasToken(params, presented)) {
-      return invalid(
-        "a token that is presented stands in the parameters too, which the server gets",
-      );
-    }
-    return { ok: true, id, method, params, rule, credentials: presented };
+    return { ok: true, id, method, params, rule, credentials };
   }
 
   /** Opens a request until it is answered or cancelled. */
@@ -161,13 +148,4 @@ export class HostRequests {
   #closed(id: string | number, controller: AbortController): void {
     if (this.#open.get(id) === controller) this.#open.delete(id);
   }
-}
-
-/** Returns whether a token stands anywhere but under our `_meta` key. */
-function hasToken(params: JsonObject, tokens: readonly string[]): boolean {
-  if (tokens.length === 0) return false;
-  const meta = without(objectAt(params, ["_meta"]) ?? {}, [CAPABILITY_KEY]);
-  return [...textsIn({ ...params, _meta: meta })].some((text) =>
-    tokens.some((token) => token !== "" && text.includes(token)),
-  );
 }

@@ -3,7 +3,7 @@ import type { GateAuthority } from "../authority/gate-authority.js";
 import { type Edit, edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
 import { resultAnswer } from "./answers.js";
-import { forward, restored, withoutCapability } from "./forward.js";
+import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
 import { serverNotificationRule } from "./methods.js";
@@ -130,7 +130,7 @@ async function listenToAll(
     });
     const cancel = () => void link.cancel(gateId, cancelledText(gateId, "closed"));
     over.addEventListener("abort", cancel, { once: true });
-    const text = edit(withoutCapability(message), [
+    const text = edit(message.text, [
       { path: ["id"], value: gateId },
       { path: FILTER, value: shares.get(link) ?? {} },
     ]);

@@ -3,7 +3,7 @@ import type { Edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
 import { type ServerEnd, ServerError, serverFailure } from "../server/connection.js";
 import { errorAnswer, METHOD_NOT_FOUND, resultAnswer } from "./answers.js";
-import { forward, restored, withoutCapability } from "./forward.js";
+import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
 import type { ServerLink } from "./server-link.js";
@@ -41,7 +41,7 @@ type Answer =
 
 async function ask(link: ServerLink, request: HostRequest): Promise<Answer> {
   try {
-    const response = await link.ask(withoutCapability(request.message), { era: request.era });
+    const response = await link.ask(request.message.text, { era: request.era });
     const result = objectAt(response.value, ["result"]);
     if (result === undefined)
       return { kind: "error", link, error: objectAt(response.value, ["error"]) ?? {} };

@@ -2,7 +2,6 @@ import type { Json } from "../../../bytes/json.js";
 import type { Message } from "../message/message.js";
 import { ServerError } from "../server/connection.js";
 import type { ToolDefinition, ToolPins } from "../tools/pins.js";
-import { CAPABILITY_KEY } from "./forward.js";
 import type { HostRequest } from "./host-request.js";
 import type { ServerLink } from "./server-link.js";
 import { listAt, objectAt, stringAt, without } from "./values.js";
@@ -101,8 +100,7 @@ export async function* pagesOf(
   request: HostRequest,
 ): AsyncGenerator<Message> {
   const meta = objectAt(request.params, ["_meta"]) ?? {};
-  const _meta =
-    request.era === "new" ? without(meta, ["progressToken", CAPABILITY_KEY]) : undefined;
+  const _meta = request.era === "new" ? without(meta, ["progressToken"]) : undefined;
   const tooLong = (what: string): ServerError =>
     new ServerError(
       "server_unreadable",

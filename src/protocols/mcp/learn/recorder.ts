@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { LineSplitter } from "../../../bytes/line-splitter.js";
 import { type ChildEnd, PipedChild } from "../../../system/piped-child.js";
-import { CAPABILITY_KEY, withoutCapability } from "../gate/forward.js";
+import { CAPABILITY_KEY, withoutTokens } from "../gate/presented-tokens.js";
 import { HOST_LIMITS, readMessage } from "../message/message.js";
 import type { RecordedLine } from "./recording.js";
 
@@ -49,7 +49,7 @@ export async function recordSession({
   const { signal } = ending;
   const note = (from: RecordedLine["from"], bytes: Uint8Array): void => {
     const text = withoutAll(Buffer.from(bytes).toString("utf8"), secrets);
-    record({ time: new Date().toISOString(), from, text: withoutTokens(text) });
+    record({ time: new Date().toISOString(), from, text: withoutPresented(text) });
   };
   const fromHost = pipeline(
     host,
@@ -98,10 +98,10 @@ async function* noted(
 }
 
 /** Removes the tokens that a host sends with a message. A line that cannot be read is withheld: it may have a token. */
-function withoutTokens(text: string): string {
+function withoutPresented(text: string): string {
   if (!text.includes(CAPABILITY_KEY)) return text;
   const read = readMessage(text);
-  return read.ok ? withoutCapability(read.message) : "";
+  return read.ok ? withoutTokens(read.message).text : "";
 }
 
 function withoutAll(text: string, secrets: readonly string[]): string {

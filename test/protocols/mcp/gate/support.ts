@@ -81,7 +81,7 @@ class RawHost {
   /** Sends a message as a front does; an unreadable one is refused there. */
   async send(
     message: JsonObject | string,
-    given: Partial<Pick<Exchange, "credentials" | "era" | "signal">> = {},
+    given: Partial<Pick<Exchange, "credentials" | "era" | "signal" | "headers">> = {},
   ): Promise<void> {
     const read = readMessage(typeof message === "string" ? message : JSON.stringify(message));
     if (!read.ok) throw new Error(`the front refuses this: ${read.reason}`);
@@ -89,6 +89,7 @@ class RawHost {
       credentials: given.credentials ?? [],
       era: given.era ?? "old",
       signal: given.signal ?? new AbortController().signal,
+      headers: given.headers,
       send: async (text) => void this.received.push(text),
     });
   }

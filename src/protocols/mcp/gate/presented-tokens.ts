@@ -1,0 +1,68 @@
+import { isTexts, textsIn } from "../../../bytes/json.js";
+import type { GateAuthority } from "../authority/gate-authority.js";
+import type { Exchange } from "../front/exchange.js";
+import { type Edit, edit } from "../message/edit.js";
+import type { Message } from "../message/message.js";
+import { readHeaderValue } from "../message/mirrored-headers.js";
+import { objectAt, valueAt, without } from "./values.js";
+
+/** The property of `_meta` by which a message presents capability tokens: a string, or an array of strings. */
+export const CAPABILITY_KEY = "dev.proviso/capability";
+
+/** Objects that may have `_meta`: of a request or notification, and of a response. */
+const WITH_META = ["params", "result"];
+
+/** A message as a server may get it, and the tokens that came with it; or a sentence about what is wrong with it. */
+export type Separated =
+  | { readonly ok: true; readonly message: Message; readonly credentials: readonly string[] }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Takes the tokens out of a message of the host. Refuses a message that has one of them, or of the gate's own, in another
+ * place, where a server would read it.
+ */
+export function separateTokens(
+  given: Message,
+  { credentials, headers = {} }: Exchange,
+  authority: GateAuthority,
+): Separated {
+  const inMeta = valueAt(given.value, ["params", "_meta", CAPABILITY_KEY]) ?? [];
+  const tokens = typeof inMeta === "string" ? [inMeta] : inMeta;
+  if (!isTexts(tokens)) {
+    const problem = `params._meta["${CAPABILITY_KEY}"] must be a token, or an array of tokens`;
+    return { ok: false, problem };
+  }
+  const message = withoutTokens(given);
+  const presented = [...credentials, ...tokens];
+  const secrets = authority.texts(presented).filter((token) => token !== "");
+  const sent = [message.value, ...Object.values(headers).map(decoded)];
+  if (secrets.length > 0 && hasAny(sent, secrets)) {
+    return { ok: false, problem: "a token stands in a part of the message that the server gets" };
+  }
+  return { ok: true, message, credentials: presented };
+}
+
+/** Copies a message without the tokens in its `_meta`. */
+export function withoutTokens(message: Message): Message {
+  let { value } = message;
+  const edits: Edit[] = [];
+  for (const name of WITH_META) {
+    const meta = objectAt(value, [name, "_meta"]);
+    if (meta === undefined || !Object.hasOwn(meta, CAPABILITY_KEY)) continue;
+    edits.push({ path: [name, "_meta", CAPABILITY_KEY], value: undefined });
+    const outer = { ...objectAt(value, [name]), _meta: without(meta, [CAPABILITY_KEY]) };
+    value = { ...value, [name]: outer };
+  }
+  return edits.length === 0 ? message : { ...message, text: edit(message.text, edits), value };
+}
+
+function hasAny(value: unknown, secrets: readonly string[]): boolean {
+  for (const text of textsIn(value)) {
+    if (secrets.some((secret) => text.includes(secret))) return true;
+  }
+  return false;
+}
+
+function decoded(header: string): string {
+  return readHeaderValue(header) ?? header;
+}
