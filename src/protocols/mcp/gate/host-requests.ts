@@ -5,6 +5,7 @@ import { runCall } from "./call.js";
 import { runFree } from "./free-requests.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
+import { strayInput } from "./input-rounds.js";
 import { runListen, type Subscriptions } from "./listening.js";
 import { runList } from "./lists.js";
 import { type HostRule, hostRequestRule } from "./methods.js";
@@ -102,6 +103,8 @@ export class HostRequests {
     if (misspelt !== undefined) {
       return invalid(`${JSON.stringify(misspelt)} differs in case alone from a known parameter`);
     }
+    const stray = strayInput(method, rule, params);
+    if (stray !== undefined) return invalid(`params.${stray} has no meaning in ${method}`);
     if (this.#open.has(id)) {
       const problem = `there is a request with the id ${JSON.stringify(id)} that is not answered yet`;
       return { ok: false, answer: errorAnswer(null, INVALID_REQUEST, problem) };

@@ -10,6 +10,7 @@ import {
   judgeResponses,
   UNKNOWN_INPUT,
 } from "./input-requests.js";
+import type { HostRule } from "./methods.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
 import { objectAt, stringAt, without } from "./values.js";
@@ -78,6 +79,20 @@ export class InputRounds {
     this.#asked.set(keyOf(parts, request, link, stringAt(result, ["requestState"])), inputs);
     return undefined;
   }
+}
+
+/**
+ * Finds a parameter that would answer a server where nobody judges answers: calls alone are made again with answers, and
+ * `tasks/update` has them without a state.
+ */
+export function strayInput(
+  method: string,
+  { by }: HostRule,
+  params: JsonObject,
+): string | undefined {
+  if (by === "call") return undefined;
+  const names = method === "tasks/update" ? ["requestState"] : ["inputResponses", "requestState"];
+  return names.find((name) => params[name] !== undefined);
 }
 
 function isRetry(params: JsonObject): boolean {

@@ -164,3 +164,43 @@ test.each(["tools/list", "resources/list", "server/discover"])(
     expect(host.received.join()).not.toContain("really?");
   },
 );
+
+test.each([
+  ["tools/list", "new", {}],
+  ["resources/list", "new", {}],
+  ["server/discover", "new", {}],
+  ["subscriptions/listen", "new", { notifications: {} }],
+  ["tasks/get", "new", { taskId: "t1" }],
+  ["tasks/cancel", "new", { taskId: "t1" }],
+  ["initialize", "old", { protocolVersion: "2025-11-25" }],
+  ["ping", "old", {}],
+  ["logging/setLevel", "old", { level: "info" }],
+  ["tasks/result", "old", { taskId: "t1" }],
+] as const)("%s takes no answers of the host to the server", async (method, era, params) => {
+  const server = bank();
+  const task: JsonObject = { resultType: "task", taskId: "t1", status: "working" };
+  const task25: JsonObject = { task: { taskId: "t1", status: "working" } };
+  server.answers["tools/call"] = era === "new" ? task : task25;
+  const { host } = await openTestGate([server], { operations: ["pay", "resources:read"] });
+  await host.ask(pay(1), { era });
+  server.received.length = 0;
+  const _meta = era === "new" ? NEW_META : {};
+  const inputs: readonly JsonObject[] = [{ inputResponses: ACCEPTED }, { requestState: "s1" }];
+  for (const [id, input] of inputs.entries()) {
+    const asked = { id: id + 10, method, params: { ...params, ...input, _meta } };
+    expect(await host.ask(asked, { era })).toMatchObject({ error: { code: -32602 } });
+  }
+  expect(server.received).toEqual([]);
+});
+
+test("tasks/update takes no state of a call to the server", async () => {
+  const server = bank();
+  server.answers["tools/call"] = { resultType: "task", taskId: "t1", status: "working" };
+  const { host } = await openTestGate([server], PAY);
+  await host.ask(pay(1), NEW);
+  const params = { taskId: "t1", inputResponses: {}, requestState: "s1", _meta: NEW_META };
+  expect(await host.ask({ id: 2, method: "tasks/update", params }, NEW)).toMatchObject({
+    error: { code: -32602 },
+  });
+  expect(server.requests("tasks/update")).toEqual([]);
+});
