@@ -14,6 +14,7 @@ import { separateTokens } from "./presented-tokens.js";
 import { ResourceWatchers } from "./resource-watchers.js";
 import { ServerLink, whyOf } from "./server-link.js";
 import { assertServerNames, Servers } from "./servers.js";
+import { misspellingIn } from "./spellings.js";
 import { Tasks } from "./tasks.js";
 import { ToolCatalog } from "./tool-catalog.js";
 import { objectAt, stringAt, tokenAt } from "./values.js";
@@ -93,6 +94,8 @@ class Session implements HostSession {
   }
 
   async receive(given: Message, exchange: Exchange): Promise<void> {
+    const misspelling = misspellingIn(given.value);
+    if (misspelling !== undefined) return this.#refuse(given, exchange, misspelling);
     const separated = separateTokens(given, exchange, this.#parts.authority);
     if (!separated.ok) return this.#refuse(given, exchange, separated.problem);
     const { message, credentials } = separated;

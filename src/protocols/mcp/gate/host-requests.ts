@@ -11,7 +11,6 @@ import { runList } from "./lists.js";
 import { type HostRule, hostRequestRule } from "./methods.js";
 import { runOpening } from "./opening.js";
 import { whyOf } from "./server-link.js";
-import { misspeltParameter } from "./spellings.js";
 import { runTaskRequest } from "./task-requests.js";
 import { objectAt } from "./values.js";
 
@@ -99,10 +98,6 @@ export class HostRequests {
     });
     const params = value["params"] === undefined ? {} : objectAt(value, ["params"]);
     if (params === undefined) return invalid("params must be an object");
-    const misspelt = misspeltParameter(params);
-    if (misspelt !== undefined) {
-      return invalid(`${JSON.stringify(misspelt)} differs in case alone from a known parameter`);
-    }
     const stray = strayInput(method, rule, params);
     if (stray !== undefined) return invalid(`params.${stray} has no meaning in ${method}`);
     if (this.#open.has(id)) {

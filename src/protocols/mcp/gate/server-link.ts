@@ -8,6 +8,7 @@ import {
   type ServerEnd,
   ServerError,
 } from "../server/connection.js";
+import { misspellingIn } from "./spellings.js";
 import { tokenAt } from "./values.js";
 
 const SUBSCRIPTION = ["params", "_meta", "io.modelcontextprotocol/subscriptionId"];
@@ -172,14 +173,12 @@ export class ServerLink {
 
   async #received(text: string, origin: Origin): Promise<void> {
     const read = readMessage(text, SERVER_LIMITS);
-    if (!read.ok) {
-      this.#events.log(`${this.#named}: dropped an unreadable message: ${read.reason}`);
-      const message = `${this.#named} has answered with what is no message of MCP: ${read.reason}`;
-      if (read.isAnswer && typeof read.id === "number")
-        await this.#fail(read.id, { code: "server_unreadable", message });
-      return;
-    }
+    if (!read.ok) return this.#unreadable(read.isAnswer ? read.id : null, read.reason);
     const { message } = read;
+    const misspelling = misspellingIn(message.value);
+    if (misspelling !== undefined) {
+      return this.#unreadable(message.kind === "response" ? message.id : null, misspelling);
+    }
     if (message.kind === "response") return this.#answered(message);
     if (message.kind === "request") return this.#events.requested(this, message, origin);
     if (message.method === "notifications/progress") return this.#progressed(message);
@@ -188,6 +187,14 @@ export class ServerLink {
     const subscription = named ?? this.waitingFor(origin.forRequest);
     if (subscription?.notified !== undefined) return subscription.notified(message);
     return this.#events.notified(this, message, origin);
+  }
+
+  /** Drops a message; the request that it answers fails. */
+  async #unreadable(answered: string | number | null | undefined, reason: string): Promise<void> {
+    this.#events.log(`${this.#named}: dropped an unreadable message: ${reason}`);
+    if (typeof answered !== "number") return;
+    const message = `${this.#named} has answered with what is no message of MCP: ${reason}`;
+    await this.#fail(answered, { code: "server_unreadable", message });
   }
 
   async #answered(response: Message): Promise<void> {

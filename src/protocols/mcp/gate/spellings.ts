@@ -1,30 +1,82 @@
-import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import { isJsonObject, type Json, type JsonObject, quotedName } from "../../../bytes/json.js";
+import { CAPABILITY_KEY } from "./presented-tokens.js";
 import { objectAt } from "./values.js";
 
-const OF_PARAMS = [
-  "name",
-  "arguments",
-  "uri",
-  "cursor",
-  "ref",
-  "argument",
-  "task",
-  "taskId",
-  "notifications",
-  "inputResponses",
-  "requestState",
-  "_meta",
+const META_NAMES = [
+  CAPABILITY_KEY,
+  "progressToken",
+  "io.modelcontextprotocol/protocolVersion",
+  "io.modelcontextprotocol/clientCapabilities",
+  "io.modelcontextprotocol/subscriptionId",
+];
+
+/** Names of properties that decide what a message does, by the path of their object; `*` stands for every entry. */
+const NAMES: readonly { readonly path: readonly string[]; readonly names: readonly string[] }[] = [
+  {
+    path: ["params"],
+    names: [
+      ...["name", "arguments", "uri", "cursor", "ref", "argument", "context", "level", "_meta"],
+      ...["task", "taskId", "notifications", "inputResponses", "requestState"],
+      ...["requestId", "progressToken", "protocolVersion", "capabilities"],
+      ...["messages", "systemPrompt", "includeContext", "modelPreferences", "maxTokens", "tools"],
+      ...["mode", "message", "requestedSchema", "url", "elicitationId"],
+    ],
+  },
+  { path: ["params", "_meta"], names: META_NAMES },
+  { path: ["params", "ref"], names: ["type", "name", "uri"] },
+  { path: ["params", "argument"], names: ["name", "value"] },
+  { path: ["params", "context"], names: ["arguments"] },
+  {
+    path: ["result"],
+    names: [
+      ...["tools", "resources", "resourceTemplates", "prompts", "tasks", "nextCursor", "_meta"],
+      ...["resultType", "inputRequests", "requestState", "task", "taskId"],
+      ...["protocolVersion", "capabilities"],
+    ],
+  },
+  { path: ["result", "_meta"], names: META_NAMES },
+  { path: ["result", "task"], names: ["taskId"] },
+  { path: ["result", "tools", "*"], names: ["name", "inputSchema"] },
+  { path: ["result", "prompts", "*"], names: ["name"] },
+  { path: ["result", "tasks", "*"], names: ["taskId"] },
+  { path: ["result", "inputRequests", "*"], names: ["method", "params"] },
+  { path: ["error"], names: ["code", "data"] },
+  { path: ["error", "data"], names: ["elicitations"] },
 ];
 
 /**
- * Finds a parameter that some servers read in place of one that the gate judges: Go's `encoding/json`, for example,
- * ignores case.
+ * Finds a property that some readers take for one that the gate judges: Go's `encoding/json`, for example, ignores case.
  *
- * @returns The parameter as it is written; `undefined` if every reader finds the same ones.
+ * @returns A sentence about the property; `undefined` if every reader finds the same ones.
  */
-export function misspeltParameter(params: JsonObject): string | undefined {
-  const folded = new Set(OF_PARAMS.map(fold));
-  return Object.keys(params).find((name) => !OF_PARAMS.includes(name) && folded.has(fold(name)));
+export function misspellingIn(message: JsonObject): string | undefined {
+  for (const { path, names } of NAMES) {
+    for (const object of objectsAt(message, path)) {
+      const misspelt = misspelling(object, names);
+      if (misspelt !== undefined) {
+        return `the property ${quotedName(misspelt)} differs in case alone from one of the protocol`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Finds a property of an object that differs from one of some names in case alone. */
+function misspelling(object: JsonObject, names: readonly string[]): string | undefined {
+  const folded = new Set(names.map(fold));
+  return Object.keys(object).find((name) => !names.includes(name) && folded.has(fold(name)));
+}
+
+function objectsAt(message: JsonObject, path: readonly string[]): readonly JsonObject[] {
+  let found: readonly Json[] = [message];
+  for (const step of path) found = found.flatMap((value) => within(value, step));
+  return found.filter(isJsonObject);
+}
+
+function within(value: Json, step: string): readonly Json[] {
+  if (step === "*") return typeof value === "object" && value !== null ? Object.values(value) : [];
+  const inner = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  return inner === undefined ? [] : [inner];
 }
 
 /**
@@ -33,10 +85,7 @@ export function misspeltParameter(params: JsonObject): string | undefined {
  */
 export function misspeltArgument(given: JsonObject, inputSchema: JsonObject): string | undefined {
   const known = Object.keys(objectAt(inputSchema, ["properties"]) ?? {});
-  const names = new Set(known);
-  const others = Object.keys(given).filter((name) => !names.has(name));
-  const folded = new Set(known.map(fold));
-  return others.find((name) => folded.has(fold(name))) ?? twinIn(given);
+  return misspelling(given, known) ?? twinIn(given);
 }
 
 /** Finds a property whose name differs in case alone from the name of another property of the same object. */

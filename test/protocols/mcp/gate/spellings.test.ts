@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/bytes/json.js";
+import { openTestGate, RawServer, tool } from "./support.js";
+
+const TOOLS = { operations: ["read", "completion:complete", "client:roots"] };
+
+test.each<[string, string, JsonObject]>([
+  ["a name of a tool", "tools/call", { name: "read", arguments: {}, NAME: "delete" }],
+  ["a tool in capitals alone", "tools/list", { Cursor: "2" }],
+  ["a reference", "completion/complete", { ref: { type: "ref/prompt", name: "a", Name: "b" } }],
+  ["a type of reference", "completion/complete", { ref: { Type: "ref/prompt", name: "a" } }],
+  [
+    "an argument's value",
+    "completion/complete",
+    { ref: { type: "ref/prompt", name: "a" }, argument: { name: "x", value: "1", Value: "2" } },
+  ],
+  ["a progress token", "tools/call", { name: "read", _meta: { ProgressToken: 1 } }],
+  ["our own property", "tools/call", { name: "read", _meta: { "Dev.Proviso/Capability": "x" } }],
+])("a request with another spelling of %s does not reach the server", async (_, method, params) => {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("read"), tool("delete")] };
+  const { gate, host } = await openTestGate([server], TOOLS);
+  // Two spellings in the same object are refused before the gate sees them.
+  const value = { jsonrpc: "2.0", id: 1, method, params };
+  const message = { text: JSON.stringify(value), value, kind: "request", id: 1, method } as const;
+  const { signal } = new AbortController();
+  const send = async (text: string): Promise<void> => void host.received.push(text);
+  await gate.receive(message, { credentials: [], era: "old", signal, send });
+  expect(await host.answerTo(1)).toMatchObject({ error: { code: -32602 } });
+  expect(server.requests(method)).toEqual([]);
+});
+
+test.each([
+  ["a list", { tools: [tool("read")], Tools: [tool("delete")] }],
+  ["a tool's name", { tools: [{ ...tool("read"), Name: "delete" }] }],
+  ["a tool's schema", { tools: [{ ...tool("read"), inputschema: { type: "string" } }] }],
+  ["a question to the host", { tools: [], InputRequests: { a: { method: "roots/list" } } }],
+  [
+    "a question's method",
+    { tools: [], inputRequests: { a: { method: "roots/list", Method: "elicitation/create" } } },
+  ],
+])("an answer with another spelling of %s does not reach the host", async (_, result) => {
+  const server = new RawServer();
+  server.answers["tools/list"] = result;
+  const { host } = await openTestGate([server], TOOLS);
+  expect(await host.ask({ id: 1, method: "tools/list" })).toMatchObject({
+    error: { code: -31502, data: { code: "server_unreadable" } },
+  });
+});
+
+test("an error that asks for a visit in another spelling does not reach the host", async () => {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("read")] };
+  server.answers["tools/call"] = ({ id = 0 }) => {
+    const data = { Elicitations: [{ mode: "url", url: "https://evil.example" }] };
+    const error = { code: -32000, Code: -32042, message: "", data };
+    void server.say({ jsonrpc: "2.0", id, error });
+    return undefined;
+  };
+  const { host } = await openTestGate([server], TOOLS);
+  const answer = await host.ask({ id: 1, method: "tools/call", params: { name: "read" } });
+  expect(answer).toMatchObject({ error: { data: { code: "server_unreadable" } } });
+  expect(host.received.join()).not.toContain("evil.example");
+});
