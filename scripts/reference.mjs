@@ -127,26 +127,26 @@ function rowsOf(schema, path, definitions) {
       member.default === undefined || typeof member.default === "object"
         ? ""
         : `\`${member.default}\``;
-    const text = cell(member.description ?? definitionText(member, definitions));
+    const text = cell(member.description ?? definitionOf(member, definitions)["description"] ?? "");
     const type = cell(typeOf(member, definitions));
     const row = `| \`${here}\`${required.has(name) ? " (required)" : ""} | ${type} | ${given} | ${text} |`;
     const inside = member.type === "array" ? { ...member.items } : member;
     const below = member.type === "array" ? `${here}[].` : `${here}.`;
-    const entries =
-      typeof member.additionalProperties === "object"
-        ? rowsOf(member.additionalProperties, `${here}.NAME.`, definitions)
-        : [];
+    const entry = definitionOf(member.additionalProperties ?? {}, definitions);
+    const entries = rowsOf(entry, `${here}.NAME.`, definitions);
     return [row, ...rowsOf(inside, below, definitions), ...entries];
   });
 }
 
 /**
- * @param {Schema} member
+ * Returns the definition that a schema refers to, or the schema itself.
+ * @param {Schema} schema
  * @param {Schema} definitions
+ * @returns {Schema}
  */
-function definitionText(member, definitions) {
-  const name = member["$ref"]?.replace("#/$defs/", "");
-  return name === undefined ? "" : (definitions[name]?.description ?? "");
+function definitionOf(schema, definitions) {
+  const name = schema["$ref"]?.replace("#/$defs/", "");
+  return name === undefined ? schema : (definitions[name] ?? {});
 }
 
 /** @param {string} text */
@@ -158,7 +158,7 @@ function cell(text) {
 export function configurationPage() {
   const parts = [
     "# Configuration",
-    "`npm run reference` writes this page from the schemas. The files are JSON with comments; `$schema` may name the " +
+    "`npm run reference` writes this page from the schemas. The files are JSON without comments; `$schema` may name the " +
       "schema, so that an editor completes and checks the file. Paths are relative to the file. A property that the schema " +
       "does not have is refused when the file is read.",
   ];

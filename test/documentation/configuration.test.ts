@@ -1,0 +1,23 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { PACKAGE } from "./doc-comments.js";
+
+const PAGE = readFileSync(`${PACKAGE}/docs/reference/configuration.md`, "utf8");
+
+test("the reference of configurations is what the schemas say", () => {
+  const program = "const { configurationPage } = await import('./scripts/reference.mjs');";
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--input-type=module", "--eval", `${program} process.stdout.write(configurationPage());`],
+    { cwd: PACKAGE, encoding: "utf8" },
+  );
+  expect(stderr).toBe("");
+  expect(PAGE, "make it anew: npm run reference").toBe(stdout);
+});
+
+test("the reference has the properties of each server behind a gate", () => {
+  const [, gate = ""] = PAGE.split("## `proviso mcp gate`");
+  const names = [...gate.matchAll(/^\| `servers\.NAME\.(\w+)`/gm)].map(([, name]) => name);
+  expect(names).toEqual(["command", "args", "cwd", "env", "url", "headers"]);
+});
