@@ -25,7 +25,7 @@ function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
   return result.token;
 }
 
-test("allows what the token allows, and refuses the rest with hop and reason", async () => {
+test("a call that the token allows is allowed, and any other is refused with hop and reason", async () => {
   const { authority, mint } = await world();
   const presented = authority.present([mint(READ)]);
   expect(await authority.decide(presented, readCall("/data/a"))).toMatchObject({

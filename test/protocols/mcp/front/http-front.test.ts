@@ -366,7 +366,7 @@ test("errors of the new era have their HTTP statuses, and those of tools and of 
   }
 });
 
-test("what comes before the response makes a stream, and nothing comes after", async () => {
+test("messages before the response are sent as a stream, and messages after it are dropped", async () => {
   const { url, sessions } = await served();
   const session = await initialized(url);
   const text = '{\n"jsonrpc":"2.0","id":2,"result":{"s":"\u2028"}}';
@@ -430,7 +430,7 @@ test("a caller of the new era that leaves cancels, and one of the old era does n
   }
 });
 
-test("a session of the old era has servers of its own, a stream, and an end", async () => {
+test("a session of the old era has its own servers and its own stream, and ends with DELETE", async () => {
   const { url, sessions, opened } = await served();
   const [first, second] = [await initialized(url), await initialized(url)];
   expect(opened).toEqual([false, false]);
@@ -565,7 +565,7 @@ test("a server that does not start is a 503 that tells nothing, and is started a
   expect(tries).toBe(3);
 });
 
-test("closing answers what is pending, ends streams, and closes every session", async () => {
+test("closing answers pending requests, ends streams, and closes every session", async () => {
   const { front, url, sessions } = await served({ grace: 2000 });
   const session = await initialized(url);
   const stream = await open(url, "GET", { accept: "text/event-stream", ...session });
@@ -586,7 +586,7 @@ test("closing answers what is pending, ends streams, and closes every session", 
   expect(sessions.every(({ isClosed }) => isClosed)).toBe(true);
 });
 
-test("closing cuts what does not end, after its grace", async () => {
+test("closing cuts requests that do not end within the grace", async () => {
   const { front, url, sessions } = await served({ grace: 100 });
   const session = await initialized(url);
   for (const one of sessions) one.onReceive = async () => {};

@@ -94,7 +94,7 @@ test("in whatever pieces lines come, the session gets the same messages in order
   );
 });
 
-test("what is refused reaches the session with no byte, and the next message does", async () => {
+test("no byte of a refused message reaches the session, and the next message does", async () => {
   const { session, input, written, logged } = served({ bytes: 1000 });
   const long = "x".repeat(2000);
   const lines = [
@@ -131,7 +131,7 @@ test("an answer over the limit is an error for the server that has asked", async
   });
 });
 
-test("a request has one answer, and messages before it, and nothing after", async () => {
+test("a request has one answer: messages before the answer are sent, and messages after it are dropped", async () => {
   const { session, input, written } = served();
   input.write(`${request(1)}\n`);
   await sleep(20);
@@ -147,7 +147,7 @@ test("a request has one answer, and messages before it, and nothing after", asyn
   ]);
 });
 
-test("the era of a request is that of the version that it carries", async () => {
+test("the era of a request follows from the protocol version that the request carries", async () => {
   const { session, input } = served();
   const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
   for (const params of [{}, { _meta: meta }]) {
@@ -177,7 +177,7 @@ test("a request that nobody answers keeps the front no longer than its grace", a
   expect(session.isClosed).toBe(true);
 });
 
-test("what is never answered keeps the front from nothing: subscriptions, and what was cancelled", async () => {
+test("subscriptions and cancelled requests do not keep the front from ending", async () => {
   const { input, over } = served({ grace: 60_000 });
   const params = { requestId: 2 };
   input.write(`${request(1, "subscriptions/listen")}\n${request(2, "tools/call")}\n`);

@@ -31,7 +31,7 @@ test("an allowed call reaches the server as it was written, under an id of the g
   expect(server.received[1]).toBe(written.replace('"seven"', "2"));
 });
 
-test("what a server answers reaches the host as it was written", async () => {
+test("the answer of a server reaches the host as it was written", async () => {
   const server = filesServer();
   server.answers["tools/call"] = () => undefined;
   const { host } = await openTestGate([server], { operations: ["read"] });
@@ -171,7 +171,7 @@ test("a token that a caller also puts into the arguments does not reach the serv
   expect(server.received).toEqual([]);
 });
 
-test("without any token every call is refused, and says so", async () => {
+test("without any token every call is refused, and the answer says why", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server]);
   expect(refusalIn(await host.ask(call(1, "read"))).codes).toEqual(["capability_missing"]);

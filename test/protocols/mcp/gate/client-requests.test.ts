@@ -141,7 +141,7 @@ test("a server has a limited number of requests open at the host", async () => {
   expect(host.messages.filter(({ method }) => method === SAMPLING.method)).toHaveLength(100);
 });
 
-test("a server may not answer, cancel or ask about what is another server's", async () => {
+test("a server may not answer, cancel or ask about the requests and tasks of another server", async () => {
   const good = openedServer("good");
   const evil = openedServer("evil");
   const { host } = await openTestGate([good, evil], { anyOperation: true });

@@ -142,7 +142,7 @@ test("a call that a line separator hides in a string stays in its string", async
   expect(server.received.every((text) => !/[\u2028\n]/.test(text))).toBe(true);
 });
 
-test("what is allowed reaches the server among everything that is refused", async () => {
+test("an allowed call among refused ones reaches the server", async () => {
   const { server, output } = await send([
     "no JSON",
     `[{"jsonrpc":"2.0","id":1,${DELETE}}]`,
