@@ -2,6 +2,8 @@ import type { GateAuthority } from "../../src/protocols/mcp/authority/gate-autho
 import { createTokenAuthority } from "../../src/protocols/mcp/authority/token-authority.js";
 import type { HostSession } from "../../src/protocols/mcp/front/exchange.js";
 import { openGateSession } from "../../src/protocols/mcp/gate/gate-session.js";
+import { sessionRefusal } from "../../src/protocols/mcp/gate/session-refusal.js";
+import type { Message } from "../../src/protocols/mcp/message/message.js";
 import {
   type ServerConnection,
   type ServerEnd,
@@ -37,6 +39,8 @@ export interface Gate {
    * @throws CliError with the code of the server's failure.
    */
   openSession(stateless?: boolean): Promise<OpenSession>;
+  /** Returns the answer to an `initialize` over HTTP whose caller gets no session; `undefined` if it gets one. */
+  refusal(message: Message, credentials: readonly string[]): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -65,6 +69,7 @@ export function openGate(context: Context, settings: GateSettings): Promise<Gate
         const session = openGateSession({ servers, authority, pins, log, stateless });
         return { session, ended: endOf(servers) };
       },
+      refusal: (message, credentials) => sessionRefusal(authority, message, credentials),
       close: () => closeAll(opened),
     };
   });

@@ -51,9 +51,12 @@ export async function serveHosts(
 ): Promise<void> {
   const open = (stateless: boolean): ReturnType<Gate["openSession"]> => gate.openSession(stateless);
   const log = newLog(context, level);
-  const front = await serveHttp({ address, open, log, ...allowed }).catch((error: unknown) => {
-    throw listenFlagError(error, address);
-  });
+  const { refusal } = gate;
+  const front = await serveHttp({ address, open, refusal, log, ...allowed }).catch(
+    (error: unknown) => {
+      throw listenFlagError(error, address);
+    },
+  );
   const { url } = front;
   printAnswer(context, { json }, { url }, [`Serving MCP at ${url}`]);
   if (!signal.aborted) await once(signal, "abort");

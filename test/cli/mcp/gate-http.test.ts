@@ -68,6 +68,39 @@ test("each caller has what its own token allows, in either header, and the ledge
   expect(audit).toMatch(/refused .* bob {2}send/);
 });
 
+test("initialize starts a server only for a token that is in force, and says so", async () => {
+  const { url } = await listening();
+  const clientInfo = { name: "caller", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  const initialize = async (headers: Record<string, string>, _meta?: object): Promise<unknown> => {
+    const types = {
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+    };
+    const body = { jsonrpc: "2.0", id: 1, method: "initialize", params: { ...params, _meta } };
+    const sent = { method: "POST", headers: { ...types, ...headers }, body: JSON.stringify(body) };
+    return (await fetch(url, sent)).json();
+  };
+  const token = bench.read("sender").trim();
+  const refused = (message: string): object => ({
+    error: { code: -31403, message: expect.stringContaining(message) },
+  });
+  // As many as the gate can have sessions.
+  const strangers = await Promise.all(Array.from({ length: 64 }, () => initialize({})));
+  const how = refused("with every request, initialize included, in the header Proviso-Capability");
+  expect(strangers).toMatchObject(strangers.map(() => how));
+  expect(await initialize({ "Proviso-Capability": `${token}A` })).toMatchObject(
+    refused("bytes follow"),
+  );
+  const anyone = connect(url, {});
+  await expect(anyone).rejects.toThrow("in the header Proviso-Capability");
+  expect(await initialize({ "Proviso-Capability": token })).toHaveProperty("result");
+  expect(await initialize({}, { "dev.proviso/capability": token })).toHaveProperty("result");
+  await bench.output("revoke", "@sender");
+  const again = (): Promise<unknown> => initialize({ "Proviso-Capability": token });
+  await expect.poll(again, { interval: 200, timeout: 5000 }).toMatchObject(refused("revoked"));
+});
+
 test("a token of the gate's own is refused at the start, from the flag and from the environment", async () => {
   const words = ["mcp", "gate", "--listen", "127.0.0.1:0", "--", "server"];
   const message = "a gate that listens must have no token of its own";

@@ -71,6 +71,11 @@ export interface GateAuthority {
   present(given: readonly string[]): Presented;
   /** Returns the tokens that apply to a message as texts; without the gate's own while they cannot be read. */
   texts(given: readonly string[]): readonly string[];
+  /**
+   * Returns why tokens are not in force, whatever they allow: one is expired, revoked or for another audience.
+   * `undefined` if all are in force. Records nothing.
+   */
+  standing(presented: Presented): Promise<AgentDenials | undefined>;
   /** Judges a call, and records the decision in the ledger. A refused {@link Presented} is recorded too. */
   decide(presented: Presented, call: GateCall): Promise<GateDecision>;
   /** Records a refusal for reasons of the gate's own, such as a URI that cannot be judged. */

@@ -109,6 +109,19 @@ class TokenAuthority implements GateAuthority {
     return own instanceof OwnTokenError ? given : [...own, ...given];
   }
 
+  async standing(presented: Presented): Promise<AgentDenials | undefined> {
+    if (!presented.ok) return presented.denials;
+    const { issuer, audience = issuer.name } = this.#options;
+    await issuer.catchUp();
+    const { tokens } = presented;
+    const [denial, ...more] = tokens.flatMap((token, at): readonly AgentDenial[] => {
+      const decision = issuer.standing(token, { audience });
+      if (decision.allowed) return [];
+      return numbered(decision, tokens.length > 1 ? at : undefined).denials;
+    });
+    return denial === undefined ? undefined : [denial, ...more];
+  }
+
   async decide(presented: Presented, call: GateCall): Promise<GateDecision> {
     const seconds = this.#recorder.start();
     if (!presented.ok) return this.#refused(call, [{ denials: presented.denials }], seconds);

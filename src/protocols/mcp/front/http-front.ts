@@ -26,6 +26,15 @@ import { Unread, type UnreadLimits } from "./unread.js";
 export interface HttpFrontOptions extends UnreadLimits {
   readonly address: ListenOptions;
   readonly open: OpenSession;
+  /**
+   * Returns the answer to an `initialize` whose caller gets no session; `undefined` if it gets one.
+   *
+   * @param credentials - The tokens in its headers.
+   */
+  readonly refusal: (
+    message: Message,
+    credentials: readonly string[],
+  ) => Promise<string | undefined>;
   readonly log: AgentLog;
   /** Origins of pages that may call, beside those of this machine at a loopback address. */
   readonly allowedOrigins?: readonly string[] | undefined;
@@ -100,6 +109,7 @@ function refuse(
 
 class HttpMount implements Mounted {
   readonly #sessions: HttpSessions;
+  readonly #refusal: HttpFrontOptions["refusal"];
   readonly #limits: typeof HOST_LIMITS;
   readonly #onFailure: (error: unknown, what: string) => void;
   readonly #unread: Unread;
@@ -114,6 +124,7 @@ class HttpMount implements Mounted {
     const { address, open, log, sessions = SESSIONS, idle = IDLE } = options;
     const { allowedOrigins = [], allowedHosts = [], bytes = HOST_LIMITS.bytes } = options;
     this.#sessions = new HttpSessions(open, { most: sessions, idle }, onFailure);
+    this.#refusal = options.refusal;
     this.#limits = { ...HOST_LIMITS, bytes };
     this.#unread = new Unread(options);
     this.#onFailure = onFailure;
@@ -223,6 +234,8 @@ class HttpMount implements Mounted {
       if (found !== undefined) await this.#take(found.session, message, post, found);
       return;
     }
+    const refusal = await this.#refusal(message, post.tokens);
+    if (refusal !== undefined) return void res.type(JSON_TYPE).send(refusal);
     const opened = await this.#sessions.create();
     if (opened === undefined) {
       const reason = "there are as many sessions as the gate can have; try again later";

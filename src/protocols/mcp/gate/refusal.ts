@@ -4,7 +4,14 @@ import type { JsonObject } from "../../../bytes/json.js";
 import type { ArgumentRemedy } from "../../../caveats/argument-remedies.js";
 import type { GateRemedy } from "../authority/gate-authority.js";
 import { errorAnswer, INVALID_PARAMS, REFUSED, resultAnswer } from "./answers.js";
-import type { HostRequest } from "./host-request.js";
+import type { Era } from "./methods.js";
+
+/** A request that is refused. */
+interface Refused {
+  readonly id: string | number | null;
+  readonly method: string;
+  readonly era: Era;
+}
 
 /** The property with the envelope of SEP-2643, which any MCP client can read. */
 const ENVELOPE = "io.modelcontextprotocol/authorization";
@@ -19,7 +26,7 @@ const REMEDIES = "dev.proviso/remedies";
  * continues no call: a result would complete the call, as if the server had accepted its state (SEP-2322).
  */
 export function refusalAnswer(
-  request: HostRequest,
+  request: Refused,
   denials: AgentDenials,
   remedies: readonly GateRemedy[] = [],
 ): string {
@@ -39,7 +46,7 @@ export function refusalAnswer(
 }
 
 /** The answer to a call of a hidden or missing tool: it is the same, so that nobody learns which tools are hidden. */
-export function unknownToolAnswer(request: HostRequest): string {
+export function unknownToolAnswer(request: Refused): string {
   const sentence = "There is no such tool here, or it may not be used; tools/list shows which may.";
   return answer(request, sentence, { [ENVELOPE]: envelope([]) });
 }
@@ -55,7 +62,7 @@ function envelope(remedies: readonly (ArgumentRemedy | GateRemedy)[]): JsonObjec
   };
 }
 
-function answer({ id, method, era }: HostRequest, sentence: string, data: JsonObject): string {
+function answer({ id, method, era }: Refused, sentence: string, data: JsonObject): string {
   if (method !== "tools/call") return errorAnswer(id, REFUSED, sentence, data);
   const result = { content: [{ type: "text", text: sentence }], isError: true, _meta: data };
   return resultAnswer(id, era === "new" ? { resultType: "complete", ...result } : result);

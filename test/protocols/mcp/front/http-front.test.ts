@@ -35,6 +35,7 @@ async function served(options: Partial<HttpFrontOptions> = {}) {
     address: {},
     log: pino({ level: "silent" }),
     grace: 200,
+    refusal: async () => undefined,
     open: async (stateless) => {
       const session = new Recorder();
       session.onReceive = async ({ id, kind }, { send }) => {
@@ -488,6 +489,28 @@ test("an initialize that is refused opens no session", async () => {
   expect([reply.status, reply.headers["mcp-session-id"]]).toEqual([200, undefined]);
   await sleep(20);
   expect(sessions[0]?.isClosed).toBe(true);
+});
+
+test("an initialize of a caller who gets no session starts none, and has the answer that says why", async () => {
+  const text = '{"jsonrpc":"2.0","id":1,"error":{"code":-31403,"message":"why"}}';
+  const { url, sessions } = await served({
+    refusal: async ({ method }, credentials) =>
+      method === "initialize" && credentials.includes("good") ? undefined : text,
+  });
+  const strangers: readonly Headers[] = [{}, { "proviso-capability": "bad" }];
+  for (const headers of strangers) {
+    const reply = await post(url, call(1, "initialize"), headers);
+    expect([reply.status, reply.text]).toEqual([200, text]);
+    expect(reply.headers["mcp-session-id"]).toBeUndefined();
+  }
+  expect(sessions).toHaveLength(0);
+  const reply = await post(url, call(1, "initialize"), { "proviso-capability": "good" });
+  const id = String(reply.headers["mcp-session-id"]);
+  // Later requests are the session's own matter.
+  expect((await post(url, call(2, "ping"), { "mcp-session-id": id })).status).toBe(200);
+  expect((await post(url, modern(3, "ping"), { ...MODERN, "mcp-method": "ping" })).status).toBe(
+    200,
+  );
 });
 
 test("sessions are counted, and those that nobody uses end", async () => {
