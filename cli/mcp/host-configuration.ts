@@ -1,7 +1,16 @@
+import type { HomeFiles } from "../../src/home/home-files.js";
 import { isAddress } from "../../src/storage/database.js";
 import type { HomeChoice } from "../home.js";
 import { printable } from "../output.js";
-import { GATE_GRANT, type NewToken } from "./new-token.js";
+import { GATE_GRANT } from "./new-token.js";
+
+/** The token of a gate. */
+export interface GateToken {
+  readonly home: HomeFiles;
+  /** The absolute path. */
+  readonly file: string;
+  readonly grant: string;
+}
 
 /** The configuration of a host, in the form of Claude Desktop, Cursor and most others. */
 export interface HostConfiguration {
@@ -15,10 +24,10 @@ export function hostConfiguration(
   words: readonly string[],
   options: HomeChoice,
   name: string,
-  written: NewToken,
+  token: GateToken,
 ): HostConfiguration | undefined {
   if (words.length === 0) return undefined;
-  const args = [...gateWords(options, written), "--", ...words];
+  const args = [...gateWords(options, token), "--", ...words];
   return { mcpServers: { [name]: { command: "proviso", args } } };
 }
 
@@ -26,12 +35,12 @@ export function hostConfiguration(
 export function configurationLines(
   configuration: HostConfiguration | undefined,
   options: HomeChoice,
-  written: NewToken,
+  token: GateToken,
 ): readonly string[] {
   if (configuration === undefined) {
     return [
       "Put this before the server's command, in the host's configuration:",
-      printable(`  proviso ${gateWords(options, written).join(" ")} --`),
+      printable(`  proviso ${gateWords(options, token).join(" ")} --`),
     ];
   }
   return [
@@ -43,7 +52,7 @@ export function configurationLines(
 /** Returns the words of a gate with a token of its own, up to the `--` before the server's command. */
 export function gateWords(
   { database }: HomeChoice,
-  { home, file, minted: { grant } }: NewToken,
+  { home, file, grant }: GateToken,
 ): readonly string[] {
   // An address may have a password, which does not belong into a configuration: PROVISO_DATABASE names it.
   const isFile = database !== undefined && !isAddress(database);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { CallOutcomes, type FailedCall } from "../../src/protocols/mcp/learn/call-outcomes.js";
 import {
   type LearnedLimits,
@@ -12,12 +12,18 @@ import { putPrivateFile } from "../../src/storage/new-file.js";
 import { errorCode, isErrno } from "../../src/system/error-code.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
-import type { HomeChoice } from "../home.js";
+import { type HomeChoice, homeFor } from "../home.js";
 import { seenFromNow } from "../moment.js";
 import { printable } from "../output.js";
 import { restrictionsFrom } from "../restrictions.js";
-import { configurationLines, gateWords, hostConfiguration } from "./host-configuration.js";
-import { type NewToken, writeNewToken } from "./new-token.js";
+import {
+  configurationLines,
+  type GateToken,
+  gateWords,
+  hostConfiguration,
+} from "./host-configuration.js";
+import { areAsLearned, newName, sealed } from "./learned-files.js";
+import { writeNewToken } from "./new-token.js";
 import { requestText } from "./request-file.js";
 
 export interface LearnOptions extends HomeChoice {
@@ -49,7 +55,8 @@ interface Seen {
 }
 
 /**
- * Learns from a recording, and writes the token and the request.
+ * Learns from a recording, and writes the token and the request. If somebody has changed one of the two, both stay, and
+ * only a new request is written beside them.
  *
  * @param words - The server's command; empty if it is not known.
  * @throws CliError if the recording cannot be read, or nothing that it has can be allowed.
@@ -63,31 +70,45 @@ export async function learnToken(
   const seen = await readSeen(places.recording, options.server);
   const learned = learnLimits(seen.calls, { allowBroad: options.allowBroad });
   if (learned.hop === undefined) throw nothingLearned(places, learned, seen);
-  const { grant, expires } = options;
+  const { grant, expires, server } = options;
+  const found = {
+    name: places.name,
+    recording: places.recording,
+    calls: Object.fromEntries(learned.calls),
+    open: learned.open,
+    leftOut: learned.leftOut,
+    failed: failedCalls(seen),
+    refused: Object.fromEntries(seen.refused),
+  };
+  const token: GateToken = { home: homeFor(context, options), file: places.token, grant };
+  const request = (path: string): string => requestOf(options, places, path, learned, seen, token);
+  if (!areAsLearned(places.request, places.token)) {
+    const path = newName(places.request);
+    putRequest(path, sealed(request(path), ""));
+    const document = { ...found, request: path, kept: [places.request, places.token] };
+    const lines = [
+      ...seenLines(places, learned, seen),
+      `Left ${printable(places.request)} and ${printable(places.token)} alone: they are not as learn wrote them`,
+      `Wrote ${printable(path)}: what a token for all that was seen would allow; its top has the command that writes it`,
+    ];
+    return { document, lines };
+  }
   const lifetime = await restrictionsFrom({ expires });
   const written = await writeNewToken(
     context,
     { ...options, output: places.token },
     { grant, ...lifetime, ...learned.hop },
   );
-  const before = writeRequest(options, places, learned, seen.failed, written);
+  putRequest(places.request, sealed(request(places.request), `${written.minted.token}\n`));
   const { id, issued, expires: end, hop } = written.minted;
   // A gate with several servers has a configuration of its own, and one token for all of them.
-  const isAlone = options.server === undefined;
-  const configuration = isAlone
-    ? hostConfiguration(words, options, places.name, written)
-    : undefined;
+  const isAlone = server === undefined;
+  const configuration = isAlone ? hostConfiguration(words, options, places.name, token) : undefined;
   const document = {
-    name: places.name,
-    recording: places.recording,
+    ...found,
     file: places.token,
     request: places.request,
     home: written.home.folder,
-    calls: Object.fromEntries(learned.calls),
-    open: learned.open,
-    leftOut: learned.leftOut,
-    failed: failedCalls(seen),
-    refused: Object.fromEntries(seen.refused),
     id,
     grant,
     issued,
@@ -99,8 +120,7 @@ export async function learnToken(
     ...seenLines(places, learned, seen),
     `Wrote ${printable(places.token)}: ${id} expires ${seenFromNow(end, Date.now())}`,
     `Wrote ${printable(places.request)}: what it allows, in words for you to edit`,
-    ...(before === undefined ? [] : [`  the file that was there before is ${printable(before)}`]),
-    ...(isAlone ? configurationLines(configuration, options, written) : []),
+    ...(isAlone ? configurationLines(configuration, options, token) : []),
   ];
   return { document, lines };
 }
@@ -172,46 +192,38 @@ function nothingLearned(places: Places, learned: LearnedLimits, seen: Seen): Cli
   });
 }
 
-/** Writes the request. @returns The new name of a file that was there before and differs. */
-function writeRequest(
+/** Returns the text of a request for a file. */
+function requestOf(
   options: LearnOptions,
   places: Places,
+  path: string,
   learned: LearnedLimits,
-  failed: readonly FailedCall[],
-  written: NewToken,
-): string | undefined {
+  { failed }: Seen,
+  token: GateToken,
+): string {
   const { grant, expires } = options;
-  const { home } = written;
-  const path = places.request;
   const heading = [
     `What ${places.name} was seen to do, from ${places.recording}. Each line is an option of`,
-    "proviso mcp token. Change them, and write the token anew; a running gate takes it at once:",
-    `  proviso mcp token --home ${home.folder} --request ${path} --output ${places.token}`,
+    "proviso mcp token. Change them, and make a new token; a running gate takes it at once:",
+    `  proviso mcp token --home ${token.home.folder} --request ${path} --output ${places.token}`,
     ...(options.server === undefined
       ? [
           "The gate stands before the server's command, in the configuration of its host:",
-          `  proviso ${gateWords(options, written).join(" ")} --`,
+          `  proviso ${gateWords(options, token).join(" ")} --`,
         ]
       : []),
   ].map(printable);
-  const text = requestText(learned, failed, { grant, expires, heading });
+  return requestText(learned, failed, { grant, expires, heading });
+}
+
+function putRequest(path: string, text: string): void {
   try {
-    const before = keepBefore(path, text);
     putPrivateFile(path, text, renameSync);
-    return before;
   } catch (error) {
     if (!isErrno(error)) throw error;
     const message = `could not write ${printable(path)}: ${errorCode(error)}`;
     throw environmentError("output_failed", message, "check the folder, and its permissions");
   }
-}
-
-/** Keeps a file that a person may have edited: gives it another name if it differs. */
-function keepBefore(path: string, text: string): string | undefined {
-  if (!existsSync(path) || readFileSync(path, "utf8") === text) return undefined;
-  const before = `${path}.before`;
-  renameSync(path, before);
-  return before;
 }
 
 function seenLines(places: Places, { calls, open, leftOut }: LearnedLimits, seen: Seen): string[] {

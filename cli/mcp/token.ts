@@ -88,6 +88,6 @@ function lines(context: Context, options: Options, written: NewToken): string[] 
     ...(madeHome ? [`Made a home at ${printable(home.folder)}`] : []),
     `Wrote ${printable(file)}: ${minted.id} expires ${seenFromNow(minted.expires, now)}`,
     ...renderRows(hopRows(minted.hop, now), stdoutPaint(context), "  "),
-    ...configurationLines(undefined, options, written),
+    ...configurationLines(undefined, options, { home, file, grant: minted.grant }),
   ];
 }

@@ -240,22 +240,44 @@ describe("proviso mcp learn from a recording", () => {
     );
   });
 
-  test("keeps a request edited by the user under another name", async () => {
+  test("replaces its request and its token, but never those that somebody has changed", async () => {
+    const [request, token] = ["home/files.request", "home/files.token"];
+    record("r", read("/srv/me/a"), call("write", { path: "/srv/me/a" }));
+    const args = ["mcp", "learn", "--recording", "r", "--name", "files"];
+    await bench.output(...args);
+    record("r", read("/srv/me/a"), read("/srv/me/b"), call("write", { path: "/srv/me/a" }));
+    await bench.output(...args);
+    expect(bench.read(request)).toContain("--arg read:path under /srv/me\n");
+
+    const edited = bench.read(request).replace(/^--(op|only-args|arg) write.*\n/gm, "");
+    bench.write(request, edited);
+    await bench.output("mcp", "token", "--request", request, "--output", token);
+    const narrow = bench.read(token);
+    expect(await bench.output(...args)).toContain("they are not as learn wrote them");
+    expect(bench.read(request)).toBe(edited);
+    expect(bench.read(token)).toBe(narrow);
+    expect(bench.read(`${request}.new`)).toContain("--op write\n");
+
+    bench.write(`${request}.new`, "# mine\n");
+    await bench.output(...args);
+    await bench.output(...args);
+    expect(bench.read(`${request}.new`)).toBe("# mine\n");
+    const { kept, request: written } = await learn("r", "--name", "files");
+    expect(kept).toEqual([bench.path(request), bench.path(token)]);
+    expect(written).toBe(bench.path(`${request}.new2`));
+    expect([bench.read(request), bench.read(token)]).toEqual([edited, narrow]);
+
+    await bench.output("mcp", "token", "--request", written, "--output", token);
+    expect(await allows(token, "write", { path: "/srv/me/a" })).toBe(true);
+  });
+
+  test("leaves a token alone that it did not write", async () => {
     record("r", read("/srv/me/a"));
-    await learn("r", "--name", "files");
-    bench.write("home/files.request", "# mine\n");
-    const { stderr, stdout } = await bench.run([
-      "mcp",
-      "learn",
-      "--recording",
-      "r",
-      "--name",
-      "files",
-    ]);
-    expect(stderr).toBe("");
-    expect(stdout).toContain("files.request.before");
-    expect(bench.read("home/files.request.before")).toBe("# mine\n");
-    expect(bench.read("home/files.request")).toContain("--op read");
+    await bench.output("mcp", "token", "--op", "mine", "--output", "files.token");
+    const mine = bench.read("files.token");
+    const { kept } = await learn("r", "--output", "files.token");
+    expect(kept).toContain(bench.path("files.token"));
+    expect(bench.read("files.token")).toBe(mine);
   });
 
   test("leaves out a call that only a broad limit would allow, and says so; --allow-broad includes it", async () => {

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { isErrno } from "../../src/system/error-code.js";
+
+// The last line of a learned request has a digest of the lines above it and of the token, so that the next session
+// can tell whether somebody has changed one of the two.
+
+const SEAL =
+  "# While this file and its token are as learn wrote them, learn replaces both: sha256 ";
+
+/**
+ * Adds the last line to a request.
+ *
+ * @param token - What the token's file has; empty for a request that has no token.
+ */
+export function sealed(text: string, token: string): string {
+  return `${text}\n${SEAL}${digest(`${text}\n`, token)}\n`;
+}
+
+/** Returns whether neither file is there, or both are as learn wrote them. */
+export function areAsLearned(request: string, token: string): boolean {
+  if (!existsSync(request)) return !existsSync(token);
+  return existsSync(token) && isSealed(request, contentOf(token));
+}
+
+/** Returns the first of `NAME.new`, `NAME.new2` and so on that is not there, or that nobody has changed. */
+export function newName(request: string): string {
+  for (let count = 1; ; count++) {
+    const name = `${request}.new${count === 1 ? "" : count}`;
+    if (!existsSync(name) || isSealed(name, "")) return name;
+  }
+}
+
+function isSealed(request: string, token: string | undefined): boolean {
+  const text = contentOf(request) ?? "";
+  const end = text.lastIndexOf(SEAL);
+  if (end === -1 || token === undefined) return false;
+  return text.slice(end) === `${SEAL}${digest(text.slice(0, end), token)}\n`;
+}
+
+/** Returns the content of a file; `undefined` if it cannot be read. */
+function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isErrno(error)) return undefined;
+    throw error;
+  }
+}
+
+function digest(request: string, token: string): string {
+  return createHash("sha256").update(request).update(token).digest("hex");
+}
