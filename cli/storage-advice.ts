@@ -11,7 +11,8 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
   key_file_malformed: "restore the key file from a backup, or name the right one",
   key_file_exists: "name another path, or use the keys that are there",
   key_file_changed: "read the key file again and repeat",
-  store_missing: "check the path, or restore a lost database from a backup",
+  store_missing:
+    "name its home with --home, check the path, or restore a lost database from a backup",
   store_exists: "use the database that is there, or name another path",
   store_unreadable: (path) => `let this user read and write ${path}`,
   store_unreachable: "see that the database's server runs and that the address is right",

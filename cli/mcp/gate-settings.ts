@@ -4,7 +4,7 @@ import { absolutePath, type Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { databaseAt, type HomeChoice } from "../home.js";
 import { printable } from "../output.js";
-import { type ReadConfig, readConfig } from "../serve/config.js";
+import { invalidConfig, problemAt, type ReadConfig, readConfig } from "../serve/config.js";
 import { secretAt } from "../serve/secret.js";
 import { type Address, addressIn } from "../serve/settings.js";
 import type { GateConfig, ServerConfig } from "./gate-config.js";
@@ -232,6 +232,9 @@ function tokensFrom(
 ): readonly string[] {
   const { PROVISO_TOKEN: variable } = env;
   const file = read?.config.token;
+  if (read !== undefined && file?.startsWith("@")) {
+    throw invalidConfig(read.file, [problemAt("token", "is the path of a file; leave out the @")]);
+  }
   const configured = file === undefined ? variable : `@${resolve(read?.folder ?? "", file)}`;
   const given = token ?? (configured ? [configured] : []);
   if (!given.includes("-")) return given;

@@ -99,7 +99,10 @@ export function ownTokenNotes(
     const found = issuer.authenticate(text);
     if (!found.ok) {
       const { code, message } = found.denial;
-      const hint = adviceForDenial(found.denial) ?? "give a token of this gate's issuer";
+      const hint =
+        code === "unknown_key"
+          ? "name the home that made it with --home, or give a token of this one"
+          : (adviceForDenial(found.denial) ?? "give a token of this gate's issuer");
       const words = `the gate's token cannot be used: ${message}`;
       throw new CliError({ code, message: words, exitCode: exitForDenial(code), hint });
     }
@@ -110,8 +113,10 @@ export function ownTokenNotes(
     }
     const standing = issuer.standing(found.token, { audience });
     if (standing.allowed) continue;
-    for (const denial of standing.denials)
-      warn(context, `the gate's token allows nothing: ${denial.message}`);
+    for (const { code, message } of standing.denials) {
+      const advice = code === "expired" ? "; proviso mcp token writes a new one" : "";
+      warn(context, `the gate's token allows nothing: ${message}${advice}`);
+    }
   }
   return texts.map((text) => `token ${summaryLine(text)}`);
 }

@@ -248,7 +248,7 @@ describe("audit reads a ledger", () => {
     expect(missing.status).toBe(6);
     expect(missing.stderr).toBe(
       `proviso: ${bench.home}/proviso.db: there is no database here\n` +
-        "hint: check the path, or restore a lost database from a backup\n",
+        "hint: name its home with --home, check the path, or restore a lost database from a backup\n",
     );
     await bench.init();
     expect(await bench.output("audit")).toBe("The ledger is empty.");

@@ -156,3 +156,10 @@ test("a gate passes calls on to a server over Streamable HTTP", async () => {
   expect(await host.call("get-sum", { a: 1, b: 2 })).toMatch(/^refused/);
   expect(await bench.output("mcp", "pins")).toContain(url);
 });
+
+test("the path of the token is refused with the @ that --token has", async () => {
+  config({ token: "@t", servers: { one: { command: "server" } } });
+  const { status, stderr } = await bench.run(["mcp", "gate", "--config", "gate.json"]);
+  expect(status).toBe(6);
+  expect(stderr).toContain("token: is the path of a file; leave out the @");
+});

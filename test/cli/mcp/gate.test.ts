@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Bench } from "../run.js";
 import { fickleServer, fileServer, Host } from "./gating.js";
@@ -150,7 +151,7 @@ describe("the gate's tokens", () => {
     await bench.init();
     const host = await Host.start(bench, ["--", ...fickleServer(bench.path("tools.json"))]);
     expect(host.stderr).toContain("no token of its own");
-    await expect(host.tools()).rejects.toThrow("presents no token");
+    await expect(host.tools()).rejects.toThrow("in the header Proviso-Capability");
     expect(await host.call("send")).toMatch(/^refused/);
   });
 });
@@ -275,6 +276,7 @@ test("a gate does not start with a token of another issuer, or of another grant"
     bench.run(["mcp", "gate", ...words, "--", "server"]);
   const foreign = await gate("--token", `@${other.path("t")}`);
   expect(foreign).toMatchObject({ status: 4, stderr: expect.stringContaining("cannot be used") });
+  expect(foreign.stderr).toContain("hint: name the home that made it with --home");
   const { status, stderr } = await gate(...token, "--grant", "files");
   expect(status).toBe(2);
   expect(stderr).toContain('for the grant "mcp", and the gate\'s is "files"');
@@ -287,6 +289,13 @@ test("a gate starts with a token that is revoked, says so, and takes a new one",
   expect(host.stderr).toMatch(/WARNING: the gate's token allows nothing: .* revoked/);
   await reader();
   await expect.poll(() => host.tools(), { timeout: 3000 }).toContain("read_text_file");
+});
+
+test("a gate starts with a token that has expired, and says what writes a new one", async () => {
+  const words = [...(await reader("--expires", "1s")), "--", ...fileServer(bench.folder)];
+  await sleep(1100);
+  const host = await Host.start(bench, words);
+  expect(host.stderr).toMatch(/allows nothing: expired .*; proviso mcp token writes a new one/);
 });
 
 test("when the server ends, the caller gets an error with its exit code, and the gate says so", async () => {

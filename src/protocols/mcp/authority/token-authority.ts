@@ -299,7 +299,9 @@ const OF_ARGUMENTS: ReadonlySet<string> = new Set(["constraint_violated", "resou
 const NOTHING_PRESENTED: AgentDenial = {
   code: "capability_missing",
   rule: "capabilities",
-  message: "the call presents no token, and the gate has none of its own",
+  message:
+    "the call presents no token (over HTTP in the header Proviso-Capability, " +
+    'or in _meta as "dev.proviso/capability"), and the gate has none of its own',
 };
 
 function refused(...denials: AgentDenials): Presented {

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { LineSplitter } from "../../../bytes/line-splitter.js";
 import { decodeUtf8 } from "../../../bytes/utf8.js";
 import { errorCode } from "../../../system/error-code.js";
@@ -65,8 +67,12 @@ function withoutOwn(env: StdioServerOptions["env"]): StdioServerOptions["env"] {
 
 function startFailure(options: StdioServerOptions, code: string): string {
   const { command, cwd } = options;
-  const folder = cwd === undefined ? "" : ` or no folder ${cwd}`;
-  const why = code === "ENOENT" ? `there is no program ${command}${folder}` : `${command}: ${code}`;
+  const advice = isAbsolute(command) ? "" : "; write its absolute path if PATH does not have it";
+  const missing =
+    cwd === undefined || existsSync(cwd)
+      ? `there is no program ${command}${advice}`
+      : `there is no folder ${cwd}`;
+  const why = code === "ENOENT" ? missing : `${command}: ${code}`;
   return `${titleOf(options)} does not start: ${why}`;
 }
 

@@ -131,8 +131,9 @@ test("a server that ends has a code, and what it said last arrives before", asyn
 
 test("a program that does not start has a code", async () => {
   for (const [options, why] of [
-    [{ command: "/no/such/program" }, "there is no program /no/such/program"],
-    [{ cwd: "/no/such/folder" }, "no folder /no/such/folder"],
+    [{ command: "/no/such/program" }, /there is no program \/no\/such\/program$/],
+    [{ command: "no-such-program", cwd: "/" }, /: there is no program no-such-program; write/],
+    [{ cwd: "/no/such/folder" }, /: there is no folder \/no\/such\/folder$/],
     [{ command: UNRULY }, "EACCES"],
   ] as const) {
     const failed = started(options);
