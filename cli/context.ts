@@ -33,6 +33,8 @@ export interface Surroundings {
    * call, `stdin` must not be read, and `stdout` writes through the stream.
    */
   readonly stdio: () => Duplex;
+  /** The words that start this program wherever PATH leads: absolute paths of Node and of the script. */
+  readonly program: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
   /** The absolute path of the working folder; `undefined` if the folder has been removed. */
   readonly cwd: string | undefined;

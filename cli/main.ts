@@ -20,6 +20,7 @@ void run(process.argv.slice(2), {
     process
       .getBuiltinModule("node:stream")
       .Duplex.from({ readable: process.stdin, writable: process.stdout }),
+  program: process.argv.slice(0, 2),
   env: process.env,
   cwd: workingFolder(),
   userFolder: homedir(),

@@ -19,8 +19,9 @@ import { restrictionsFrom } from "../restrictions.js";
 import {
   configurationLines,
   type GateToken,
-  gateWords,
+  gateCommand,
   hostConfiguration,
+  ownCommand,
 } from "./host-configuration.js";
 import { areAsLearned, newName, sealed } from "./learned-files.js";
 import { writeNewToken } from "./new-token.js";
@@ -81,7 +82,8 @@ export async function learnToken(
     refused: Object.fromEntries(seen.refused),
   };
   const token: GateToken = { home: homeFor(context, options), file: places.token, grant };
-  const request = (path: string): string => requestOf(options, places, path, learned, seen, token);
+  const request = (path: string): string =>
+    requestOf(context, options, places, path, learned, seen, token);
   if (!areAsLearned(places.request, places.token)) {
     const path = newName(places.request);
     putRequest(path, sealed(request(path), ""));
@@ -103,7 +105,9 @@ export async function learnToken(
   const { id, issued, expires: end, hop } = written.minted;
   // A gate with several servers has a configuration of its own, and one token for all of them.
   const isAlone = server === undefined;
-  const configuration = isAlone ? hostConfiguration(words, options, places.name, token) : undefined;
+  const configuration = isAlone
+    ? hostConfiguration(context, words, options, places.name, token)
+    : undefined;
   const document = {
     ...found,
     file: places.token,
@@ -120,7 +124,14 @@ export async function learnToken(
     ...seenLines(places, learned, seen),
     `Wrote ${printable(places.token)}: ${id} expires ${seenFromNow(end, Date.now())}`,
     `Wrote ${printable(places.request)}: what it allows, in words for you to edit`,
-    ...(isAlone ? configurationLines(configuration, options, token) : []),
+    ...(isAlone
+      ? configurationLines(context, configuration, options, token)
+      : [
+          "Make one token of this request and those of the other servers:",
+          printable(
+            `  ${ownCommand(context).join(" ")} mcp token --home ${token.home.folder} --request ${places.request} --request OTHER`,
+          ),
+        ]),
   ];
   return { document, lines };
 }
@@ -194,6 +205,7 @@ function nothingLearned(places: Places, learned: LearnedLimits, seen: Seen): Cli
 
 /** Returns the text of a request for a file. */
 function requestOf(
+  context: Context,
   options: LearnOptions,
   places: Places,
   path: string,
@@ -205,11 +217,11 @@ function requestOf(
   const heading = [
     `What ${places.name} was seen to do, from ${places.recording}. Each line is an option of`,
     "proviso mcp token. Change them, and make a new token; a running gate takes it at once:",
-    `  proviso mcp token --home ${token.home.folder} --request ${path} --output ${places.token}`,
+    `  ${ownCommand(context).join(" ")} mcp token --home ${token.home.folder} --request ${path} --output ${places.token}`,
     ...(options.server === undefined
       ? [
           "The gate stands before the server's command, in the configuration of its host:",
-          `  proviso ${gateWords(options, token).join(" ")} --`,
+          `  ${gateCommand(context, options, token).join(" ")} --`,
         ]
       : []),
   ].map(printable);

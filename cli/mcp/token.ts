@@ -8,7 +8,7 @@ import { printAnswer, printable, renderRows, stdoutPaint } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { hopRows } from "../token-words.js";
 import { act, addExamples, collect, toText } from "../verb.js";
-import { configurationLines } from "./host-configuration.js";
+import { configurationLines, gateConfigLines } from "./host-configuration.js";
 import { GATE_GRANT, type NewToken, type NewTokenOptions, writeNewToken } from "./new-token.js";
 
 interface Options extends NewTokenOptions {
@@ -84,10 +84,15 @@ async function requestFrom(context: Context, options: Options) {
 function lines(context: Context, options: Options, written: NewToken): string[] {
   const { minted, file, home, madeHome } = written;
   const now = Date.now();
+  const token = { home, file, grant: minted.grant };
+  // No tool behind a gate has a name with a slash.
+  const namesServers = minted.hop.operations?.some((one) => one.includes("/")) === true;
   return [
     ...(madeHome ? [`Made a home at ${printable(home.folder)}`] : []),
     `Wrote ${printable(file)}: ${minted.id} expires ${seenFromNow(minted.expires, now)}`,
     ...renderRows(hopRows(minted.hop, now), stdoutPaint(context), "  "),
-    ...configurationLines(undefined, options, { home, file, grant: minted.grant }),
+    ...(namesServers
+      ? gateConfigLines(options, token)
+      : configurationLines(context, undefined, options, token)),
   ];
 }

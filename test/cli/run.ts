@@ -93,6 +93,7 @@ export async function runHere(
     stderr,
     cwd,
     userFolder: HOME,
+    program: [process.execPath, MAIN],
     stdio:
       stdio ??
       (() => Duplex.from({ readable: Readable.from([bytes]), writable: new PassThrough() })),

@@ -100,6 +100,7 @@ test("keys service shows the keys on a terminal only with --reveal", async () =>
       stderr: output,
       cwd: bench.folder,
       userFolder: "/nonexistent",
+      program: [],
       env: {},
       stdio: () => {
         throw new Error("no stream is needed");

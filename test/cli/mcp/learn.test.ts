@@ -69,7 +69,9 @@ describe("proviso mcp learn between a client and a real server", () => {
     };
     const direct = await session(server);
     const secret = "a-password-of-a-database";
-    const env = { PROVISO_HOME: bench.home, PROVISO_DATABASE_PASSWORD: secret };
+    // Of a host whose PATH has no proviso.
+    const PATH = "/nonexistent";
+    const env = { PATH, PROVISO_HOME: bench.home, PROVISO_DATABASE_PASSWORD: secret };
     const learned = await session(
       [process.execPath, MAIN, "mcp", "learn", "--name", "files", "--", ...server],
       env,
@@ -81,8 +83,9 @@ describe("proviso mcp learn between a client and a real server", () => {
     expect(JSON.parse(block)).toEqual({
       mcpServers: {
         files: {
-          command: "proviso",
+          command: process.execPath,
           args: [
+            MAIN,
             "mcp",
             "gate",
             "--home",
@@ -205,7 +208,13 @@ describe("proviso mcp learn from a recording", () => {
     await learn("b", "--server", "web");
     const { stdout } = await bench.run(["mcp", "learn", "--recording", "b", "--server", "web"]);
     expect(stdout).toContain("With any value:\n  web/fetch, argument body\n");
+    expect(stdout).toMatch(
+      /Make one token of this request .*\n {2}.* mcp token --home .*b\.request/,
+    );
     const both = ["--request", "home/a.request", "--request", "home/b.request"];
+    const made = await bench.output("mcp", "token", ...both, "-o", "t");
+    expect(made).toContain(`  "home": "${bench.home}",\n  "token": "${bench.path("t")}",`);
+    expect(made).not.toContain("before the server's command");
     const { status, hop } = await bench.json("mcp", "token", ...both, "-o", "t");
     expect(status).toBe(0);
     expect(hop.operations).toEqual(["files/read", "web/fetch"]);
