@@ -141,6 +141,10 @@ function optionsIn(context: Context, file: string): RequestOptions {
       const message = `${printable(file)}, line ${at + 1}: ${quoted(flag)} is not an option of a request`;
       throw usageError(message, `each line begins with one of ${known}, or with #`);
     }
+    if (/^'.*'$/.test(value) || (flag === "--arg" && /^"[^"]*"$/.test(value))) {
+      const message = `${printable(file)}, line ${at + 1}: the value of ${flag} is in quotes`;
+      throw usageError(message, "this file has no quotes of a shell: leave them out");
+    }
     words.push(value === "" && !option.required ? flag : `${flag}=${value}`);
   }
   try {

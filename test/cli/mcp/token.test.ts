@@ -113,3 +113,14 @@ test("mcp token refuses arguments after --, and reads no options there", async (
   const { stderr } = await bench.run(["mcp", "token", "--", "server", "--json"]);
   expect(stderr).toMatch(/^proviso: token takes no argument/);
 });
+
+test.each([
+  `--arg 'read_text_file:path under /data'`,
+  `--arg "read_text_file:path under /data"`,
+  `--op 'read_text_file'`,
+])("a request with the quotes of a shell is refused: %s", async (line) => {
+  bench.write("quoted.request", `--op read_text_file\n${line}\n`);
+  const { status, stderr } = await bench.run(["mcp", "token", "--request", "quoted.request"]);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/quoted\.request, line 2: the value of --\w+ is in quotes\nhint: .*leave/);
+});
