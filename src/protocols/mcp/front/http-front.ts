@@ -195,6 +195,8 @@ class HttpMount implements Mounted {
     }
     const body: unknown = req.body;
     const read = readMessage(body instanceof Uint8Array ? body : "", this.#limits);
+    // The response, which may wait long, holds the request.
+    req.body = undefined;
     if (!read.ok) return refuse(res, 400, read.code, read.reason, read.isAnswer ? null : read.id);
     const { message } = read;
     const given = tokensIn(headers);

@@ -9,6 +9,7 @@ export const INTERNAL_ERROR = -32603;
 
 /** The gate's own error codes, outside the range that JSON-RPC and MCP reserve. */
 export const REFUSED = -31403;
+export const TOO_MANY = -31429;
 
 export function errorAnswer(id: Id, code: number, message: string, data?: JsonObject): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
 import type { GateParts } from "./gate-parts.js";
-import type { HostRequest } from "./host-request.js";
+import type { OpenRequest } from "./host-request.js";
 
 /**
  * Limits the caching of a result that depends on who asks: for that party alone, and no longer than its tokens live.
@@ -10,7 +10,7 @@ import type { HostRequest } from "./host-request.js";
  */
 export function cacheEdits(
   { authority }: GateParts,
-  { presented }: HostRequest,
+  { presented }: OpenRequest,
   result: JsonObject,
 ): readonly Edit[] {
   const { ttlMs, cacheScope } = result;

@@ -7,12 +7,13 @@ import { cacheEdits } from "./cache-limits.js";
 import { type CallTarget, callTarget } from "./call-target.js";
 import { forward, restored, withToken } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
-import type { HostRequest } from "./host-request.js";
+import type { HostRequest, OpenRequest } from "./host-request.js";
 import { asksHost, urlRefusal } from "./input-requests.js";
+import type { Round } from "./input-rounds.js";
 import type { HostRule } from "./methods.js";
 import { refusalAnswer } from "./refusal.js";
 import type { ServerLink } from "./server-link.js";
-import { objectAt, stringAt, tokenAt } from "./values.js";
+import { objectAt, stringAt } from "./values.js";
 
 /** Judges a request that runs or reads something, and passes it on if it is allowed. */
 export async function runCall(
@@ -35,10 +36,11 @@ export async function runCall(
     return request.answer(refusalAnswer(request, retry.denials));
   }
   if (request.method === "resources/subscribe") parts.watchers.add(link, presented);
+  const called: Called = { link, operation: call.operation, round: retry.round };
   await forward(request, link, {
     edits: [...edits, ...retry.edits],
     mayAsk: true,
-    finish: (response, id) => finishCall(parts, request, found, response, id),
+    finish: (opened, response, id) => finishCall(parts, opened, called, response, id),
   });
 }
 
@@ -64,14 +66,21 @@ async function findTarget(
   return undefined;
 }
 
+/** What is kept of a call until its answer comes. */
+export interface Called {
+  readonly link: ServerLink;
+  readonly operation: string;
+  readonly round: Round;
+}
+
 /**
  * Makes the host's answer of a server's response to a call. A response that asks for something of the host is judged
  * first; one that creates a task binds the task to its creator.
  */
 export async function finishCall(
   parts: GateParts,
-  request: HostRequest,
-  { link, call }: Pick<CallTarget, "link" | "call">,
+  request: OpenRequest,
+  { link, operation, round }: Called,
   response: Message,
   id: number,
 ): Promise<string> {
@@ -82,12 +91,12 @@ export async function finishCall(
   const result = objectAt(response.value, ["result"]);
   if (result === undefined) return restored(request, response);
   if (asksHost(response)) {
-    const denials = await rounds.admit(parts, request, link, result);
+    const denials = await rounds.admit(parts, request, link, round, result);
     return denials === undefined ? restored(request, response) : refusalAnswer(request, denials);
   }
   const taskId = stringAt(result, request.era === "new" ? ["taskId"] : ["task", "taskId"]);
   if (taskId !== undefined && request.method === "tools/call") {
-    const isNew = tasks.add(taskId, { link, holder: authority.holder(presented), call });
+    const isNew = tasks.add(taskId, { link, holder: authority.holder(presented), operation });
     if (!isNew) {
       const message = "the server has answered with the id of a task that there is already";
       return errorAnswer(request.id, INTERNAL_ERROR, message);
@@ -102,11 +111,10 @@ export async function finishCall(
 /** Passes on the progress of a task of the old era, which continues after the answer. */
 function keepProgress(
   { toHost }: GateParts,
-  { message }: HostRequest,
+  { progressToken: token }: OpenRequest,
   link: ServerLink,
   id: number,
 ): void {
-  const token = tokenAt(message.value, ["params", "_meta", "progressToken"]);
   if (token === undefined) return;
   link.keepProgress(id, (notification) => toHost(withToken(notification, token)));
 }

@@ -2,18 +2,19 @@ import { type Edit, edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
 import { serverFailure } from "../server/connection.js";
 import { errorAnswer, INTERNAL_ERROR } from "./answers.js";
-import type { HostRequest } from "./host-request.js";
+import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.js";
 import { asksHost } from "./input-requests.js";
 import { cancelledText, type ServerLink, type Waiting } from "./server-link.js";
-import { tokenAt } from "./values.js";
 
 const PROGRESS_TOKEN = ["params", "_meta", "progressToken"];
 
 export interface Forwarding {
   /** Changes of the request besides its id and its progress token. */
   readonly edits?: readonly Edit[] | undefined;
-  /** Makes the host's answer of the server's response; unless given, only the id changes. */
-  readonly finish?: ((response: Message, id: number) => Promise<string>) | undefined;
+  /** Makes the host's answer of the server's response; unless given, only the id changes. It must not hold the request. */
+  readonly finish?:
+    | ((opened: OpenRequest, response: Message, id: number) => Promise<string>)
+    | undefined;
   /** `true` if the response may ask the host for something, which `finish` judges. */
   readonly mayAsk?: boolean | undefined;
   readonly notified?: Waiting["notified"];
@@ -30,29 +31,29 @@ export async function forward(
   link: ServerLink,
   {
     edits = [],
-    finish = async (response) => restored(request, response),
+    finish = async (opened, response) => restored(opened, response),
     mayAsk = false,
     notified,
     cancelled,
     isEndless,
   }: Forwarding = {},
 ): Promise<void> {
-  const { message, exchange, over, era, credentials } = request;
+  const { message, exchange, over, era, credentials, progressToken } = request;
   if (over.aborted) return;
-  const progressToken = tokenAt(message.value, PROGRESS_TOKEN);
+  const opened = withoutBody(request);
   const id = link.expectAnswer({
     answered: async (response) => {
       try {
-        await request.answer(
+        await opened.answer(
           asksHost(response) && !mayAsk
-            ? errorAnswer(request.id, INTERNAL_ERROR, "the server asks where it may not")
-            : await finish(response, id),
+            ? errorAnswer(opened.id, INTERNAL_ERROR, "the server asks where it may not")
+            : await finish(opened, response, id),
         );
       } catch (error) {
-        await request.fail(error);
+        await opened.fail(error);
       }
     },
-    failed: (end) => request.answer(serverFailure(request.id, end)),
+    failed: (end) => opened.answer(serverFailure(opened.id, end)),
     progressed: async (notification) => {
       if (progressToken !== undefined) await exchange.send(withToken(notification, progressToken));
     },
@@ -75,11 +76,11 @@ export async function forward(
 
 /** The server's response under the host's id, with further changes. */
 export function restored(
-  request: HostRequest,
+  { id }: OpenRequest,
   response: Message,
   edits: readonly Edit[] = [],
 ): string {
-  return edit(response.text, [{ path: ["id"], value: request.id }, ...edits]);
+  return edit(response.text, [{ path: ["id"], value: id }, ...edits]);
 }
 
 /** A progress notification under another token. */

@@ -1,6 +1,6 @@
 import type { Exchange } from "../front/exchange.js";
 import { INVALID_REQUEST, type Message } from "../message/message.js";
-import { errorAnswer, INTERNAL_ERROR, INVALID_PARAMS, unknownMethod } from "./answers.js";
+import { errorAnswer, INTERNAL_ERROR, INVALID_PARAMS, TOO_MANY, unknownMethod } from "./answers.js";
 import { runCall } from "./call.js";
 import { runFree } from "./free-requests.js";
 import type { GateParts } from "./gate-parts.js";
@@ -12,14 +12,19 @@ import { type HostRule, hostRequestRule } from "./methods.js";
 import { runOpening } from "./opening.js";
 import { whyOf } from "./server-link.js";
 import { runTaskRequest } from "./task-requests.js";
-import { objectAt } from "./values.js";
+import { objectAt, tokenAt } from "./values.js";
 
-/** Requests that the gate works on at once before it takes no further one. */
+/** Requests, and characters of them, that the gate works on at once before it takes no further one. */
 const MOST_AT_ONCE = 256;
+const MOST_TEXT = 64 * 1024 * 1024;
+/** Requests of one session that wait for an answer. */
+const MOST_OPEN = 512;
+/** Characters of an id or a progress token: they are kept until the answer. */
+const LONGEST_ID = 1024;
 
 /** A request that is well formed and in the table of methods, or the answer to any other request. */
 type Checked =
-  | (Pick<HostRequest, "id" | "method" | "params" | "credentials"> & {
+  | (Pick<HostRequest, "id" | "method" | "params" | "credentials" | "progressToken"> & {
       readonly ok: true;
       readonly rule: HostRule;
     })
@@ -32,9 +37,12 @@ export class HostRequests {
   readonly #isStateless: boolean;
   /** Requests that wait for an answer, by id; empty in a stateless session, whose callers may use the same ids. */
   readonly #open = new Map<string | number, AbortController>();
-  /** Requests that have not been passed on or answered yet. */
+  /** How many wait for an answer. */
+  #unanswered = 0;
+  /** Requests that have not been passed on or answered yet, and their characters. */
   #working = 0;
-  /** Functions that end a wait in `receive`: each request that is passed on or answered calls one, the oldest first. */
+  #text = 0;
+  /** Functions that end a wait in `receive`, called when there is room for another request. */
   readonly #waiting: (() => void)[] = [];
   #ofSession: readonly string[] = [];
 
@@ -49,17 +57,31 @@ export class HostRequests {
     return this.#ofSession;
   }
 
-  /** Takes a request, and works on it at the same time as on other requests. */
+  /**
+   * Takes a request, and works on it at the same time as on other requests. Too many at once are refused; a caller that
+   * waits for this before the next request causes too many only by requests that no server answers.
+   */
   async receive(message: Message, exchange: Exchange): Promise<void> {
+    if (this.#unanswered >= MOST_OPEN || this.#text >= MOST_TEXT) {
+      const problem = "too many requests of this session wait for an answer; try again later";
+      return exchange.send(errorAnswer(message.id ?? null, TOO_MANY, problem));
+    }
+    const { length } = message.text;
     this.#working++;
+    this.#text += length;
     void this.#run(message, exchange)
       .catch((error) => this.#parts.log(`a request could not be answered: ${whyOf(error)}`))
       .finally(() => {
         this.#working--;
-        this.#waiting.shift()?.();
+        this.#text -= length;
+        if (!this.#isFull) for (const resolve of this.#waiting.splice(0)) resolve();
       });
-    if (this.#working < MOST_AT_ONCE) return;
+    if (!this.#isFull) return;
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  get #isFull(): boolean {
+    return this.#working >= MOST_AT_ONCE || this.#text >= MOST_TEXT;
   }
 
   /** Gives up a request, and tells the server that works on it. */
@@ -70,7 +92,7 @@ export class HostRequests {
   async #run(message: Message, exchange: Exchange): Promise<void> {
     const checked = this.#checked(message, exchange);
     if (!checked.ok) return exchange.send(checked.answer);
-    const { id, method, params, rule, credentials } = checked;
+    const { id, method, params, rule, credentials, progressToken } = checked;
     if (method === "initialize") this.#ofSession = credentials;
     const { over, answer } = this.#opened(id, exchange);
     const fail = (error: unknown): Promise<void> => {
@@ -80,8 +102,9 @@ export class HostRequests {
     try {
       const presented = this.#parts.authority.present(credentials);
       const { era } = exchange;
-      const about = { message, id, method, params, era, exchange, credentials, presented };
-      await this.#dispatch({ ...about, over, answer, fail }, rule);
+      const said = { message, id, method, params, progressToken };
+      const given = { era, exchange, credentials, presented };
+      await this.#dispatch({ ...said, ...given, over, answer, fail }, rule);
     } catch (error) {
       await fail(error);
     }
@@ -100,11 +123,16 @@ export class HostRequests {
     if (params === undefined) return invalid("params must be an object");
     const stray = strayInput(method, rule, params);
     if (stray !== undefined) return invalid(`params.${stray} has no meaning in ${method}`);
+    const progressToken = tokenAt(params, ["_meta", "progressToken"]);
+    if ([id, progressToken].some((token) => String(token).length > LONGEST_ID)) {
+      const problem = `an id or a progress token has more than ${LONGEST_ID} characters`;
+      return { ok: false, answer: errorAnswer(id, INVALID_REQUEST, problem) };
+    }
     if (this.#open.has(id)) {
       const problem = `there is a request with the id ${JSON.stringify(id)} that is not answered yet`;
       return { ok: false, answer: errorAnswer(null, INVALID_REQUEST, problem) };
     }
-    return { ok: true, id, method, params, rule, credentials };
+    return { ok: true, id, method, params, rule, credentials, progressToken };
   }
 
   /** Opens a request until it is answered or cancelled. */
@@ -112,6 +140,7 @@ export class HostRequests {
     const controller = new AbortController();
     const { signal: over } = controller;
     if (!this.#isStateless) this.#open.set(id, controller);
+    this.#unanswered++;
     over.addEventListener("abort", () => this.#closed(id, controller), { once: true });
     if (exchange.era === "new") {
       exchange.signal.addEventListener("abort", () => controller.abort(), { signal: over });
@@ -144,6 +173,7 @@ export class HostRequests {
   }
 
   #closed(id: string | number, controller: AbortController): void {
+    this.#unanswered--;
     if (this.#open.get(id) === controller) this.#open.delete(id);
   }
 }

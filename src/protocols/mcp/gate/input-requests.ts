@@ -10,10 +10,26 @@ import type { Message } from "../message/message.js";
 import { serverRequestRule } from "./methods.js";
 import type { ServerLink } from "./server-link.js";
 import type { Servers } from "./servers.js";
-import { listAt, objectAt, stringAt, valueAt, without } from "./values.js";
+import { digestOf, listAt, objectAt, stringAt, valueAt, without } from "./values.js";
 
-/** Requests of a server to the host, by the keys under which the host answers. */
-export type Inputs = ReadonlyMap<string, GateCall>;
+/** A request of a server to the host that was allowed. */
+interface AskedInput {
+  readonly operation: string;
+  readonly method: string;
+  /** A digest of the arguments. */
+  readonly digest: string;
+}
+
+/** Requests of a server to the host, by digests of the keys under which the host answers. */
+export type Inputs = ReadonlyMap<string, AskedInput>;
+
+/** Requests that one result may make of the host, and those of one call or task that are remembered. */
+const MOST_INPUTS = 32;
+
+/** Adds what a server has asked last to what it asked before; the oldest is forgotten. */
+export function joined(before: Inputs, inputs: Inputs): Inputs {
+  return new Map([...before, ...inputs].slice(-MOST_INPUTS));
+}
 
 export type JudgedInputs =
   | { readonly allowed: true; readonly inputs: Inputs }
@@ -30,6 +46,14 @@ const NOT_IN_PROTOCOL: AgentDenials = [
     code: "operation_denied",
     rule: "operations",
     message: "the server asks the host for something that is not in the protocol",
+  },
+];
+
+const TOO_MANY_INPUTS: AgentDenials = [
+  {
+    code: "operation_denied",
+    rule: "operations",
+    message: `the server asks the host for more than ${MOST_INPUTS} things at once`,
   },
 ];
 
@@ -70,19 +94,23 @@ export async function judgeInputs(
   known?: Inputs,
 ): Promise<JudgedInputs> {
   if (!isJsonObject(inputRequests)) return { allowed: false, denials: NOT_IN_PROTOCOL };
-  const inputs = new Map<string, GateCall>();
-  for (const [key, input] of Object.entries(inputRequests)) {
+  const asked = Object.entries(inputRequests);
+  if (asked.length > MOST_INPUTS) return { allowed: false, denials: TOO_MANY_INPUTS };
+  const inputs = new Map<string, AskedInput>();
+  for (const [name, input] of asked) {
+    const key = digestOf(name);
     const method = stringAt(input, ["method"]) ?? "";
     const call = inputCall(parts, link, method, objectAt(input, ["params"]) ?? {});
     const before = known?.get(key);
+    const digest = digestOf(JSON.stringify(call?.arguments ?? {}));
     const isKnown =
       call !== undefined &&
       before?.operation === call.operation &&
-      JSON.stringify(before.arguments) === JSON.stringify(call.arguments) &&
+      before.digest === digest &&
       parts.authority.holds(presented, call.operation);
     const decision = isKnown ? undefined : await judgeInput(parts, presented, call);
     if (decision?.allowed === false) return decision;
-    if (call !== undefined) inputs.set(key, call);
+    if (call !== undefined) inputs.set(key, { operation: call.operation, method, digest });
   }
   return { allowed: true, inputs };
 }
@@ -121,23 +149,41 @@ export function asksHost({ value }: Message): boolean {
 }
 
 /**
- * Judges the host's answers to input requests again, since they go to the server only now.
+ * Judges the host's answers to input requests again, since they go to the server only now. The tokens and the arguments
+ * are those that were judged when the server asked, so what may have changed is whether the tokens are still good.
  *
  * @returns Reasons to refuse; `undefined` if all answers may go. An answer to what was not asked is a reason.
  */
 export async function judgeResponses(
-  { authority }: InputParts,
+  parts: InputParts,
   presented: Presented,
+  link: ServerLink,
   responses: JsonObject,
   asked: Inputs,
 ): Promise<AgentDenials | undefined> {
   for (const key of Object.keys(responses)) {
-    const call = asked.get(key);
-    if (call === undefined) return UNKNOWN_INPUT;
-    const decision = await authority.decide(presented, call);
-    if (!decision.allowed) return decision.denials;
+    const input = asked.get(digestOf(key));
+    if (input === undefined) return UNKNOWN_INPUT;
+    const denials = await lapseOf(parts, presented, link, input);
+    if (denials !== undefined) return denials;
   }
   return undefined;
+}
+
+/**
+ * Returns why tokens no longer have an operation that they had, whatever its arguments; `undefined` if they have it.
+ * A refusal is recorded.
+ */
+export async function lapseOf(
+  { authority }: InputParts,
+  presented: Presented,
+  link: ServerLink,
+  { operation, method }: Pick<GateCall, "operation" | "method">,
+): Promise<AgentDenials | undefined> {
+  if (authority.holds(presented, operation)) return undefined;
+  const call = { operation, method, arguments: {}, server: link.name };
+  const decision = await authority.decide(presented, call);
+  return decision.allowed ? undefined : decision.denials;
 }
 
 /** The reason to refuse a retry with a state, an input or arguments that do not belong to what this caller was asked. */

@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { canonicalJson, type JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
-import type { HostRequest } from "./host-request.js";
+import type { HostRequest, OpenRequest } from "./host-request.js";
 import {
   type InputParts,
   type Inputs,
+  joined,
   judgeInputs,
   judgeResponses,
   UNKNOWN_INPUT,
@@ -13,13 +13,21 @@ import {
 import type { HostRule } from "./methods.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
-import { objectAt, stringAt, without } from "./values.js";
+import { digestOf, objectAt, stringAt, without } from "./values.js";
 
 const MOST_ROUNDS = 10_000;
 
-/** The changes of the text of a retry that is allowed, or the reasons to refuse the retry. */
+/** What is kept of a call until its answer comes: the server may ask for input, and the host make the call again. */
+export interface Round {
+  /** A digest of the party, the server and what it was asked to do. */
+  readonly call: string;
+  /** What the server has asked for this call in earlier rounds. */
+  readonly before: Inputs;
+}
+
+/** The changes of the text of a call that may go on, or the reasons to refuse it as a retry. */
 export type JudgedRetry =
-  | { readonly allowed: true; readonly edits: readonly Edit[] }
+  | { readonly allowed: true; readonly edits: readonly Edit[]; readonly round: Round }
   | { readonly allowed: false; readonly denials: AgentDenials };
 
 /**
@@ -37,23 +45,26 @@ export class InputRounds {
    */
   async judge(parts: InputParts, request: HostRequest, link: ServerLink): Promise<JudgedRetry> {
     const { params, presented } = request;
-    if (!isRetry(params)) return { allowed: true, edits: [] };
-    const state = stateIn(params);
-    const asked = this.#asked.get(keyOf(parts, request, link, state));
+    const call = callOf(parts, request, link);
+    const isRetry = params["requestState"] !== undefined || params["inputResponses"] !== undefined;
+    if (!isRetry) return { allowed: true, edits: [], round: { call, before: new Map() } };
+    const state = stringAt(params, ["requestState"]);
+    const asked = this.#asked.get(keyOf(call, state));
     const responses =
       params["inputResponses"] === undefined ? {} : objectAt(params, ["inputResponses"]);
     const isKnown =
       params["requestState"] === undefined || (state !== undefined && asked !== undefined);
     if (!isKnown || responses === undefined) return { allowed: false, denials: UNKNOWN_INPUT };
-    const known = Object.keys(responses).filter((key) => asked?.has(key) === true);
+    const known = Object.keys(responses).filter((key) => asked?.has(digestOf(key)) === true);
     const judged = Object.fromEntries(known.map((key) => [key, responses[key] ?? null]));
-    const denials = await judgeResponses(parts, presented, judged, asked ?? new Map());
+    const before = asked ?? new Map();
+    const denials = await judgeResponses(parts, presented, link, judged, before);
     if (denials !== undefined) return { allowed: false, denials };
     const unknown = Object.keys(responses).filter((key) => !known.includes(key));
     const edits = unknown.map((key) => {
       return { path: ["params", "inputResponses", key], value: undefined };
     });
-    return { allowed: true, edits };
+    return { allowed: true, edits, round: { call, before } };
   }
 
   /**
@@ -63,20 +74,17 @@ export class InputRounds {
    */
   async admit(
     parts: InputParts,
-    request: HostRequest,
+    { presented }: OpenRequest,
     link: ServerLink,
+    { call, before }: Round,
     result: JsonObject,
   ): Promise<AgentDenials | undefined> {
-    const { params, presented } = request;
     const { inputRequests = {} } = result;
     const judged = await judgeInputs(parts, presented, link, inputRequests);
     if (!judged.allowed) return judged.denials;
     // A server without state of its own is told all answers so far at each retry.
-    const before = isRetry(params)
-      ? this.#asked.get(keyOf(parts, request, link, stateIn(params)))
-      : undefined;
-    const inputs = new Map([...(before ?? []), ...judged.inputs]);
-    this.#asked.set(keyOf(parts, request, link, stringAt(result, ["requestState"])), inputs);
+    const key = keyOf(call, stringAt(result, ["requestState"]));
+    this.#asked.set(key, joined(before, judged.inputs));
     return undefined;
   }
 }
@@ -95,29 +103,14 @@ export function strayInput(
   return names.find((name) => params[name] !== undefined);
 }
 
-function isRetry(params: JsonObject): boolean {
-  return params["requestState"] !== undefined || params["inputResponses"] !== undefined;
-}
-
-function stateIn(params: JsonObject): string | undefined {
-  return stringAt(params, ["requestState"]);
-}
-
-/** Names a call of one party, with the state that a server gave for it. */
-function keyOf(
-  { authority }: InputParts,
-  request: HostRequest,
-  link: ServerLink,
-  state: string | undefined,
-): string {
+/** Names a call of one party. */
+function callOf({ authority }: InputParts, request: HostRequest, link: ServerLink): string {
   const { params, presented, method } = request;
   const call = without(params, ["_meta", "inputResponses", "requestState"]);
-  const text = canonicalJson([
-    authority.holder(presented),
-    link.name ?? null,
-    method,
-    call,
-    state ?? null,
-  ]);
-  return createHash("sha256").update(text).digest("base64url");
+  return digestOf(canonicalJson([authority.holder(presented), link.name ?? null, method, call]));
+}
+
+/** Names a call with the state that a server gave for it. */
+function keyOf(call: string, state: string | undefined): string {
+  return digestOf(JSON.stringify([call, state ?? null]));
 }

@@ -5,7 +5,7 @@ import type { Message } from "../message/message.js";
 import { resultAnswer } from "./answers.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
-import type { HostRequest } from "./host-request.js";
+import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.js";
 import { serverNotificationRule } from "./methods.js";
 import { cancelledText, type ServerLink } from "./server-link.js";
 import { type JudgedFilter, judgeFilter, LIST_FILTERS } from "./subscription-filter.js";
@@ -19,8 +19,12 @@ const FILTER = ["params", "notifications"];
 type AllowedFilter = Extract<JudgedFilter, { ok: true }>;
 
 /** A subscription of a host, at one server or at all servers. */
-interface Subscription extends AllowedFilter {
-  readonly request: HostRequest;
+interface Subscription {
+  readonly request: OpenRequest;
+  /** The lists of whose changes the host wants to hear. */
+  readonly lists: readonly (typeof LIST_FILTERS)[number][];
+  /** The operations without which it ends. */
+  readonly operations: readonly string[];
   /** `true` once the host knows that the subscription is open. No other message may precede that. */
   isAcknowledged: boolean;
 }
@@ -49,11 +53,9 @@ export class Subscriptions {
   async authorityChanged(): Promise<void> {
     for (const subscription of [...this.#open]) {
       if (!(await this.keeps(subscription))) continue;
-      const { request, filter, isAcknowledged } = subscription;
-      for (const [property, method] of LIST_FILTERS) {
-        if (isAcknowledged && filter[property] === true)
-          await request.exchange.send(notification(method, request.id));
-      }
+      const { request, lists, isAcknowledged } = subscription;
+      if (!isAcknowledged) continue;
+      for (const [, method] of lists) await request.exchange.send(notification(method, request.id));
     }
   }
 
@@ -84,10 +86,16 @@ export async function runListen(
 ): Promise<void> {
   const judged = await judgeFilter(parts, request);
   if (!judged.ok) return request.answer(judged.answer);
-  const subscription: Subscription = { ...judged, request, isAcknowledged: false };
+  const subscription: Subscription = {
+    request: withoutBody(request),
+    lists: LIST_FILTERS.filter(([property]) => judged.filter[property] === true),
+    operations: judged.operations,
+    isAcknowledged: false,
+  };
   subscriptions.add(subscription);
   const { only } = parts.servers;
-  if (only === undefined) return listenToAll(parts, subscriptions, subscription);
+  if (only === undefined)
+    return listenToAll(parts, subscriptions, subscription, request.message, judged);
   await forward(request, only, {
     isEndless: true,
     notified: async (heard) => {
@@ -95,10 +103,10 @@ export async function runListen(
       if (await subscriptions.keeps(subscription)) await pass(parts, subscription, only, heard);
     },
     cancelled: (heard) => {
-      const edits = [{ path: ["params", "requestId"], value: request.id }];
-      return request.exchange.send(edit(heard.text, edits));
+      const { id, exchange } = subscription.request;
+      return exchange.send(edit(heard.text, [{ path: ["params", "requestId"], value: id }]));
     },
-    finish: async (response) => restored(request, response, closingEdits(request, response)),
+    finish: async (opened, response) => restored(opened, response, closingEdits(opened, response)),
   });
 }
 
@@ -107,9 +115,11 @@ async function listenToAll(
   parts: GateParts,
   subscriptions: Subscriptions,
   subscription: Subscription,
+  message: Message,
+  { filter, shares }: AllowedFilter,
 ): Promise<void> {
-  const { request, filter, shares } = subscription;
-  const { id, exchange, message, over, credentials } = request;
+  const { request } = subscription;
+  const { id, exchange, over, credentials } = request;
   subscription.isAcknowledged = true;
   await exchange.send(notification(ACKNOWLEDGED, id, { notifications: filter }));
   const open = new Set([...shares.keys()].filter((link) => !link.hasEnded));
@@ -141,7 +151,7 @@ async function listenToAll(
 /** Passes on a notification of a subscription under the host's id. */
 async function pass(
   parts: GateParts,
-  { request, filter }: Subscription,
+  { request, lists }: Subscription,
   link: ServerLink,
   heard: Message,
 ): Promise<void> {
@@ -150,24 +160,22 @@ async function pass(
   if (rule === "task") {
     const state = objectAt(heard.value, ["params"]);
     const task = tasks.find(stringAt(state, ["taskId"]), authority.holder(request.presented));
-    if (task === undefined || !authority.holds(request.presented, task.call.operation)) return;
+    if (task === undefined || !authority.holds(request.presented, task.operation)) return;
     const denials = await admitInputs(parts, request, task, state);
     if (denials !== undefined) return;
   } else if (rule !== "change") return;
   if (heard.method === "notifications/tools/list_changed") catalog.forget(link);
   const edits: Edit[] = [{ path: ["params", "_meta", SUBSCRIPTION_ID], value: request.id }];
-  if (heard.method === ACKNOWLEDGED) edits.push(...acknowledgedEdits(filter));
+  if (heard.method === ACKNOWLEDGED) edits.push(...acknowledgedEdits(lists));
   await request.exchange.send(edit(heard.text, edits));
 }
 
 /** Adds the changes of lists that the host has asked for: the gate itself tells of them. */
-function acknowledgedEdits(filter: JsonObject): readonly Edit[] {
-  return LIST_FILTERS.flatMap(([property]) =>
-    filter[property] === true ? [{ path: [...FILTER, property], value: true }] : [],
-  );
+function acknowledgedEdits(lists: Subscription["lists"]): readonly Edit[] {
+  return lists.map(([property]) => ({ path: [...FILTER, property], value: true }));
 }
 
-function closingEdits(request: HostRequest, response: Message): readonly Edit[] {
+function closingEdits(request: OpenRequest, response: Message): readonly Edit[] {
   const path = ["result", "_meta", SUBSCRIPTION_ID];
   return valueAt(response.value, path) === undefined ? [] : [{ path, value: request.id }];
 }

@@ -8,7 +8,7 @@ import { cacheEdits } from "./cache-limits.js";
 import { isToolName } from "./call-target.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
-import type { HostRequest } from "./host-request.js";
+import type { HostRequest, OpenRequest } from "./host-request.js";
 import type { HostRule, ListedMember } from "./methods.js";
 import { refusalAnswer } from "./refusal.js";
 import type { ServerLink } from "./server-link.js";
@@ -32,18 +32,18 @@ export async function runList(parts: GateParts, request: HostRequest, rule: List
     return request.answer(resultAnswer(request.id, listResult(request, rule, [])));
   const isFirst = request.params["cursor"] === undefined;
   await forward(request, only, {
-    finish: async (response) => {
+    finish: async (opened, response) => {
       const result = objectAt(response.value, ["result"]);
-      if (result === undefined) return restored(request, response);
-      const edits = await listEdits(parts, request, only, rule, { response, isFirst });
-      return restored(request, response, [...edits, ...cacheEdits(parts, request, result)]);
+      if (result === undefined) return restored(opened, response);
+      const edits = await listEdits(parts, opened, only, rule, { response, isFirst });
+      return restored(opened, response, [...edits, ...cacheEdits(parts, opened, result)]);
     },
   });
 }
 
 function isShown(
   { authority, servers }: GateParts,
-  { presented }: HostRequest,
+  { presented }: OpenRequest,
   link: ServerLink,
   rule: Listed,
 ): boolean {
@@ -60,7 +60,7 @@ interface Page {
 /** Returns the changes of one page. */
 async function listEdits(
   parts: GateParts,
-  request: HostRequest,
+  request: OpenRequest,
   link: ServerLink,
   rule: Listed,
   page: Page,
@@ -74,7 +74,7 @@ async function listEdits(
 /** Hides tools that the caller may not use or that have changed, and narrows the schemas of the others. */
 async function toolEdits(
   parts: GateParts,
-  request: HostRequest,
+  request: OpenRequest,
   link: ServerLink,
   { response, isFirst }: Page,
 ): Promise<readonly Edit[]> {
@@ -172,7 +172,7 @@ const CAPABILITY_OF = {
 } as const;
 
 /** Returns the result of a list that the gate makes itself. */
-function listResult({ era }: HostRequest, rule: Listed, entries: readonly Json[]): JsonObject {
+function listResult({ era }: OpenRequest, rule: Listed, entries: readonly Json[]): JsonObject {
   const list = { [memberOf(rule)]: entries };
   return era === "new"
     ? { resultType: "complete", ...list, ttlMs: 0, cacheScope: "private" }

@@ -5,7 +5,7 @@ import { type ServerEnd, ServerError, serverFailure } from "../server/connection
 import { errorAnswer, METHOD_NOT_FOUND, resultAnswer } from "./answers.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
-import type { HostRequest } from "./host-request.js";
+import type { HostRequest, OpenRequest } from "./host-request.js";
 import type { ServerLink } from "./server-link.js";
 import { listAt, objectAt, stringAt } from "./values.js";
 
@@ -22,9 +22,9 @@ export async function runOpening({ servers, log }: GateParts, request: HostReque
   const { only } = servers;
   if (only !== undefined) {
     await forward(request, only, {
-      finish: async (response) => {
-        const edits = noteOpening(only, request, response);
-        return restored(request, response, edits);
+      finish: async (opened, response) => {
+        const edits = noteOpening(only, opened, response);
+        return restored(opened, response, edits);
       },
     });
     return;
@@ -56,7 +56,7 @@ async function ask(link: ServerLink, request: HostRequest): Promise<Answer> {
 /** Remembers what a server can do. @returns Changes that announce the gate's own notifications of changed lists. */
 function noteOpening(
   link: ServerLink,
-  { method }: HostRequest,
+  { method }: OpenRequest,
   response: Message,
 ): readonly Edit[] {
   const capabilities = objectAt(response.value, ["result", "capabilities"]);

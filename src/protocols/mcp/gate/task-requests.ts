@@ -6,8 +6,15 @@ import { errorAnswer, INVALID_PARAMS } from "./answers.js";
 import { finishCall } from "./call.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
-import type { HostRequest } from "./host-request.js";
-import { judgeInputs, judgeResponses, UNKNOWN_INPUT, urlRefusal } from "./input-requests.js";
+import type { HostRequest, OpenRequest } from "./host-request.js";
+import {
+  joined,
+  judgeInputs,
+  judgeResponses,
+  lapseOf,
+  UNKNOWN_INPUT,
+  urlRefusal,
+} from "./input-requests.js";
 import { refusalAnswer } from "./refusal.js";
 import type { Task } from "./tasks.js";
 import { listAt, objectAt, stringAt } from "./values.js";
@@ -22,13 +29,16 @@ export async function runTaskRequest(parts: GateParts, request: HostRequest): Pr
   }
   const denials = await refusalOf(parts, request, task);
   if (denials !== undefined) return request.answer(refusalAnswer(request, denials));
-  await forward(request, task.link, {
+  const { link, operation } = task;
+  const round = { call: method, before: new Map() };
+  const called = { link, operation, round };
+  await forward(request, link, {
     isEndless: method === "tasks/result",
     mayAsk: true,
-    finish: (response, id) =>
+    finish: (opened, response, id) =>
       method === "tasks/result"
-        ? finishCall(parts, request, task, response, id)
-        : finishTask(parts, request, task, response),
+        ? finishCall(parts, opened, called, response, id)
+        : finishTask(parts, opened, task, response),
   });
 }
 
@@ -37,22 +47,20 @@ async function refusalOf(
   { presented, method, params }: HostRequest,
   task: Task,
 ): Promise<AgentDenials | undefined> {
-  const { authority } = parts;
-  if (!authority.holds(presented, task.call.operation)) {
-    const decision = await authority.decide(presented, { ...task.call, method });
-    if (!decision.allowed) return decision.denials;
-  }
+  const { link, operation, inputs } = task;
+  const denials = await lapseOf(parts, presented, link, { operation, method });
+  if (denials !== undefined) return denials;
   if (method !== "tasks/update") return undefined;
   const responses = objectAt(params, ["inputResponses"]);
   return responses === undefined
     ? UNKNOWN_INPUT
-    : judgeResponses(parts, presented, responses, task.inputs);
+    : judgeResponses(parts, presented, link, responses, inputs);
 }
 
 /** Makes the host's answer of a task's state: what the task asks of the host is judged first. */
 async function finishTask(
   parts: GateParts,
-  request: HostRequest,
+  request: OpenRequest,
   task: Task,
   response: Message,
 ): Promise<string> {
@@ -65,7 +73,7 @@ async function finishTask(
 /** Judges what a task asks of the host, and remembers it. @returns Reasons to keep the state from the host. */
 export async function admitInputs(
   parts: GateParts,
-  { presented }: Pick<HostRequest, "presented">,
+  { presented }: OpenRequest,
   task: Task,
   state: JsonObject | undefined,
 ): Promise<AgentDenials | undefined> {
@@ -73,14 +81,14 @@ export async function admitInputs(
   if (inputRequests === undefined) return undefined;
   const judged = await judgeInputs(parts, presented, task.link, inputRequests, task.inputs);
   if (!judged.allowed) return judged.denials;
-  task.inputs = new Map([...task.inputs, ...judged.inputs]);
+  task.inputs = joined(task.inputs, judged.inputs);
   return undefined;
 }
 
 /** Removes the tasks of others from a list of tasks. */
 export function ownTaskEdits(
   { authority, tasks }: GateParts,
-  { presented }: HostRequest,
+  { presented }: OpenRequest,
   response: Message,
 ): readonly Edit[] {
   const holder = authority.holder(presented);

@@ -1,7 +1,7 @@
-import type { GateCall } from "../authority/gate-authority.js";
 import type { Inputs } from "./input-requests.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
+import { digestOf } from "./values.js";
 
 const MOST_TASKS = 10_000;
 
@@ -10,21 +10,21 @@ export interface Task {
   readonly link: ServerLink;
   /** The party that has created the task. No other party may name the task. */
   readonly holder: string;
-  /** The call that has created the task. */
-  readonly call: GateCall;
+  /** The operation that has created the task. */
+  readonly operation: string;
   /** The requests to the host that the task has made and that were allowed. */
   inputs: Inputs;
 }
 
-/** The tasks of servers, by their ids. */
+/** The tasks of servers, by digests of their ids. */
 export class Tasks {
   readonly #tasks = new OldestOut<string, Task>(MOST_TASKS);
 
   /** Notes a task. @returns `false` if another party or another server has a task with this id. */
   add(id: string, task: Omit<Task, "inputs">): boolean {
-    const known = this.#tasks.get(id);
+    const known = this.of(id);
     if (known !== undefined) return known.holder === task.holder && known.link === task.link;
-    this.#tasks.set(id, { ...task, inputs: new Map() });
+    this.#tasks.set(digestOf(id), { ...task, inputs: new Map() });
     return true;
   }
 
@@ -36,6 +36,6 @@ export class Tasks {
 
   /** Finds a task by its id, of whichever party. */
   of(id: string | undefined): Task | undefined {
-    return id === undefined ? undefined : this.#tasks.get(id);
+    return id === undefined ? undefined : this.#tasks.get(digestOf(id));
   }
 }

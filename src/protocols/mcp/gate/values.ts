@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Path } from "../message/edit.js";
 
@@ -43,4 +44,9 @@ export function tokenAt(value: Json | undefined, path: Path): string | number | 
 /** Copies an object without some of its properties. */
 export function without(value: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}
+
+/** Returns the SHA-256 of a text, to keep in its place: the other side chooses how long it is. */
+export function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
 }
