@@ -20,6 +20,7 @@ import { ToolCatalog } from "./tool-catalog.js";
 import { objectAt, stringAt, tokenAt } from "./values.js";
 
 const TEN_MINUTES = 600_000;
+const HALF_A_MINUTE = 30_000;
 
 export interface GateSessionOptions {
   /** One server without a name, or any number with names. */
@@ -35,6 +36,11 @@ export interface GateSessionOptions {
   readonly stateless?: boolean | undefined;
   /** Milliseconds without answer or progress after which a request fails; ten minutes unless given. */
   readonly answerWithin?: number | undefined;
+  /**
+   * Milliseconds after which one of several servers is left out of an answer that is made of those of all; 30 seconds
+   * unless given.
+   */
+  readonly shareWithin?: number | undefined;
 }
 
 /**
@@ -63,6 +69,7 @@ class Session implements HostSession {
       log,
       stateless = false,
       answerWithin = TEN_MINUTES,
+      shareWithin = HALF_A_MINUTE,
     } = options;
     assertServerNames(servers.map(({ name }) => name));
     const events = {
@@ -72,7 +79,8 @@ class Session implements HostSession {
         this.#serverNotified(link, notification, origin),
       log,
     };
-    const links = servers.map((connection) => new ServerLink(connection, events, answerWithin));
+    const times = { answerWithin, shareWithin };
+    const links = servers.map((connection) => new ServerLink(connection, events, times));
     this.#isStateless = stateless;
     const behind = new Servers(links);
     this.#parts = {

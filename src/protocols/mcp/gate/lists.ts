@@ -139,7 +139,7 @@ async function wholeList(
   link: ServerLink,
   rule: Listed,
 ): Promise<readonly Json[]> {
-  if (link.hasEnded || !link.mayHave(CAPABILITY_OF[memberOf(rule)])) return [];
+  if (link.hasEnded || link.isMute || !link.mayHave(CAPABILITY_OF[memberOf(rule)])) return [];
   const entries: Json[] = [];
   let read = 0;
   try {

@@ -11,6 +11,9 @@ import { listAt, objectAt, stringAt } from "./values.js";
 
 const GATE = { name: "proviso-mcp-gate", title: "proviso", version: "1" };
 
+/** Versions of the old era. */
+const OLD_VERSIONS: readonly unknown[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
 /** Capabilities whose lists may change because of the gate, when something is revoked. */
 const LISTS = ["tools", "resources", "prompts"];
 
@@ -45,6 +48,12 @@ async function ask(link: ServerLink, request: HostRequest): Promise<Answer> {
     const result = objectAt(response.value, ["result"]);
     if (result === undefined)
       return { kind: "error", link, error: objectAt(response.value, ["error"]) ?? {} };
+    const { protocolVersion = null } = result;
+    if (request.method === "initialize" && !OLD_VERSIONS.includes(protocolVersion)) {
+      const version = JSON.stringify(protocolVersion).slice(0, 50);
+      const message = `the server ${link.name} is left out: it answers with the version ${version}`;
+      return { kind: "failed", link, end: { code: "server_unreadable", message } };
+    }
     noteOpening(link, request, response);
     return { kind: "result", link, result };
   } catch (error) {

@@ -21,6 +21,7 @@ export async function resourceLink(
   const links = servers.links.filter(
     (link) =>
       !link.hasEnded &&
+      !link.isMute &&
       link.mayHave("resources") &&
       authority.holds(request.presented, servers.operation(link, operation)),
   );

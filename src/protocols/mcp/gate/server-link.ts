@@ -32,6 +32,15 @@ export interface Waiting {
   readonly toHost?: ((text: string) => Promise<void>) | undefined;
   /** `true` for a request that may stay open for good, such as a subscription. */
   readonly isEndless?: boolean | undefined;
+  /** Milliseconds without answer or progress after which it fails; those of the link unless given. */
+  readonly within?: number | undefined;
+}
+
+/** Milliseconds without answer or progress after which a request fails. */
+export interface LinkTimes {
+  readonly answerWithin: number;
+  /** For a request of the gate's own to one of several servers, whose answer the others wait for. */
+  readonly shareWithin: number;
 }
 
 export interface LinkEvents {
@@ -53,20 +62,21 @@ export class ServerLink {
   readonly connection: ServerConnection;
   /** The capabilities that the server declares; `undefined` until the gate has asked for them. */
   capabilities: JsonObject | undefined;
+  /** `true` while the server has not answered in time what the gate itself has asked. */
+  isMute = false;
   /** `true` once the host has opened a session of the old era with the server. */
   hasSession = false;
   readonly #events: LinkEvents;
-  readonly #answerWithin: number;
+  readonly #times: LinkTimes;
   readonly #entries = new Map<number, Entry>();
   readonly #taskProgress = new Map<number, (notification: Message) => Promise<void>>();
   #lastId = 0;
   #end: ServerEnd | undefined;
 
-  /** @param answerWithin - Milliseconds without answer or progress after which a request fails. */
-  constructor(connection: ServerConnection, events: LinkEvents, answerWithin: number) {
+  constructor(connection: ServerConnection, events: LinkEvents, times: LinkTimes) {
     this.connection = connection;
     this.#events = events;
-    this.#answerWithin = answerWithin;
+    this.#times = times;
     connection.onMessage = async (text, origin) => {
       try {
         await this.#received(text, origin);
@@ -131,7 +141,11 @@ export class ServerLink {
     return new Promise((resolve, reject) => {
       const id = this.expectAnswer({
         answered: async (response) => resolve(response),
-        failed: async ({ code, message }) => reject(new ServerError(code, message)),
+        failed: async ({ code, message }) => {
+          this.isMute = code === "server_timeout";
+          reject(new ServerError(code, message));
+        },
+        within: this.name === undefined ? undefined : this.#times.shareWithin,
       });
       this.send(id, edit(text, [{ path: ["id"], value: id }]), context).catch(reject);
     });
@@ -179,7 +193,10 @@ export class ServerLink {
     if (misspelling !== undefined) {
       return this.#unreadable(message.kind === "response" ? message.id : null, misspelling);
     }
-    if (message.kind === "response") return this.#answered(message);
+    if (message.kind === "response") {
+      this.isMute = false;
+      return this.#answered(message);
+    }
     if (message.kind === "request") return this.#events.requested(this, message, origin);
     if (message.method === "notifications/progress") return this.#progressed(message);
     // Over HTTP the stream says whose it is; some servers write the id of a subscription as a string.
@@ -239,13 +256,13 @@ export class ServerLink {
   #startTimer(id: number, entry: Entry): void {
     clearTimeout(entry.timer);
     if (entry.waiting.isEndless) return;
-    const seconds = this.#answerWithin / 1000;
-    const message = `${this.#named} has not answered within ${seconds} seconds`;
+    const { within = this.#times.answerWithin } = entry.waiting;
+    const message = `${this.#named} has not answered within ${within / 1000} seconds`;
     entry.timer = setTimeout(() => {
       entry.controller.abort();
       void this.#fail(id, { code: "server_timeout", message });
       void this.tell(cancelledText(id, "no answer in time"));
-    }, this.#answerWithin);
+    }, within);
     entry.timer.unref();
   }
 

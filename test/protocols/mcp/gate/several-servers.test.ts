@@ -174,3 +174,27 @@ test.each([
     }),
   ).toThrow(message);
 });
+
+test("a server that does not answer is left out, and the others do not wait for it again", async () => {
+  const mute = new RawServer("mute");
+  const good = named("good", [tool("read")]);
+  const { host, log } = await openTestGate([mute, good], ALL, { shareWithin: 200 });
+  expect(await host.ask({ id: 1, method: "initialize", params: {} })).toMatchObject({
+    result: { protocolVersion: "2025-11-25", instructions: "good: use good" },
+  });
+  expect(await host.ask({ id: 2, method: "tools/list" })).toMatchObject({
+    result: { tools: [{ name: "good__read" }] },
+  });
+  expect(log.join()).toContain("the server mute has not answered within 0.2 seconds");
+  expect(mute.requests("tools/list")).toEqual([]);
+});
+
+test("a server that answers with no version of MCP is left out", async () => {
+  const odd = named("odd", []);
+  odd.answers["initialize"] = { protocolVersion: "0000", capabilities: {}, instructions: "evil" };
+  const { host, log } = await openTestGate([odd, named("good", [])], ALL);
+  expect(await host.ask({ id: 1, method: "initialize", params: {} })).toMatchObject({
+    result: { protocolVersion: "2025-11-25", instructions: "good: use good" },
+  });
+  expect(log.join()).toContain('the server odd is left out: it answers with the version "0000"');
+});

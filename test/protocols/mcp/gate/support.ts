@@ -142,6 +142,7 @@ export interface TestGates {
 interface SessionOptions {
   readonly stateless?: boolean;
   readonly answerWithin?: number;
+  readonly shareWithin?: number;
 }
 
 export interface TestGate extends TestGates {
