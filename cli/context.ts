@@ -23,7 +23,7 @@ export interface Output {
   write(bytes: Uint8Array): NodeJS.ErrnoException | undefined;
 }
 
-/** What a command line uses of the process that runs it, or of a test. */
+/** The parts of a process, or of a test, that a command line uses. */
 export interface Surroundings {
   readonly stdin: Input;
   readonly stdout: Output;

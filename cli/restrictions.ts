@@ -6,7 +6,7 @@ import { readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
 import { collect, toText } from "./verb.js";
 
-/** How a verb uses restrictions. */
+/** The purpose for which a verb takes restrictions. */
 interface Restrictions {
   /** The keys that have flags in this verb; all with a flag unless given. */
   readonly keys?: readonly HopKey[];

@@ -11,7 +11,7 @@ import { tokenIn, tokensIn } from "./token-text.js";
 // Far larger than any macaroon.
 const MAX_BYTES = 1024 * 1024;
 
-/** Why a file cannot be read, and a hint, by the code of the system's error. */
+/** The reason why a file cannot be read, and a hint, by the code of the system's error. */
 const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOENT: ["there is no such file", "check the name"],
   ENOTDIR: ["a part of its path is not a folder", "check the name"],
@@ -78,7 +78,7 @@ interface ReadText {
   readonly source?: string;
 }
 
-/** What happens with binary input: it is refused, or converted to base64url. */
+/** The treatment of binary input: it is refused, or converted to base64url. */
 type Binary = "refused" | "base64url";
 
 function readText(

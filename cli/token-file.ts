@@ -6,7 +6,7 @@ import { environmentError, usageError } from "./exit.js";
 import { escapedJson, printAnswer, printable, say } from "./output.js";
 import { toText } from "./verb.js";
 
-/** Where a verb's tokens go. */
+/** The destination of a verb's tokens. */
 export interface TokenOutput {
   readonly json?: boolean;
   readonly output?: string;

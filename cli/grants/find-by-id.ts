@@ -39,7 +39,7 @@ async function unknownId(parties: Parties, id: string): Promise<CliError> {
   return usageError(`there is no approval and no grant ${quoted(id.slice(0, 200))}`, hint);
 }
 
-/** What was revoked, with the numbers of tokens and grants that ended with it. */
+/** The revoked id, with the numbers of tokens and grants that ended with it. */
 export interface Revoked {
   readonly id: string;
   readonly kind: "approval" | "grant" | "agent" | "host";

@@ -147,7 +147,10 @@ const LAUNCHERS = [
   "docker",
 ];
 
-/** Derives a short name from a server's command: `filesystem` from `npx -y @modelcontextprotocol/server-filesystem /data`. */
+/**
+ * Derives a short name from a server's command: `filesystem` from `npx -y @modelcontextprotocol/server-filesystem
+ * /data`.
+ */
 function nameOf(words: readonly string[]): string {
   const word =
     words

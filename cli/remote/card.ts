@@ -23,7 +23,7 @@ export interface RemoteCard {
 export interface CapabilityOffer {
   /** True if the card names this program's extension; false if it only lists grants. */
   readonly spoken: boolean;
-  /** Whether calls without a capability are accepted. `declared`: only if they declare ambient authority. */
+  /** The treatment of calls without a capability. `declared`: accepted only if they declare ambient authority. */
   readonly ambient: "accepted" | "declared" | "refused" | "unknown";
   readonly mode: string | undefined;
   readonly issuer: string | undefined;

@@ -6,7 +6,7 @@ import { seenFromNow } from "../moment.js";
 import { printable, quoted, type Row, renderRows, say, stderrPaint } from "../output.js";
 import type { RemoteCard } from "./card.js";
 
-/** What an agent says about a request that waits for an approval. */
+/** The agent's statement about a request that waits for an approval. */
 export interface ReceivedPending {
   readonly approvalId: string;
   readonly expires: string;

@@ -2,7 +2,7 @@
 
 import { PORT, readme } from "./readme.js";
 
-/** What differs between new agents. */
+/** The differences between new agents. */
 interface NewAgent {
   readonly name: string;
   /** The path from the agent's folder to the schema of the configuration, with `/`. */

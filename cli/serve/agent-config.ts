@@ -60,7 +60,7 @@ export interface AgentConfig {
   readonly log: "info" | "warn" | "silent";
 }
 
-/** How often the revocation list is read, and how old it may be, in milliseconds. */
+/** The interval at which the revocation list is read, and its greatest age, in milliseconds. */
 export interface RevocationListConfig {
   readonly refreshMs?: number;
   readonly staleAfterMs?: number;

@@ -8,7 +8,7 @@ export type Answer =
   | { readonly kind: Fault; readonly message: string };
 
 /**
- * Why there is no answer. `stopped`: the program ended. `silent`: it did not answer in time. `garbage`: its
+ * The reason why there is no answer. `stopped`: the program ended. `silent`: it did not answer in time. `garbage`: its
  * output was not an answer. `not_run`: it was not asked.
  */
 export type Fault = "stopped" | "silent" | "garbage" | "not_run";

@@ -59,7 +59,7 @@ interface DiscoveryAsked {
   readonly previous?: object;
 }
 
-/** What an implementation is asked to do. */
+/** The request to an implementation. */
 export type Operation = "verify" | "check" | "discover" | "chain" | "registry";
 
 type Test = VerifyTest | CheckTest | DiscoveryTest;

@@ -6,7 +6,7 @@ import type { Answer, Fault } from "./answer.js";
 /** A program that implements the specification and is to be tested. It answers one request at a time. */
 export interface Implementation {
   ask(request: object): Promise<Answer>;
-  /** Why the program could not be started. */
+  /** The reason why the program could not be started. */
   readonly startError: Error | undefined;
   close(): Promise<void>;
 }

@@ -27,7 +27,7 @@ interface Revocation {
   readonly entry: RevocationEntry;
   readonly effect: string;
   readonly note?: string;
-  /** Why no entry is added. */
+  /** The reason why no entry is added. */
   readonly needless?: "revoked" | "expired";
 }
 

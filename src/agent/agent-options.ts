@@ -17,7 +17,7 @@ import type { Operation, Skill } from "./skill.js";
 export interface IssuingAgentOptions {
   /** The issuer, whose grants are the agent's. Each needs a description, and operations that skills have. */
   readonly issuer: Issuer;
-  /** Where revocations are written: the store or list that the issuer looks them up in. */
+  /** The store or list to which revocations are written, and in which the issuer looks them up. */
   readonly revocations: RevocationSink;
   /** Most entries in the revocation list for one principal and invoker; 1,000 unless given. */
   readonly maxRevocations?: number | undefined;
@@ -33,7 +33,7 @@ export interface IssuingAgentOptions {
    */
   readonly resourceNumbers?: ResourceNumbers | undefined;
   readonly ledger: Ledger;
-  /** Whether calls need a capability; `require` unless given. */
+  /** The rule for calls without a capability; `require` unless given. */
   readonly mode?: Mode | undefined;
   /**
    * In the modes `advertise` and `prefer`: `refused` if callers must declare ambient authority; `accepted`

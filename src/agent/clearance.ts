@@ -5,10 +5,10 @@ import type { AuthenticCapability, Presented } from "./presented.js";
 import type { AgentDenials, Denied } from "./refusal.js";
 import type { Operation, Skill, SkillCall } from "./skill.js";
 
-/** Whether calls need capabilities: they are only offered, preferred, or required. */
+/** The rule for calls without a capability: capabilities are only offered, preferred, or required. */
 export type Mode = "advertise" | "prefer" | "require";
 
-/** What happens to calls that use ambient authority without declaring it. */
+/** The treatment of calls that use ambient authority without declaring it. */
 export type UndeclaredAmbient = "accepted" | "refused";
 
 /** The properties that all calls have. */

@@ -196,7 +196,9 @@ async function clearWith<Of extends Operation>(
   };
 }
 
-/** Returns whether policy, resources and schema allow the call as well, once all remedies of its denials are applied. */
+/**
+ * Returns whether policy, resources and schema allow the call as well, once all remedies of its denials are applied.
+ */
 async function isAllowedOnceRemedied<Of extends Operation>(
   presented: AuthenticatedCapability,
   call: Call<Of>,

@@ -25,7 +25,7 @@ export type AttenuationOutcome =
   | Extract<Attenuation, { ok: false }>
   | Denied;
 
-/** What a capability currently allows (similar to RFC 7662), or the reasons why it allows nothing. */
+/** The authority that a capability currently gives (similar to RFC 7662), or the reasons why it gives none. */
 export type Introspection =
   | (Pick<VerifiedCapability, "id" | "grant" | "principal" | "issued" | "expires" | "authority"> & {
       readonly active: true;

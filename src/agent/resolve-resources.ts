@@ -21,7 +21,7 @@ interface ResourceAuthority {
   readonly scope: HandleScope;
   /** The handles that the authority is limited to; absent if it has no such limit. */
   readonly limited?: readonly string[] | undefined;
-  /** What the policy currently allows. */
+  /** The permissions that the policy currently gives. */
   readonly permissions: readonly Permission[];
   /** A query that resources must match as well; none unless given. */
   readonly query?: ResourceQuery | "unknown" | undefined;

@@ -7,7 +7,7 @@ export interface PublicJwkSet {
   readonly keys: readonly object[];
 }
 
-/** How current the keys must be. */
+/** The age limits of the keys. */
 export interface KeySourceOptions {
   /** For a URL: seconds to wait for an answer; 5 unless given. */
   readonly jwksTimeout?: number;

@@ -8,7 +8,10 @@ const FIRST_ROOM = 1024;
 /** Bytes kept at each end of a line over the limit. */
 const END = 256;
 
-/** Splits a stream of bytes into lines. Never holds more than one line's limit: a longer line is dropped as it arrives. */
+/**
+ * Splits a stream of bytes into lines. Never holds more than one line's limit: a longer line is dropped as it
+ * arrives.
+ */
 export class LineSplitter {
   readonly #limit: number;
   /** The beginning of an unfinished line; grows by doubling, so that single bytes are cheap. */

@@ -66,7 +66,10 @@ export class TokenError extends Error {
   override readonly name = "TokenError";
   /** The reason for the rejection. */
   readonly code: TokenErrorCode;
-  /** Where the fault is: a byte offset in a binary form, a character offset in a string; absent if neither applies. */
+  /**
+   * The position of the fault: a byte offset in a binary form, a character offset in a string; absent if neither
+   * applies.
+   */
   readonly offset: number | undefined;
 
   constructor(code: TokenErrorCode, message: string, offset?: number) {

@@ -23,7 +23,7 @@ export interface AuthenticToken {
   readonly chains: readonly [AuthenticChain, ...AuthenticChain[]];
 }
 
-/** What an authentic token was made from. */
+/** The parts that an authentic token was made from. */
 export interface TokenOrigin {
   readonly key: RootKey;
   /** The macaroon, then its discharges. */

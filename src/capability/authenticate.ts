@@ -21,7 +21,7 @@ export interface KeySource {
   find(kid: string): RootKey | undefined;
 }
 
-/** What is needed to verify that a token is the issuer's own. */
+/** The context in which a token is verified to be the issuer's own. */
 export interface AuthenticationContext {
   /** The issuer's name, as in its tokens. */
   readonly issuer: string;

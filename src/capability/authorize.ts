@@ -22,7 +22,7 @@ import { earliestExpiry, type VerifiedCapability } from "./verified-capability.j
 
 export type { VerifiedCapability, VerifiedHop } from "./verified-capability.js";
 
-/** What a check needs. */
+/** The context of a check. */
 export interface CheckContext extends AuthenticationContext {
   readonly revocations: RevocationSource;
   /** Milliseconds since 1970. */
@@ -118,7 +118,7 @@ const CALL_CODES: readonly DenialCode[] = [
   "constraint_violated",
 ];
 
-/** Who presents a token, to which service, and when. */
+/** The party that presents a token, the service that checks it, and the time. */
 export type Presentation = Pick<Invocation, "invoker" | "audience" | "time">;
 
 const PRESENTATION = ["invoker", "audience", "time"];

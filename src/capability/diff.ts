@@ -30,7 +30,7 @@ export interface AuthorityChange {
   readonly message: string;
 }
 
-/** How two tokens are related, and the differences. */
+/** The relation of two tokens, and their differences. */
 export type TokenDiff =
   | {
       readonly derived: true;

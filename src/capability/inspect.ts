@@ -121,7 +121,7 @@ export interface InspectedLink {
   readonly problems?: readonly HopProblem[];
   /** The caveat's bytes, if it is not a hop. */
   readonly raw?: RawBytes;
-  /** Where to get the discharge, according to a third-party caveat. */
+  /** The address of the discharge, according to a third-party caveat. */
   readonly location?: string;
 }
 
@@ -145,7 +145,7 @@ export interface Inspection extends InspectedMacaroon {
   readonly capability?: Identifier;
   /** The service whose key made the token, according to its key id; absent for a root key. */
   readonly service?: string;
-  /** What all readable hops together allow. */
+  /** The authority that all readable hops together leave. */
   readonly authority: Authority;
   /** The revocation id of the last link: revoking it refuses this token and everything narrowed from it. */
   readonly revocationId: string;

@@ -30,7 +30,7 @@ export interface VerifiedCapability {
   readonly issued: string;
   readonly expires: string;
   readonly hops: readonly VerifiedHop[];
-  /** What all hops together allow, including those of discharges. */
+  /** The authority that all hops together leave, including those of discharges. */
   readonly authority: Authority;
   /** The revocation ids of the identifier and of each link. Revoking any of them revokes this token. */
   readonly revocationIds: readonly string[];

@@ -2,7 +2,7 @@ import type { ArgumentDomain, Domain } from "./domain.js";
 import type { Hop } from "./hop.js";
 
 /**
- * What all hops of a chain together allow: for display, for the attenuation lint and for comparing tokens. It
+ * The authority that all hops of a chain together leave: for display, for the attenuation lint and for comparing tokens. It
  * is not used for decisions, which are made hop by hop.
  */
 export interface Authority {

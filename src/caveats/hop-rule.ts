@@ -51,7 +51,7 @@ export interface Overreach {
   readonly rule: string;
   /** The offending value. */
   readonly value: Json;
-  /** What the token still allows under this rule. */
+  /** The authority that the token still has under this rule. */
   readonly allowed: Json;
   /** The nearest value that is still allowed. */
   readonly nearest?: Json;

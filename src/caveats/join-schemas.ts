@@ -29,7 +29,7 @@ export function joinSchemas(theirs: Json, ours: JsonObject): Json {
 
 type Join = (theirs: Json, ours: Json) => Json | undefined;
 
-/** How two values of one keyword become one; `undefined` if they cannot. */
+/** Joins two values of one keyword; `undefined` if that is impossible. */
 const JOINS: ReadonlyMap<string, Join> = new Map<string, Join>([
   ["maximum", bound(Math.min)],
   ["maxItems", bound(Math.min)],

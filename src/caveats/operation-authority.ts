@@ -15,7 +15,7 @@ export function entryRule(key: "operationConstraints" | "arguments", operation: 
 
 type Arguments = Pick<Authority, "constraints" | "operationConstraints" | "arguments">;
 
-/** What an authority allows for the arguments of one operation. */
+/** The limits of an authority on the arguments of one operation. */
 export interface OperationAuthority {
   /** The domain of each limited argument, by its name in `operationConstraints`. */
   readonly limited: ReadonlyMap<string, ArgumentDomain>;

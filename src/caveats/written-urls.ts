@@ -18,7 +18,7 @@ interface Place {
 /** A mistake in URLs that a person wrote. */
 interface UrlMistake {
   readonly problem: string;
-  /** How to write it. */
+  /** The correct spelling. */
   readonly hint: string;
 }
 

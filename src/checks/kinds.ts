@@ -35,8 +35,8 @@ export function assertArray(
 }
 
 /**
- * How to recognize an object by one of its methods: the method's name, and a description of the object and of
- * the function that makes it.
+ * A method by which an object is recognized: its name, and a description of the object and of the function that
+ * makes it.
  */
 export type Part = readonly [method: string, expected: string];
 

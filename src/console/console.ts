@@ -45,7 +45,7 @@ export interface ConsoleOptions {
   readonly parties: Parties;
   /** Seals the cookies of sessions. */
   readonly issuer: Seal;
-  /** How users sign in. */
+  /** The way in which users sign in. */
   readonly login: ConsoleLogin;
   /** The agent's skills, whose schemas determine what users can limit. */
   readonly skills: Iterable<DescribedSkill>;

@@ -118,7 +118,7 @@ export type Seal = Pick<Issuer, "seal" | "open">;
 
 export interface CookieOptions {
   readonly name: string;
-  /** What the cookie is for. A cookie sealed for one purpose cannot be opened for another. */
+  /** The purpose of the cookie. A cookie sealed for one purpose cannot be opened for another. */
   readonly purpose: string;
   /** True if the console uses https. The cookie is then restricted to https and to this host. */
   readonly secure: boolean;

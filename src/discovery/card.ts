@@ -3,7 +3,7 @@ import { notA } from "../checks/kinds.js";
 import type { DiscoveryDenial } from "./denial.js";
 import type { ProtocolVersion, VersionRange } from "./versions.js";
 
-/** What a card claims, in either spelling. Nothing is verified, and no string is safe to display as it is. */
+/** A card's claims, in either spelling. Nothing is verified, and no string is safe to display as it is. */
 export interface CardReading {
   /** The card as received. */
   readonly document: JsonObject;

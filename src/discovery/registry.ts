@@ -23,7 +23,7 @@ export interface RegisteredCapability {
    * computed by {@link tierAt}.
    */
   readonly tier: "implicit" | "declared";
-  /** What an agent with the capability does. */
+  /** The task of an agent with the capability. */
   readonly description?: string;
   /** The first protocol version with it. */
   readonly introduced: string;

@@ -2,7 +2,7 @@ import type { GrantOperations } from "../capability/grants.js";
 import { described } from "../checks/kinds.js";
 import { plainCopy, plainObject } from "../checks/plain.js";
 
-/** What an issuer offers: a named set of operations, for which it mints capabilities. */
+/** A named set of operations, for which an issuer mints capabilities. */
 export interface Grant {
   /** The grant's id, such as `documents:read`: 1 to 128 printable ASCII characters without spaces. */
   readonly id: string;

@@ -62,7 +62,7 @@ export function serviceJwk(jwk: RootJwk, service: string): RootJwk {
   return { ...copyOf(jwk), kid: serviceKeyId(jwk.kid, service), k };
 }
 
-/** What is needed to make a key. */
+/** The properties of a new key. */
 interface KeyMaking {
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -31,7 +31,7 @@ export function bindSignature(
 export interface MacaroonInit {
   /** Identifies the macaroon and its key to the issuer. A string is encoded as UTF-8. */
   readonly identifier: string | Uint8Array;
-  /** Where the macaroon is used. Only a hint: it is not signed. */
+  /** The service where the macaroon is used. Only a hint: it is not signed. */
   readonly location?: string;
 }
 
@@ -66,7 +66,7 @@ export interface ThirdPartyInit {
   readonly key: Uint8Array;
   /** Tells the third party what to check. The discharge must have the same identifier. */
   readonly identifier: string | Uint8Array;
-  /** Where to get the discharge. Only a hint: it is not signed. */
+  /** The address of the discharge. Only a hint: it is not signed. */
   readonly location?: string;
   /** A 24-byte nonce, never reused for the same macaroon; random if absent. */
   readonly nonce?: Uint8Array;

@@ -15,7 +15,7 @@ export interface ThirdPartyCaveat {
   readonly identifier: Uint8Array;
   /** 24-byte nonce and sealed caveat key: always 72 bytes. */
   readonly verificationId: Uint8Array;
-  /** Where to get the discharge. Only a hint: it is not signed. */
+  /** The address of the discharge. Only a hint: it is not signed. */
   readonly location?: string;
 }
 
@@ -49,7 +49,7 @@ export class Macaroon {
     return macaroon.#parts;
   }
 
-  /** Where the macaroon is used. Only a hint: it is not signed. */
+  /** The service where the macaroon is used. Only a hint: it is not signed. */
   get location(): string | undefined {
     return this.#parts.location;
   }

@@ -26,7 +26,7 @@ export interface Refusal {
   readonly body: RefusalBody;
 }
 
-/** What the challenge of a route says. */
+/** The contents of a route's challenge. */
 export interface Challenge {
   readonly realm: string;
   readonly inAuthorization: boolean;

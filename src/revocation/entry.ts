@@ -4,7 +4,7 @@ import { plainCopy } from "../checks/plain.js";
 import { isRevocationId } from "./id.js";
 
 /**
- * What is revoked: a link with everything that descends from it, a capability, a key, or the capabilities of a
+ * The revoked thing: a link with everything that descends from it, a capability, a key, or the capabilities of a
  * principal.
  */
 export type RevocationKind = "link" | "capability" | "key" | "principal";
@@ -35,7 +35,7 @@ export interface RevocationRecord {
   readonly reason: string | undefined;
 }
 
-/** What a record revokes, and until when: everything that a check needs. */
+/** The id that a record revokes, and the end of the revocation: everything that a check needs. */
 export type Bounds = Pick<RevocationRecord, "before" | "until">;
 
 /** A validated entry. */

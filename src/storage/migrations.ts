@@ -2,7 +2,7 @@ import { type Generated, type RawBuilder, type SchemaModule, sql, type Transacti
 import type { DatabaseDialect } from "./columns.js";
 
 /**
- * What to do if there is no database: no file, or none of the tables. `create` makes one. `new` makes one too,
+ * The action if there is no database: no file, or none of the tables. `create` makes one. `new` makes one too,
  * and refuses an existing file. `refuse` fails.
  */
 export type IfMissing = "create" | "new" | "refuse";

@@ -32,7 +32,7 @@ export interface OpenFile<Tables> {
   readonly close: () => Promise<void>;
 }
 
-/** How transactions of a file begin. */
+/** The statement by which transactions of a file begin. */
 interface Beginning {
   /** The statement that begins a transaction; `BEGIN IMMEDIATE` unless given. */
   readonly begin?: string;

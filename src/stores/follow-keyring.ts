@@ -6,7 +6,7 @@ import { keyFileError } from "../storage/storage-error.js";
 import { following, stampOf } from "../system/file-stamp.js";
 import { readKeyringFile } from "./keyring-file.js";
 
-/** How often a followed key file is checked. */
+/** The interval between checks of a followed key file. */
 export interface FollowOptions extends KeyringOptions {
   /**
    * Milliseconds after which the file is checked for a change when the keyring is used; 100 unless given, 0

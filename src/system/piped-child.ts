@@ -16,7 +16,7 @@ export interface ChildOptions {
   readonly stderr: "inherit" | "ignore" | "pipe";
 }
 
-/** How a program has ended. */
+/** The end of a program. */
 export interface ChildEnd {
   /** `null` if a signal ended it. */
   readonly exitCode: number | null;

@@ -32,7 +32,7 @@ export interface Chain {
 }
 
 /**
- * Why an authentic token is not a delegation.
+ * The reason why an authentic token is not a delegation.
  *
  * - `not_delegated`: no hop after the issuer's hop names an invoker.
  * - `several_delegatees`: more than one agent may use it.

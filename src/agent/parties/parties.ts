@@ -53,7 +53,7 @@ import type { CapabilityTerms } from "./terms.js";
 
 export interface PartiesOptions {
   readonly store: PartyStore;
-  /** Where revocations are written and looked up: the store or list that the issuer uses. */
+  /** The store or list in which revocations are written and looked up; the issuer uses the same. */
   readonly revocations: RevocationSink & RevocationSource;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;

@@ -12,7 +12,7 @@ export interface PublicKey {
   readonly thumbprint: string;
 }
 
-/** Where a request comes from. */
+/** The source of a request. */
 export interface Origin {
   /** The IPv4 address, or the IPv6 network of 64 bits that belongs to one party: `192.0.2.1`, `2001:db8:0:1::/64`. */
   readonly address: string;
@@ -54,7 +54,7 @@ export interface HostRecord {
   readonly lastUsed?: number;
 }
 
-/** Whether an agent acts for a user (`delegated`) or for none (`autonomous`). */
+/** The mode of an agent: it acts for a user (`delegated`) or for none (`autonomous`). */
 export type AgentMode = "delegated" | "autonomous";
 
 /**
@@ -219,7 +219,7 @@ export interface ApprovalSubject {
 export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expired" | "cancelled";
 
 /**
- * Why an approval ended without a decision. `principal_revoked` (cancelled): all capabilities of its principal
+ * The reason why an approval ended without a decision. `principal_revoked` (cancelled): all capabilities of its principal
  * were revoked after it was opened. `approvers_changed` (denied): too few of the approvers under the current
  * rule have approved or still can.
  */
@@ -254,7 +254,7 @@ export interface Approval {
   readonly state: ApprovalState;
   readonly cause?: ApprovalCause;
   readonly rule: ApprovalRule;
-  /** How approvers find the request: by a code that the user enters, or in their list. */
+  /** The way in which approvers find the request: by a code that the user enters, or in their list. */
   readonly method: "user_code" | "backchannel";
   /** SHA-256 of the user code in base64url. */
   readonly codeHash?: string;

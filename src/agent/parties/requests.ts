@@ -29,7 +29,7 @@ export interface AskedCapability {
   readonly constraints?: Json | undefined;
 }
 
-/** How the user is asked, and the reason. */
+/** The way in which the user is asked, and the reason. */
 export interface AskingOptions {
   /** The reason, in the agent's words. */
   readonly purpose?: string | undefined;

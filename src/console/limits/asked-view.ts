@@ -6,7 +6,7 @@ import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";
 import type { Arguments, ArgumentsOf } from "./arguments.js";
 
-/** What pages read from the agent's skills. */
+/** The properties of the agent's skills that pages show. */
 export interface Reading {
   readonly argumentsOf: ArgumentsOf;
   readonly onlyReads: OnlyReads;
@@ -16,7 +16,7 @@ export interface Reading {
 export interface AskedView {
   readonly place: number;
   readonly asked: AskedGrant;
-  /** What is still allowed after all existing limits. */
+  /** The authority that is left after all existing limits. */
   readonly authority: Authority;
   readonly limitable: Arguments;
   /** True if it can change data. */

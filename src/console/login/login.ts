@@ -29,7 +29,7 @@ export interface LoginState {
   readonly verifier: string;
 }
 
-/** How users sign in to the console: at an identity provider, or with a development token. */
+/** The way in which users sign in to the console: at an identity provider, or with a development token. */
 export type ConsoleLogin = OpenIdLogin | DevelopmentLogin;
 
 /** Sign-in at an identity provider. Made by {@link createOpenIdLogin}. */

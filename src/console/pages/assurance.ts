@@ -1,13 +1,13 @@
 import { html, type Markup, moment, type Part } from "../../http/markup/markup.js";
 
-/** How sure the console is that the user, and not a program, presses the button. */
+/** The console's assurance that the user, and not a program, presses the button. */
 export type Assurance =
   | { readonly kind: "development" }
   | {
       readonly kind: "openid";
       /** The name by which users know the identity provider. */
       readonly issuer: string;
-      /** Whether the user's presence is checked, if the action needs it. */
+      /** True if the console checks the user's presence where the action needs it. */
       readonly presence: "not needed" | "checked" | "unchecked";
       /** When the sign-in made for this action expires, in milliseconds since 1970; absent until there is one. */
       readonly until?: number;

@@ -13,7 +13,7 @@ export interface PageParts {
   readonly leadsTo?: string;
 }
 
-/** Where the console is, for links in its pages. */
+/** The console's address, for links in its pages. */
 export interface Whereabouts {
   readonly name: string;
   readonly base: string;

@@ -9,7 +9,7 @@ import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
 import { partyName } from "./layout.js";
 
-/** What is known about the asker. */
+/** The facts about the asker. */
 export interface Asker {
   /** When the host became known; absent if the request has no host. */
   readonly hostSince?: number;

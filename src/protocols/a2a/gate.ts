@@ -24,7 +24,7 @@ import type { Need } from "./outline.js";
 import { dataPart, newMessage } from "./parts.js";
 import { assertWhole, readTaskRequest } from "./task-request.js";
 
-/** How messages are cleared: as calls of skills and texts, or by the operations that they need. */
+/** The way in which messages are cleared: as calls of skills and texts, or by the operations that they need. */
 export interface MessageGate {
   /**
    * Clears a message, or returns its answer if nothing has to run.

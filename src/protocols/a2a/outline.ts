@@ -14,7 +14,7 @@ const METHOD_IN_MESSAGE: CapabilityPlaces = { ...OWN, metadata: "declaration" };
 const ONE = ["token", "capabilityId"];
 
 /**
- * What a method requires: clearance of its message or its skill; admission, for a method about tasks; or only
+ * The requirement of a method: clearance of its message or its skill; admission, for a method about tasks; or only
  * an authenticated caller, as for the card and the methods about capabilities.
  */
 export type Need = "message" | "skill" | "task" | "card" | "caller";

@@ -9,7 +9,7 @@ import { isObject } from "../../bytes/json.js";
 import { malformed, throwRefused } from "./errors.js";
 import { taskIdOf } from "./repeated-messages.js";
 
-/** Where an agent may send a task's progress. */
+/** The addresses to which an agent may send a task's progress. */
 export interface PushOptions {
   /** The store of the configurations, such as the task store's `pushConfigs`. */
   readonly store: PushNotificationStore;

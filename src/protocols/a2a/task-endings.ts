@@ -24,14 +24,14 @@ export interface Ending {
   readonly denials?: AgentDenials;
 }
 
-/** What the caller gets if a task has run but its outcome could not be stored. */
+/** The caller's answer if a task has run but its outcome could not be stored. */
 export const UNSTORED: Ending & { readonly text: string; readonly reason: string } = {
   state: TaskState.TASK_STATE_FAILED,
   text: "it has run, but its outcome could not be stored; the same messageId does not run it again",
   reason: "outcome_not_stored",
 };
 
-/** What the caller gets if a skill has run but its result cannot be written as JSON. */
+/** The caller's answer if a skill has run but its result cannot be written as JSON. */
 const NOT_JSON = {
   text: "it has run, but its result cannot be written as JSON; the agent's log says why",
   reason: "result_not_json",

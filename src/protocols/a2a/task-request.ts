@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 import { malformed, throwRefused } from "./errors.js";
 
-/** What a message requests. */
+/** The request in a message. */
 export type TaskRequest =
   /** A method about capabilities, in a data part, for bindings that have no extension methods. */
   | { readonly kind: "method"; readonly method: string; readonly params: JsonObject }

@@ -42,7 +42,7 @@ interface PresentedTokens {
 /** The authority of a session: tokens that were authenticated at its handshake, or ambient authority. */
 export class SessionAuthority {
   /**
-   * Who presents the tokens, as authenticated by the transport; for ambient authority, the party configured in
+   * The party that presents the tokens, as authenticated by the transport; for ambient authority, the party configured in
    * the host.
    */
   readonly presenter: Presenter;

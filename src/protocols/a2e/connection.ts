@@ -32,7 +32,7 @@ interface Receiver {
 /** Milliseconds for the peer to close its end after this end was closed. */
 const LINGER = 1000;
 
-/** Why a message cannot be sent: the peer would refuse the line. */
+/** The reason why a message cannot be sent: the peer would refuse the line. */
 type Unsendable = "too_large" | "malformed";
 
 /** Messages over a stream, one per line, with limits on what a peer can make this end store or wait for. */

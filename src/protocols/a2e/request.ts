@@ -50,7 +50,7 @@ export interface Terms {
   readonly correlationId?: string;
 }
 
-/** What a step is made from. */
+/** The parts that a step is made from. */
 export interface StepParts {
   readonly name?: string | undefined;
   readonly server?: string | undefined;

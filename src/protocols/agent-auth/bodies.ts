@@ -13,12 +13,12 @@ export interface AskedCapability {
   readonly constraints?: JsonObject;
 }
 
-/** What a registration and a request for capabilities have in common. */
+/** The common properties of a registration and a request for capabilities. */
 export interface Asking {
   readonly purpose?: string;
   readonly bindingMessage?: string;
   readonly loginHint?: string;
-  /** How the user should be asked. */
+  /** The way in which the user should be asked. */
   readonly method?: "user_code" | "backchannel";
 }
 

@@ -1,7 +1,7 @@
 import type { AgentMode } from "../../agent/parties/records.js";
 import type { JsonObject } from "../../bytes/json.js";
 
-/** How the provider describes itself. */
+/** The provider's description of itself. */
 export interface Provider {
   readonly name: string;
   readonly description: string;

@@ -67,7 +67,7 @@ export interface Endpoint<By extends Allowed> {
   answer(call: Call<AllowedParties[By]>): Promise<Answer>;
 }
 
-/** What the handlers in front of all endpoints need. */
+/** The context of the handlers in front of all endpoints. */
 export interface FrontContext extends PartyContext {
   readonly ledger: Ledger;
   readonly log: AgentLog;

@@ -7,7 +7,7 @@ import { type Fault, fault } from "./errors.js";
 import { readJwt, verifyJwt } from "./jwt.js";
 import { type ReadKey, readKey } from "./keys.js";
 
-/** Who gets the new key, and at which endpoint. */
+/** The party that gets the new key, and the endpoint. */
 export interface Giving {
   /** The agent's id; absent for a host. */
   readonly agent?: string;

@@ -25,7 +25,7 @@ export function search<Of extends Searched>(all: readonly Of[], query: string): 
   });
 }
 
-/** Where a page of a list begins. */
+/** The position at which a page of a list begins. */
 interface Position {
   /** The party that lists; a cursor is valid for this party only. */
   readonly party: string;

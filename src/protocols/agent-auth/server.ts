@@ -35,7 +35,7 @@ export interface AgentAuthOptions {
   readonly policy: Policy;
   /** The agent's ledger, which also records refused requests. */
   readonly ledger: Ledger;
-  /** How the provider describes itself in the discovery document. */
+  /** The provider's description of itself in the discovery document. */
   readonly provider: Provider;
   /** Names of the capabilities shown without credentials, or `*` for all; none unless given. */
   readonly public?: readonly string[] | "*";

@@ -41,7 +41,7 @@ export interface DelegationErrorBody {
   };
 }
 
-/** Where a request has the values that src/agent refers to by these names. */
+/** The places in a request of the values that src/agent refers to by these names. */
 const FIELDS: { readonly [Field in DelegationField]: string } = {
   delegatee: "delegateeAgentId",
   scopes: "scopes",

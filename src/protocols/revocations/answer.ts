@@ -77,7 +77,7 @@ export interface FeedReading {
   readonly trustedUntil: number;
 }
 
-/** What is needed to read an answer. */
+/** The context in which an answer is read. */
 interface ReadingContext {
   readonly key: FeedKey;
   /** The version and digest of the service's list, if the request was conditional. */

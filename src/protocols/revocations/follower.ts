@@ -112,7 +112,7 @@ export class RevocationFollower implements RevocationSource {
     return (performance.now() - this.#readAt) / 1000;
   }
 
-  /** Why the last request failed: a ClientError, or the error in the answer; absent if it succeeded. */
+  /** The failure of the last request: a ClientError, or the error in the answer; absent if it succeeded. */
   get problem(): Error | undefined {
     return this.#problem;
   }

@@ -29,7 +29,7 @@ export const TRUST_HEADER = "Proviso-Trusted-Until";
 /** Default seconds for which a list is trusted. */
 export const DEFAULT_MAX_AGE = 300;
 
-/** What an answer says about the list. */
+/** The statement of an answer about the list. */
 export interface Statement {
   readonly version: number;
   /** `YYYY-MM-DDTHH:MM:SSZ`. */

@@ -52,7 +52,7 @@ export async function pruneParties(
 
 type Ending = "grants" | "agents" | "hosts";
 
-/** How far the records of each kind have been examined; the next call continues there. */
+/** The place up to which the records of each kind have been examined; the next call continues there. */
 export type PruneCursors = { [Kind in Ending]?: PruneCursor | undefined };
 
 /** One call reads at most this many pages of each kind. */

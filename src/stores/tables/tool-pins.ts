@@ -1,4 +1,7 @@
-/** The pinned definitions of tools of MCP servers. Names are JSON strings; definitions are JSON with sorted properties. */
+/**
+ * The pinned definitions of tools of MCP servers. Names are JSON strings; definitions are JSON with sorted
+ * properties.
+ */
 export const TOOL_PIN_TABLES = {
   tool_pin: {
     columns: {

@@ -39,7 +39,7 @@ export interface AgentCheckOptions {
    */
   readonly card?: string | URL;
   /**
-   * How the card is fetched, which signatures are trusted, and which non-public addresses may be called
+   * The way in which the card is fetched, which signatures are trusted, and which non-public addresses may be called
    * (`allowHosts`). Without `card`, loopback is allowed too.
    */
   readonly discovery?: DiscoverOptions;

@@ -40,7 +40,7 @@ export interface GrantedCapabilities {
   readonly pending?: PendingAnswer;
 }
 
-/** How to wait for an approval. */
+/** The options of waiting for an approval. */
 export interface WaitOptions {
   /** Seconds between two `collect` calls; the agent's interval unless given. */
   readonly interval?: number;

@@ -58,7 +58,7 @@ function chosenBySdk({ supportedInterfaces }: AgentCard, binding: string): strin
   return (bound.findLast(({ protocolVersion }) => protocolVersion === "1.0") ?? bound[0])?.url;
 }
 
-/** How the destination of a client is judged. */
+/** The options by which the destination of a client is judged. */
 export interface Judged {
   readonly card: CardReading;
   readonly binding: string;

@@ -25,7 +25,7 @@ import {
 /** The result of starting a task: it started now, or the same message started one before. */
 export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
 
-/** How a request started its task. */
+/** The start of a task by a request. */
 interface Begun {
   readonly stable: StableText;
   readonly bytes: number;
@@ -51,7 +51,7 @@ export class TaskWriting {
   readonly #tasks: TaskDatabase;
   /** The id of this server instance. */
   readonly #instance: string;
-  /** How requests have started their own tasks; nothing else writes to these while they run. */
+  /** The starts of tasks by requests; nothing else writes to these tasks while they run. */
   readonly #begun = new WeakMap<Asker, Begun>();
 
   constructor(tasks: TaskDatabase, instance: string) {

@@ -4,7 +4,7 @@
 import type { JsonObject } from "../../../bytes/json.js";
 import type { SessionPlugin } from "../plugin.js";
 
-/** How a plugin ranks among others for its capability. */
+/** The rank of a plugin among others for its capability. */
 export interface PluginOrder {
   /** The name in the capability's metadata, which peers can read; the capability's name unless given. */
   readonly name?: string | undefined;

@@ -20,7 +20,7 @@ import {
 import { sdkAnswer, sdkPart, sdkTools } from "./answers.js";
 import { hasSdkResult, sdkMembers } from "./types.js";
 
-/** What is needed to read a request of the SDK. */
+/** The context in which a request of the SDK is read. */
 export interface SdkContext {
   readonly operation: string;
   readonly capability: CapabilityName;

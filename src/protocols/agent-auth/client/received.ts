@@ -36,7 +36,7 @@ export interface ReceivedGrant {
   readonly tokenExpires?: string;
 }
 
-/** How the user approves. */
+/** The way in which the user approves. */
 export interface ReceivedApproval {
   /** The method of the approval: `device_authorization` or `ciba`. */
   readonly method: string;

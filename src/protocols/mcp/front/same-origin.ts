@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from "express";
 import { isLoopback } from "../../../client/address.js";
 
-/** Who may call from a browser, and under which names. */
+/** The pages that may call from a browser, and the names under which they may. */
 export interface OriginRules {
   /** The address that is listened at. */
   readonly host: string;

@@ -11,7 +11,10 @@ export interface UnreadLimits {
 const BYTES = 64 * 1024 * 1024;
 const STALL = 30_000;
 
-/** The answers that callers have not read to the end. They are kept in memory, so a caller that reads too slowly is cut off. */
+/**
+ * The answers that callers have not read to the end. They are kept in memory, so a caller that reads too slowly is
+ * cut off.
+ */
 export class Unread {
   readonly #bytes: number;
   readonly #stall: number;

@@ -66,7 +66,7 @@ async function findTarget(
   return undefined;
 }
 
-/** What is kept of a call until its answer comes. */
+/** The parts of a call that are kept until its answer comes. */
 export interface Called {
   readonly link: ServerLink;
   readonly operation: string;

@@ -11,7 +11,10 @@ const PROGRESS_TOKEN = ["params", "_meta", "progressToken"];
 export interface Forwarding {
   /** Changes of the request besides its id and its progress token. */
   readonly edits?: readonly Edit[] | undefined;
-  /** Makes the host's answer of the server's response; unless given, only the id changes. It must not hold the request. */
+  /**
+   * Makes the host's answer of the server's response; unless given, only the id changes. It must not hold the
+   * request.
+   */
   readonly finish?:
     | ((opened: OpenRequest, response: Message, id: number) => Promise<string>)
     | undefined;

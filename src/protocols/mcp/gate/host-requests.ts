@@ -37,7 +37,7 @@ export class HostRequests {
   readonly #isStateless: boolean;
   /** Requests that wait for an answer, by id; empty in a stateless session, whose callers may use the same ids. */
   readonly #open = new Map<string | number, AbortController>();
-  /** How many wait for an answer. */
+  /** The number of requests that wait for an answer. */
   #unanswered = 0;
   /** Requests that have not been passed on or answered yet, and their characters. */
   #working = 0;

@@ -186,7 +186,9 @@ export async function lapseOf(
   return decision.allowed ? undefined : decision.denials;
 }
 
-/** The reason to refuse a retry with a state, an input or arguments that do not belong to what this caller was asked. */
+/**
+ * The reason to refuse a retry with a state, an input or arguments that do not belong to what this caller was asked.
+ */
 export const UNKNOWN_INPUT: AgentDenials = [
   {
     code: "input_unknown",

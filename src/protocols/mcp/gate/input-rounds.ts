@@ -17,11 +17,14 @@ import { digestOf, objectAt, stringAt, without } from "./values.js";
 
 const MOST_ROUNDS = 10_000;
 
-/** What is kept of a call until its answer comes: the server may ask for input, and the host make the call again. */
+/**
+ * The parts of a call that are kept until its answer comes: the server may ask for input, and the host make the call
+ * again.
+ */
 export interface Round {
   /** A digest of the party, the server and what it was asked to do. */
   readonly call: string;
-  /** What the server has asked for this call in earlier rounds. */
+  /** The inputs that the server has asked for this call in earlier rounds. */
   readonly before: Inputs;
 }
 

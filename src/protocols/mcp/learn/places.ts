@@ -32,7 +32,9 @@ export function isPlace(text: string, argument: string): boolean {
   return PLACE_NAME.test(words.toLowerCase());
 }
 
-/** Returns whether a string may name a place, so that not every string may stand for it: also `docs/a`, `report.txt`. */
+/**
+ * Returns whether a string may name a place, so that not every string may stand for it: also `docs/a`, `report.txt`.
+ */
 export function mayBePlace(text: string, argument: string): boolean {
   if (isPlace(text, argument) || mayBePlaceName(text)) return true;
   return text.length <= MAX_UNCERTAIN && !text.includes("\n") && EXTENSION.test(text);

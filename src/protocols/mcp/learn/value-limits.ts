@@ -4,7 +4,7 @@ import type { ElementOperators } from "../../../caveats/hop.js";
 import { isScalar, type Scalar } from "../../../caveats/scalar.js";
 import { isPlace, mayBePlace, mayBePlaceName, placeLimit } from "./places.js";
 
-/** How closely limits follow what was seen. */
+/** The precision with which limits follow what was seen. */
 export interface Detail {
   /** Different values that are named one by one; with more, any value is allowed. */
   readonly values: number;

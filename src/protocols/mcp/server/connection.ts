@@ -25,7 +25,7 @@ export class ServerError extends Error {
   }
 }
 
-/** How a message is sent to a server over HTTP; a server over standard streams ignores it. */
+/** The options of a message to a server over HTTP; a server over standard streams ignores them. */
 export interface SendContext {
   /** The `Mcp-Param-*` headers of the caller. */
   readonly headers?: { readonly [name: string]: string } | undefined;

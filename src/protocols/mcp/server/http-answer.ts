@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ServerError } from "./connection.js";
 import { EVENTS, eventsOf, JSON_TYPE, jsonOf, mediaType, type ServerEvent } from "./endpoint.js";
 
-/** How the answer to a request is read. */
+/** The options by which the answer to a request is read. */
 export interface AnswerReading {
   /** Longest message in bytes. */
   readonly limit: number;

@@ -15,7 +15,7 @@ export interface ProcessLimits {
   readonly grace: number;
 }
 
-/** Why a process was stopped; absent if it exited by itself. */
+/** The reason why a process was stopped; absent if it exited by itself. */
 export type StopReason = "stopped" | "lifetime_over" | "session_ended";
 
 const WINDOWS = process.platform === "win32";
