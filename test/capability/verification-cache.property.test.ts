@@ -12,7 +12,7 @@ import {
   World,
 } from "./cache-world.js";
 
-const STEPS = sized(400_000, 2_000);
+const STEPS = sized(200_000, 2_000);
 const SEED = Number(process.env["PROVISO_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 // Texts are used repeatedly for a while, as by real callers; otherwise small caches would never hit.
 const PHASE = 200;

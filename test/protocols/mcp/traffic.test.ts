@@ -16,7 +16,7 @@ import { sized } from "../../support/size.js";
 // Random requests of a host, each written in one of the many ways of JSON, go to a server itself and, in parts of other
 // sizes, through a gate whose token was learned from them. Each answer is the same, byte for byte.
 
-const LINES = Number(process.env["PROVISO_FUZZ_RUNS"] ?? sized(30_000, 1000));
+const LINES = Number(process.env["PROVISO_FUZZ_RUNS"] ?? sized(12_000, 1000));
 /** Requests that wait for an answer at once. */
 const WINDOW = 50;
 const SEED = Number(process.env["PROVISO_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
