@@ -1,4 +1,4 @@
-// How approvals end: by decisions, by cancellation, and by expiry.
+// The ends of approvals: decisions, cancellation and expiry.
 
 import {
   type Approver,

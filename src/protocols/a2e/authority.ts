@@ -172,7 +172,7 @@ export class SessionAuthority {
     input: JsonObject,
   ): JsonObject {
     const [only, ...more] = this.#allowing(capability, operation, named);
-    // What any of several tokens allows is an `anyOf` at the root, which APIs of model vendors refuse in a tool.
+    // Several tokens, of which any may allow a call, need an `anyOf` at the root: APIs of model vendors refuse such a tool.
     if (only === undefined || more.length > 0) return input;
     return schemaWithin(input, ofArguments(only, capability));
   }
