@@ -172,7 +172,7 @@ export class SessionAuthority {
     input: JsonObject,
   ): JsonObject {
     const [only, ...more] = this.#allowing(capability, operation, named);
-    // Several tokens, of which any may allow a call, need an `anyOf` at the root: APIs of model vendors refuse such a tool.
+    // Several tokens, any of which may allow a call, would need an `anyOf` at the root, which model APIs refuse.
     if (only === undefined || more.length > 0) return input;
     return schemaWithin(input, ofArguments(only, capability));
   }
