@@ -11,7 +11,7 @@ import {
 } from "./presented.js";
 import { type AgentDenial, missingCapability } from "./refusal.js";
 
-/** An admitted caller with its presented capabilities. It allows no skill by itself. */
+/** An admitted caller with the capabilities that it presented. An admission alone allows the caller no skill. */
 export interface Admission<By extends Presenter = Caller> {
   readonly allowed: true;
   readonly caller: By;
@@ -22,10 +22,11 @@ export interface Admission<By extends Presenter = Caller> {
 }
 
 /**
- * Admits a caller if every capability that it presents currently allows something, or if it presents none and
- * ambient authority is accepted. In both cases the policy must allow the principal something.
+ * Admits a caller. Every capability that the caller presents must currently allow something. A caller without
+ * capabilities is admitted only if the agent accepts ambient authority. In both cases, the policy must give the
+ * principal at least one permission.
  *
- * @param declared - Whether the caller declares that it uses ambient authority.
+ * @param declared - `true` if the caller declares that it uses ambient authority.
  */
 export async function admit<By extends Presenter>(
   caller: By,
@@ -56,7 +57,7 @@ export async function admit<By extends Presenter>(
   return { allowed: true, caller, capabilities, declared };
 }
 
-/** Returns the denial of a call without a capability, if the agent's mode does not accept it. */
+/** Returns the denial of a call without a capability; `undefined` if the agent accepts the call. */
 export function ambientDenial(
   declared: boolean,
   { mode, undeclaredAmbient }: AgentContext,

@@ -15,44 +15,53 @@ import type { ResourceNumbers } from "./resources/resource-numbers.js";
 import type { Operation, Skill } from "./skill.js";
 
 export interface IssuingAgentOptions {
-  /** The issuer, whose grants are the agent's. Each needs a description, and operations that skills have. */
+  /**
+   * The issuer. The agent offers the issuer's grants. Each grant needs a description, and its operations must
+   * be those of skills, or listed in `operations`.
+   */
   readonly issuer: Issuer;
   /** The store or list to which revocations are written, and in which the issuer looks them up. */
   readonly revocations: RevocationSink;
-  /** Most entries in the revocation list for one principal and invoker; 1,000 unless given. */
+  /**
+   * Maximum number of entries in the revocation list that one principal can add through one invoker; 1,000
+   * unless given.
+   */
   readonly maxRevocations?: number | undefined;
   readonly skills: readonly Skill[];
-  /** Operations that no skill has. Code outside the agent runs them after asking for clearance. */
+  /** Operations that no skill has. Code outside the agent runs these operations, after the agent has cleared them. */
   readonly operations?: readonly Operation[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
   readonly resources?: ResourceSource | undefined;
   /**
-   * The store of the resource numbers that handles contain; in memory unless given, so that handles become
-   * invalid when the process ends.
+   * The store of the resource numbers that handles contain. Unless given, the numbers are kept in memory, and
+   * all handles become invalid when the process ends.
    */
   readonly resourceNumbers?: ResourceNumbers | undefined;
   readonly ledger: Ledger;
   /** The rule for calls without a capability; `require` unless given. */
   readonly mode?: Mode | undefined;
   /**
-   * In the modes `advertise` and `prefer`: `refused` if callers must declare ambient authority; `accepted`
-   * unless given.
+   * `refused` if callers must declare that they use ambient authority. Always `refused` in mode `require`; in
+   * other modes, `accepted` unless given.
    */
   readonly undeclaredAmbient?: UndeclaredAmbient | undefined;
   /** This agent's name in `audience`; the issuer's name unless given. */
   readonly audience?: string | undefined;
   /** Lifetime of a capability in seconds, if the request has no `expires`; 15 minutes unless given. */
   readonly lifetime?: number | undefined;
-  /** Most resources that one capability may name, at most 256; 256 unless given. */
+  /** Maximum number of resources that one capability may name, from 1 to 256; 256 unless given. */
   readonly maxHandles?: number | undefined;
   /** Names of arguments whose values go into the ledger; none unless given. */
   readonly recordValues?: readonly string[] | undefined;
-  /** Required if a grant has an `approval`. Must have this agent's policy, clock and revocations. */
+  /**
+   * Hosts, agents and approvals. Required if a grant has an `approval`. The parties must have this agent's
+   * policy, clock and revocations.
+   */
   readonly parties?: Parties | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the current time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 

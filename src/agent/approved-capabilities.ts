@@ -1,5 +1,5 @@
-// Collection of approved capabilities by the party that requested them. The first collection judges and issues
-// them; later ones return the same capabilities.
+// Lets the party that requested capabilities collect them after their approval. The first collection checks the
+// policy and issues the capabilities; later collections return the same capabilities.
 
 import { formatTime, parseTime } from "../caveats/time.js";
 import { type AgentContext, partiesOf } from "./agent-options.js";
@@ -73,7 +73,7 @@ async function collect(
   const refused = grantsRefused(approval, left, context.clock());
   if (approval.state === "approved") {
     if (left.length === 0) return nothingLeft(refused);
-    // Store the ids before anything is issued, so that a repeated call issues under the same ids.
+    // Store the capability ids before anything is issued, so that a repeated call issues under the same ids.
     await approvals.use(
       id,
       left.map(({ approved }) => approved.place),
@@ -103,8 +103,8 @@ function isAskedBy({ principal, invoker }: Caller, { subject }: Approval): boole
 }
 
 /**
- * @returns `undefined` if the capability has expired or its principal was revoked. @throws StorageError if it
- *   cannot be recorded.
+ * @returns `undefined` if the capability has expired or its principal was revoked.
+ * @throws StorageError if the issuance cannot be recorded.
  */
 async function issueApproved(
   used: Approval,
@@ -123,7 +123,8 @@ async function issueApproved(
   const expires = earliestExpiry(ends, now, context);
   if (expires <= formatTime(now)) return undefined;
   const numbers = await resourceNumbers(resources, context);
-  // A token issued now would escape a revocation made meanwhile, because it is newer.
+  // Revoking a principal affects only older tokens. So check for such a revocation immediately before the token
+  // is issued.
   await context.issuer.catchUp();
   if (partiesOf(context).approvals.isVoid(used)) return undefined;
   const further = approved.hops.map(({ hop }) => hop);
@@ -175,8 +176,8 @@ async function resourcesLeft(
   for (const one of asked) {
     const resource = await context.resources?.get(one.name);
     if (resource === undefined || resource.kind !== one.kind) continue;
-    // Keep only operations that are allowed on every resource: a capability allows all its operations on all
-    // its resources.
+    // Keep only resources on which all the operations are allowed: a capability allows each of its operations
+    // on each of its resources.
     const allowed = operations.every(
       (operation) =>
         targetOfOperation(operation, context.operations) === one.kind &&

@@ -18,7 +18,7 @@ export type ArgumentCheck = (values: { readonly [name: string]: Json }) => reado
 const MAX_REPORTED = 16;
 const MAX_PATH_LENGTH = 256;
 
-/** The shared compiler of schemas. */
+/** Validates schemas against the JSON Schema meta-schema, for all agents. */
 let judge: Ajv2020 | undefined;
 
 /**
@@ -33,7 +33,7 @@ export async function compileArgumentChecks(
   where = "skills",
 ): Promise<ReadonlyMap<string, ArgumentCheck>> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
-  // Creating the compiler takes far longer than compiling a schema, so create it once a process.
+  // Compiling the meta-schema takes far longer than compiling a skill's schema, so compile it once per process.
   judge ??= new Ajv2020();
   const ajv = new Ajv2020({
     allErrors: true,
@@ -51,7 +51,7 @@ export async function compileArgumentChecks(
         throw new TypeError(`schema is invalid: ${judge.errorsText()}`);
       }
       const validate = ajv.compile(input);
-      // An asynchronous check returns a promise, which would count as valid.
+      // An asynchronous check returns a promise, which is truthy, so every argument would be valid.
       if ("$async" in validate) throw new TypeError("it is asynchronous");
       checks.set(id, (values) => {
         if (validate(values)) return [];
@@ -81,7 +81,8 @@ export async function compileArgumentChecks(
 }
 
 /**
- * Copies a call and freezes its arguments, so that the caller cannot change them after they were checked.
+ * Copies a call and freezes its arguments, so that the caller's code cannot change the arguments after the
+ * check.
  *
  * @param known - The allowed property names.
  * @throws TypeError naming the value that is not plain data, is unknown, or has the wrong type.

@@ -1,7 +1,10 @@
 import { assertOptionalString, assertString, notA } from "../checks/kinds.js";
 import { plainObject } from "../checks/plain.js";
 
-/** The party that presents capabilities, as far as it is authenticated by other means. */
+/**
+ * The party that presents capabilities. Each property was authenticated by other means than a capability, or is
+ * absent.
+ */
 export interface Presenter {
   /** The user on whose behalf the request is made. */
   readonly principal?: string | undefined;
@@ -68,12 +71,12 @@ export interface CallerRequest {
 
 /** Authenticates the caller of a request. */
 export interface Authenticator {
-  /** @throws Error if it cannot authenticate anyone at present, for example because the keys cannot be fetched. */
+  /** @throws Error if no caller can be authenticated at present, for example because the keys cannot be fetched. */
   authenticate(request: CallerRequest): Promise<CallerAuthentication>;
-  /** The URL where callers get credentials: that of the authorization server, if there is one. */
+  /** The URL where callers get credentials, such as the URL of the authorization server. */
   readonly issuer?: string;
-  /** The audience that access tokens must have, if that is checked. */
+  /** The audience that access tokens must have; absent if the audience is not checked. */
   readonly audience?: string;
-  /** The scope that access tokens must have, if that is checked. */
+  /** The scope that access tokens must have; absent if the scope is not checked. */
   readonly scope?: string;
 }

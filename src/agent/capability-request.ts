@@ -14,7 +14,10 @@ export interface CapabilityRequest {
   readonly grants: readonly string[];
   /** Selects resources among those that the principal may see. */
   readonly resourceQuery?: ResourceQuery;
-  /** Keys of a hop, to be added to the issuer's hop. If `expires` is later than the issuer allows, it is reduced. */
+  /**
+   * Keys of a hop, which the issuer adds to its own hop. If `expires` is later than the issuer allows, the
+   * issuer sets an earlier time.
+   */
   readonly restrictions: Hop;
 }
 
@@ -30,9 +33,12 @@ const MAX_GRANTS = 16;
 const MAX_PURPOSE_LENGTH = 512;
 /** Maximum nesting depth of arrays and objects. */
 const MAX_DEPTH = 64;
-/** Most bytes of the restrictions as a hop, so that handles fit beside them. */
+/** Maximum size of the restrictions, in bytes of an encoded hop. Leaves space for handles in the issuer's hop. */
 const MAX_BYTES = 2048;
-/** Longest resource query, in characters. It is stored for as long as the capabilities that it selects. */
+/**
+ * Longest resource query, in characters of JSON. The ledger stores the query for as long as the capabilities
+ * that are issued by it.
+ */
 const MAX_QUERY_LENGTH = 16_384;
 
 /**
@@ -82,17 +88,17 @@ export function readCapabilityRequest(params: Json): CapabilityRequestReading {
   return { ok: true, request: { ...request, resourceQuery: reading.query } };
 }
 
-/** Parses the hop keys of a request, or returns a sentence about what is wrong with them. */
+/** Parses the hop keys of a request. Returns a sentence about the first invalid key if there is one. */
 function readRestrictions(value: JsonObject): Hop | string {
   const given = Object.entries(value).filter(([name]) => RESTRICTIONS.includes(name));
   if (given.length === 0) return {};
   try {
-    // Checked before any other work. Allows four times the limit, because sets may arrive with duplicates,
-    // which are removed.
+    // Check the length before any other work. Allow four times the limit, because sets may arrive with
+    // duplicates, which `normalizeHop` removes.
     if (JSON.stringify(given).length > 4 * MAX_BYTES) {
       return `the restrictions must take at most ${MAX_BYTES} bytes`;
     }
-    // The cast holds once `normalizeHop` has checked every property.
+    // `normalizeHop` checks every property, so the cast is safe.
     const hop = normalizeHop(Object.fromEntries(given) as HopInit);
     const size = encodeHop(hop).length;
     if (size <= MAX_BYTES) return hop;

@@ -5,7 +5,7 @@ import type { AuthenticCapability, Presented } from "./presented.js";
 import type { AgentDenials, Denied } from "./refusal.js";
 import type { Operation, Skill, SkillCall } from "./skill.js";
 
-/** The rule for calls without a capability: capabilities are only offered, preferred, or required. */
+/** The rule for calls without a capability: the agent only offers capabilities, prefers them, or requires them. */
 export type Mode = "advertise" | "prefer" | "require";
 
 /** The treatment of calls that use ambient authority without declaring it. */
@@ -15,7 +15,7 @@ export type UndeclaredAmbient = "accepted" | "refused";
 interface Asked {
   readonly arguments: SkillCall["arguments"];
   readonly capabilities: readonly Presented[];
-  /** True if the caller declares that it uses ambient authority; it presents no capability then. */
+  /** True if the caller declares that it uses ambient authority; `capabilities` is then empty. */
   readonly declared?: boolean;
 }
 
@@ -24,24 +24,24 @@ export interface SkillInvocation extends Asked {
   readonly skill: string;
 }
 
-/** A call of an operation that no skill has; code outside the agent runs it. */
+/** A call of an operation that no skill has. Code outside the agent runs the operation. */
 export interface OperationInvocation extends Asked {
   readonly operation: string;
   /**
-   * True for a call that only lists what can be called, and so gives no arguments. Limits on missing arguments
-   * then do not deny it. The caller of this function must show only what the capabilities allow.
+   * True for a call that only lists what can be called. Such a call has no arguments, so limits on missing
+   * arguments do not deny it. The calling code must show only what the capabilities allow.
    */
   readonly listing?: boolean;
 }
 
-/** The permission for one call, with everything that it may reach. Only the cleared call may run. */
+/** The permission for one call, with the resources that the call may use. Only the cleared call may run. */
 export interface Clearance<Of extends Operation = Skill>
   extends Pick<SkillCall, "arguments" | "principal" | "resources"> {
   readonly allowed: true;
   /** The called skill or operation. */
   readonly asked: Of;
   readonly authority: AuthorityKind;
-  /** Absent where authority is ambient. */
+  /** Absent if authority is ambient. */
   readonly capability?: VerifiedCapability;
   /** The capability as presented, which can be narrowed further. */
   readonly presented?: AuthenticCapability;
@@ -50,13 +50,13 @@ export interface Clearance<Of extends Operation = Skill>
   /** The handles in the arguments. */
   readonly handles: readonly string[];
   /**
-   * Returns the reasons why the capability is no longer valid, `undefined` while it is; absent for ambient
-   * authority.
+   * Returns the reasons why the capability is no longer valid; `undefined` while the capability is valid.
+   * Absent for ambient authority.
    */
   readonly lost?: () => AgentDenials | undefined;
 }
 
-/** A refusal. With several capabilities, it names the authentic one with the fewest denials, if there is one. */
+/** A refusal. If several capabilities were presented, `capability` is the authentic one with the fewest denials. */
 export interface Refusal {
   readonly allowed: false;
   readonly denials: AgentDenials;
@@ -75,12 +75,12 @@ export type InvocationOutcome =
   | (Pick<Clearance, "authority" | "declared"> & {
       readonly ok: true;
       readonly result: Json;
-      /** The capability that allowed it; absent where authority is ambient. */
+      /** The id of the capability that allowed the call; absent if authority is ambient. */
       readonly capability?: string;
     })
   | Denied;
 
-/** A cleared call does not run, because its capability was revoked or expired in the meantime. */
+/** Thrown if a cleared call cannot run, because its capability was revoked or has expired since the clearance. */
 export class ClearanceLostError extends Error {
   override readonly name = "ClearanceLostError";
   readonly denials: AgentDenials;

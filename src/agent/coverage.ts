@@ -7,9 +7,9 @@ import type { Operation } from "./skill.js";
 /** A past use of authority. It has resource names rather than handles, since names outlive a capability. */
 export interface AuthorityUse {
   readonly grant: string;
-  /** Absent if a grant was presented but no operation called. */
+  /** Absent if a capability of the grant was presented, but no operation was called. */
   readonly operation?: string;
-  /** The issuer's own names. */
+  /** The issuer's own names of the resources. */
   readonly resources: readonly string[];
 }
 
@@ -28,10 +28,11 @@ export function useOf({
 }
 
 /**
- * Returns a test of what several capabilities together allow. A use is covered if, among the capabilities with
- * its grant and operation, one has no limit on resources or together they name all its resources.
+ * Returns a test of what several capabilities together allow. The test considers only capabilities that have
+ * the grant and operation of the use, and no limits on its arguments. The use is covered if one of these
+ * capabilities has no limit on resources, or if together they name all resources of the use.
  *
- * @param capabilities - Authentic and live ones.
+ * @param capabilities - Authentic capabilities that are neither expired nor revoked.
  */
 export function coverageOf(
   capabilities: readonly VerifiedCapability[],
@@ -41,7 +42,7 @@ export function coverageOf(
     const fitting = capabilities.filter(
       ({ grant: own, authority }) =>
         own === grant &&
-        // The use's arguments are not recorded, so they may violate a limit on arguments.
+        // The arguments of the use are not recorded, so they may violate a limit on arguments.
         !limitsArguments(authority, operation) &&
         (operation === undefined || (authority.operations?.includes(operation) ?? true)),
     );

@@ -11,12 +11,12 @@ export interface TypedSkill<Input extends JsonObject> extends Omit<Skill, "input
 }
 
 /**
- * Creates a skill whose arguments have the type that its schema describes, if the schema is a literal. The type
- * is derived from `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, `anyOf`
- * and `oneOf`. Other keywords are only checked when the skill is called.
+ * Creates a skill. If the schema is a literal, `run` gets arguments of the type that the schema describes. The
+ * type is derived from `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`,
+ * `anyOf` and `oneOf`. Other keywords do not affect the type; they are checked when the skill is called.
  *
- * @returns The same object. {@link createIssuingAgent} checks its other properties.
- * @throws TypeError if it is not an object with a function `run`.
+ * @returns `skill` itself. {@link createIssuingAgent} checks its other properties.
+ * @throws TypeError if `skill` is not an object with a function `run`.
  *
  * @example
  * ```ts
@@ -41,7 +41,8 @@ export interface TypedSkill<Input extends JsonObject> extends Omit<Skill, "input
  * ```
  */
 export function createSkill<const Input extends JsonObject>(skill: TypedSkill<Input>): Skill;
-// Every call's arguments are checked against the schema before `run` gets them, so the cast holds.
+// The arguments of every call are checked against the schema before `run` gets them, so this implementation is
+// safe.
 export function createSkill(skill: Skill): Skill {
   assertHas(skill, ["run", 'an object with a function "run"'], "skill");
   return skill;

@@ -6,16 +6,16 @@ import type { LedgerEvent } from "./ledger.js";
 export interface DelegationNode {
   /** Revokes this hop and all hops below it. */
   readonly revocationId: string;
-  /** The contents of the hop; absent if they are unknown, or for a third-party caveat. */
+  /** The contents of the hop. Absent for a third-party caveat, and if the contents are unknown. */
   readonly hop?: Hop;
-  /** Allowed invocations with a token that ends with this hop. */
+  /** Number of allowed invocations with a token that ends with this hop. */
   readonly allowed: number;
   readonly refused: number;
   /** Denial codes of refused invocations, each once, in the order of their first occurrence. */
   readonly codes: readonly string[];
   /** Agents that presented a token that ends with this hop, each once, in the order of their first occurrence. */
   readonly invokers: readonly string[];
-  /** When a token with this hop was first seen: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+  /** The time at which a token with this hop was first seen: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly firstSeen: string;
   readonly lastSeen: string;
   /** In the order in which they were first seen. */
@@ -32,7 +32,7 @@ type Growing = {
  * Builds the delegation tree of a capability from the invocations in the ledger.
  *
  * @param events - The ledger events of one capability; events without a path are ignored.
- * @returns The issuer's hop; `undefined` if no event has a path.
+ * @returns The node of the issuer's hop, as the root of the tree; `undefined` if no event has a path.
  * @throws TypeError if `events` is not an array, or has events of several capabilities.
  *
  * @example
@@ -55,7 +55,7 @@ export function delegationTree(events: readonly LedgerEvent[]): DelegationNode |
   assertArray(events, "events", "events, as a ledger lists them");
   let root: Growing | undefined;
   let capability: string | undefined;
-  // A revocation id is a hash over all links up to its own, so it occurs once in the tree.
+  // A revocation id is a hash over all links up to its hop, so each id occurs once in the tree.
   const nodes = new Map<string, Growing>();
   for (const event of [...events].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))) {
     const { at, path = [] } = event;

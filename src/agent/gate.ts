@@ -34,10 +34,11 @@ interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
 }
 
 /**
- * Checks the token, then policy, resources and schema. If a capability is presented, ambient authority is never
- * used.
+ * Checks the token, then policy, resources and schema. A call that presents a capability is never allowed by
+ * ambient authority.
  *
- * @returns A clearance for one call, or every reason for the refusal. Nothing has run, and nothing is recorded.
+ * @returns A clearance for one call, or every reason for the refusal. This function runs nothing and records
+ *   nothing.
  */
 export async function clearCall(
   caller: Caller,
@@ -78,8 +79,8 @@ function callOf<Of extends Operation>(
   asked: Of,
   check?: ArgumentCheck,
 ): Call<Of> {
-  // Computed only for callers with an authentic capability or ambient authority, since a schema check can be
-  // slow.
+  // Checking a schema can be slow, so check it only for callers with an authentic capability or ambient
+  // authority.
   let found: readonly AgentDenial[] | undefined;
   return {
     arguments: given,
@@ -148,7 +149,7 @@ async function clearWith<Of extends Operation>(
   const listed = call.listing && !authorized.allowed && authorized.denials.every(isOfMissing);
   const decision = listed ? issuer.standing(token, { invoker, audience }) : authorized;
   if (!decision.allowed) {
-    // The caller of a scoped skill gives no handles, so do not deny it for missing ones.
+    // A call of a scoped skill needs no handles, so do not report that they are missing.
     const unasked = asked.reach === "scoped" && named.length === 0;
     const reasons = decision.denials.filter(({ code }) => !unasked || code !== "resource_denied");
     const denials = reasons.length === 0 ? decision.denials : reasons;
@@ -197,7 +198,8 @@ async function clearWith<Of extends Operation>(
 }
 
 /**
- * Returns whether policy, resources and schema allow the call as well, once all remedies of its denials are applied.
+ * Returns whether every denial has a remedy, and the call is allowed once the remedies are applied. The changed
+ * call must also pass policy, resources and schema.
  */
 async function isAllowedOnceRemedied<Of extends Operation>(
   presented: AuthenticatedCapability,
@@ -216,14 +218,14 @@ function withoutRemedy({ remedy: _, ...denial }: AgentDenial): AgentDenial {
 }
 
 /**
- * Returns whether a denial is about a limit on one missing argument. Only such a denial has no `actual`. A
- * denial with `more` also stands for limits on other arguments, which may be present.
+ * Returns whether a denial is about a limit on exactly one missing argument. Such a denial has no `actual`. A
+ * denial with `more` is also about other arguments, which may be present.
  */
 function isOfMissing({ code, actual, more }: AgentDenial): boolean {
   return code === "constraint_violated" && actual === undefined && more === undefined;
 }
 
-/** Returns the handles that a token is limited to; empty if it has no such limit. */
+/** Returns the handles to which a token is limited; empty if the token has no such limit or is not valid. */
 function handlesLeft(
   token: AuthenticToken,
   invoker: string | undefined,
@@ -241,7 +243,7 @@ async function clearAmbient<Of extends Operation>(
   const denial = ambientDenial(declared, context);
   if (denial !== undefined) return refusal([denial]);
   const { principal } = caller;
-  // Ambient authority is what the policy allows the calling principal.
+  // Ambient authority is what the policy allows a principal, so a call without a principal has none.
   if (principal === undefined) return refusal([missingCapability()]);
   const permissions: Permission[] = [];
   for (const grant of context.grants.values()) {
@@ -273,7 +275,7 @@ function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal 
   };
 }
 
-/** Orders this issuer's tokens first, and among them those with fewest denials. */
+/** Sorts refusals of authentic capabilities first, then refusals with fewer denials. */
 function byNearness(a: Refusal, b: Refusal): number {
   const strange = Number(a.capability === undefined) - Number(b.capability === undefined);
   return strange === 0 ? a.denials.length - b.denials.length : strange;

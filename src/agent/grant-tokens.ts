@@ -81,8 +81,8 @@ async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Call
 }
 
 /**
- * Issues a grant's capability, always with the same id, and records it the first time. Tokens are short-lived;
- * the record lasts as long as the grant.
+ * Issues the capability of an agent's grant. The capability always has the same id, and only its first issuance
+ * is recorded. Tokens are short-lived; the record lasts as long as the grant.
  *
  * @returns `undefined` if the grant or the agent has expired, or the grant was revoked.
  * @throws StorageError if the issuance cannot be recorded.
@@ -96,8 +96,8 @@ async function issueToken(
   const ends = [record.expires, agent.expires].filter((end) => end !== undefined);
   const expires = earliestExpiry([now + context.lifetime * 1000, ...ends], now, context);
   if (expires <= formatTime(now)) return undefined;
-  // The grant may have been revoked while the policy was asked, and a new token would be newer than the
-  // revocation.
+  // The grant may have been revoked while the policy was asked. The revocation would not affect a token issued
+  // after it.
   if (partiesOf(context).isRevoked(record)) return undefined;
   const { capabilityId: id, operation, purpose } = record;
   const further = record.hops.map(({ hop }) => hop);
@@ -142,7 +142,7 @@ export async function executeGrant(
     for (const record of await parties.grantsOf(id)) {
       if (record.capability !== capability || tokens.length === MAX_PRESENTED) continue;
       const live = await liveGrant(record.id, context);
-      // The call itself checks the policy, and reports a refusal.
+      // `invoke` checks the policy, and reports a refusal.
       const made = live === undefined ? undefined : await issueToken(live, context, recorder);
       if (made !== undefined) tokens.push({ token: made.token, grant: record.id });
     }

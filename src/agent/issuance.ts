@@ -1,5 +1,5 @@
-// Issuance, for every way of handing out capabilities: makes the handles, the issuer's hop and the stored
-// record. Tokens are always made from that record.
+// Issues capabilities, for every way in which an agent hands them out: makes the handles, the issuer's hop and
+// the stored record. Every token is made from the stored record.
 
 import type { AuthenticToken } from "../capability/authentic-token.js";
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
@@ -26,16 +26,16 @@ export interface NamedHandle {
   readonly kind: "item" | "collection";
 }
 
-/** A capability as the asker receives it. */
+/** A capability as its requester receives it. */
 export interface GrantedCapability
   extends Pick<MintedCapability, "id" | "grant" | "token" | "expires" | "revocationId"> {
   /** Absent if the capability names no resources. */
   readonly resourceHandles?: readonly NamedHandle[];
   readonly operations: readonly string[];
   readonly principal: string;
-  /** True if it may be narrowed and passed on. */
+  /** True if the capability may be narrowed and passed on. */
   readonly attenuable: boolean;
-  /** Set if the grant wraps a system without capabilities: says which guarantees are missing. */
+  /** The guarantees that are missing. Set only if the grant wraps a system without capabilities. */
   readonly legacy?: string;
 }
 
@@ -44,7 +44,7 @@ export const LEGACY_NOTICE: string =
   "wraps a service that knows no capabilities: not limited to resources named in advance; prefer " +
   "another grant";
 
-/** A resource of a capability: with the issuer's own name, and with what callers see. */
+/** A resource of a capability, with the issuer's own name and the name that callers see. */
 export type NamedResource = Pick<Resource, "name" | "displayName" | "kind">;
 
 /** The contents of a capability to be issued. */
@@ -53,7 +53,7 @@ export interface CapabilityContents {
   readonly operations: readonly string[];
   /** Absent if the capability is not limited to resources. */
   readonly resources?: readonly NamedResource[] | undefined;
-  /** The asker's own limits, which become part of the issuer's hop. */
+  /** Limits that the requester sets. They become part of the issuer's hop. */
   readonly restrictions?: Hop;
   /** The hops of other parties, added after the issuer's hop. */
   readonly further?: readonly Hop[];
@@ -61,13 +61,13 @@ export interface CapabilityContents {
   readonly expires: string;
   /** The resource query by which the capability is issued, as JSON. */
   readonly query?: string | undefined;
-  /** The capability's id, if determined before issuance; random unless given. */
+  /** The capability's id, if it was chosen before issuance; random unless given. */
   readonly id?: string;
-  /** The one service that accepts it. */
+  /** The only service that accepts the capability. */
   readonly service?: string | undefined;
 }
 
-/** An issued capability: as the asker receives it, and as it is stored. */
+/** An issued capability: `granted` is for the requester, `kept` for the ledger. */
 export interface Issued {
   readonly ok: true;
   readonly granted: GrantedCapability;
@@ -83,7 +83,8 @@ export function resourceNumbers(
 }
 
 /**
- * Issues a capability. Synchronous, so that no revocation can happen between the caller's last check and this.
+ * Issues a capability. The function is synchronous, so that no revocation can happen between the calling code's
+ * last check and the issuance.
  *
  * @param numbers - The numbers of the capability's resource names.
  * @returns The capability, not yet recorded; or a refusal if it would be too large.
@@ -105,16 +106,17 @@ export function issueCapability(
         if (handle !== undefined) named.push({ handle, displayName, kind });
       }
       const hop = {
-        // A request for several grants may contain limits for the operations of each.
+        // A request for several grants may limit operations of each grant. Keep only the limits on
+        // `operations`.
         ...forOperations(sealedAfter(restrictions, further.length), operations),
         operations,
         expires,
         ...(resources === undefined ? {} : { resourceHandles: named.map(({ handle }) => handle) }),
-        // Allows the hops of other parties, and no more.
+        // Allow only as many further hops as other parties add.
         ...(grant.attenuable ? {} : { maxFurtherHops: further.length }),
       };
       size = encodeHop(hop).length;
-      // Checked here because the issuer's own error cannot tell the caller how to fix the request.
+      // Check the size, because the issuer's own error could not tell the caller how to fix the request.
       const fits = size <= CAPABILITY_LIMITS.caveatBytes ? hop : { expires };
       return { ...fits, grant: grant.id, principal };
     },
@@ -136,10 +138,10 @@ export function issueCapability(
 }
 
 /**
- * Returns a capability that was issued earlier, in the form in which its asker received it.
+ * Returns a capability that was issued earlier, in the form in which its requester received it.
  *
- * @param resources - The resources that may be shown; handles of others are left out.
- * @returns `undefined` if its root key no longer exists.
+ * @param resources - The resources that may be shown; handles of other resources are omitted.
+ * @returns `undefined` if the capability's root key no longer exists.
  */
 export async function grantedBefore(
   kept: IssuedCapability,
@@ -159,11 +161,11 @@ export async function grantedBefore(
 }
 
 /**
- * Records a capability whose id was determined before issuance. If calls are concurrent, the first record is
- * kept.
+ * Records a capability whose id was chosen before issuance. If concurrent calls record the same id, the first
+ * record is kept.
  *
  * @returns The stored record.
- * @throws StorageError if nothing was stored.
+ * @throws StorageError if no record is stored.
  */
 export async function recordOnce(
   kept: IssuedCapability,
@@ -181,8 +183,8 @@ export async function recordOnce(
 }
 
 /**
- * Returns the earliest of several expiry times and the issuer's longest lifetime. @param now - Milliseconds
- * since 1970, like `ends`.
+ * Returns the earliest of several expiry times, and at the latest the end of the issuer's longest lifetime.
+ * @param now - Milliseconds since 1970, like `ends`.
  */
 export function earliestExpiry(
   ends: readonly number[],
@@ -200,13 +202,13 @@ export function hopText(hop: Hop): string {
 interface Remade {
   readonly token: string;
   readonly authentic: AuthenticToken;
-  /** The combined limits of all its hops. */
+  /** The combined limits of all hops. */
   readonly authority: ReturnType<typeof meetOf>;
 }
 
 /**
- * Rebuilds the token of a recorded capability from the stored bytes of each hop. `undefined` if its root key no
- * longer exists, or it exceeds a token's limits.
+ * Rebuilds the token of a recorded capability from the stored bytes of each hop.
+ * @returns `undefined` if the root key no longer exists, or the token would exceed the size limits.
  */
 function remade(
   kept: IssuedCapability,
@@ -233,7 +235,7 @@ function handedOut(
     grant,
     token,
     ...(authority.resourceHandles === undefined ? {} : { resourceHandles: named }),
-    // In the same order as in the grant.
+    // Keep the order of the grant.
     operations: known?.operations.filter((one) => operations.includes(one)) ?? operations,
     expires: authority.expires ?? expires,
     revocationId: authentic.chains[0].revocationIds.at(-1) ?? "",

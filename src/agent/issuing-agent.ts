@@ -51,7 +51,7 @@ export class IssuingAgent {
   readonly parties: Parties | undefined;
   readonly #context: AgentContext;
   readonly #recorder: Recorder;
-  /** Clearances that are neither used nor given up, each with the seconds that its decision took. */
+  /** Clearances that are neither used nor given up, each with the duration of its decision in seconds. */
   readonly #leaves = new WeakMap<Clearance<Operation>, number>();
 
   /** @internal */
@@ -70,9 +70,10 @@ export class IssuingAgent {
   /**
    * Issues capabilities for what grants, request and policy all allow.
    *
-   * @param params - The request as JSON, unchecked.
-   * @param id - The caller's id of the request; a repeated request then opens no second approval.
-   * @returns The issued capabilities, and the approval that further grants wait for.
+   * @param params - The request as parsed JSON, not yet checked.
+   * @param id - An id that the caller chose for the request. Repeating the request with the same id opens no
+   *   second approval.
+   * @returns The issued capabilities, and the pending approval for the other requested grants.
    * @throws TypeError naming the place where `params` is not plain JSON.
    * @throws StorageError if the issuance could not be recorded; then nothing was issued.
    */
@@ -83,10 +84,10 @@ export class IssuingAgent {
   }
 
   /**
-   * Returns the capabilities of an approval to the party that requested them: the same ones each time, or
-   * `pending` until the approval is decided.
+   * Returns the capabilities of an approval to the party that requested them, the same capabilities each time.
+   * Returns `pending` until the approval is decided.
    *
-   * @throws StorageError if the issuance could not be recorded; collecting again continues it.
+   * @throws StorageError if the issuance could not be recorded; the next call continues it.
    */
   async collect(caller: Caller, approval: string): Promise<RequestOutcome> {
     assertCaller(caller);
@@ -95,8 +96,9 @@ export class IssuingAgent {
   }
 
   /**
-   * Makes a new token for a registered agent's grant: the same capability, with a hop for each party that set
-   * limits. If the capability has a location, the token is valid only at that service.
+   * Makes a new token for a registered agent's grant. The token is for the same capability each time, with a
+   * hop for each party that set limits. If the capability has a location, the token is valid only at that
+   * service.
    *
    * @returns `undefined` unless grant, agent and host are active, the capability is still offered, and the
    *   policy permits it.
@@ -107,8 +109,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Runs an Agent-Auth capability with the presented token, or else with the agent's stored grants, one after
-   * another.
+   * Runs an Agent-Auth capability with the presented token. Without one, tries tokens for the agent's stored
+   * grants one after another.
    *
    * @throws As {@link IssuingAgent.invoke} does.
    */
@@ -119,8 +121,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Verifies each distinct token once, for the other methods. Records nothing; those methods refuse invalid
-   * tokens.
+   * Verifies each distinct token once, so that other methods need not verify it again. Records nothing; the
+   * other methods refuse invalid tokens.
    *
    * @throws StorageError if the ledger cannot be read.
    */
@@ -172,9 +174,9 @@ export class IssuingAgent {
   }
 
   /**
-   * Uses up a clearance and records it. The caller runs the cleared call right afterwards.
+   * Uses up a clearance and records the call. The calling code must then run the cleared call.
    *
-   * @throws TypeError if the clearance was used already, or is another agent's.
+   * @throws TypeError if the clearance was used already, or another agent gave it.
    * @throws ClearanceLostError if the capability is no longer valid.
    */
   async begin(clearance: Clearance<Operation>, caller: Presenter): Promise<void> {
@@ -182,7 +184,7 @@ export class IssuingAgent {
     if (seconds === undefined)
       throw new TypeError("a call needs a clearance for each time it runs");
     this.#leaves.delete(clearance);
-    // Time has passed since the clearance, for example while a task was stored.
+    // The capability may have been revoked since the clearance, for example while a task was stored.
     await this.issuer.catchUp();
     const denials = clearance.lost?.();
     this.#recorder.invoked(caller, clearance, seconds, denials?.[0].code);
@@ -192,10 +194,10 @@ export class IssuingAgent {
   /**
    * Runs a cleared skill.
    *
-   * @param ending - Its `signal` is passed to the skill, for example that of an `AbortController`.
+   * @param ending - Has the signal that the skill gets, for example the signal of an `AbortController`.
    * @returns The skill's result as JSON.
-   * @throws TypeError without a signal, or as {@link IssuingAgent.begin} does. Errors of the skill are passed
-   *   on.
+   * @throws TypeError if `ending` has no signal. Also throws the errors of {@link IssuingAgent.begin} and of
+   *   the skill.
    * @throws SkillResultError (recognized by its name) if the skill has run but its result cannot be written as
    *   JSON.
    */
@@ -233,7 +235,7 @@ export class IssuingAgent {
   /**
    * Calls {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
    *
-   * @param cleared - Called before the skill runs.
+   * @param cleared - Called with the clearance before the skill runs.
    * @throws As {@link IssuingAgent.run} does, or the signal's reason if it is aborted before the skill runs.
    */
   async invoke(
@@ -246,7 +248,7 @@ export class IssuingAgent {
     const answer = await this.clear(caller, invocation);
     if (!answer.allowed) return { ok: false, denials: answer.denials };
     if (signal.aborted) {
-      // The caller no longer waits, so its signal must not prevent recording.
+      // The caller no longer waits for the result, but the call is recorded nevertheless.
       const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
       this.forgo(answer, caller, timedOut ? "timed_out" : "cancelled");
       signal.throwIfAborted();
@@ -265,9 +267,10 @@ export class IssuingAgent {
   }
 
   /**
-   * Returns whether a caller's capabilities allow it to start or see a task. Allows no skill by itself.
+   * Admits a caller that starts or looks at a task with its capabilities, or returns the reasons for a refusal.
+   * An admission alone allows no skill.
    *
-   * @param declared - Whether the caller declares that it uses ambient authority.
+   * @param declared - `true` if the caller declares that it uses ambient authority.
    */
   async admit<By extends Presenter>(
     caller: By,
@@ -281,7 +284,7 @@ export class IssuingAgent {
     return answer;
   }
 
-  /** Returns the combined coverage of admitted capabilities. */
+  /** Returns a test of what admitted capabilities together allow. */
   coverage(capabilities: readonly VerifiedCapability[]): Coverage {
     return coverageOf(capabilities, this.#context.handles);
   }
@@ -295,10 +298,10 @@ export class IssuingAgent {
   }
 
   /**
-   * Revokes a presented capability and its descendants. Refused if the caller has too many revocations, except
-   * for a whole capability that was issued to it.
+   * Revokes a presented capability and all capabilities that were narrowed from it. A caller with too many
+   * revocations is refused, unless it revokes a whole capability that was issued to it.
    *
-   * @throws StorageError if it could not be written.
+   * @throws StorageError if the revocation could not be written.
    */
   async revoke(caller: Caller, presented: Presented, reason?: string): Promise<RevocationOutcome> {
     assertPresenter(caller);

@@ -1,8 +1,8 @@
 import type { Hop } from "../caveats/hop.js";
 
 /**
- * `approval`: one was opened, decided, expired or collected. `registration`: a host, an agent or its grants
- * changed.
+ * `approval`: an approval was opened, decided, expired or collected. `registration`: a host, an agent or an
+ * agent's grants changed.
  */
 export type LedgerEventKind =
   | "issuance"
@@ -40,11 +40,11 @@ export interface LedgerEvent {
   readonly change?: string;
   /** The id of the host, agent, agent grant or approval that changed. */
   readonly record?: string;
-  /** The handles, as callers see them. */
+  /** The handles in the arguments of a call, or of an issued capability. */
   readonly handles?: readonly string[];
-  /** Denial codes, or other codes of a refusal; empty if allowed. */
+  /** Denial codes, or other codes for the reason of a refusal; empty or absent if allowed. */
   readonly codes?: readonly string[];
-  /** The hop and the rule of each denial, of a refused call; at most 32. */
+  /** The code, hop and rule of each denial of a refused call; at most 32 denials. */
   readonly denials?: readonly LedgerDenial[];
   /** The hops of the presented token. */
   readonly path?: readonly LedgerHop[];
@@ -55,7 +55,10 @@ export interface LedgerEvent {
 /** One reason of a refused call. It holds no value of the call. */
 export interface LedgerDenial {
   readonly code: string;
-  /** The link of the token: 0 is the identifier, 1 the issuer's hop. Absent if no link is concerned. */
+  /**
+   * The index of the link of the token that refuses the call: 0 is the identifier, 1 the issuer's hop. Absent
+   * if the reason is not about one link.
+   */
   readonly hop?: number;
   /** The rule that refuses, such as `operationConstraints.read_file.path.path`. */
   readonly rule?: string;
@@ -77,12 +80,12 @@ export interface IssuedCapability {
   readonly hop: string;
   /** The canonical JSON of each hop that was issued after the issuer's hop; absent if there are none. */
   readonly further?: readonly string[];
-  /** The user on whose behalf it was issued. */
+  /** The user on whose behalf the capability was issued. */
   readonly principal: string;
   readonly invoker: string;
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires: string;
-  /** The JSON of the resource query by which it was issued; absent if there was none. */
+  /** The JSON of the resource query by which the capability was issued; absent if there was none. */
   readonly query?: string;
 }
 
@@ -97,20 +100,23 @@ export interface Observation extends Pick<LedgerEvent, "kind" | "decision" | "au
 /** Selects events of the ledger. All given conditions must hold. */
 export interface LedgerQuery
   extends Partial<Pick<LedgerEvent, "principal" | "invoker" | "capability" | "decision" | "kind">> {
-  /** Only events from this moment on: `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** Selects only events at this time or later: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly since?: string;
-  /** The number of latest events to return; all unless given. */
+  /** Maximum number of events; the latest are returned. All unless given. */
   readonly limit?: number;
 }
 
 /** Records the decisions of an issuing agent. */
 export interface Ledger {
-  /** Records an event. It is written in a batch within a fraction of a second; a crash before that loses it. */
+  /**
+   * Records an event. The event is written in a batch within a fraction of a second; a crash before the write
+   * loses it.
+   */
   note(event: LedgerEvent): void;
   /**
-   * Writes an event and the capabilities that it issued. Resolves once they are durable.
+   * Writes an event and the capabilities that it issued. The promise is fulfilled once both are durable.
    *
-   * @param options.urgent - Writes even if the disk is nearly full. Only for revocations.
+   * @param options.urgent - `true` to write even if the disk is nearly full. Only for revocations.
    * @throws StorageError if the event cannot be written; the recorded action must then not happen.
    */
   commit(
@@ -122,6 +128,6 @@ export interface Ledger {
   issued(id: string): Promise<IssuedCapability | undefined>;
   /** Returns events, oldest first, including all those passed to `note` before. */
   list(query?: LedgerQuery): Promise<readonly LedgerEvent[]>;
-  /** Writes the remaining events. The ledger then accepts no more. */
+  /** Writes the remaining events. The ledger accepts no events afterwards. */
   close(): Promise<void>;
 }

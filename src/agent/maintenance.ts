@@ -74,7 +74,8 @@ export async function revokePresented(
   const { entry, capability, whole, needless } = found;
   if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
   const { revocations, ledger, maxRevocations: most } = context;
-  // Not counted against the limit: a caller can add only one such entry for each capability issued to it.
+  // Do not count this revocation against the limit: there can be only one such entry for each capability that
+  // was issued to the caller.
   const own = whole && isIssuedTo(caller, await ledger.issued(capability));
   const party = JSON.stringify([caller.principal, caller.invoker]);
   const addition = await revocations.add(entry, own ? undefined : { party, most });
@@ -114,7 +115,7 @@ export type RevocationOutcome =
       readonly ok: true;
       readonly capability: string;
       readonly revocationId: string;
-      /** Set if nothing had to be done: it was revoked already, or has expired. */
+      /** Set if nothing had to be done: the capability was already revoked, or has expired. */
       readonly needless?: "revoked" | "expired";
     }
   | Denied;

@@ -45,8 +45,8 @@ export type Offers =
 const UNMATCHED = "the query matches nothing that the principal may use in this way";
 
 /**
- * Returns the intersection of grants, request and policy. If operations differ by resource, they become
- * separate offers, so that no capability allows an operation on a resource where the policy does not.
+ * Returns the intersection of grants, request and policy. If the policy allows different operations on
+ * different resources, these become separate offers, so that no capability allows more than the policy.
  *
  * @param caller - The principal and the invoker of the request.
  */
@@ -89,7 +89,7 @@ export async function offersFor(
       const known = await visibleCollections(permissions, context.resources);
       return { ok: false, denial: { code, message, path: "resourceQuery", known, grants: [id] } };
     }
-    // Only a legacy grant gets here without a query.
+    // A legacy grant without a query is not limited to resources.
     const own =
       needsResources && request.resourceQuery === undefined
         ? [{ grant, operations: left }]
@@ -107,11 +107,11 @@ export async function offersFor(
   return { ok: false, denial };
 }
 
-/** Withdraws the offers of a grant if nothing is left of another grant that it requires. */
+/** Withdraws the offers of each grant that requires another grant, if the policy leaves nothing of that other grant. */
 function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
   for (const { grant } of offers) {
     const { id } = grant;
-    // A caller that needs only a part of the grant may request only that part.
+    // Ignore a required grant of which the request itself left nothing: the caller chose not to use it.
     const without = grant.requires.find(
       (other) =>
         !offers.some((offer) => offer.grant.id === other) &&
@@ -122,7 +122,7 @@ function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
     refused.push({ grant: id, takenBy: "policy", message });
     const kept = offers.filter((offer) => offer.grant.id !== id);
     offers.splice(0, offers.length, ...kept);
-    // Other grants may require this one.
+    // Further grants may require the grant whose offers were just withdrawn.
     dropUnsupported(offers, refused);
     return;
   }
@@ -148,8 +148,8 @@ function grantDenial(
 }
 
 /**
- * Refuses limits on the arguments of operations that no requested grant has: under a misspelt name, they would
- * apply to nothing.
+ * Refuses limits on the arguments of an operation that no requested grant has. A limit with a misspelt
+ * operation would apply to nothing.
  */
 function entryDenial(
   { grants, restrictions }: CapabilityRequest,
@@ -162,7 +162,7 @@ function entryDenial(
   return mistake && { code: "invalid_request", message: mistake.message, path: mistake.rule };
 }
 
-/** A grant of which something is left, before its resources are determined. */
+/** A grant with the operations that request and policy leave of it, before its resources are determined. */
 interface GrantLeft {
   readonly grant: KnownGrant;
   readonly permissions: readonly Permission[];
@@ -215,8 +215,8 @@ function offersOf(
 }
 
 /**
- * Returns the items that the query matches, and the collection itself. If no permission is about the
- * collection, it counts as unknown.
+ * Returns the items that the query matches, and the collection itself. A collection that no permission is about
+ * is reported as unknown.
  */
 async function candidates(
   resourceQuery: ResourceQuery | undefined,
@@ -233,7 +233,7 @@ async function candidates(
     ? await source.find(resourceQuery)
     : { ok: false as const, denial: unknownCollection(resourceQuery.collection, collections) };
   const declared = source.declaredFields?.(resourceQuery.collection) !== undefined;
-  // If a filter matches no visible resource, it may name fields that only hidden resources have.
+  // A filter that matches no visible resource may name fields that only hidden resources have.
   const hidden = result.ok
     ? resourceQuery.filter !== undefined &&
       !result.resources.some((resource) => isVisible(permissions, resource))

@@ -3,8 +3,9 @@ import type { Presenter } from "./caller.js";
 import { forInvoker, type Permission } from "./policy.js";
 
 /**
- * Returns what the policy currently allows the agent that the capability was issued to, rather than its present
- * holder. If the ledger does not know the capability, rules with `invokers` do not apply.
+ * Returns the permissions that the policy currently gives to the agent to which the capability was issued, not
+ * to the agent that presents it. If the ledger has no record of the capability, rules with `invokers` do not
+ * apply.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -20,8 +21,8 @@ export async function permissionsOf(
 }
 
 /**
- * Returns what the policy currently allows a caller under a grant when it acts without a capability; nothing if
- * the principal is unknown.
+ * Returns the permissions that the policy currently gives to a caller under a grant; none if the principal is
+ * unknown.
  */
 export async function ownPermissions(
   { principal, invoker }: Presenter,

@@ -6,7 +6,10 @@ import { readFilter } from "./resources/filter.js";
 
 /** One rule of a policy table: the permissions of a principal or a group. */
 export interface PolicyRule {
-  /** The authenticated principal, or `autonomous:*` for agents without a user. Either this or `group`. */
+  /**
+   * The authenticated principal, or `autonomous:*` for agents without a user. A rule has either `principal` or
+   * `group`.
+   */
   readonly principal?: string;
   readonly group?: string;
   /** The id of a grant, or `*` for all grants. */
@@ -15,8 +18,8 @@ export interface PolicyRule {
   /** All resources unless given. */
   readonly resources?: ResourceSelector;
   /**
-   * The authenticated agents to which the rule applies when they request a capability or call without one; any
-   * agent unless given. Capabilities that they pass on are valid for other agents.
+   * The authenticated agents to which the rule applies, when they request a capability or make a call without
+   * one; any agent unless given. A capability that such an agent passes on is valid for other agents too.
    */
   readonly invokers?: readonly string[];
 }
@@ -30,7 +33,7 @@ export interface PolicyDefinition {
 
 const RULE_MEMBERS = ["principal", "group", "grant", "operations", "resources", "invokers"];
 
-/** A policy defined by a table, which can be replaced. Made by {@link createPolicyTable}. */
+/** A policy that is defined by a table of rules. The table can be replaced. Made by {@link createPolicyTable}. */
 export class PolicyTable implements Policy {
   #rules: readonly CheckedRule[];
 

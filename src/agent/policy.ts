@@ -5,7 +5,7 @@ import type { Resource, ResourceFilter } from "./resources/resource.js";
 export interface ResourceSelector {
   /** Names of collections, or `*` for all. */
   readonly collections: readonly string[] | "*";
-  /** Selects only items that match. With a filter, the collection itself is not selected. */
+  /** Selects only items that match the filter. With a filter, the collection itself is not selected. */
   readonly filter?: ResourceFilter;
 }
 
@@ -14,8 +14,8 @@ export interface Permission {
   readonly operations: readonly string[] | "*";
   readonly resources: ResourceSelector;
   /**
-   * Agents that may request a capability by this permission, or act without one; any agent unless given.
-   * Capabilities that they pass on are valid for other agents.
+   * Agents that may request a capability by this permission, or make a call without a capability; any agent
+   * unless given. A capability that such an agent passes on is valid for other agents too.
    */
   readonly invokers?: readonly string[];
 }
@@ -23,8 +23,8 @@ export interface Permission {
 /** The permissions of principals, checked when a capability is issued and at every call. */
 export interface Policy {
   /**
-   * Returns everything that the principal may currently do under the grant; empty for nothing. For a call with
-   * a capability, the principal is the capability's user.
+   * Returns all permissions that the principal currently has under the grant; empty if it has none. For a call
+   * with a capability, `principal` is the capability's principal.
    */
   permissions(
     principal: string,
@@ -46,7 +46,7 @@ export function forInvoker(
   );
 }
 
-/** Returns whether a permission allows the operation on any resource at all. */
+/** Returns whether a permission names the operation, whatever its resources. */
 export function permitsOperation(permissions: readonly Permission[], operation: string): boolean {
   return permissions.some(({ operations }) => covers(operations, operation));
 }
@@ -79,7 +79,7 @@ export function permitsCollection(
   });
 }
 
-/** Returns whether a permission is about the collection, or something in it. */
+/** Returns whether a permission names the collection, even if it selects only items of the collection. */
 export function isAbout(permissions: readonly Permission[], collection: string): boolean {
   return permissions.some(
     ({ resources: { collections } }) => collections === "*" || collections.includes(collection),

@@ -14,10 +14,9 @@ export interface PresentedCapability {
   readonly token?: string;
 }
 
-/** Most capabilities in one call. */
+/** Maximum number of capabilities in one call. */
 export const MAX_PRESENTED = 8;
 
-/** The dependencies for finding and judging presented capabilities. */
 export interface PresentedContext {
   readonly issuer: Issuer;
   readonly ledger: Ledger;
@@ -25,8 +24,8 @@ export interface PresentedContext {
 }
 
 /**
- * A presented capability whose signatures were verified, or the reasons why that failed. Later checks need no
- * HMAC and no parsing. Made by {@link IssuingAgent.authenticate}.
+ * A presented capability whose signatures are valid, or the reasons why they are not. Later checks need no HMAC
+ * and no parsing. Made by {@link IssuingAgent.authenticate}.
  */
 export type AuthenticatedCapability = AuthenticCapability | Denied;
 
@@ -68,8 +67,8 @@ export async function authenticateAll(
 }
 
 /**
- * Authenticates one capability. The party that it was issued to may present its id in place of its token while
- * it lives. A token with an id other than its own is denied.
+ * Authenticates one capability. Until the capability expires, the party to which it was issued may present only
+ * its id. A token that is presented with the id of another capability is denied.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -86,7 +85,7 @@ export async function authenticateOne(
 }
 
 /**
- * Copies the capabilities of a call; authenticated ones stay as they are.
+ * Copies the capabilities of a call; authenticated capabilities are not copied.
  *
  * @throws TypeError naming the value that is not plain data or not a string.
  */
@@ -104,7 +103,7 @@ function plainPresented(one: PresentedCapability): PresentedCapability {
 // Remembers verified objects by identity, so that JSON of the same shape does not count as verified.
 const made = new WeakSet<Presented>();
 
-/** Marks an object as verified here. */
+/** Marks an object as the result of a verification, and freezes it. */
 export function branded<Answer extends AuthenticatedCapability>(answer: Answer): Answer {
   made.add(answer);
   return Object.freeze(answer);
@@ -135,8 +134,8 @@ async function authenticated(
 }
 
 /**
- * Returns what a capability currently allows this caller, or every reason why it allows nothing. The result has
- * the capability if it is authentic.
+ * Returns what a capability currently allows this caller, or every reason why it allows nothing. A refusal
+ * includes the capability if the capability is authentic.
  */
 export function standingOf(
   one: AuthenticatedCapability,

@@ -22,7 +22,6 @@ import { type AgentDenials, codesOf, MOST_DENIALS } from "./refusal.js";
 import type { Operation, Skill } from "./skill.js";
 import { TokenSearch } from "./token-search.js";
 
-/** The parts of an agent that recording needs. */
 export type RecorderContext = Pick<
   AgentContext,
   "issuer" | "observe" | "clock" | "recordValues"
@@ -30,7 +29,7 @@ export type RecorderContext = Pick<
   readonly ledger: Pick<Ledger, "note" | "commit">;
 };
 
-/** An allowed call, as far as it is recorded. */
+/** The properties of an allowed call that are recorded. */
 type Used = Pick<
   Clearance<Operation | Skill>,
   "asked" | "authority" | "capability" | "declared" | "handles" | "arguments"
@@ -39,21 +38,25 @@ type Used = Pick<
 /** Writes decisions to the ledger, and reports them to an observer. */
 export class Recorder {
   readonly #options: RecorderContext;
-  // A verified token is the same object at each call. Cached only if every hop is too short to contain a token;
-  // longer hops are searched again each time, since a new key can turn a string into a valid token.
+  // The path of each verified capability, which is the same object at each call. A path is cached only if every
+  // hop is too short to contain a token. Longer hops are searched again at each call, since a new key can turn
+  // a string into a valid token.
   readonly #short = new WeakMap<VerifiedCapability, readonly LedgerHop[]>();
 
   constructor(options: RecorderContext) {
     this.#options = options;
   }
 
-  /** Starts a timer. @returns A function that returns the seconds since. */
+  /**
+   * Starts a timer.
+   * @returns A function that returns the elapsed seconds.
+   */
   start(): () => number {
     const began = performance.now();
     return () => (performance.now() - began) / 1000;
   }
 
-  /** @throws StorageError if the ledger cannot record it; then nothing is issued. */
+  /** @throws StorageError if the ledger cannot record the issuance; then nothing is issued. */
   async issued(
     caller: Presenter,
     granted: readonly Pick<GrantedCapability, "id" | "grant" | "resourceHandles">[],
@@ -77,7 +80,10 @@ export class Recorder {
     this.#refused(this.#event("issuance", "refused", caller, purpose), [code], seconds);
   }
 
-  /** Records an allowed call. @param forgone - The reason why it does not run after all. */
+  /**
+   * Records an allowed call.
+   * @param forgone - The reason why the call does not run after all; absent if it runs.
+   */
   invoked(caller: Presenter, clearance: Used, seconds: number, forgone?: string): void {
     const { ledger, observe } = this.#options;
     const { asked, authority, capability, declared, handles } = clearance;
@@ -112,12 +118,15 @@ export class Recorder {
     this.#refused(event, codesOf(denials), seconds);
   }
 
-  /** Records a refusal of anything but a skill: of an admission, an attenuation or a revocation. */
+  /**
+   * Records the refusal of an admission, an attenuation or a revocation, or of a call for which the agent has
+   * no usable grant.
+   */
   refused(kind: LedgerEventKind, caller: Presenter, denials: AgentDenials, seconds = 0): void {
     this.#refused(this.#event(kind, "refused", caller), codesOf(denials), seconds);
   }
 
-  /** @throws StorageError if the ledger cannot record it. */
+  /** @throws StorageError if the ledger cannot record the revocation. */
   async revoked(
     caller: Presenter,
     capability: string,
@@ -168,8 +177,8 @@ export class Recorder {
   }
 
   /**
-   * Returns the contents of each hop. Contents with a token of this issuer are left out, since the ledger must
-   * not store tokens.
+   * Returns the hops of a capability. The contents of a hop are omitted if they contain a token of this issuer,
+   * since the ledger must not store tokens.
    */
   #pathOf(capability: VerifiedCapability): readonly LedgerHop[] {
     const known = this.#short.get(capability);
@@ -192,7 +201,7 @@ export class Recorder {
 /** A ledger event under construction. Assigning its properties is several times faster than spreading objects. */
 type Draft = { -readonly [Name in keyof LedgerEvent]: LedgerEvent[Name] };
 
-/** Sets the capability that a call relies on. If the call authenticates no principal, the capability's is recorded. */
+/** Sets the capability of a call. If no principal was authenticated, records the capability's principal. */
 function rest(event: Draft, { id, grant, principal }: Judged, path: readonly LedgerHop[]): void {
   if (principal !== undefined) event.principal ??= principal;
   event.capability = id;
@@ -200,7 +209,7 @@ function rest(event: Draft, { id, grant, principal }: Judged, path: readonly Led
   event.path = path;
 }
 
-/** Fewest characters of a token in any form: an identifier of at least 99, and a signature of at least 32. */
+/** Length of the shortest token in any form, in characters: 99 for the identifier and 32 for the signature. */
 const SHORTEST_TOKEN = 131;
 
 /** Returns whether a hop is too short to contain a token in any form. */
@@ -213,6 +222,6 @@ function jsonOf(hop: Hop): Json {
 }
 
 function refusedPathOf({ revocationIds }: Judged): readonly LedgerHop[] {
-  // The first id is the identifier's, which is not a hop.
+  // The first id is the id of the identifier, which is not a hop.
   return revocationIds.slice(1).map((revocationId) => ({ revocationId }));
 }

@@ -2,29 +2,29 @@ import type { Denial, DenialCode } from "../capability/denial.js";
 import type { QueryDenial } from "./resources/resource.js";
 
 /**
- * Codes of an issuing agent's own reasons for refusing a call, in addition to those of checking a capability;
- * stable.
+ * Codes for the reasons why an issuing agent refuses a call. Denials of capabilities have further codes, see
+ * {@link DenialCode}. The codes are stable.
  *
  * - `capability_missing`: no capability was presented, and ambient authority is not accepted.
  * - `authority_undeclared`: no capability was presented, and this agent accepts ambient authority only from
  *   callers that declare it.
  * - `capability_unknown`: only an id was presented, and no live capability with this id was issued to this
- *   caller; or the id is not the token's.
+ *   caller; or an id and a token were presented, and the id is not the token's.
  * - `skill_unknown`: the agent has no such skill.
  * - `arguments_invalid`: the arguments fail the skill's schema.
  * - `handle_invalid`: a handle was not made for this capability, or stands for a different kind of resource
  *   than the skill takes; or the skill needs a handle and none was given.
  * - `resource_gone`: the resource of a handle no longer exists.
- * - `too_many_revocations`: the caller has the maximum number of revocations in the list, and this is not a
- *   whole capability that was issued to it.
- * - `policy_denied`: the principal's policy does not, or no longer, allow the call. With the rule `query`: the
- *   resource no longer matches the query by which the capability was issued.
+ * - `too_many_revocations`: the caller has the maximum number of revocations in the list. The caller can still
+ *   revoke a whole capability that was issued to it.
+ * - `policy_denied`: the principal's policy does not allow the call, or no longer allows it. With the rule
+ *   `query`: the resource no longer matches the query by which the capability was issued.
  *
- * A gate for MCP has three more:
+ * A gate for MCP has three more codes:
  *
  * - `tool_unknown`: the server behind the gate lists no such tool.
  * - `tool_changed`: the server has changed its definition of the tool, and nobody has accepted the change.
- * - `input_unknown`: a retry or an answer does not belong to what the server has asked this caller.
+ * - `input_unknown`: a retry or an answer matches no question that the server has asked this caller.
  */
 export type AgentDenialCode =
   | "capability_missing"
@@ -43,7 +43,7 @@ export type AgentDenialCode =
 /** One reason why an issuing agent refuses a call. */
 export interface AgentDenial extends Omit<Denial, "code"> {
   readonly code: DenialCode | AgentDenialCode;
-  /** The index, in the request, of the capability that the reason is about, if there are several. */
+  /** If several capabilities were presented: the index, in the request, of the capability that the reason is about. */
   readonly capability?: number;
 }
 
@@ -56,7 +56,7 @@ export interface Denied {
   readonly denials: AgentDenials;
 }
 
-/** Most denials reported in full by one answer; each can repeat an argument of the call. */
+/** Maximum number of denials that one answer reports in full, since each can repeat an argument of the call. */
 export const MOST_DENIALS = 32;
 
 /** Returns the distinct codes of denials, in order. */
@@ -64,12 +64,12 @@ export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
   return [...new Set(denials.map(({ code }) => code))];
 }
 
-/** Returns whether the denials are temporary: a revocation list that is too old may be refreshed. */
+/** Returns whether all denials are temporary. Only `revocation_stale` is temporary: the list may be refreshed. */
 export function isPassing(denials: AgentDenials): boolean {
   return denials.every(({ code }) => code === "revocation_stale");
 }
 
-/** Returns the denial of a call that presents no capability where one is required. */
+/** Returns the denial of a call without the required capability. */
 export function missingCapability(): AgentDenial {
   const message = "the call presents no capability, and this agent requires one; request one first";
   return { code: "capability_missing", rule: "capabilities", message };
@@ -84,13 +84,12 @@ export function tooManyRevocations(most: number): AgentDenial {
   return { code: "too_many_revocations", rule: "maxRevocations", expected: most, message };
 }
 
-/** The party because of which nothing is left of a requested grant. */
 type TakenBy = "grant" | "request" | "policy" | "approval";
 
 /** A grant under which nothing was issued, with the reason. */
 export interface RefusedGrant {
   readonly grant: string;
-  /** Which of grant, request, policy and approval left nothing. */
+  /** The cause: the grant, the request, the policy or the approval left nothing. */
   readonly takenBy: TakenBy;
   readonly message: string;
 }
@@ -98,17 +97,16 @@ export interface RefusedGrant {
 /**
  * Codes for requests for capabilities that are refused as a whole; stable.
  *
- * - `invalid_request`: it is malformed; `message` names the property.
- * - `unknown_grant`, `missing_required_grants`: `grants` lists them.
+ * - `invalid_request`: the request is malformed; `message` names the property.
+ * - `unknown_grant`, `missing_required_grants`: `grants` lists the unknown or missing grants.
  * - `resource_query_required`: the grant needs resources, and the request has no query.
  * - `unknown_collection`, `unknown_field`, `unknown_operator`, `invalid_value`: a problem in the query.
  * - `too_many_resources`: the query matches more resources than one capability can name.
- * - `nothing_left`: grant, request and policy have nothing in common; `refused` says which of them left
- *   nothing.
+ * - `nothing_left`: grant, request and policy have nothing in common; `refused` has the cause for each grant.
  * - `too_many_pending`: the caller has the maximum number of requests that wait for an approval.
  * - `approval_unknown`: the caller has no request with an approval of this id.
- * - `approval_denied`: an approver denied it, nobody decided in time, it was cancelled, or it became void
- *   because the user's capabilities were revoked or the approvers changed.
+ * - `approval_denied`: an approver denied the request, nobody decided in time, the request was cancelled, or
+ *   the approval became void because the user's capabilities were revoked or the approvers changed.
  */
 export type RequestDenialCode =
   | "invalid_request"
@@ -126,13 +124,13 @@ export type RequestDenialCode =
 export interface RequestDenial {
   readonly code: RequestDenialCode;
   readonly message: string;
-  /** The place in the request, such as `resourceQuery.filter`. */
+  /** The invalid place in the request, such as `resourceQuery.filter`. */
   readonly path?: string;
-  /** The valid values at that place. */
+  /** The valid values at `path`. */
   readonly known?: readonly string[];
-  /** The grants concerned. */
+  /** The grants that the denial is about. */
   readonly grants?: readonly string[];
-  /** The outcome for each grant. */
+  /** The grants under which nothing was issued, each with the reason. */
   readonly refused?: readonly RefusedGrant[];
 }
 
@@ -142,7 +140,6 @@ export interface RequestRefusal {
   readonly denial: RequestDenial;
 }
 
-/** Returns the refusal of a request that is malformed at a path. */
 export function invalidRequest(path: string, message: string): RequestRefusal {
   return { ok: false, denial: { code: "invalid_request", message, path } };
 }

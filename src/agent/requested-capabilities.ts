@@ -1,4 +1,5 @@
-// Requests for capabilities: issues at once what needs no approval, and opens an approval for the rest.
+// Handles requests for capabilities. Grants that need no approval are issued at once; for the other grants, an
+// approval is opened.
 
 import { encodeBase64url } from "../bytes/base64.js";
 import type { Json } from "../bytes/json.js";
@@ -34,11 +35,14 @@ export type RequestOutcome =
   | {
       readonly ok: true;
       readonly capabilities: readonly GrantedCapability[];
-      /** Grants under which nothing was issued, while others yielded something. */
+      /** Requested grants that yield no capability and wait for no approval. */
       readonly refused: readonly RefusedGrant[];
       /** The reason why there are no capabilities, if the query matched nothing. */
       readonly reason?: string;
-      /** The approval that further grants wait for; once approved, {@link IssuingAgent.collect} returns them. */
+      /**
+       * The approval for which the other requested grants wait. Once the approval is given, {@link
+       * IssuingAgent.collect} returns their capabilities.
+       */
       readonly pending?: OpenedApproval;
     }
   | RequestRefusal;
@@ -84,7 +88,10 @@ export async function requestCapabilities(
   return { ...rest, capabilities: granted, ...pending };
 }
 
-/** Issues a capability for each offer, or none if one is refused. They are not yet recorded. @throws StorageError */
+/**
+ * Issues a capability for each offer, without recording it. If one offer is refused, nothing is issued.
+ * @throws StorageError if a resource number cannot be stored.
+ */
 async function issueOffers(
   offers: readonly Offer[],
   request: CapabilityRequest,
@@ -111,7 +118,7 @@ async function issueOffers(
   return { ok: true, issued };
 }
 
-/** Returns when a capability that is requested now will expire. */
+/** Returns the expiry of a capability that is requested at `now`. */
 function requestedExpiry(
   { restrictions: { expires } }: CapabilityRequest,
   now: number,
@@ -151,10 +158,11 @@ function refuseOffers(
 }
 
 /**
- * Opens an approval for offers. It stores resource names, since capabilities are issued only once it is
- * approved.
+ * Opens an approval for offers. The approval stores resource names, since handles exist only once a capability
+ * is issued.
  *
- * @param id - The caller's id of the request. Repeating the same request under it opens no second approval.
+ * @param id - The caller's id of the request. Repeating the same request with the same id opens no second
+ *   approval.
  */
 async function openApproval(
   offers: readonly Offer[],
@@ -188,7 +196,7 @@ async function openApproval(
   }
 }
 
-/** Refuses a request if this caller has used its id for a different request that opened an approval. */
+/** Refuses a request if the caller has already used the same id for a different request that opened an approval. */
 async function refuseReusedId(
   request: CapabilityRequest,
   caller: Caller,
@@ -245,7 +253,7 @@ function approvalSubject(
     agent: { id: invoker },
     audience,
     purpose,
-    // If the request has its own `expires`, the hop enforces that.
+    // If the request has `expires`, the hop limits the lifetime further.
     lifetime: expires === undefined ? context.lifetime : context.issuer.maxLifetime,
     ...(resourceQuery === undefined ? {} : { query: JSON.stringify(resourceQuery) }),
   };

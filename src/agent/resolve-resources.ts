@@ -15,27 +15,26 @@ import { matches, readResourceQuery } from "./resources/filter.js";
 import type { Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
 import { nameOf, type Operation, type Skill, targetOf } from "./skill.js";
 
-/** The resources allowed by one authority: a capability, or a principal's own permissions. */
+/** The authority for a call: a capability, or a principal's own permissions. */
 interface ResourceAuthority {
   /** The scope for which the handles must have been made. */
   readonly scope: HandleScope;
-  /** The handles that the authority is limited to; absent if it has no such limit. */
+  /** The handles to which the authority is limited; absent if it has no such limit. */
   readonly limited?: readonly string[] | undefined;
   /** The permissions that the policy currently gives. */
   readonly permissions: readonly Permission[];
-  /** A query that resources must match as well; none unless given. */
+  /** A query that resources must match as well; none unless given. If `unknown`, no handle is allowed. */
   readonly query?: ResourceQuery | "unknown" | undefined;
 }
 
-// The caller chooses how many handles it names, so limit how many are reported.
+// A caller can name any number of handles, so limit the number of denials.
 const MAX_REPORTED = 16;
-/** Most handles opened at once. */
+/** Maximum number of handles that are opened at once. */
 const MAX_OPENED = 256;
 
-/** The source of resources, and the sealer of their handles. */
 type ResolveContext = Pick<AgentContext, "handles" | "resources">;
 
-/** The resources that a call may use, by handle, and the denials of all others. */
+/** The resources that a call may use, by handle, and the denials of the other handles. */
 export interface ResolvedResources {
   readonly resources: Map<string, Resource>;
   readonly denials: AgentDenial[];
@@ -70,12 +69,12 @@ export async function resolveResources(
   const others = limited.filter((handle) => !resources.has(handle));
   const rest = await resolve(asked, others, authority, context, others.length);
   for (const [handle, resource] of rest.resources) resources.set(handle, resource);
-  // A scoped call goes ahead if some of its resources are gone; only a call without any gets the reasons.
+  // A scoped call is allowed even if some of its resources are gone. A call without any resource is denied.
   if (resources.size === 0) denials.push(...rest.denials);
   return { resources, denials };
 }
 
-/** Resolves handles to resources, until too many of them are refused. */
+/** Resolves handles to resources. Stops after `maxDenials` denials. */
 async function resolve(
   asked: Operation | Skill,
   handles: readonly string[],
@@ -178,9 +177,10 @@ function policyDenial(operation: string): AgentDenial {
 }
 
 /**
- * Returns the query that a capability's resources must still match. It is checked if the grant says so, or if
- * the grant says nothing and the policy filters resources. `undefined` if there is nothing to check; `unknown`
- * if the ledger has no record of the capability, so that a lost ledger allows nothing.
+ * Returns the query that a capability's resources must still match. `recheck` of the grant says whether to
+ * check the query. If `recheck` is absent, the query is checked only if the policy filters resources.
+ * @returns `undefined` if there is nothing to check. `unknown` if the ledger has no record of the capability,
+ *   so that a lost ledger allows nothing.
  *
  * @param id - The capability's id.
  * @throws StorageError if the ledger cannot be read.

@@ -1,9 +1,9 @@
 import { isDeeperThan, type Json } from "../bytes/json.js";
 
-/** Maximum nesting depth of arrays and objects in a result, as in arguments. */
+/** Maximum nesting depth of arrays and objects in a result, the same as in arguments. */
 const MAX_NESTED = 256;
 
-/** A skill has run, but its result cannot be written as JSON. */
+/** Thrown if a skill has run, but its result cannot be written as JSON. */
 export class SkillResultError extends Error {
   override readonly name = "SkillResultError";
 }

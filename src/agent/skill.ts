@@ -16,17 +16,20 @@ type SkillReach = "named" | "scoped" | "none";
  */
 export interface SkillCall<Arguments = JsonObject> {
   readonly arguments: Arguments;
-  /** By handle: the resources that the arguments name; for a scoped skill, all those of the capability. */
+  /** The resources that the arguments name, by handle. For a scoped skill, all resources of the capability. */
   readonly resources: ReadonlyMap<string, Resource>;
-  /** The caller. */
+  /** The authenticated caller of the skill. */
   readonly caller: Caller;
-  /** The capability's principal; with ambient authority, the caller. */
+  /** The capability's principal; with ambient authority, the caller's principal. */
   readonly principal: string;
   /** Aborted when the result is no longer needed: the call was cancelled, timed out, or has been answered. */
   readonly signal: AbortSignal;
 }
 
-/** An operation on resources, performed by an issuing agent or by the code that it guards. */
+/**
+ * An operation on resources. An issuing agent performs it, or code outside the agent that asks the agent for
+ * clearance.
+ */
 export interface Operation {
   /** The operation that a capability must allow, such as `retrieve`. */
   readonly operation: string;
@@ -47,23 +50,23 @@ export interface Skill extends Operation {
   readonly tags?: readonly string[];
   readonly examples?: readonly string[];
   /**
-   * JSON Schema (2020-12) of its arguments, an object. A string that takes a handle has the format
+   * JSON Schema (2020-12) of the arguments, which are an object. A string that takes a handle has the format
    * `resource-handle`.
    */
   readonly input: { readonly [keyword: string]: Json };
-  /** JSON Schema (2020-12) of its result. */
+  /** JSON Schema (2020-12) of the result. */
   readonly output?: { readonly [keyword: string]: Json };
-  /** The skill's strongest effect. Without it, the skill counts as changing data. */
+  /** The skill's strongest effect. A skill without an effect is treated as one that changes data. */
   readonly effect?: SkillEffect;
   /**
    * Runs the skill. The caller learns only the message of a {@link SkillInputError}; other errors are logged.
-   * The result is converted to JSON at once, as by `JSON.stringify`. If that fails, so does the call, with an
-   * error saying that the skill has run.
+   * The result is converted to JSON at once, as by `JSON.stringify`. If the conversion fails, the call fails
+   * with an error that says that the skill has run.
    */
   run(call: SkillCall): Promise<Json>;
 }
 
-/** Thrown by a skill for arguments that its schema cannot exclude. The caller gets the message. */
+/** Thrown by a skill for arguments that its schema cannot exclude. The caller gets the error's message. */
 export class SkillInputError extends Error {
   override readonly name = "SkillInputError";
 }
@@ -79,14 +82,12 @@ type Rule = readonly [holds: (value: unknown) => boolean, expected: string];
 
 type Rules<Of> = { readonly [Name in keyof Of]-?: Rule };
 
-/** The type of each property of an operation. */
 const OPERATION_RULES: Rules<Operation> = {
   operation: [(name) => isText(name) && name !== "*", "the name of one operation"],
   reach: [isOneOf("named", "scoped", "none"), '"named", "scoped" or "none"'],
   target: [isAbsentOr(isOneOf("item", "collection")), '"item" or "collection"'],
 };
 
-/** The type of each property of a skill. */
 const SKILL_RULES: Rules<Skill> = {
   id: [(id) => isText(id) && ID.test(id), '1 to 64 letters, digits, "_", "." or "-"'],
   name: [isText, "a text"],
@@ -191,7 +192,7 @@ function isSchema(value: unknown): boolean {
   return isObject(value);
 }
 
-/** Returns the name in errors: a skill's id, or the operation's name. */
+/** Returns the name that errors use: a skill's id, or the operation's name. */
 export function nameOf(asked: Operation | Skill): string {
   return "id" in asked ? asked.id : asked.operation;
 }
@@ -201,7 +202,7 @@ export function targetOf({ reach, target = "item" }: Operation): "item" | "colle
   return reach === "none" ? "none" : target;
 }
 
-/** Returns the kind of resource of an operation; `none` for an unknown one. */
+/** Returns the kind of resource of an operation; `none` if the operation is unknown. */
 export function targetOfOperation(
   name: string,
   operations: ReadonlyMap<string, Operation>,

@@ -6,11 +6,14 @@ import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import { binaryV2Length, readBinaryV2, V2_VERSION } from "../macaroon/binary-v2.js";
 import { macaroonToText } from "../macaroon/write.js";
 
-/** Most candidate strings that one search verifies. */
+/** Maximum number of candidate strings that one search verifies. */
 export const MAX_CANDIDATES = 64;
-/** Most characters that one search verifies in total, since a token is hashed once for each link. */
+/**
+ * Maximum number of characters that one search verifies in total. To verify a token, it is hashed once for each
+ * link.
+ */
 const MAX_JUDGED = CAPABILITY_LIMITS.bytes * 8;
-/** One search parses at most this many possible beginnings of a macaroon. */
+/** Maximum number of possible beginnings of a macaroon that one search parses. */
 const MAX_BEGINNINGS = 1024;
 /** Bytes of the shortest possible identifier. */
 const MIN_IDENTIFIER_BYTES = 99;
@@ -27,15 +30,15 @@ const BRACE = 0x7b;
 /** The result of a search: `too_many` if the search exceeds its bounds. */
 export type SearchResult = "none" | "token" | "too_many";
 
-// One expression for each alphabet of base64; a run without "-", "_", "+" and "/" is found by the first. There
-// is no lower bound such as "{n,}": the engine would store a position for each character, and a run of some
-// megabytes would overflow its stack.
+// One expression for each alphabet of base64. The first expression also finds runs without "-", "_", "+" and
+// "/". The expressions have no lower bound such as "{n,}": the engine would store a position for each
+// character, and a run of some megabytes would overflow its stack.
 const RUNS: readonly RegExp[] = ["A-Za-z0-9_-", "A-Za-z0-9+/"].map(
   (alphabet) =>
     new RegExp(`(?<![${alphabet}])[${alphabet}]{${MIN_TOKEN_LENGTH}}[${alphabet}]*`, "g"),
 );
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([^u]))/g;
-/** Most levels of JSON escapes that a search resolves; each level is one pass over the string. */
+/** Maximum number of levels of JSON escapes that a search resolves; each level is one pass over the string. */
 const MAX_ESCAPE_LEVELS = 3;
 
 /**
@@ -43,8 +46,8 @@ const MAX_ESCAPE_LEVELS = 3;
  * each alphabet of base64, and behind three levels of JSON escapes (JSON in a JSON string in a JSON string).
  * The work is proportional to the length of the data, and at most {@link MAX_CANDIDATES} strings are verified.
  *
- * It finds tokens that were put in the wrong place by mistake, not tokens that their holder hides, for example
- * in hexadecimal or by encryption.
+ * The search finds tokens that were put in the wrong place by mistake. It does not find tokens that their
+ * holder hides, for example in hexadecimal or by encryption.
  */
 export class TokenSearch {
   readonly #isAuthentic: (token: string) => boolean;
@@ -159,7 +162,7 @@ function varintAt(bytes: Uint8Array, at: number): { readonly value: number; read
   return { value, end };
 }
 
-/** Resolves JSON escapes in a string, whether or not it is JSON. */
+/** Resolves JSON escapes in a string, which need not be JSON. */
 function unescaped(text: string): string {
   return text.replace(ESCAPE, (_, code: string | undefined, character: string | undefined) =>
     code === undefined ? (character ?? "") : String.fromCharCode(Number.parseInt(code, 16)),

@@ -135,7 +135,7 @@ function wrong(field: string, operator: string, expected: string, value: unknown
 
 /**
  * Reads an untrusted filter: at most 32 conditions, names of 256 characters, lists of 256 values, strings of
- * 1024 characters. The result shares no objects with `value`. Whether the fields exist is not checked.
+ * 1024 characters. Does not check that the fields exist. The result shares no objects with `value`.
  */
 export function readFilter(value: unknown): FilterReading {
   if (!isObject(value)) {
@@ -157,7 +157,7 @@ export function readFilter(value: unknown): FilterReading {
   return { ok: true, filter: structuredClone(value) as ResourceFilter };
 }
 
-/** Reads an untrusted query within the limits of {@link readFilter}. Whether its collection exists is not checked. */
+/** Reads an untrusted query within the limits of {@link readFilter}. Does not check that the collection exists. */
 export function readResourceQuery(value: unknown): ResourceQueryReading {
   if (!isObject(value)) {
     const message = `a resource query must be an object with a collection, not ${shown(value)}`;
@@ -189,18 +189,15 @@ function refused(path: string, message: string): QueryRefusal {
   return { ok: false, denial: invalidValue(path, message) };
 }
 
-/** Returns the path of a condition, as denials name it. */
 function fieldPath(field: string): string {
   return `filter.${field}`;
 }
 
-/** Denies a query for a collection that does not exist. */
 export function unknownCollection(name: string, known: readonly string[]): QueryDenial {
   const what = `there is no collection ${shown(name)}`;
   return unknownName("unknown_collection", "collection", what, name, known);
 }
 
-/** Denies a value of the wrong form. */
 function invalidValue(path: string, message: string): QueryDenial {
   return { code: "invalid_value", path, known: [], message };
 }
@@ -221,11 +218,11 @@ function unknownName(
   return { code, path, known, message: `${what}; known: ${shownList(known)}${hint}` };
 }
 
-/** Most UTF-16 code units of the name of a field or a collection. */
+/** Longest name of a field or a collection, in UTF-16 code units. */
 export const MAX_NAME_LENGTH = 256;
-/** Most UTF-16 code units of a string in a field or a condition. */
+/** Longest string in a field or a condition, in UTF-16 code units. */
 export const MAX_TEXT_LENGTH = 1024;
-/** Most UTF-8 bytes of a resource's name. */
+/** Longest name of a resource, in bytes of UTF-8. */
 export const MAX_RESOURCE_NAME_BYTES = 512;
 
 /** Returns whether a value can be a field's value: a scalar; a string may have at most 1024 code units. */

@@ -4,7 +4,7 @@ import type { Issuer } from "../../issuer/issuer.js";
 import { MAX_RESOURCE_NAME_BYTES } from "./filter.js";
 import type { ResourceNumbers } from "./resource-numbers.js";
 
-/** Converts resource names to handles and back: the issuer seals the number of each name. */
+/** Converts resource names to handles and back. A handle is the number of a name, sealed by the issuer. */
 export class ResourceHandles {
   readonly #issuer: Pick<Issuer, "openHandles" | "sealHandles">;
   readonly #numbers: ResourceNumbers;
@@ -31,7 +31,7 @@ export class ResourceHandles {
     return this.#numbers.numbersOf(names);
   }
 
-  /** Returns the name of each handle in a scope; omits handles of other capabilities. */
+  /** Returns the name of each handle in a scope; omits handles of other scopes. */
   async open(scope: HandleScope, handles: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const numbers = this.#issuer.openHandles(scope, handles);
     const names = await this.#numbers.namesOf([...numbers.values()]);
@@ -39,8 +39,8 @@ export class ResourceHandles {
   }
 
   /**
-   * Returns the handle of each name in a scope; none if the scope's key no longer exists. @throws As
-   * `numbersOf` does.
+   * Returns the handle of each name in a scope; an empty map if the scope's key no longer exists.
+   * @throws As {@link ResourceHandles.numbersOf} does.
    */
   async seal(scope: HandleScope, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const numbers = await this.numbersOf(names);
@@ -48,7 +48,7 @@ export class ResourceHandles {
   }
 }
 
-/** Returns the resource name of each handle; omits handles whose number has no name. */
+/** Maps each key of `numbers` to the value that `others` has for its number; omits keys without such a value. */
 export function composed(
   numbers: ReadonlyMap<string, number>,
   others: ReadonlyMap<number, string>,

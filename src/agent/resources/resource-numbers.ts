@@ -1,8 +1,8 @@
 import { randomBytes } from "../../bytes/random.js";
 
-/** Assigns each resource name a permanent number, the same in all capabilities. A handle is this number, sealed. */
+/** Assigns each resource name a permanent number, the same in all capabilities. A handle is the sealed number. */
 export interface ResourceNumbers {
-  /** Returns the number of each name. Resolves once new numbers are durable, so that a capability may name them. */
+  /** Returns the number of each name. Fulfilled once new numbers are durable, so that a capability may use them. */
   numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Returns the name of each number; numbers without a name are omitted. */
   namesOf(numbers: readonly number[]): Promise<ReadonlyMap<number, string>>;
@@ -12,15 +12,15 @@ export interface ResourceNumbers {
 export type RandomSource = (length: number) => Uint8Array;
 
 /**
- * Returns 53 random bits. Were numbers consecutive, a store restored from a backup could give a lost name's
- * number to another resource, which handles in old capabilities would then reach.
+ * Returns 53 random bits. With consecutive numbers, a store restored from a backup could reuse the number of a
+ * lost name for another resource. Handles in old capabilities would then name that other resource.
  */
 export function newResourceNumber(random: RandomSource): number {
   const bits = new DataView(Uint8Array.from(random(8)).buffer);
   return (bits.getUint32(0) >>> 11) * 2 ** 32 + bits.getUint32(4);
 }
 
-/** Numbers in memory. When the process ends, all handles become invalid. */
+/** Keeps the numbers in memory. When the process ends, all handles become invalid. */
 export class ResourceNumbersInMemory implements ResourceNumbers {
   readonly #numbers = new Map<string, number>();
   readonly #names = new Map<number, string>();
