@@ -27,10 +27,10 @@ const FILTER: Wording = {
 };
 
 /**
- * Parses conditions on the fields of resources, in the form of `--arg`. All conditions on a field must hold.
- * `<=` and `>=` compare numbers and strings, such as dates.
+ * Parses conditions on the fields of resources, in the form of `--arg`. If a field has several conditions, all
+ * of them must hold. `<=` and `>=` compare numbers and strings, such as dates.
  *
- * @throws CliError that shows the correct form.
+ * @throws CliError that shows the correct form of an expression.
  */
 export function readFilters(texts: readonly string[]): ResourceFilter {
   const combined = new Map<string, FieldCondition>();
@@ -66,8 +66,8 @@ export function readFilters(texts: readonly string[]): ResourceFilter {
 /**
  * Parses the arguments of an invocation, each `NAME=VALUE`.
  *
- * @param option - The option, for messages.
- * @throws CliError that shows the correct form.
+ * @param option - The option that has these arguments, for messages.
+ * @throws CliError that shows the correct form of an expression.
  */
 export function readArguments(
   texts: readonly string[],

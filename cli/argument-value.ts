@@ -1,13 +1,14 @@
 import { duplicateKey, type Json } from "../src/bytes/json.js";
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-// Matches strings, which are skipped, and numbers of a JSON text.
+// Matches the strings and the numbers of a JSON text. Strings match so that digits in them are not taken for
+// numbers.
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LOOKS_LIKE_JSON = /^["{[]/;
 
 /**
- * Parses a value as JSON, or else as a string. A value that begins like a JSON string, object or array but is
- * not valid JSON is refused, since that is nearly always a quoting mistake.
+ * Parses a value as JSON. A value that is not valid JSON is a string. If it begins like a JSON string, object
+ * or array, it is refused, since that is nearly always a quoting mistake.
  *
  * @param refuse - Returns the error for an invalid value.
  */
@@ -38,7 +39,7 @@ export function readValue(text: string, refuse: (problem: string, hint: string) 
   return Object.is(value, -0) ? 0 : value;
 }
 
-/** Returns whether a double represents a JSON number exactly. */
+/** Returns whether a double represents a number of a JSON text exactly. */
 function isExact(text: string): boolean {
   const held = Number(text);
   if (!Number.isFinite(held)) return false;
@@ -47,7 +48,7 @@ function isExact(text: string): boolean {
   return written.digits === kept.digits && written.exponent === kept.exponent;
 }
 
-/** Converts a decimal number to its shortest form of significant digits and a power of ten. */
+/** Splits a decimal number into its significant digits, without zeros at either end, and a power of ten. */
 function decimal(text: string): { digits: string; exponent: number } {
   const [, whole = "", fraction = "", power = ""] = NUMBER.exec(text) ?? [];
   const all = `${whole}${fraction.slice(1)}`.replace(/^0+/, "");

@@ -12,10 +12,10 @@ const CLOSED: Wording = {
 };
 
 /**
- * Parses closed lists of arguments: `to,amount` for every operation, `pay:to,amount` for one, `pay:` for an
- * empty list. Several expressions for one operation make one list.
+ * Parses closed lists of arguments: `to,amount` for every operation, `pay:to,amount` for the operation `pay`,
+ * `pay:` for an empty list. Several expressions for the same operation make one list.
  *
- * @throws CliError that says what to write instead.
+ * @throws CliError that shows a correct expression.
  */
 export function readClosedLists(texts: readonly string[]): NonNullable<Hop["arguments"]> {
   const lists = new Map<string, readonly string[]>();

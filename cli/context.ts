@@ -19,11 +19,11 @@ export interface Output {
   readonly isTerminal: boolean;
   /** The width of the terminal in characters, if known. */
   readonly columns?: number | undefined;
-  /** Writes all bytes synchronously. @returns The operating system's error, if there is one. */
+  /** Writes all bytes synchronously. @returns The operating system's error; `undefined` if all bytes were written. */
   write(bytes: Uint8Array): NodeJS.ErrnoException | undefined;
 }
 
-/** The parts of a process, or of a test, that a command line uses. */
+/** The parts of a process that a command line uses. A test supplies its own. */
 export interface Surroundings {
   readonly stdin: Input;
   readonly stdout: Output;
@@ -33,14 +33,17 @@ export interface Surroundings {
    * call, `stdin` must not be read, and `stdout` writes through the stream.
    */
   readonly stdio: () => Duplex;
-  /** The words that start this program wherever PATH leads: absolute paths of Node and of the script. */
+  /**
+   * The command that starts this program whatever the variable `PATH` contains: absolute paths of Node and of
+   * the script.
+   */
   readonly program: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
   /** The absolute path of the working folder; `undefined` if the folder has been removed. */
   readonly cwd: string | undefined;
   /** The user's home folder. */
   readonly userFolder: string;
-  /** Returns an AbortSignal, which the first signal to the process aborts instead of ending the process. */
+  /** Returns an AbortSignal. The first signal to the process then aborts it, instead of ending the process. */
   readonly untilStopped: () => AbortSignal;
 }
 

@@ -3,7 +3,8 @@
  *
  * - Data goes to standard output, messages to standard error.
  * - Every error says what is wrong and what to do about it, and has its own exit code.
- * - A refusal by `verify`, and an unrelated pair in `diff`, are answers and thus data.
+ * - If `verify` refuses a token, or `diff` finds that two tokens are unrelated, that is an answer and thus
+ *   data.
  */
 export const EXIT = {
   /** Done, or allowed. */
@@ -14,17 +15,17 @@ export const EXIT = {
   usage: 2,
   /** The token is not well-formed. */
   malformed: 3,
-  /** The token is not authentic, or not the one that the caller claims it is. */
+  /** The token is not authentic, or is not the token that the user claims it is. */
   notAuthentic: 4,
   /** The token is revoked, or the revocation list is too old to decide. */
   revoked: 5,
   /** There is no home, a file cannot be read, a store is locked, or the disk is full. */
   environment: 6,
-  /** Two cards differ: something is announced to end. */
+  /** Two cards differ: the newer one announces the end of something. */
   deprecating: 7,
-  /** Two cards differ: something that callers rely on is gone. */
+  /** Two cards differ: the newer one lacks something that clients rely on. */
   breaking: 8,
-  /** People must approve the request first, and have not decided yet. */
+  /** People must approve the request first, and have not yet decided. */
   pending: 9,
   /** A bug in this program. */
   fault: 70,
@@ -43,7 +44,7 @@ export interface CliErrorInit {
   readonly details?: { readonly [name: string]: unknown };
 }
 
-/** An error with the message and exit code for the user. */
+/** An error for the user, with its message and exit code. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly code: string;
@@ -73,7 +74,7 @@ export function environmentError(code: string, message: string, hint: string): C
 /**
  * Calls the library, and converts a `TypeError` to an error about the user's input.
  *
- * @param inFlags - Replaces property names in the message by flags.
+ * @param inFlags - Replaces the names of properties in the message by flags.
  */
 export function asUsage<T>(
   call: () => T,

@@ -4,7 +4,7 @@ import { readValue, splitList } from "./argument-value.js";
 import { type CliError, usageError } from "./exit.js";
 import { quoted, withoutTokens } from "./output.js";
 
-/** The words for an option's expressions in messages. */
+/** Words for messages about the expressions of one option. */
 export interface Wording {
   readonly option: string;
   readonly it: string;
@@ -17,7 +17,7 @@ export type ExpressionError = (problem: string, hint?: string) => CliError;
 
 /** An expression split at its operator. */
 export interface Expression {
-  /** Everything before the operator, as written; for hints. */
+  /** The text before the operator, as written; for hints. */
   readonly subject: string;
   readonly name: string;
   /** True if the name is in double quotes, so that it is taken literally. */
@@ -31,16 +31,16 @@ export interface Expression {
 export const OPERATOR: RegExp =
   /<=|>=|!=|==|=|<|>|(?<!\s)\s+not\s+in(?=[\s[]|$)|(?<!\s)\s+in(?=[\s[]|$)/;
 
-/** Operators that compare numbers, with their names in a hop. */
+/** Operators that compare numbers, and their names in a hop. */
 export const BOUNDS: Readonly<Record<string, "min" | "max">> = { "<=": "max", ">=": "min" };
 
-/** Matches a string in double quotes at the beginning. */
+/** Matches a string in double quotes at the beginning of a text. */
 export const QUOTED: RegExp = /^\s*("(?:[^"\\]|\\.)*")/;
 
-/** Matches the end of a name that belongs to another language's operator: `path~=x`, `path*=x`. */
+/** Matches a name that ends with a part of another language's operator: `path~=x`, `path*=x`. */
 const MISWRITTEN = /[~^$*:]$/;
 
-/** Returns a function that makes errors about an expression of an option. */
+/** Returns a function that makes errors about one expression of an option. */
 export function errorAbout({ option }: Wording, text: string): ExpressionError {
   return (problem, hint) => usageError(`${option} ${quoted(text)}: ${problem}`, hint);
 }
@@ -48,9 +48,9 @@ export function errorAbout({ option }: Wording, text: string): ExpressionError {
 /**
  * Splits an expression at its first operator.
  *
- * @param operators - Matches all operators that it may have.
- * @param before - The beginning of the whole expression, before `text`; for hints.
- * @throws CliError if it has no operator or no name, or an operator of another language.
+ * @param operators - Matches every operator that the expression may have.
+ * @param before - The part of the whole expression that comes before `text`; for hints.
+ * @throws CliError if the expression has no operator or no name, or has an operator of another language.
  */
 export function splitExpression(
   { forms }: Wording,
@@ -91,10 +91,11 @@ export function refuseOthers(expression: Expression): void {
 }
 
 /**
- * Reads the value after `=`. An unquoted value that looks like an operator or a pattern is refused: it would be
+ * Reads the value after `=`. An unquoted value that looks like an operator or a pattern is refused. It would be
  * compared literally, and no call would match it.
  *
- * @param instead - Returns how to write what a pattern probably means, if it can be written.
+ * @param instead - Returns a correct expression for the probable meaning of a pattern; `undefined` if there is
+ *   none.
  */
 export function equalValue(
   expression: Expression,
@@ -113,7 +114,8 @@ export function equalValue(
  * Reads a value as JSON, or as a string if it is not JSON. An unquoted value that looks like a pattern is
  * refused.
  *
- * @param instead - Returns how to write what a pattern probably means, if it can be written.
+ * @param instead - Returns a correct expression for the probable meaning of a pattern; `undefined` if there is
+ *   none.
  */
 export function valueFrom(
   { subject, operator, expressionError }: Expression,
@@ -157,7 +159,7 @@ export function scalarsFrom(expression: Expression): Scalar[] {
 /**
  * Combines two conditions on one name, both of which must hold.
  *
- * @param it - The kind of thing that has the name, for messages.
+ * @param it - The kind of thing that both conditions limit, for messages.
  */
 export function combine<Condition extends Scalar | object>(
   it: string,
@@ -172,7 +174,7 @@ export function combine<Condition extends Scalar | object>(
   for (const [operator, operand] of Object.entries(added)) {
     const before = joined.get(operator);
     if (before === undefined) joined.set(operator, operand);
-    // The bounds of `items`, or the operators of `each`.
+    // These are the bounds of `items`, or the operators of `each`.
     else if (isJsonObject(before) && isJsonObject(operand)) {
       joined.set(operator, combine(it, expressionError, before, operand));
     } else if (before !== operand || operator !== "optional") {

@@ -42,7 +42,7 @@ const HINTS: { readonly [Code in ClientErrorCode]: string } = {
 /**
  * Writes an error and its hint to standard error, and returns the exit code.
  *
- * @param command - The called command, for the hint: `proviso mint`.
+ * @param command - The command that failed, such as `proviso mint`; for the hint.
  */
 export function reportFailure(
   context: Context,
@@ -68,7 +68,7 @@ export function reportFailure(
 function failureOf(error: unknown): CliErrorInit {
   if (error instanceof CliError) {
     const { code, hint, exitCode, details } = error;
-    // The message quotes the command line, which may contain a token in the wrong place.
+    // The message quotes the command line. A user may have typed a token in the wrong place.
     const message = exitCode === EXIT.usage ? withoutTokens(error.message) : error.message;
     return { code, message, hint, exitCode, details };
   }
@@ -108,7 +108,7 @@ function usageFailure(error: CommanderError): CliErrorInit {
   return { ...shared, message, hint: withoutTokens(`did ${suggestion}`) };
 }
 
-/** Replaces messages of commander by plainer ones. */
+/** Returns a plainer message for an error of commander; `undefined` if commander's own message is plain. */
 function ownWords({ code, message }: CommanderError): Pick<CliErrorInit, "message"> | undefined {
   if (code === "commander.excessArguments") {
     const [, verb, most, given] =
@@ -132,7 +132,7 @@ function linesFrom(problems: unknown): string[] {
   return problems.map((problem: { readonly message?: unknown }) => String(problem.message));
 }
 
-/** Converts a ClientError for the user; an unusable URL is an error of usage. */
+/** Converts a ClientError to an error for the user. An unusable URL is a usage error. */
 function clientFailure({ code, message, origin }: ClientError): CliError {
   const hint = HINTS[code];
   if (code === "origin_foreign") return usageError(message, `--allow-origin ${origin} ${hint}`);

@@ -16,13 +16,13 @@ import { printable, say, sayOver } from "./output.js";
 import type { GlobalOptions } from "./verb.js";
 
 export interface HomeChoice extends GlobalOptions {
-  /** A file or a PostgreSQL URL; `proviso.db` in the home unless given. */
+  /** A file or a PostgreSQL URL. The default is `proviso.db` in the home. */
   readonly database?: string | undefined;
 }
 
 /**
- * Returns the files of the home: in `--home`, which commander also fills from `PROVISO_HOME`, or in the default
- * place.
+ * Returns the files of the home that `--home` names, or of the default home. Commander also fills `--home` from
+ * the variable `PROVISO_HOME`.
  */
 export function homeFor(context: Context, { home, database }: HomeChoice): HomeFiles {
   const { env } = context;
@@ -36,7 +36,7 @@ export function homeFor(context: Context, { home, database }: HomeChoice): HomeF
 }
 
 /**
- * Warns of a `~` that was not expanded. A shell expands it at the beginning of a word, but not in `--home=~/x`
+ * Warns of a `~` that was not expanded. A shell expands `~` at the beginning of a word, but not in `--home=~/x`
  * or in quotes.
  */
 function warnOfTilde(context: Context, path: string | undefined): void {
@@ -56,7 +56,7 @@ function defaultFolder({ env, userFolder: user }: Context, platform: NodeJS.Plat
   return join(data?.startsWith("/") ? data : join(user, ".local", "share"), "proviso");
 }
 
-/** Reads a complete home and its configuration. @throws HomeError */
+/** Finds a complete home, and reads its configuration. @throws HomeError */
 export function findHome(
   context: Context,
   options: HomeChoice,
@@ -76,13 +76,13 @@ export async function withHome<T>(
   return closing(await openHome({ folder, database, onLoading }), use);
 }
 
-/** An issuer for checking, and where its grants are listed. */
+/** An issuer that checks tokens, and the files of its home. */
 export interface Checker {
   readonly issuer: Issuer;
   readonly files: Pick<HomeFiles, "config">;
 }
 
-/** Opens only what checking needs of a home, and always closes it. */
+/** Opens only the parts of a home that checking needs, and always closes them. */
 export function withChecker<T>(
   context: Context,
   options: HomeChoice,
@@ -93,13 +93,13 @@ export function withChecker<T>(
   const keys = followKeyringFile(files.keyring);
   return withStores(files, async (database) => {
     const revocations = await openRevocationsOf(context, database);
-    // No token is checked twice.
+    // The process checks each token only once, so a cache would be useless.
     const settings = { name, grants, maxLifetime, cache: false } as const;
     return use({ files, issuer: createIssuer({ ...settings, keys, revocations }) });
   });
 }
 
-/** Opens the revocations of a home, whatever its key file contains, and always closes them. */
+/** Opens the revocations of a home, without reading its key file, and always closes them. */
 export function withRevocations<T>(
   context: Context,
   options: HomeChoice,
@@ -144,9 +144,10 @@ export function addDatabase(command: Command): void {
 }
 
 /**
- * Returns the location of a database: an absolute path, or a URL unchanged.
+ * Returns the location of a database: the absolute path of a file, or a URL unchanged.
  *
- * @throws CliError if it is neither. The message does not show it, since it may contain a password.
+ * @throws CliError if `text` is neither a path nor a PostgreSQL URL. The message does not quote it, since it
+ *   may contain a password.
  */
 export function databaseAt(context: Pick<Context, "cwd">, text: string): string {
   if (text === "") throw usageError("--database is empty", `name a file or ${FORM}`);
@@ -162,10 +163,13 @@ export function databaseAt(context: Pick<Context, "cwd">, text: string): string 
   }
 }
 
-/** Milliseconds until progress is shown. */
+/** Progress is shown after this many milliseconds. */
 const SOON = 1000;
 
-/** Shows on a terminal how much of a long revocation list has been read, and removes that line at the end. */
+/**
+ * Returns a function that shows, on a terminal, how much of a long revocation list has been read. It removes
+ * its line at the end.
+ */
 export function loadingShown(context: Pick<Context, "stderr">): (part: number) => void {
   const began = performance.now();
   let shown: number | undefined;

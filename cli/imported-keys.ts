@@ -8,10 +8,10 @@ import { readTextArgument } from "./token-argument.js";
 const HINT = "give what proviso keys export printed: a JWK, or a JWK Set";
 
 /**
- * Reads the root keys in a file written by `keys export`. None of them mints.
+ * Reads root keys from a file written by `keys export`. The keys that it returns check tokens, but do not mint.
  *
- * @param file - The file's name, with or without @, or `-` for standard input.
- * @throws CliError if it cannot be read or contains no such keys. Never shows a secret.
+ * @param file - The file's name, with or without a leading @, or `-` for standard input.
+ * @throws CliError if the file cannot be read or contains no root keys. The message never shows a secret.
  */
 export function readKeys(context: Context, file: string): readonly RootJwk[] {
   const source = file === "-" || file.startsWith("@") ? file : `@${file}`;
@@ -31,7 +31,7 @@ export function readKeys(context: Context, file: string): readonly RootJwk[] {
   const [first = null, ...others] = listed.map(
     (key: Json): Json => (isJsonObject(key) ? { ...key, key_ops: ["verify"] } : key),
   );
-  // A valid keyring needs one key that mints, which an export may not have.
+  // A valid keyring needs one key that mints. The exported keys may not include such a key.
   const signing = isJsonObject(first) ? { ...first, key_ops: ["sign", "verify"] } : first;
   const keyring = asUsage(() => importKeyring({ keys: [signing, ...others] }), HINT);
   if (keyring.service !== undefined) {
@@ -41,10 +41,10 @@ export function readKeys(context: Context, file: string): readonly RootJwk[] {
 }
 
 /**
- * Adds keys to a keyring. Keys that it already has do not change.
+ * Adds keys to a keyring. Keys that the keyring already has do not change.
  *
- * @param minting - The id of the key that mints from now on; unless given, the current one.
- * @throws CliError if a different key has the same id.
+ * @param minting - The id of the key that mints from now on; by default, the key that mints already.
+ * @throws CliError if the keyring has a different key with the same id.
  */
 export function withKeys(
   present: Keyring,

@@ -8,9 +8,9 @@ import { hopRows } from "./token-words.js";
 
 export interface CapabilityHistory {
   readonly capability: string;
-  /** The issuance; absent if the ledger does not go back that far. */
+  /** The issuance; `undefined` if the ledger does not go back that far. */
   readonly issuance: LedgerEvent | undefined;
-  /** The hops shown by invocations; absent if there was no invocation yet. */
+  /** The hops that invocations have shown; `undefined` if there has been no invocation. */
   readonly tree: DelegationNode | undefined;
   readonly revocations: readonly LedgerEvent[];
 }
@@ -48,11 +48,11 @@ interface Place {
   /** The position of the hop, from 1. */
   readonly number: number;
   readonly last: boolean;
-  /** The prefix of the lines. */
+  /** The prefix of every line. */
   readonly margin: string;
 }
 
-// Recursion is limited: a path has at most 32 links.
+// The recursion is bounded: a path has at most 32 links.
 function nodeLines(
   node: DelegationNode,
   { number, last, margin }: Place,
@@ -104,7 +104,7 @@ function nodeRows(
   return rows;
 }
 
-// Handles mean nothing to people; their number shows what was taken away.
+// Handles mean nothing to people. Their number shows how many of them each hop left.
 function shortRow(row: Row, { resourceHandles = [] }: Hop): readonly Row[] {
   const [label] = row;
   if (label === "nonce") return [];
@@ -140,7 +140,7 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
   const purpose = purposeOf(event);
   const parts = [
     at,
-    // All answers have the same length.
+    // "allowed" and "refused" have the same length.
     answer,
     kind.padEnd("registration".length),
     whoWords(event),
@@ -156,7 +156,7 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-/** Names the codes of a refusal, each with the hops and rules that it is about, as far as they are known. */
+/** Lists the codes of a refusal. After each code come the hops and rules that it concerns, if the ledger names them. */
 function whyWords({ codes = [], denials = [] }: LedgerEvent, paint: Paint): string {
   const words = codes.map((code) => {
     const places = denials
@@ -172,9 +172,12 @@ function whyWords({ codes = [], denials = [] }: LedgerEvent, paint: Paint): stri
   return words.join(", ");
 }
 
-/** Names the acting party and agent; for an operator's action also the party in whose place it was done. */
+/**
+ * Names the acting party and agent. For an operator's action, also names the party on whose behalf the operator
+ * acted.
+ */
 function whoWords({ principal, invoker, operator, capability }: LedgerEvent): string {
-  // Tokens without a principal, such as those of the gate for MCP, allow whoever holds them.
+  // Whoever holds a token without a principal may use it; the tokens of the MCP gate are an example.
   const unnamed = capability === undefined ? "an unknown caller" : "a holder of the token";
   const known = principal === undefined ? unnamed : printable(principal);
   if (operator === true) {
@@ -188,7 +191,7 @@ export function countWords(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Returns the reason given by the caller, or by the last hop that has a purpose. */
+/** Returns the purpose that the request names; otherwise the purpose of the last hop that has one. */
 function purposeOf({ purpose, path = [] }: LedgerEvent): string | undefined {
   return purpose ?? path.findLast(({ hop }) => hop?.purpose !== undefined)?.hop?.purpose;
 }

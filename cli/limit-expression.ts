@@ -33,33 +33,33 @@ const LIMIT: Wording = {
     "for one operation like pay:amount<=50, read:path under /data or send:bcc absent",
 };
 
-/** The keys of a hop that `--arg` sets. */
+/** The properties of a hop that `--arg` sets. */
 export type Limits = Pick<Hop, "constraints" | "operationConstraints">;
 
 /**
- * Parses limits on arguments. All limits on one argument must hold.
+ * Parses limits on arguments. If an argument has several limits, all of them must hold.
  *
  *     amount<=1000            at most
  *     amount>=1               at least
  *     currency in USD,EUR     one of
  *     to not in acc_1,acc_2   none of
- *     to=acc_456              exactly; or JSON, an object of operators included
+ *     to=acc_456              exactly this value; in JSON, also an object of operators
  *
- * With an operation and a colon before it, or `*:` for every operation, also:
+ * After an operation and a colon, or after `*:` for every operation, an expression can also be:
  *
  *     read:path under /data             this folder or below it
  *     fetch:url at https://*.a.example  a URL of these hosts
- *     send:subject begins with Report   a string that begins so; never for paths and URLs
- *     send:to each in a,b               an array whose elements are so
- *     send:to items<=3                  an array of so many elements
+ *     send:subject begins with Report   a string with this beginning; not for paths or URLs
+ *     send:to each in a,b               an array in which the limit `in a,b` holds for each element
+ *     send:to items<=3                  an array of at most 3 elements
  *     send:bcc absent                   left out
- *     list:?limit<=100                  left out, or so
+ *     list:?limit<=100                  left out, or at most 100
  *     pay:/to/iban=DE02                 an argument inside another
  *
- * Values that are valid JSON are parsed as JSON, all others are strings. A name or value that looks like an
+ * A value that is valid JSON is parsed as JSON; any other value is a string. A name or value that looks like an
  * operator or a pattern must be written as a JSON string.
  *
- * @throws CliError that says what to write instead.
+ * @throws CliError that shows a correct expression.
  */
 export function readLimits(texts: readonly string[]): Limits {
   const every = new Map<string, Constraint>();
@@ -84,7 +84,7 @@ export function readLimits(texts: readonly string[]): Limits {
   };
 }
 
-/** Parses a limit on an argument of every operation, for `constraints`. */
+/** Parses a limit that holds for every operation, for the property `constraints`. */
 function everyLimit(text: string, expressionError: ExpressionError): readonly [string, Constraint] {
   const options = { operators: ANY_OPERATOR };
   const expression = splitExpression(LIMIT, text, expressionError, options);
@@ -99,13 +99,13 @@ function everyLimit(text: string, expressionError: ExpressionError): readonly [s
   if (limit !== undefined) return [name, limit];
   const value = equalValue(expression, (pattern) => insteadOf(pattern, `*:${expression.subject}`));
   if (isScalar(value)) return [name, value];
-  // The operators are checked when the hop is brought into canonical form.
+  // The library checks the operators when it converts the hop to canonical form.
   if (isJsonObject(value)) return [name, value];
   const problem = "an argument is limited to one value, or by an object of operators";
   throw expressionError(problem, LIMIT.forms);
 }
 
-/** Parses a limit on an argument of one operation, for `operationConstraints`. */
+/** Parses a limit that holds for one operation, for the property `operationConstraints`. */
 function singleLimit(
   before: string,
   text: string,
@@ -131,7 +131,7 @@ function singleLimit(
   return [name, { ...operators, optional: true }];
 }
 
-/** Parses the part after `each`: a limit without a name. */
+/** Parses the limit that follows `each`, which has no name of its own. */
 function eachLimit({ subject, name, expressionError }: Expression, text: string): ElementOperators {
   const found = ANY_OPERATOR.exec(` ${text}`);
   const isFirst =
@@ -147,7 +147,7 @@ function eachLimit({ subject, name, expressionError }: Expression, text: string)
   return limit === null || typeof limit !== "object" ? { in: [limit] } : limit;
 }
 
-/** Parses an operator of `operationConstraints`, other than `absent` and `each`, with its operand. */
+/** Parses a limit that `operationConstraints` allows, other than `absent` and `each`. */
 function operandLimit(expression: Expression): ArgumentConstraint {
   refuseOthers(expression);
   const { subject, operator, expressionError } = expression;
@@ -172,7 +172,7 @@ function operandLimit(expression: Expression): ArgumentConstraint {
   }
 }
 
-/** Parses an operator that `constraints` has too, other than `=`; `undefined` for any other. */
+/** Parses an operator that `constraints` allows, other than `=`. Returns `undefined` for any other operator. */
 function scalarLimit(expression: Expression): Constraint | undefined {
   const { subject, operator, rest, expressionError } = expression;
   const bound = BOUNDS[operator];
@@ -186,7 +186,7 @@ function scalarLimit(expression: Expression): Constraint | undefined {
   return undefined;
 }
 
-/** Parses a string. A number or a word of JSON is taken literally. */
+/** Parses a string. A number, `true`, `false` or `null` is taken literally, as a string. */
 function textFrom(
   expression: Expression,
   instead: (pattern: string) => string | undefined,
@@ -215,7 +215,7 @@ function countFrom({ subject, rest, expressionError }: Expression): {
   return bound === undefined ? { min: count, max: count } : { [bound]: count };
 }
 
-/** Returns how to write what a pattern with one `*` at its end probably means. */
+/** Returns a correct expression for the probable meaning of a pattern with `*` at its end. */
 function insteadOf(pattern: string, subject: string): string | undefined {
   if (/^(https?|wss?):\/\//.test(pattern)) return `${subject} at ${pattern.replace(/\/?\*+$/, "")}`;
   const [, folder, start] = /^(?:([^*]*)\/\*+|([^*]+)\*)$/.exec(pattern) ?? [];

@@ -8,10 +8,14 @@ import type {
 import type { Scalar } from "../src/caveats/scalar.js";
 import { escapedJson, quoted } from "./output.js";
 
-// Neither "*" nor a last ":", which --arg takes for a pattern and for an operator of other languages.
+// Strings of these characters need no quotes. Without quotes, `--arg` takes "*" for a pattern, and ":" at the
+// end for an operator of another language.
 const BARE = /^[A-Za-z0-9_./@+-]+$/;
 
-/** Writes limits on arguments as expressions of `--arg`, which `readLimits` reads as the same limits. */
+/**
+ * Writes limits on arguments as expressions of `--arg`. `readLimits` converts the expressions back to the same
+ * limits.
+ */
 export function limitExpressions(
   constraints: NonNullable<Hop["operationConstraints"]>,
 ): readonly string[] {
@@ -27,12 +31,12 @@ export function closedListExpression(operation: string, names: readonly string[]
   return `${word(operation)}:${names.map(word).join(",")}`;
 }
 
-/** Writes names with commas between, as `--op` reads them. */
+/** Writes names separated by commas, as `--op` reads them. */
 export function nameList(names: readonly string[]): string {
   return names.map(word).join(",");
 }
 
-/** Writes each part of a limit as what stands before and behind the name of the argument. */
+/** Writes each part of a limit as two strings: one before the name of the argument, and one after it. */
 function endsOf(limit: ArgumentConstraint): readonly (readonly [mark: "" | "?", end: string])[] {
   if (limit === null || typeof limit !== "object") return [["", `=${scalar(limit)}`]];
   if (limit.absent === true) return [["", " absent"]];
@@ -72,7 +76,10 @@ function itemEnds({ min, max }: ItemsLimit): readonly string[] {
   ];
 }
 
-/** Writes every combination of the parts, since a list of URLs stands for all combinations of theirs. */
+/**
+ * Writes a URL for every combination of scheme, host and port. `readUrls` converts such a list back to the same
+ * limit.
+ */
 function urlEnd({ schemes, hosts, ports, path = "" }: UrlLimit): string {
   const folder = path === "/" ? "" : path;
   const urls = schemes.flatMap((scheme) =>
@@ -90,7 +97,7 @@ function scalar(value: Scalar): string {
   return typeof value === "string" ? word(value) : escapedJson(value);
 }
 
-/** Writes a string as it is where that is read as this very string, else in quotes. */
+/** Writes a string without quotes if it is read as the same string; otherwise with quotes. */
 function word(text: string): string {
   return BARE.test(text) && !isJson(text) ? text : quoted(text);
 }

@@ -9,13 +9,14 @@ const LINGER = 1000;
 /** Exit codes by signal. SIGHUP is sent when the terminal is closed. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-// The exit code until the command is done: a command that ends without an answer has not allowed anything.
+// A command that ends without an answer must not look like a permission, so the exit code is a failure until
+// then.
 process.exitCode = EXIT.fault;
 void run(process.argv.slice(2), {
   stdin: standardInput,
   stdout: standardOutput(1, () => process.stdout.columns),
   stderr: standardOutput(2, () => process.stderr.columns),
-  // Loaded on demand, since Node's streams slow down the start.
+  // The streams are created on demand, since Node's streams slow down the start.
   stdio: () =>
     process
       .getBuiltinModule("node:stream")
@@ -27,7 +28,7 @@ void run(process.argv.slice(2), {
   untilStopped,
 }).then((code) => {
   process.exitCode = code;
-  // Work left running by a module of skills must not keep the process alive.
+  // A skills module may have left work running, which must not keep the process alive.
   setTimeout(() => process.exit(), LINGER).unref();
   if (process.connected) process.disconnect?.();
 });
@@ -41,8 +42,8 @@ function workingFolder(): string | undefined {
 }
 
 /**
- * Returns a signal that is aborted by the first signal to the process, or when the parent process of an IPC
- * channel is gone. A second signal ends the process at once; after the command is done, a timer does.
+ * Returns an AbortSignal. It is aborted by the first signal to the process, or when the parent process at the
+ * other end of an IPC channel is gone. A second signal ends the process at once.
  */
 function untilStopped(): AbortSignal {
   const stop = new AbortController();

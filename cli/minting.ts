@@ -48,7 +48,7 @@ export function mintCapability(
       `these limits contradict each other (${empty.join(", ")}): nothing is allowed`,
     );
   }
-  // A token that is revoked before it is printed is useless.
+  // Refuse to print a token that an existing revocation already covers.
   const [entry] = revocations.find({
     links: [],
     capability: minted.id,

@@ -1,10 +1,13 @@
 import { isErrno } from "../src/system/error-code.js";
 import { CliError, environmentError } from "./exit.js";
 
-/** Matches Node's message for a missing package. For a missing file, the message has a path instead. */
+/**
+ * Matches Node's message for a missing package. The message for a missing file contains a path instead of a
+ * package.
+ */
 const NOT_FOUND = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[a-z\d][^/'\\:]*)[/']/i;
 
-/** Returns the error about a package that is not installed, if that is the cause of an error. */
+/** Returns the error about a package that is not installed; `undefined` if `error` has another cause. */
 export function missingPackage(error: unknown): CliError | undefined {
   if (error instanceof CliError) return undefined;
   const missed = missedBy(error);

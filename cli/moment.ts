@@ -14,7 +14,7 @@ const EXAMPLES =
  * Parses a time: a duration from now, or an RFC 3339 timestamp with a time zone.
  *
  * @param option - The name of the option.
- * @throws CliError that shows the correct form.
+ * @throws CliError that shows the correct form of a time.
  */
 export function momentFrom(option: string, text: string, now: number): Date {
   const timeError = (problem: string, hint = EXAMPLES): Error =>
@@ -38,7 +38,7 @@ export function momentFrom(option: string, text: string, now: number): Date {
       throw timeError("there is no such time");
     }
     const offset = (Number(hours) * 60 + Number(minutes)) * 60 * 1000 * (sign === "-" ? -1 : 1);
-    // A fraction only matters for the library's rounding to a second.
+    // The library rounds to whole seconds, so it only matters whether there is a fraction.
     milliseconds = whole - offset + (/[1-9]/.test(fraction) ? 1 : 0);
   }
   const moment = new Date(milliseconds);

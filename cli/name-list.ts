@@ -3,9 +3,10 @@ import { usageError } from "./exit.js";
 import { quoted } from "./output.js";
 
 /**
- * Reads names with commas between. A name with a comma, or in which white space at an end counts, stands in double quotes.
+ * Reads names separated by commas. A name that contains a comma, or begins or ends with white space, must be in
+ * double quotes.
  *
- * @throws CliError if what stands in quotes is not a JSON string.
+ * @throws CliError if a part in double quotes is not a JSON string.
  */
 export function readNames(option: string, texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) =>

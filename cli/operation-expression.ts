@@ -3,17 +3,17 @@ import { readValue } from "./argument-value.js";
 import { type ExpressionError, OPERATOR, QUOTED } from "./expression.js";
 import { withoutTokens } from "./output.js";
 
-/** Matches the operators that only limits on a single operation's arguments have. */
+/** Matches the operators that need an operation in front of the limit. */
 const WORD_OPERATOR =
   /(?<!\s)\s+(?:under|at|begins\s+with)(?=\s|$)|(?<!\s)\s+each(?=[\s<>=]|$)|(?<!\s)\s+absent\s*$|(?<!\s)\s+items(?=\s*[<>=!])/;
 
-/** The operators that are words. */
+/** The operators of {@link WORD_OPERATOR}. */
 export const WORDS: readonly string[] = ["absent", "at", "begins with", "each", "items", "under"];
 
-/** Matches any operator of a limit. */
+/** Matches every operator of a limit. */
 export const ANY_OPERATOR: RegExp = new RegExp(`${OPERATOR.source}|${WORD_OPERATOR.source}`);
 
-/** An expression, split into its operation and the rest. */
+/** An expression, split into its operation and the remaining text. */
 export interface Split {
   /** The operation, or `*` for every operation; absent if none is written. */
   readonly operation?: string;
@@ -22,7 +22,7 @@ export interface Split {
   readonly rest: string;
 }
 
-/** Splits off an operation: the part before the first colon, if that comes before the first operator. */
+/** Splits off the operation: the part before the first colon, if the colon comes before the first operator. */
 export function splitOperation(text: string, expressionError: ExpressionError): Split {
   const quotedName = /^\s*"(?:[^"\\]|\\.)*"\s*:(?!=)/.exec(text)?.[0];
   if (quotedName !== undefined) {
@@ -35,7 +35,7 @@ export function splitOperation(text: string, expressionError: ExpressionError): 
   const head = text.slice(0, found.index);
   const colon = head.indexOf(":");
   const after = head.slice(colon + 1).trim();
-  // In "to:=x", the colon belongs to an operator of other languages.
+  // In "to:=x", the colon is a part of another language's operator.
   if (colon === -1 || (after === "" && found[0] === "=")) return { before: "", rest: text };
   if (after.includes(":") && !/^\??\s*"/.test(after)) {
     const last = head.lastIndexOf(":");

@@ -5,13 +5,14 @@ import { environmentError } from "./exit.js";
 
 export { escapedJson, printable } from "../src/display/printable.js";
 
-// Output: data and messages, colours, rows, and strings from tokens or files made safe to display. A terminal
-// acts on control characters, and direction marks change how text reads, so both are always escaped.
+// Writes data and messages, colours and rows, and makes strings from tokens or files safe to display. Control
+// characters make a terminal act, and direction marks change the order in which text is displayed. Both are
+// always escaped.
 
 /**
  * Writes data to standard output, synchronously and completely.
  *
- * @throws CliError if it cannot be written. A reader that has closed the pipe is not an error.
+ * @throws CliError if the data cannot be written. If the reader has closed the pipe, that is not an error.
  */
 export function printData({ stdout }: Context, text: string): void {
   const failure = write(stdout, text);
@@ -26,7 +27,7 @@ export function printLine(context: Context, line: string): void {
   printData(context, `${line}\n`);
 }
 
-/** Formats a JSON document: on one line, or indented for a terminal. */
+/** Writes a JSON document to standard output. */
 export function printJson(context: Context, value: unknown): void {
   printLine(context, escapedJson(value));
 }
@@ -36,7 +37,7 @@ export function say({ stderr }: Context, line: string): void {
   write(stderr, `${line}\n`);
 }
 
-/** Replaces the last message, on the same line of a terminal. */
+/** Writes a message over the last message, on the same line of a terminal. */
 export function sayOver({ stderr }: Pick<Context, "stderr">, text: string): void {
   write(stderr, `\r${text}`);
 }
@@ -45,7 +46,7 @@ function write(output: Output, text: string): NodeJS.ErrnoException | undefined 
   return output.write(Buffer.from(text, "utf8"));
 }
 
-/** Prints a verb's answer: one JSON document with `--json`, otherwise lines for people. */
+/** Prints the answer of a verb: one JSON document with `--json`, otherwise lines for people. */
 export function printAnswer(
   context: Context,
   { json }: { readonly json?: boolean },
@@ -64,33 +65,32 @@ export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}...` : text;
 }
 
-// Longer than a kid or a handle, and shorter than any encoded signature.
+// Matches a run of characters that is longer than any key id or handle, and shorter than any encoded signature.
 const TOKEN_LIKE = /[A-Za-z0-9_+/=-]{41,}/g;
 
-/** Shortens everything that could be a token or a key to its first characters. */
+/** Shortens every run of characters that could be a token or a key to its first 8 characters. */
 export function withoutTokens(text: string): string {
   return text.replace(TOKEN_LIKE, (run) => `${run.slice(0, 8)}...`);
 }
 
-/** Functions that add colours for one stream, or do nothing if colours are not wanted. */
+/** Functions that add colours. If the stream gets no colours, they return the text unchanged. */
 export type Paint = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow", (text: string) => string>
 >;
 
 /**
- * Returns colours for standard output, only on a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them
- * off; otherwise `FORCE_COLOR` turns them on.
+ * Returns the colours for standard output. `NO_COLOR` (with any value) or `TERM=dumb` turns colours off;
+ * otherwise `FORCE_COLOR` turns them on; otherwise a terminal has colours.
  */
 export function stdoutPaint({ env, stdout }: Context): Paint {
   return paintIf(wantsColour(env, stdout.isTerminal));
 }
 
-/** Returns colours for standard error, by the same rules. */
+/** Returns the colours for standard error, by the same rules as {@link stdoutPaint}. */
 export function stderrPaint({ env, stderr }: Context): Paint {
   return paintIf(wantsColour(env, stderr.isTerminal));
 }
 
-/** Returns whether a stream gets colours. */
 export function wantsColour(env: Context["env"], terminal: boolean): boolean {
   if (isSet(env["NO_COLOR"])) return false;
   const forced = env["FORCE_COLOR"];
@@ -104,7 +104,7 @@ function isSet(value: string | undefined): value is string {
 
 function paintIf(colour: boolean): Paint {
   const paint = (format: keyof Paint) => (text: string) =>
-    // The rules above decide about colours; Node would check its own stream.
+    // `wantsColour` has decided already; Node would check its own stream.
     colour ? styleText(format, text, { validateStream: false }) : text;
   return {
     bold: paint("bold"),
@@ -115,7 +115,7 @@ function paintIf(colour: boolean): Paint {
   };
 }
 
-/** A label and a value. Both are safe to display. */
+/** A label and a value, both of which are safe to display. */
 export type Row = readonly [label: string, text: string];
 
 /** Formats rows in two columns. */

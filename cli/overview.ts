@@ -54,10 +54,10 @@ function afterCommands(width: number): string {
 }
 
 /**
- * Adds the help of the program itself. Verbs do not load this file.
+ * Adds the help of the program as a whole.
  *
  * @param width - The width of the help in characters.
- * @param json - True if the version is requested as JSON.
+ * @param json - True if the user requests the version as JSON.
  */
 export function describe(program: Command, width: number, json: boolean): void {
   program

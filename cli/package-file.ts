@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 
 /**
- * Returns the URL of a file in the command's package, whether run from source in `cli/` or from the build in
- * `cli/dist/`.
+ * Returns the URL of a file in this package, whether the program runs from the source in `cli/` or from the
+ * build in `cli/dist/`.
  *
- * @param path - Relative to the package's folder. Files made by the build are in `dist/`.
+ * @param path - The path, relative to the package's folder. The build writes its files to `dist/`.
  */
 export function packageFile(path: string): URL {
   const folder = ["./", "../"]

@@ -1,5 +1,5 @@
-// The command line. In this folder, main.ts is the process, and verbs/ has one file for each verb; the other
-// files are shared by several verbs: homes, tokens as arguments, words for people, errors and exit codes.
+// Runs a command line. main.ts in this folder is the process, and verbs/ has one file for each verb. Several
+// verbs share the other files: homes, tokens as arguments, words for people, errors and exit codes.
 
 import { Command, CommanderError, Help, Option } from "commander";
 import type { Context, Surroundings } from "./context.js";
@@ -9,7 +9,7 @@ import { refuseRepeats } from "./verb.js";
 import { VERBS } from "./verbs.js";
 
 /**
- * Runs one command line, using only the given context.
+ * Runs one command line. It uses the process only through `surroundings`.
  *
  * @param words - The words after the program's name.
  * @returns The exit code.
@@ -28,7 +28,8 @@ export async function run(words: readonly string[], surroundings: Surroundings):
     verb = verbIn(args);
     if (verb === "verify") assertHelpAlone(args);
     const program = await buildProgram(context, verb, args);
-    // Called by the shells' scripts. The words may be anything, so commander must not parse them.
+    // The shells' completion scripts make this call. Its words may be anything, so commander must not parse
+    // them.
     if (args[0] === "__complete") {
       const { candidates } = await import("./completion/candidates.js");
       for (const line of candidates(program, args.slice(1))) printData(context, `${line}\n`);
@@ -49,13 +50,13 @@ export async function run(words: readonly string[], surroundings: Surroundings):
   return context.exitCode;
 }
 
-/** Returns the words before `--`; those after it may be another program's. */
+/** Returns the words before `--`. The words after `--` may belong to another program. */
 function own(words: readonly string[]): readonly string[] {
   const end = words.indexOf("--");
   return end === -1 ? words : words.slice(0, end);
 }
 
-/** Replaces words that people try first by their equivalents here. */
+/** Replaces words that newcomers often try by the equivalent words of this program. */
 async function usualWords(words: readonly string[]): Promise<readonly string[]> {
   const [first, ...others] = words;
   if (first === "-V" || first === "version") return ["--version", ...others];
@@ -64,7 +65,8 @@ async function usualWords(words: readonly string[]): Promise<readonly string[]> 
   return [...others, "--help"];
 }
 
-// Exit code 0 of `verify` means allowed, so a "token" such as --help must not result in 0.
+// Refuses `verify` with --help and further words. Exit code 0 of `verify` means allowed, so a word such as
+// --help in the place of a token must not result in 0.
 function assertHelpAlone(args: readonly string[]): void {
   if (!args.some((word) => word === "-h" || word === "--help") || args.length === 2) return;
   throw usageError(
@@ -73,7 +75,7 @@ function assertHelpAlone(args: readonly string[]): void {
   );
 }
 
-// Otherwise, help on an unknown verb would be an error without a message.
+// Refuses an unknown verb, with a message that commander would not give.
 async function assertVerb(word: string): Promise<void> {
   if (Object.hasOwn(VERBS, word)) return;
   const { didYouMean } = await import("./unknown-name.js");
@@ -99,7 +101,7 @@ async function buildProgram(
     .exitOverride()
     .configureOutput({
       writeOut: (text) => printData(context, text),
-      // Errors are reported by reportFailure, with their hints.
+      // reportFailure reports errors, with their hints.
       writeErr: () => {},
       getOutHelpWidth: () => helpWidth(context),
       getOutHasColors: () => false,
@@ -126,27 +128,30 @@ async function buildProgram(
   return program;
 }
 
-/** Returns the width of the help: that of the terminal, or COLUMNS, within readable limits. */
+/**
+ * Returns the width of the help in characters: the variable COLUMNS, or the width of the terminal, within
+ * readable limits.
+ */
 function helpWidth({ env, stdout }: Context): number {
   const { COLUMNS: columns = "" } = env;
   const wanted = /^\d{1,4}$/.test(columns) ? Number(columns) : (stdout.columns ?? 80);
   return Math.min(Math.max(wanted, 40), 100);
 }
 
-/** Formats a verb for the list: its name with its arguments, or with the verbs below it. */
+/** Formats a verb for the list of verbs: its name with its arguments, or with its subcommands. */
 function termOf(command: Command): string {
   const below = command.commands.map((child) => child.name());
   const names = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );
   if (below.length === 0) return [command.name(), ...names].join(" ");
-  // A verb that has options itself also works without a verb below it.
+  // A verb with options of its own also works without a subcommand.
   const choice = [...below, ...names].join("|");
   const isWhole = names.length === 0 && command.options.length > 0;
   return `${command.name()} ${isWhole ? `[${choice}]` : choice}`;
 }
 
-/** Returns the verb of a command line; `undefined` if it requests help on the whole program. */
+/** Returns the verb of a command line; `undefined` if every verb must be loaded. */
 function verbIn(args: readonly string[]): string | undefined {
   for (let i = 0; i < args.length; i++) {
     const word = args[i] ?? "";
@@ -159,21 +164,24 @@ function verbIn(args: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Most characters of a term that has its text beside it; a longer term has it below. */
+/**
+ * Longest term, in characters, that has its description beside it. The description of a longer term is below
+ * the term.
+ */
 const LONGEST_TERM = 28;
-/** Fewest characters of width for the texts, so that the terminal does not break lines. */
+/** Smallest width of the descriptions, in characters. In a narrower terminal, lines would break. */
 const NARROWEST_TEXT = 20;
 const INDENTS = 4;
 
 const usual = new Help();
 
-/** Returns the width of the column of terms; the texts keep at least their minimum. */
+/** Returns the width of the column of terms. The descriptions keep at least {@link NARROWEST_TEXT}. */
 function padWidth(command: Command, help: Help): number {
   const room = (help.helpWidth ?? 80) - INDENTS - NARROWEST_TEXT;
   return Math.min(usual.padWidth(command, help), LONGEST_TERM, room);
 }
 
-/** Formats a term with its text beside it, or below it if the term is too long. */
+/** Formats a term with its description beside it, or below it if the term is too long. */
 function formatItem(term: string, width: number, text: string, help: Help): string {
   const format = (left: string): string =>
     Help.prototype.formatItem.call(help, left, width, text, help);

@@ -29,7 +29,7 @@ const TOKEN_ADVICE: { readonly [Code in TokenErrorCode]?: string } = {
   utf8_invalid: "give the token as text: base64url or JSON",
 };
 
-/** Returns the hint for an unreadable token, by the code of the `TokenError`. */
+/** Returns the hint for an unreadable token, by the code of its `TokenError`. */
 export function adviceForToken(code: string): string {
   return adviceIn(TOKEN_ADVICE, code) ?? MALFORMED;
 }
@@ -51,7 +51,7 @@ const DENIAL_ADVICE: { readonly [Code in DenialCode]?: string } = {
   too_many_hops: "ask for a token that may be handed on further",
 };
 
-/** Returns the hint for a denial; `undefined` if the denial's message says everything. */
+/** Returns the hint for a denial; `undefined` if the message of the denial suffices. */
 export function adviceForDenial({ code, rule = "" }: ReceivedDenial): string | undefined {
   if (code === "token_malformed" || code === "token_too_large") return adviceForToken(rule);
   if (code === "grant_denied" && rule === "operations") {
@@ -60,7 +60,7 @@ export function adviceForDenial({ code, rule = "" }: ReceivedDenial): string | u
   return adviceIn(DENIAL_ADVICE, code);
 }
 
-/** Returns a table's entry for a code, which may be any string from another party. */
+/** Returns the entry of a table for a code. Another party may have chosen the code, so it can be any string. */
 export function adviceIn(
   advice: { readonly [code: string]: string },
   code: string,
@@ -68,7 +68,7 @@ export function adviceIn(
   return Object.hasOwn(advice, code) ? advice[code] : undefined;
 }
 
-/** Returns the exit code of a refusal, from its first denial. */
+/** Returns the exit code of a refusal, by the code of its first denial. */
 export function exitForDenial(code: string): ExitCode {
   switch (code) {
     case "token_malformed":
@@ -84,7 +84,7 @@ export function exitForDenial(code: string): ExitCode {
     case "revoked":
     case "revocation_stale":
       return EXIT.revoked;
-    // The same code as when the command notices this in the card before calling.
+    // The command returns the same exit code if it finds in the card that there is no such skill.
     case "skill_unknown":
       return EXIT.usage;
     default:
@@ -95,7 +95,7 @@ export function exitForDenial(code: string): ExitCode {
 const MAX_SHOWN = 300;
 
 /**
- * Formats a refusal with every reason.
+ * Formats a refusal with all its reasons.
  *
  * @param adviceFor - Returns the hint for a denial, if there is one.
  */
@@ -112,7 +112,7 @@ export function refusalLines<Denial extends ReceivedDenial>(
   ];
 }
 
-/** Says with which arguments a call would be allowed, for each token on its own. */
+/** Says with which arguments a call would be allowed. Each token has a line of its own. */
 function remedyLines(denials: readonly ReceivedDenial[]): string[] {
   const byToken = new Map<string, Set<string>>();
   for (const { capability, remedy } of denials) {
@@ -124,7 +124,7 @@ function remedyLines(denials: readonly ReceivedDenial[]): string[] {
 }
 
 function remedyWords(remedy: NonNullable<ReceivedDenial["remedy"]>): string {
-  // A pointer of one segment without escapes is the name of an argument.
+  // A pointer of one segment without escapes is shown as the name of an argument.
   const name = printable(remedy.pointer.replace(/^\/([^/~]+)$/, "$1"));
   if (remedy.kind === "remove_argument") return `without ${name}`;
   return `with ${name}=${cut(escapedJson(remedy.value), MAX_SHOWN)}`;
@@ -136,7 +136,7 @@ function denialLines(denial: ReceivedDenial, hint: string | undefined, paint: Pa
   const where = place.filter((part) => part !== undefined).join(", ");
   const lines = [`  ${paint.bold(printable(code))}${where === "" ? "" : `  ${where}`}`];
   lines.push(`    ${printable(message)}`);
-  // Left out if the message contains them already, as most do.
+  // A value that the message already contains is left out.
   const rows = Object.entries({ expected, actual, nearest }).flatMap(([label, value]): Row[] =>
     value === undefined || isSaid(message, value)
       ? []

@@ -6,15 +6,15 @@ import { readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
 import { collect, toText } from "./verb.js";
 
-/** The purpose for which a verb takes restrictions. */
+/** The restrictions that a verb accepts. */
 interface Restrictions {
-  /** The keys that have flags in this verb; all with a flag unless given. */
+  /** The properties of a hop that the verb has flags for. The default is every property with a flag. */
   readonly keys?: readonly HopKey[];
-  /** The help of a flag in this verb, if it differs from the table's. */
+  /** Help texts of flags, by property, where this verb's text differs from the table's. */
   readonly help?: { readonly [Key in HopKey]?: string };
 }
 
-/** Adds a flag to a verb for each key of a hop that has one. */
+/** Adds a flag to a verb for each property of a hop that has a flag. */
 export function addRestrictions(command: Command, { keys, help = {} }: Restrictions = {}): Command {
   for (const [key, { kind, form, help: words }] of flagsOf(keys)) {
     command.addOption(withParser(new Option(form, help[key] ?? words), kind));
@@ -24,7 +24,7 @@ export function addRestrictions(command: Command, { keys, help = {} }: Restricti
 
 function withParser(option: Option, kind: Flag["kind"]): Option {
   if (kind === "count") return option.argParser(toCount);
-  // `refuseRepeats` recognizes a repeatable option by its `collect`.
+  // `refuseRepeats` recognizes a repeatable option by the parser `collect`.
   const isRepeated = ["list", "limits", "closed-lists"].includes(kind);
   return isRepeated ? option.argParser(collect) : option.argParser(toText);
 }
@@ -37,8 +37,8 @@ function flagsOf(keys: readonly HopKey[] = HOP_KEYS): readonly (readonly [HopKey
 }
 
 /**
- * Converts the options to a hop. Parsers are only loaded for given options, so that a plain attenuation starts
- * faster. Durations are kept, since the library reads them; `moments` converts them to times.
+ * Converts the options to a hop. A parser is loaded only if its option is given, so that an attenuation with
+ * few options starts faster. Durations are kept, since the library reads them, unless `moments` is true.
  *
  * @throws CliError if an expression or a time is invalid.
  */
@@ -68,7 +68,10 @@ export async function restrictionsFrom(
   return hop;
 }
 
-/** Returns the flag of a key, such as `--not-before` for `notBefore`; the key itself if it has none. */
+/**
+ * Returns the flag for a property of a hop, such as `--not-before` for `notBefore`; the property itself if it
+ * has no flag.
+ */
 export function flagOf(key: HopKey): string {
   return HOP_RULES[key].flag?.form.split(" ", 1).join() ?? key;
 }
@@ -80,10 +83,10 @@ async function timeFrom(option: string, text: string, moments: boolean): Promise
 }
 
 /**
- * Makes a token. If it would be too large, throws an error that names the flags.
+ * Makes a token. If the token would be too large, throws an error that names the flags.
  *
- * @param what - What the flags contain; the beginning of a sentence.
- * @param flags - The flags that can be shortened.
+ * @param what - The contents of the flags; the beginning of a sentence.
+ * @param flags - The flags that the user can shorten.
  */
 export function withinSize<T>(call: () => T, what: string, flags: string): T {
   try {

@@ -16,7 +16,7 @@ export interface ServiceKeysOptions extends GlobalOptions {
   readonly reveal?: boolean;
 }
 
-/** Derives the keys for one service and writes them to the chosen place, for `keys service`. */
+/** Derives the keys for one service, and writes them to the destination that the options name. */
 export function giveServiceKeys(
   context: Context,
   options: ServiceKeysOptions,
@@ -48,10 +48,10 @@ export function giveServiceKeys(
 }
 
 /**
- * Returns the service that keys are for.
+ * Returns the service to which the keys belong.
  *
  * @param file - The name of the file in messages.
- * @throws CliError if they are root keys.
+ * @throws CliError if the keys are root keys.
  */
 export function assertServiceKeys(file: string, { service }: Keyring): string {
   if (service !== undefined) return service;
@@ -60,7 +60,7 @@ export function assertServiceKeys(file: string, { service }: Keyring): string {
   throw usageError(`${quoted(file)} does not have a service's keys`, hint);
 }
 
-/** Creates the file. If it exists, it is replaced only if it has keys of the same service. */
+/** Creates the key file. An existing file is replaced only if it has keys of the same service. */
 function put(file: string, own: Keyring): void {
   try {
     createKeyringFile(file, own);

@@ -4,10 +4,10 @@ import type { Input, Output } from "./context.js";
 
 const STDIN = 0;
 
-// A stream may be a pipe that another process has made non-blocking.
+// Milliseconds between two tries. A standard stream may be a pipe that another process has made non-blocking.
 const RETRY_MILLISECONDS = 5;
 
-/** Standard input. It is read synchronously, since a command has nothing else to do meanwhile. */
+/** Standard input. It is read synchronously, since a command has nothing else to do while it waits. */
 export const standardInput: Input = {
   get isTerminal() {
     return isTerminal(STDIN);
@@ -28,7 +28,7 @@ export const standardInput: Input = {
 };
 
 /**
- * Returns standard output (1) or standard error (2), written synchronously and completely. Node's own streams
+ * Returns standard output (1) or standard error (2). Each write is synchronous and complete. Node's own streams
  * report a full disk too late to change the exit code, and slow down the start.
  */
 export function standardOutput(fd: 1 | 2, columns: () => number | undefined): Output {
@@ -55,7 +55,7 @@ export function standardOutput(fd: 1 | 2, columns: () => number | undefined): Ou
   };
 }
 
-/** Returns whether a stream is a terminal. Node's code for terminals is only loaded if it may be one. */
+/** Returns whether a stream is a terminal. Loads Node's code for terminals only if the stream may be a terminal. */
 function isTerminal(fd: number): boolean {
   try {
     if (!fstatSync(fd).isCharacterDevice()) return false;
@@ -65,7 +65,7 @@ function isTerminal(fd: number): boolean {
   return process.getBuiltinModule("node:tty").isatty(fd);
 }
 
-/** Blocks for a while, for the rare non-blocking standard stream. */
+/** Blocks the process, so that a non-blocking stream can become ready. */
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

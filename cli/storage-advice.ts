@@ -35,7 +35,7 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
 
 export function adviceForStorage({ code, path }: StorageError): string {
   const advice = ADVICE[code];
-  // A key file is replaced, never written in place.
+  // A key file is replaced by a new file, which needs permission for the folder.
   const place = code === "key_file_unwritable" ? dirname(path) : path;
   return typeof advice === "string" ? advice : advice(shellWord(place));
 }

@@ -8,10 +8,10 @@ import { CliError, EXIT, environmentError, usageError } from "./exit.js";
 import { say, withoutTokens } from "./output.js";
 import { tokenIn, tokensIn } from "./token-text.js";
 
-// Far larger than any macaroon.
+// No macaroon is nearly this large.
 const MAX_BYTES = 1024 * 1024;
 
-/** The reason why a file cannot be read, and a hint, by the code of the system's error. */
+/** For each error code of the operating system: the reason for which a file cannot be read, and a hint. */
 const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOENT: ["there is no such file", "check the name"],
   ENOTDIR: ["a part of its path is not a folder", "check the name"],
@@ -21,17 +21,17 @@ const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string
   ENAMETOOLONG: ["the name is too long", "give a token as it is, without @"],
 };
 
-/** The help for a token argument, the same in every verb. */
+/** The help for a token argument, which is the same in every verb. */
 export const TOKEN_HELP =
   "the token, @FILE (@FILE:2 for the second in it), or - for standard input (as when it is left out)";
 
 /**
- * Returns the token of an argument: the word itself, the contents of a file for `@FILE`, one of several tokens
- * in it for `@FILE:2`, or standard input for `-` and for an absent argument. Removes what people leave around a
- * token; see {@link tokenIn}.
+ * Returns the token of an argument. The argument is the token itself, `@FILE` for the contents of a file,
+ * `@FILE:2` for the second token in a file, or `-` for standard input; standard input is also the default.
+ * Removes quotes and other text around the token; see {@link tokenIn}.
  *
- * @throws CliError if there is nothing to read, it cannot be read, or it is obviously not a token.
- * @throws TokenError if it is binary, or too long for any token.
+ * @throws CliError if there is no input, if the input cannot be read, or if it is obviously not a token.
+ * @throws TokenError if the input is binary, or too long for any token.
  */
 export function readTokenArgument(
   context: Context,
@@ -43,8 +43,8 @@ export function readTokenArgument(
 }
 
 /**
- * Like {@link readTokenArgument}, for a macaroon of any kind. A file or standard input may also contain its
- * bytes, such as lnd's `admin.macaroon`.
+ * Reads an argument as {@link readTokenArgument} does, for a macaroon of any kind. A file or standard input may
+ * also contain the bytes of a macaroon, such as lnd's `admin.macaroon`.
  *
  * @throws As {@link readTokenArgument} does.
  */
@@ -54,7 +54,7 @@ export function readMacaroonArgument(context: Context, argument: string | undefi
 }
 
 /**
- * Like {@link readTokenArgument}, but returns all tokens of the argument.
+ * Reads an argument as {@link readTokenArgument} does, but returns all its tokens.
  *
  * @throws As {@link readTokenArgument} does.
  */
@@ -73,12 +73,12 @@ export function readTextArgument(context: Context, argument: string, what: strin
 
 interface ReadText {
   readonly text: string;
-  /** Which of several tokens, counted from 1. */
+  /** The number of the chosen token, counted from 1. */
   readonly choice?: number;
   readonly source?: string;
 }
 
-/** The treatment of binary input: it is refused, or converted to base64url. */
+/** The treatment of binary input: an error, or conversion to base64url. */
 type Binary = "refused" | "base64url";
 
 function readText(
@@ -111,7 +111,7 @@ function readText(
   return { text, source: `@${path}`, choice };
 }
 
-/** Splits off the number after a file's name, unless a file with the whole name exists. */
+/** Splits off the number after a file's name, unless there is a file with the whole name. */
 function chosenIn(
   context: Context,
   given: string,
@@ -122,9 +122,10 @@ function chosenIn(
 }
 
 /**
- * Runs a function that parses the token of an argument, and adds the file's name to its error.
+ * Calls a function that parses the token of an argument. If the function throws, adds the file's name to the
+ * error.
  *
- * @param otherwise - The name if the token is not from a file; none unless given.
+ * @param otherwise - The name to add if the token does not come from a file; by default, none is added.
  */
 export function namingSource<T>(
   argument: string | undefined,
@@ -157,9 +158,9 @@ function notToken(message: string, hint: string | undefined): CliError {
 }
 
 /**
- * Returns both tokens of a verb with two.
+ * Returns the two tokens of a verb that takes two.
  *
- * @throws CliError also if both are from standard input.
+ * @throws CliError as {@link readTokenArgument} does, and if both tokens would come from standard input.
  */
 export function readTokenArguments(
   context: Context,
@@ -189,7 +190,7 @@ function fileText(path: string, name: string, binary: Binary): string {
   }
 }
 
-/** Reads a source, without surrounding white space. Errors of the system name the source. */
+/** Reads a text, and removes white space at both ends. An error of the operating system gets the source's name. */
 function textFrom(name: string, read: (chunk: Uint8Array) => number, binary: Binary): string {
   const chunk = Buffer.alloc(64 * 1024);
   const chunks: Buffer[] = [];

@@ -6,15 +6,15 @@ import { environmentError, usageError } from "./exit.js";
 import { escapedJson, printAnswer, printable, say } from "./output.js";
 import { toText } from "./verb.js";
 
-/** The destination of a verb's tokens. */
+/** The options for the output of a verb that prints tokens. */
 export interface TokenOutput {
   readonly json?: boolean;
   readonly output?: string;
 }
 
 /**
- * Adds `--output` to a verb that prints tokens. With `>` instead, the shell would empty the file before the
- * verb reads it.
+ * Adds `--output` to a verb that prints tokens. With `>`, the shell would empty the file before the verb has
+ * read it.
  */
 export function addOutput(command: Command): Command {
   return command.option(
@@ -25,10 +25,10 @@ export function addOutput(command: Command): Command {
 }
 
 /**
- * Prints tokens, one per line, or the document with `--json`; or writes them to the file named by `--output`,
- * replacing its contents.
+ * Prints tokens, one per line; with `--json`, prints the document. With `--output`, writes the tokens to the
+ * named file instead, and replaces its contents.
  *
- * @throws CliError if the file cannot be written; it is then unchanged.
+ * @throws CliError if the file cannot be written. The file is then unchanged.
  */
 export async function printTokens(
   context: Context,

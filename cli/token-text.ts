@@ -1,16 +1,17 @@
-// Extracts tokens from what usually surrounds them: a header's value, quotes, JSON written by this command, or
-// a file with one token on each line.
+// Extracts tokens from the text around them, such as the name in a header's value, quotes, or JSON written by
+// this command. A file may also have one token on each line.
 
 import { isJsonObject, type Json } from "../src/bytes/json.js";
 import { CliError, EXIT } from "./exit.js";
 
 /**
- * Returns the token in a string that contains more: quotes around it, `Bearer` before it, JSON written by this
- * command, or several tokens, one per line. The library and HTTP only accept a bare token.
+ * Returns the token in a string that contains more: quotes, `Bearer` before the token, JSON written by this
+ * command, or several tokens, one per line. The library and HTTP accept only a token without such text.
  *
- * @param choice - Which of several tokens, counted from 1.
- * @param source - The beginning of a choice in hints, such as `@tokens`.
- * @throws CliError if there are several and none is chosen, or fewer than the chosen number.
+ * @param choice - The number of the wanted token, counted from 1.
+ * @param source - The source's name, such as `@tokens`, for hints about the choice.
+ * @throws CliError if there are several tokens and `choice` is absent, or if there are fewer than `choice`
+ *   tokens.
  */
 export function tokenIn(text: string, choice?: number, source = "@FILE"): string {
   const tokens = tokensIn(text);
@@ -27,9 +28,9 @@ export function tokenIn(text: string, choice?: number, source = "@FILE"): string
 }
 
 /**
- * Returns the tokens in a text, as {@link tokenIn} finds them.
+ * Returns the tokens in a text. It extracts them as {@link tokenIn} does.
  *
- * @returns At least one string, which is empty if there is no token.
+ * @returns At least one string. If there is no token, the only string is empty.
  */
 export function tokensIn(text: string): readonly string[] {
   if (text.startsWith("{") || text.startsWith("[")) {
@@ -42,14 +43,14 @@ export function tokensIn(text: string): readonly string[] {
 }
 
 /**
- * Matches the beginning of a macaroon in base64. The continuation line of a token that was broken into lines
- * does not match.
+ * Returns whether a line begins with a macaroon in base64. If a token was broken into several lines, its
+ * further lines do not match.
  */
 function beginsToken(line: string): boolean {
   return /^(?:Ag[E-L]|MDAx)/.test(bare(line));
 }
 
-/** Returns the tokens in JSON written by this command: a single one, or a list of capabilities. */
+/** Returns the tokens in JSON written by this command: a single token, or a list of capabilities. */
 function heldBy(text: string): readonly string[] | undefined {
   let value: Json;
   try {

@@ -22,11 +22,11 @@ import type { Scalar } from "../src/caveats/scalar.js";
 import { seenFromNow } from "./moment.js";
 import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from "./output.js";
 
-// Contains no "*", and does not end in ":": --arg would read these as a pattern, and as an operator of other
-// languages.
+// Strings that need no quotes. They contain no "*", which --arg reads as a pattern, and do not end in ":",
+// which --arg reads as another language's operator.
 const BARE = /^[A-Za-z0-9_.:/@+-]*[A-Za-z0-9_./@+-]$/;
 
-/** Most handles shown in full, and how many are shown of a longer list. */
+/** Longest list of handles that is shown in full, and the number of handles shown of a longer list. */
 const [MOST_HANDLES, FIRST_HANDLES] = [6, 3];
 
 export function hopRows(hop: Hop, now: number): Row[] {
@@ -68,7 +68,7 @@ function rowsOf(label: string, words: KeyWords, now: number): Row[] {
   }
 }
 
-/** Formats a set. A long list of handles is shortened, since handles mean nothing to people. */
+/** Formats a set. A long list of handles is shortened, since people cannot read handles. */
 function setText(label: string, items: readonly string[]): string {
   if (label !== HOP_RULES.resourceHandles.label || items.length <= MOST_HANDLES) {
     return items.map(word).join(", ");
@@ -115,7 +115,10 @@ function argumentDomainText(argument: string, domain: ArgumentDomain): string {
     : argumentText(argument, limit);
 }
 
-/** Describes what an authority leaves of one operation: a text for each limit, and for the closed list. */
+/**
+ * Describes the arguments that an authority allows for one operation: a text for each limit, and a text for the
+ * closed list.
+ */
 export function operationTexts({ limited, closed }: OperationAuthority): readonly string[] {
   const limits = [...limited].map(([argument, domain]) => argumentDomainText(argument, domain));
   if (closed === undefined) return limits;
@@ -165,12 +168,13 @@ function scalar(value: Scalar): string {
   return typeof value === "string" ? word(value) : escapedJson(value);
 }
 
-// Unquoted if --arg would read it as exactly this string, otherwise quoted.
+// Writes a string without quotes if --arg would read it as the same string; otherwise with quotes.
 function word(text: string): string {
   return BARE.test(text) && !isJson(text) ? text : quoted(text);
 }
 
-// Quoted if it contains a colon, which --arg would read as the end of an operation.
+// Writes the name of an argument. A name with a colon is quoted, because --arg would read the part before the
+// colon as an operation.
 function argumentName(name: string): string {
   return name.includes(":") ? quoted(name) : word(name);
 }
@@ -184,7 +188,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Formats the links of a macaroon as a tree, with the first one at the top. */
+/** Formats the links of a macaroon as a tree, from the first link at the top. */
 export function renderLinks(macaroon: InspectedMacaroon, paint: Paint, now: number): string[] {
   const { links } = macaroon;
   if (links.length === 0) return ["no hops: nothing was taken away"];
@@ -213,12 +217,12 @@ function linkRows(link: InspectedLink, now: number): Row[] {
   return rows;
 }
 
-/** Formats bytes as a quoted string if they are UTF-8, otherwise as base64url. */
+/** Formats bytes as a quoted string if they are UTF-8, otherwise in hexadecimal. */
 export function rawText(raw: RawBytes): string {
   return raw.text === undefined ? `hex ${raw.hex ?? ""}` : quoted(raw.text);
 }
 
-/** Describes a new token in one line, for standard error. Never contains the token. */
+/** Describes a new token in one line, for standard error. The line never contains the token. */
 export function summaryLine(token: string): string {
   const { capability, authority, revocationId } = inspect(token);
   const { expires } = authority;

@@ -3,7 +3,7 @@ import { nearest } from "../src/checks/nearest.js";
 import type { Keyring } from "../src/issuer/keyring.js";
 import { type CliError, usageError } from "./exit.js";
 
-/** Returns a hint with the name that was probably meant; `otherwise` if none is similar. */
+/** Returns a hint that names the most similar known name; `otherwise` if none is similar. */
 export function didYouMean(
   name: string,
   known: readonly string[],
@@ -21,8 +21,8 @@ export function unknownKey(kid: string, keyring: Keyring): CliError {
 }
 
 /**
- * Returns the real cause of an error: commander reports a missing required option before an unknown one,
- * although the unknown one may be the required one misspelt.
+ * Returns the real cause of an error. Commander reports that a required option is missing before it reports an
+ * unknown option. The unknown option may be the required one, misspelt.
  */
 export function realCause(error: unknown, program: Command, args: readonly string[]): unknown {
   if (!(error instanceof CommanderError)) return error;

@@ -8,9 +8,9 @@ const FORMS =
   "or several with commas between";
 
 /**
- * Parses the URLs of a limit: one, or several separated by commas.
+ * Parses the URLs of a limit, separated by commas.
  *
- * @throws CliError that says what to write instead.
+ * @throws CliError that shows a correct URL.
  */
 export function readUrls({ rest, expressionError }: Expression): UrlLimit {
   const read = readWrittenUrls(splitList(rest).map(unquoted), FORMS);

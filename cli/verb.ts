@@ -4,18 +4,18 @@ import { usageError } from "./exit.js";
 import { say } from "./output.js";
 import { didYouMean } from "./unknown-name.js";
 
-/** Options of every verb, which may stand before or after its name. */
+/** Options of every verb. On the command line, they may come before or after the verb. */
 export interface GlobalOptions {
   readonly home?: string | undefined;
   readonly json?: boolean;
-  /** `false` with `--no-color`. */
+  /** False if `--no-color` is given. */
   readonly color?: boolean;
 }
 
 /**
- * Returns the action of a verb.
+ * Returns the function that commander calls for a verb.
  *
- * @param run - Called with the options of the verb and of the program, then the verb's arguments.
+ * @param run - Called with the options of the verb and of the program, then with the verb's arguments.
  */
 export function act<Options extends object, Words extends readonly (string | undefined)[]>(
   context: Context,
@@ -26,7 +26,7 @@ export function act<Options extends object, Words extends readonly (string | und
   };
 }
 
-/** Makes a verb with others below it, such as `keys`, list its objects if it is called without one of them. */
+/** Lets a verb with subcommands, such as `keys`, list its objects if it is called without a subcommand. */
 export function listsAlone<Options extends GlobalOptions>(
   verb: Command,
   context: Context,
@@ -42,8 +42,8 @@ export function listsAlone<Options extends GlobalOptions>(
 }
 
 /**
- * Returns the options of a verb with a configuration. `--home` overrides the configuration; the environment
- * does not.
+ * Returns the options of a verb that reads a configuration. The configuration's home takes precedence over the
+ * variable `PROVISO_HOME`, but not over the flag `--home`.
  */
 export function flagsBefore<Options extends GlobalOptions>(command: Command): Options {
   const options = command.optsWithGlobals<Options>();
@@ -51,7 +51,7 @@ export function flagsBefore<Options extends GlobalOptions>(command: Command): Op
   return named ? options : { ...options, home: undefined };
 }
 
-/** Adds examples, which work in this order, to the end of a command's help. */
+/** Adds examples to the end of a command's help. The examples work if they are run in this order. */
 export function addExamples(command: Command, lines: readonly string[], title = "Examples"): void {
   const text = lines.map((line) => `  $ ${line}`).join("\n");
   command.addHelpText("after", `\n${title}:\n${text}`);
@@ -68,8 +68,8 @@ export function toText(value: string): string {
 }
 
 /**
- * Makes every option that takes one value refuse a second one. Commander would silently use the last, and
- * `verify --op delete --op retrieve` would only judge one operation.
+ * Makes every option with a single value refuse a second value. Commander would silently use the last value:
+ * `verify --op delete --op retrieve` would check only `retrieve`.
  */
 export function refuseRepeats(command: Command): void {
   for (const option of command.options) {

@@ -1,15 +1,13 @@
 import type { Command } from "commander";
 import type { Context } from "./context.js";
 
-/** A file in `verbs/`. */
+/** The exports of a file in `verbs/`. */
 export interface VerbModule {
   /** Adds the verb to the program. */
   define(program: Command, context: Context): void;
 }
 
-/**
- * The verbs by name. Each is loaded on demand, since narrowing a token needs no store.
- */
+/** The verbs by name. Each verb is loaded on demand, so that narrowing a token does not load the stores. */
 export const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   init: () => import("./verbs/init.js"),
   keys: () => import("./verbs/keys.js"),

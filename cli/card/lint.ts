@@ -7,7 +7,7 @@ import { addCardOptions, type CardOptions } from "../remote/options.js";
 import { act, addExamples, toText } from "../verb.js";
 import { CARD_HELP, type CardText, readCardText } from "./text.js";
 
-/** Characters shown before and after the place of a finding. */
+/** Numbers of characters shown before and after the place of a finding. */
 const [BEFORE, AFTER] = [24, 48];
 
 interface Options extends CardOptions {
@@ -84,14 +84,14 @@ function render(card: CardText, findings: readonly CardFinding[], paint: Paint):
     const place = `${printable(card.name)}:${line}:${column}`;
     const title = `${place}: ${colour(severity)} ${code}: ${printable(message)}`;
     const excerpt = excerptAt(lines[line - 1] ?? "", column);
-    // Show the card's text once if several findings are at one place.
+    // If several findings have the same place, show the card's text there only once.
     const isShown = excerpt !== "" && place !== before;
     before = place;
     return isShown ? [title, `  ${paint.dim(printable(excerpt))}`] : [title];
   });
 }
 
-/** Returns the text around a place, since a card is often one long line. */
+/** Returns the part of a line around a column. A card is often one long line. */
 function excerptAt(line: string, column: number): string {
   const start = Math.max(0, column - 1 - BEFORE);
   const end = Math.min(line.length, column - 1 + AFTER);

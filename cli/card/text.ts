@@ -1,4 +1,4 @@
-// Texts of cards and registries, for the verbs that check and compare them.
+// Reads the texts of cards and registries, for the verbs that check and compare them.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { duplicateKey, type Json, outlineJson, quotedName } from "../../src/bytes/json.js";
@@ -12,14 +12,14 @@ import { say } from "../output.js";
 import { fetchCardText } from "../remote/client.js";
 import type { CardOptions } from "../remote/options.js";
 
-/** The help for the argument of every verb that also accepts a card from a file. */
+/** The help for the argument `card`, in every verb that also accepts a card from a file. */
 export const CARD_HELP = "a file, - for standard input, or the address of an agent or of its card";
 
 /** The name of standard input in messages. */
 export const STDIN = "standard input";
 
 export interface CardText {
-  /** The URL or file, for messages. */
+  /** The URL, the file or {@link STDIN}, for messages. */
   readonly name: string;
   readonly text: string;
 }
@@ -33,7 +33,7 @@ export function isAddress(argument: string): boolean {
  * Reads a card: from the network if the argument begins with `https://` or `http://`, otherwise as {@link
  * cardFileText} does.
  *
- * @throws CliError if the card cannot be read, or is too large.
+ * @throws CliError if the card cannot be read or is too large.
  */
 export async function readCardText(
   context: Context,
@@ -48,11 +48,11 @@ export async function readCardText(
 /**
  * Reads a card from a file, or from standard input for `-`.
  *
- * @throws CliError if it cannot be read, is not UTF-8, or is larger than a card may be.
+ * @throws CliError if the card cannot be read, is not UTF-8, or is larger than `MAX_CARD_BYTES`.
  */
 export function cardFileText(context: Context, argument: string): CardText {
   if (argument === "") throw usageError("the name of the card is empty", "name a file or a URL");
-  // A URL without a scheme, or with another one, gets its own message.
+  // A URL without a scheme, or with a scheme other than HTTP and HTTPS, gets its own message.
   const isLikeAddress = /^[\w.-]+:(\/\/|\d+)/.test(argument);
   if (isLikeAddress && !existsSync(absolutePath(context, argument))) readAddress(argument);
   return fileText(
@@ -62,14 +62,14 @@ export function cardFileText(context: Context, argument: string): CardText {
   );
 }
 
-/** Parses a card. @throws CliError if the text is not JSON, or an object has a duplicate property. */
+/** Parses a card. @throws CliError if the text is not JSON, or if an object in it has a duplicate property. */
 export function jsonIn({ name, text }: CardText): Json {
   const cardError = (what: string): CliError => {
     const hint = `proviso card lint ${name === STDIN ? "-" : name} shows where`;
     const message = `${name}: ${what}`;
     return new CliError({ code: "card_malformed", message, exitCode: EXIT.malformed, hint });
   };
-  // Checked before parsing; no card comes near this size.
+  // JSON.parse would fail on text that is nested much deeper. No real card is nested nearly so deep.
   if (outlineJson(text).depth > 10_000) throw cardError("it is nested too deep");
   let value: Json;
   try {
@@ -83,10 +83,10 @@ export function jsonIn({ name, text }: CardText): Json {
 }
 
 /**
- * Reads a file of at most the size of a card, or standard input for `-`.
+ * Reads a file, or standard input for `-`.
  *
  * @param hint - The hint if the file cannot be read.
- * @throws CliError if it cannot be read, is not UTF-8, or is larger.
+ * @throws CliError if the text cannot be read, is not UTF-8, or is larger than `MAX_CARD_BYTES`.
  */
 export function fileText(context: Context, argument: string, hint: string): CardText {
   const name = argument === "-" ? STDIN : argument;
@@ -125,7 +125,7 @@ function fileBytes(path: string): Uint8Array | undefined {
   }
 }
 
-/** Reads to the end, or one byte beyond the limit, since the size of a pipe is unknown. */
+/** Reads all bytes, but stops one byte past the limit. The size of a pipe is not known in advance. */
 function allBytes(read: (chunk: Uint8Array) => number): Uint8Array {
   const bytes = Buffer.alloc(MAX_CARD_BYTES + 1);
   let length = 0;

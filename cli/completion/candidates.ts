@@ -1,11 +1,11 @@
-// The possible next words of a command line.
+// Finds the possible next words of a command line.
 
 import type { Argument, Command, Option } from "commander";
 
 /**
- * Returns the possible words at the end of a command line, in the form that the shells' scripts read: one per
- * line, followed by a tab and a description if there is one. A line that begins with a colon names something
- * that the shell completes by itself: `:directories`, `:files`, or `:token` for files after an @.
+ * Returns the possible last words of a command line, in the form that the shells' scripts read: one word per
+ * line. If a word has a description, a tab and the description follow. A line that begins with a colon names
+ * something that the shell completes by itself: `:directories`, `:files`, or `:token` for files after an @.
  *
  * @param program - The program with all its verbs.
  * @param words - The words after the program's name; the last one may be incomplete. Bash passes `--to=v2` as
@@ -48,14 +48,14 @@ function startingWith(word: string, lines: readonly string[]): readonly string[]
   return lines.filter((line) => line.startsWith(":") || line.startsWith(word));
 }
 
-/** Finds an option that takes a value by one of its spellings. */
+/** Finds the option with a flag. Returns `undefined` if the option takes no value. */
 function optionIn(program: Command, command: Command, flag: string): Option | undefined {
   const options = optionsOf(program, command);
   const found = options.find(({ long, short }) => flag === long || flag === short);
   return found?.required || found?.optional ? found : undefined;
 }
 
-// Every command accepts the program's options, except for its version.
+// Every command accepts the program's own options, except `--version`.
 function optionsOf(program: Command, command: Command): readonly Option[] {
   const own = command.createHelp().visibleOptions(command);
   if (command === program) return own;

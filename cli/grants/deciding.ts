@@ -27,7 +27,7 @@ export function refusedDecision(code: DecisionCode, message: string): CliError {
   });
 }
 
-/** Returns the approver in whose place the operator decides. @throws CliError if that is not clear. */
+/** Returns the approver on whose behalf the operator decides. @throws CliError if there are several candidates. */
 export function approverFor(approval: Approval, given: string | undefined): string {
   const approvers = decidersOf(approval);
   if (given !== undefined) {
@@ -44,7 +44,10 @@ export function approverFor(approval: Approval, given: string | undefined): stri
   throw usageError("say whose decision it is, with --as", `those who may decide: ${who}`);
 }
 
-/** Returns the indexes of the grants named by name, grant or index. @throws CliError for an unknown name. */
+/**
+ * Returns the indexes of the requested grants that the user names by name, grant id or index. @throws CliError
+ * for an unknown name.
+ */
 export function placesOf(
   { subject: { asked } }: Approval,
   named: readonly string[] | undefined,
@@ -62,8 +65,8 @@ export function placesOf(
 }
 
 /**
- * Returns the hop for each granted grant. Limits on the arguments of single operations only go to the grants
- * that have these operations.
+ * Returns a hop for each granted grant, by the grant's index. A limit on the arguments of one operation goes
+ * only to the grants that have this operation.
  *
  * @throws CliError for limits on the arguments of an operation that none of the grants has.
  */

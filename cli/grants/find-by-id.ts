@@ -11,7 +11,7 @@ export type Found =
   | { readonly kind: "approval"; readonly approval: Approval }
   | { readonly kind: "grant"; readonly grant: AgentGrant };
 
-/** Finds the object with an id. @throws CliError with the nearest id if there is none. */
+/** Finds the object with an id. @throws CliError, with the most similar id, if there is no such object. */
 export async function findById(parties: Parties, id: string): Promise<Found> {
   const approval = await parties.approvals.get(id);
   if (approval !== undefined) return { kind: "approval", approval };
@@ -39,11 +39,11 @@ async function unknownId(parties: Parties, id: string): Promise<CliError> {
   return usageError(`there is no approval and no grant ${quoted(id.slice(0, 200))}`, hint);
 }
 
-/** The revoked id, with the numbers of tokens and grants that ended with it. */
+/** The id that was revoked, and the numbers of tokens and grants that ended with it. */
 export interface Revoked {
   readonly id: string;
   readonly kind: "approval" | "grant" | "agent" | "host";
-  /** True if everything was revoked already. */
+  /** True if the object had been revoked before. */
   readonly already: boolean;
   readonly effect: string;
 }
@@ -51,8 +51,8 @@ export interface Revoked {
 const OPERATOR = { operator: true } as const;
 
 /**
- * Revokes the object with an id, and every token of it: a grant, everything of an agent or a host, or the
- * grants of an approval. A pending approval is cancelled.
+ * Revokes the object with an id, and every token that depends on it. For an agent or a host, its grants end
+ * too; for an approval, the grants that it gave. A pending approval is cancelled.
  *
  * @throws CliError if there is no such object.
  */
@@ -104,7 +104,7 @@ export async function revokeUser(
   return { principal, kind: "user", hosts, agents, effect };
 }
 
-/** Cancels a pending approval, and revokes collected capabilities. */
+/** Cancels a pending approval, and revokes capabilities that its agent has already collected. */
 async function revokeApproval(
   { parties, revocations }: Pick<OpenParties, "parties" | "revocations">,
   { id, subject, collected = {} }: Approval,

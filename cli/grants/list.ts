@@ -8,7 +8,10 @@ import { approvalLine, grantLine } from "./words.js";
 
 export interface ListChoice {
   readonly principal?: string;
-  /** True to list approvals and grants in every state, not only those that still have an effect. */
+  /**
+   * True to list approvals and grants in every state; otherwise only pending or collectable approvals, and
+   * active grants.
+   */
   readonly all?: boolean;
 }
 
@@ -16,7 +19,10 @@ export type Listed =
   | ({ readonly kind: "approval" } & Approval)
   | ({ readonly kind: "grant" } & AgentGrant);
 
-/** Returns approvals that are pending or can be collected, then active grants; the latest changes last. */
+/**
+ * Returns approvals that are pending or can be collected, and then active grants. In each group, the most
+ * recently changed object comes last.
+ */
 export async function listed(
   parties: Parties,
   { principal, all = false }: ListChoice,
@@ -49,7 +55,7 @@ export function listedLine(one: Listed, paint: Paint, now: number): string {
   return one.kind === "approval" ? approvalLine(one, paint, now) : grantLine(one, paint, now);
 }
 
-/** Returns the state of a listed object, by which `--watch` notices changes. */
+/** Returns a string that describes the state of a listed object. `--watch` prints the object again when it changes. */
 function standing(one: Listed): string {
   return one.kind === "approval" ? `${one.state} ${one.decisions.length}` : one.status;
 }
@@ -82,7 +88,7 @@ async function everyOne<One extends { readonly id: string }>(
 /** Milliseconds between two reads of the database, which the agent changes in another process. */
 const INTERVAL = 1000;
 
-/** Prints the list, and then each approval and grant that is new or changes, until the command is stopped. */
+/** Prints the list. Then prints each approval and grant that is added or changes, until the command is stopped. */
 export async function watch(
   context: Context,
   parties: Parties,
@@ -92,7 +98,7 @@ export async function watch(
   const paint = stdoutPaint(context);
   const known = new Map<string, string>();
   while (!signal.aborted) {
-    // An object that has ended is printed once more if it was shown before.
+    // If an object was shown, it is printed once more when it ends.
     const all = await listed(parties, { ...options, all: true });
     const open = await idsOf(parties, options);
     for (const one of all) {

@@ -1,5 +1,5 @@
-// Opens what `proviso grants` shows and changes. It works on the home's database, whether or not the agent is
-// running, and by the same rules.
+// Opens the objects that `proviso grants` shows and changes. The command works directly on the home's database,
+// whether or not the agent is running, and by the same rules as the agent.
 
 import { Parties } from "../../src/agent/parties/parties.js";
 import type { PartySettings } from "../../src/agent/parties/settings.js";
@@ -8,7 +8,7 @@ import type { RevocationStore } from "../../src/stores/revocations/revocation-st
 import type { Context } from "../context.js";
 import { type HomeChoice, homeFor, openRevocationsOf, withStores } from "../home.js";
 
-/** Hosts, agents, grants and approvals, and where revocations are written. */
+/** Hosts, agents, grants and approvals, and the store of revocations. */
 export interface OpenParties {
   readonly parties: Parties;
   readonly revocations: RevocationStore;

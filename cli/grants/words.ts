@@ -132,7 +132,7 @@ function askedRows({ grant, operations, resources, agentGrant }: AskedGrant): Ro
   ];
 }
 
-/** Names the party that set a hop. */
+/** Describes the party that set a hop. */
 function partyWords(by: GrantHop["by"], who?: string): string {
   const party = who === undefined ? `the ${by}` : printable(who);
   return `taken away by ${party}`;
@@ -151,7 +151,6 @@ function hopLines(title: string, hop: Hop, paint: Paint, now: number): readonly 
 
 const STRANGER: Row = ["", "unknown: this host was not linked to a user when it asked"];
 
-/** Returns the name of a requested grant. */
 export function nameOf({ name, grant }: Pick<AskedGrant, "name" | "grant">): string {
   return name ?? grant;
 }

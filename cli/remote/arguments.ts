@@ -9,14 +9,17 @@ const HANDLE = "resource-handle";
 
 export interface SkillArgument {
   readonly name: string;
-  /** A description of the type, such as `string` or `array of handle`; `value` if the schema has none. */
+  /** The type in words, such as `string` or `array of handle`; `value` if the schema has no type. */
   readonly type: string;
   readonly takesHandles: "one" | "many" | "none";
   readonly required: boolean;
   readonly description: string | undefined;
 }
 
-/** Returns the arguments of a skill in the order of its schema; `undefined` if the card has no schema. */
+/**
+ * Returns the arguments of a skill, in the order of its schema; `undefined` if the card has no schema for the
+ * skill.
+ */
 export function argumentsOf({ input }: RemoteSkill): readonly SkillArgument[] | undefined {
   if (input === undefined) return undefined;
   const required = textsIn(input["required"]);
@@ -33,9 +36,10 @@ export function argumentsOf({ input }: RemoteSkill): readonly SkillArgument[] | 
 }
 
 /**
- * Builds the arguments of a call: the given ones, and handles for those arguments that expect handles.
+ * Builds the arguments of a call from the given arguments and handles. The handles go to the arguments that
+ * expect handles.
  *
- * @throws CliError if the skill expects no handles, or fewer.
+ * @throws CliError if the skill expects no handles, or fewer handles.
  */
 export function argumentsFrom(
   { name: agent, skills }: RemoteCard,

@@ -5,13 +5,13 @@ import { extensionParams, readCard as readDiscovery } from "../../src/discovery/
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
-/** The parts of an agent's card that could be read. No string in it is safe to display as it is. */
+/** The readable parts of an agent's card. Strings in it must be escaped before they are displayed. */
 export interface RemoteCard {
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly interfaces: readonly CardInterface[];
-  /** The same card as parsed by discovery. */
+  /** The same card, as discovery reads it. */
   readonly reading: CardReading;
   /** Absent if the agent does not offer capabilities. */
   readonly offer: CapabilityOffer | undefined;
@@ -21,22 +21,25 @@ export interface RemoteCard {
 }
 
 export interface CapabilityOffer {
-  /** True if the card names this program's extension; false if it only lists grants. */
+  /** True if the card declares the extension that this program implements; false if it only lists grants. */
   readonly spoken: boolean;
-  /** The treatment of calls without a capability. `declared`: accepted only if they declare ambient authority. */
+  /**
+   * How the agent treats calls without a capability. `declared`: it accepts them only if they declare ambient
+   * authority.
+   */
   readonly ambient: "accepted" | "declared" | "refused" | "unknown";
   readonly mode: string | undefined;
   readonly issuer: string | undefined;
-  /** The longest lifetime of a capability, in seconds. */
+  /** Longest lifetime of a capability, in seconds. */
   readonly maxLifetime: number | undefined;
   readonly grants: readonly CardGrant[];
-  /** The collections that the card lists; a request may name others too. */
+  /** The collections that the card lists. A request may name others too. */
   readonly collections: readonly RemoteCollection[];
 }
 
 interface RemoteCollection {
   readonly name: string;
-  /** The fields that filters can use, if the card names them. */
+  /** The fields that filters can use; empty if the card does not name them. */
   readonly fields: readonly string[];
 }
 
@@ -46,15 +49,15 @@ export interface RemoteSkill {
   readonly operation: string | undefined;
   readonly reach: string | undefined;
   readonly target: string | undefined;
-  /** JSON Schema of the arguments; absent if the card has none. */
+  /** JSON Schema of the arguments; absent if the card has no schema. */
   readonly input?: JsonObject;
 }
 
 /**
- * Reads an Agent Card leniently: missing parts are left out.
+ * Reads an Agent Card leniently: parts that are missing or malformed are left out.
  *
- * @param place - The source of the card, for messages.
- * @throws CliError if it is not a card at all.
+ * @param place - The URL or file of the card, for messages.
+ * @throws CliError if the document is not an Agent Card.
  */
 export function readCard(document: Json, place: string): RemoteCard {
   if (!isJsonObject(document) || typeof document["name"] !== "string") {

@@ -53,8 +53,8 @@ export async function fetchCard(
 /**
  * Parses the text of a card.
  *
- * @param place - The source of the card.
- * @throws CliError if it has a duplicate property, or is not a card.
+ * @param place - The URL or file of the card, for messages.
+ * @throws CliError if an object has a duplicate property, or if the text is not an Agent Card.
  */
 export function cardFrom(text: string, place: string): RemoteCard {
   const document: Json = JSON.parse(text);
@@ -65,8 +65,8 @@ export function cardFrom(text: string, place: string): RemoteCard {
 }
 
 /**
- * Fetches the JSON text of an agent's card, without sending a token. If there is none, tries the path used by
- * A2A before 0.3, and reports that.
+ * Fetches the JSON text of an agent's card, without sending a token. If there is no card, tries the path that
+ * A2A used before 0.3, and reports a card found there.
  *
  * @throws CliError
  */
@@ -106,9 +106,9 @@ export async function fetchCardText(
 }
 
 /**
- * Prepares calls to an agent on behalf of the access token's subject, using the SDK's client.
+ * Connects to an agent on behalf of the access token's subject, through the client of the A2A SDK.
  *
- * @throws CliError if there is no agent, it does not offer capabilities, or its card names another origin.
+ * @throws CliError if there is no agent, if it offers no capabilities, or if its card names another origin.
  */
 export async function connectAgent(
   context: Context,
@@ -127,8 +127,8 @@ export async function connectAgent(
     throw environmentError("no_capabilities", message, hint);
   }
   const binding = bindingOf(card, options.binding);
-  // Judge the card before any token is sent. Grants are not required here, since the agent reports missing ones
-  // better.
+  // Check the card before any token is sent. The check requires no grants: the agent's own error explains a
+  // missing grant better.
   const discovery = await safeDiscover(card.document, { binding: binding.wireName });
   if (!discovery.ok) throw refusedAgent(card.name, discovery.denials);
   const { url, tenant = "" } = discovery.interface;
@@ -138,7 +138,7 @@ export async function connectAgent(
   const sdk = await import("./sdk.js");
   const Transport =
     binding.name === "jsonrpc" ? sdk.JsonRpcTransportFactory : sdk.RestTransportFactory;
-  // Restricts the SDK to the judged interface, rather than another one with the same binding.
+  // The SDK gets only the interface that was checked. The card may have another one with the same binding.
   const chosen = { url, tenant, protocolBinding: binding.wireName, protocolVersion: "1.0" };
   const written = sdk.AgentCard.fromJSON({ ...card.document, supportedInterfaces: [chosen] });
   const cardResolver = { resolve: () => Promise.resolve(written) };
@@ -148,14 +148,14 @@ export async function connectAgent(
   });
   const plain = await factory.createFromAgentCard(written);
   const client = options.ambient === true ? await sdk.withAmbientAuthority(plain) : plain;
-  // The URL, which may be private, was checked against the origins above.
+  // The URL may be private. `assertWithin` has checked it against the origins.
   const { insecure = false } = options;
   const reach = { allowHosts: [hostAndPort(new URL(url))], insecure };
   return { card, client: new sdk.CapabilityClient(client, { discovery: reach }) };
 }
 
 /**
- * Calls an agent, and converts any unusable answer to an error.
+ * Calls an agent, and converts an unusable answer to an error for the user.
  *
  * @throws AgentFault if the agent answers with an error.
  * @throws CliError
@@ -183,7 +183,7 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
   }
 }
 
-// If the requested binding is missing, the SDK would silently use another one.
+// Without this check, the SDK would silently use another binding if the requested one is missing.
 function bindingOf(
   { name, interfaces }: RemoteCard,
   wanted: Binding | undefined,
@@ -201,5 +201,5 @@ function bindingOf(
   throw environmentError("no_binding", message, hint);
 }
 
-/** The A2A version that this program speaks. */
+/** The A2A version that this program implements. */
 const SPOKEN = { major: 1, minor: 0 };

@@ -29,14 +29,17 @@ const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
   address_refused: "if you trust that place, allow it: --allow-host HOST:PORT",
 };
 
-/** Returns the hint for one reason; none if the reason already names the nearest value. */
+/** Returns the hint for one reason; `undefined` if the message already names the nearest value. */
 function adviceOn({ code, rule, nearest, actual }: DiscoveryDenial): string | undefined {
   if (code === "version_incompatible") return versionAdvice(actual);
   if (rule === "address_insecure") return "--insecure allows plain http to other machines";
   return code === "legacy_only" && nearest !== undefined ? undefined : ADVICE[code];
 }
 
-/** Returns the version to request: the card's, such as `0.3`, or the end of a range such as `1.0 to 1.2`. */
+/**
+ * Returns the hint that names the version to request: the card's version, such as `0.3`, or the end of a range
+ * such as `1.0 to 1.2`.
+ */
 function versionAdvice(actual: Json | undefined): string {
   const [first] = [actual].flat();
   const version = typeof first === "string" ? first.match(/\d+\.\d+/g)?.at(-1) : undefined;
@@ -45,7 +48,7 @@ function versionAdvice(actual: Json | undefined): string {
     : `--protocol ${version} asks for what it speaks, if you speak it too`;
 }
 
-/** Returns the error for an agent that was refused by its card, before anything was sent to it. */
+/** Returns the error for an agent whose card was refused before anything was sent to the agent. */
 export function refusedAgent(name: string, denials: readonly DiscoveryDenial[]): CliError {
   const [first] = denials;
   const code = first?.code ?? "card_malformed";
@@ -58,12 +61,12 @@ export function refusedAgent(name: string, denials: readonly DiscoveryDenial[]):
   });
 }
 
-/** Returns the exit code of a refusal; if the card could not be fetched, that of the environment. */
+/** Returns the exit code of a refusal: `environment` if the card could not be fetched, otherwise `refused`. */
 export function exitForDiscovery(denials: readonly DiscoveryDenial[]): ExitCode {
   return isUnreached(denials) ? EXIT.environment : EXIT.refused;
 }
 
-/** Formats reasons, one per line, with their hints. */
+/** Formats reasons, each on its own line, with their hints. */
 export function denialLines(denials: readonly DiscoveryDenial[], paint: Paint): string[] {
   const advised = new Set<string>();
   return denials.flatMap((denial) => {

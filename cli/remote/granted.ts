@@ -13,16 +13,16 @@ import type { RemoteCard } from "./card.js";
 export interface ReceivedCapability {
   readonly token: string;
   readonly inspection: Inspection;
-  /** The agent's display names of resources, by handle. */
+  /** Display names of resources, by handle, as sent by the agent. */
   readonly names: ReadonlyMap<string, string>;
-  /** The missing guarantees of a legacy capability. */
+  /** The guarantees that a legacy capability lacks; `undefined` if it lacks none. */
   readonly legacy: string | undefined;
 }
 
 export interface ReceivedCapabilities {
   readonly capabilities: readonly ReceivedCapability[];
   readonly refused: readonly ReceivedRefusedGrant[];
-  /** The reason why there are no tokens. */
+  /** The agent's reason for issuing no token; `undefined` if it issued tokens. */
   readonly reason: string | undefined;
 }
 
@@ -31,7 +31,7 @@ const TEXT = /^[\x21-\x7e]+$/;
 /**
  * Parses an agent's answer to a request for capabilities.
  *
- * @throws CliError if a capability in it has no readable token.
+ * @throws CliError if a capability has no readable token.
  */
 export function readReceived(card: RemoteCard, answer: Json): ReceivedCapabilities {
   const whole = isJsonObject(answer) ? answer : {};
@@ -63,7 +63,7 @@ function read(card: RemoteCard, token: string): Inspection {
   }
 }
 
-/** Returns handles in the agent's own order; sets in a token are sorted. */
+/** Returns handles in the agent's own order. A token has its handles sorted. */
 function inOrderOf(names: ReadonlyMap<string, string>, handles: readonly string[]): string[] {
   const named = [...names.keys()].filter((handle) => handles.includes(handle));
   return [...named, ...handles.filter((handle) => !names.has(handle))];
@@ -74,7 +74,7 @@ function malformed(card: RemoteCard, problem: string): CliError {
   return environmentError("answer_malformed", message, "report it to the operator of the agent");
 }
 
-/** Formats everything about a capability that is needed to use it, except its token. */
+/** Formats a capability for the user, except its token. */
 export function receivedLines(received: ReceivedCapability, paint: Paint, now: number): string[] {
   const { inspection, names, legacy } = received;
   const { capability, grant = "", authority, revocationId } = inspection;

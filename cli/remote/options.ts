@@ -17,14 +17,14 @@ export interface RemoteOptions extends CardOptions {
   readonly accessToken?: string;
   readonly binding?: "jsonrpc" | "rest";
   readonly allowOrigin?: string;
-  /** True if every call declares ambient authority. */
+  /** True if every call is to declare ambient authority. */
   readonly ambient?: boolean;
 }
 
-/** The help for an agent's URL, the same in every verb. */
+/** The help for an agent's URL, which is the same in every verb. */
 export const URL_HELP = "the agent's address, or that of its Agent Card, ending in .json";
 
-/** Default milliseconds to wait for an answer. */
+/** The time to wait for an answer by default, in milliseconds. */
 export const DEFAULT_TIMEOUT = 60_000;
 const MAX_TIMEOUT = 3_600_000;
 
@@ -64,7 +64,7 @@ function toTimeout(text: string): number {
 
 const ACCESS_TOKEN_VARIABLE = "PROVISO_ACCESS_TOKEN";
 
-// RFC 6750, section 2.1.
+// The syntax of a bearer token: RFC 6750, section 2.1.
 const BEARER = /^[A-Za-z0-9._~+/-]+=*$/;
 
 const ADVICE =
@@ -72,12 +72,12 @@ const ADVICE =
   "what is typed stays in the shell's history and in the list of processes";
 
 /**
- * Returns the OAuth access token that identifies the caller to an agent, from a file, standard input or the
- * environment; `undefined` if there is none.
+ * Returns the OAuth access token that identifies the user to an agent. It comes from a file, standard input or
+ * the environment; `undefined` if none of these has a token.
  *
  * @param argument - The value of `--access-token`.
- * @throws CliError if the argument is the token itself, or the token cannot be read or is not a bearer token.
- *   Never shows it.
+ * @throws CliError if the argument is itself a token, or if the token cannot be read or is not a bearer token.
+ *   The message never shows the token.
  */
 export function readAccessToken(
   context: Context,

@@ -6,11 +6,11 @@ import { seenFromNow } from "../moment.js";
 import { printable, quoted, type Row, renderRows, say, stderrPaint } from "../output.js";
 import type { RemoteCard } from "./card.js";
 
-/** The agent's statement about a request that waits for an approval. */
+/** A request that waits for an approval, as described by the agent. */
 export interface ReceivedPending {
   readonly approvalId: string;
   readonly expires: string;
-  /** Seconds between two questions whether the request is decided. */
+  /** Seconds to wait between two polls. */
   readonly interval: number;
   readonly verificationUri: string | undefined;
   readonly userCode: string | undefined;
@@ -21,9 +21,9 @@ const ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const USUAL_INTERVAL = 5;
 
 /**
- * Returns what an agent's answer says about a pending approval; `undefined` if there is none.
+ * Returns the pending approval in an agent's answer; `undefined` if there is none.
  *
- * @throws CliError if it is malformed.
+ * @throws CliError if the pending approval is malformed.
  */
 export function readPending(card: RemoteCard, answer: Json): ReceivedPending | undefined {
   const pending = isJsonObject(answer) ? answer["pending"] : undefined;
@@ -48,7 +48,7 @@ export function readPending(card: RemoteCard, answer: Json): ReceivedPending | u
   };
 }
 
-/** Describes for standard error who has to decide, how, where and until when. */
+/** Formats the grants that wait, the page and code for approving them, and the deadline. */
 export function pendingLines(
   context: Context,
   card: RemoteCard,
@@ -69,7 +69,7 @@ export function pendingLines(
   ];
 }
 
-/** Describes how to continue later. */
+/** Tells the user the command that collects the capabilities later. */
 export function sayHowToCollect(
   context: Context,
   { approvalId }: ReceivedPending,

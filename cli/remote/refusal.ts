@@ -16,7 +16,7 @@ const MOST_NAMES = 20;
 
 const NEW_TOKEN = "ask the agent for a new one: proviso request";
 
-/** Hints for an agent's refusal of a call, in addition to those for services that only check. */
+/** Hints for an agent's refusal of a call. {@link adviceForDenial} has the hints that also apply to other services. */
 const CALL_ADVICE: { readonly [Code in DenialCode | AgentDenialCode]?: string } = {
   capability_missing: "proviso request asks for one; give it as @FILE or on standard input",
   authority_undeclared: "give a token, or --ambient to call on your own authority and declare it",
@@ -37,7 +37,7 @@ const CALL_ADVICE: { readonly [Code in DenialCode | AgentDenialCode]?: string } 
   resource_denied: "use a handle that the token still allows; proviso inspect shows them",
 };
 
-/** Hints for an agent's refusal of a request, if its message does not say everything. */
+/** Hints for an agent's refusal of a request for capabilities. */
 const REQUEST_ADVICE: { readonly [Code in RequestDenialCode]?: string } = {
   unknown_grant: "proviso card shows the agent's grants",
   missing_required_grants: "add --grant for each of them",
@@ -52,7 +52,7 @@ const REQUEST_ADVICE: { readonly [Code in RequestDenialCode]?: string } = {
   nothing_left: "ask for less, or ask the operator of the agent to allow it",
 };
 
-/** Returns the hint for one denial; `undefined` if the denial's message says everything. */
+/** Returns the hint for one denial; `undefined` if the message of the denial suffices. */
 export function adviceForCall(denial: ReceivedDenial): string | undefined {
   return adviceIn(CALL_ADVICE, denial.code) ?? adviceForDenial(denial);
 }
@@ -62,7 +62,7 @@ export function requestRefusal(card: RemoteCard, fault: AgentFault): CliError {
   const found = refusalIn(fault.details, ERROR_DOMAIN);
   if (found === undefined) return faultError(card, fault);
   const { code, refused, ...others } = found;
-  // The grants are listed below, so the agent's sentence would be repeated.
+  // The error lists the refused grants in its details, so the agent's own sentence would repeat them.
   const why = refused.length === 0 ? fault.message : "nothing is left of what was asked for";
   return new CliError({
     code,
@@ -92,7 +92,7 @@ export function refusedLine({ grant, takenBy, message }: ReceivedRefusedGrant): 
   return `${grant}: ${message} (the ${takenBy} leaves nothing)`;
 }
 
-/** Returns the error for any other error of an agent. */
+/** Returns the error for an agent's answer with an error status. */
 export function faultError(card: RemoteCard, fault: AgentFault): CliError {
   const { status, message, reason, retryAfter } = fault;
   const who = card.name;
@@ -119,7 +119,7 @@ export function faultError(card: RemoteCard, fault: AgentFault): CliError {
   return told(reason ?? "refused", `${who} refuses: ${message}`, EXIT.refused, hint);
 }
 
-// RFC 6750, section 3: the challenge is meant for the client, and thus for its user.
+// RFC 6750, section 3: the challenge is written for the client, so the user may read it.
 function challengeWords({ challenge = "", message, reason }: AgentFault) {
   const said = (name: string): string | undefined =>
     new RegExp(`[ ,]${name}="([^"]{1,400})"`, "i").exec(challenge)?.[1];

@@ -2,10 +2,10 @@ import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { escapedJson, printable } from "../output.js";
 
 /**
- * Formats a skill's answer for people: one property per line, strings with several lines unchanged, nested
- * values below each other. No character of it makes a terminal act.
+ * Formats a skill's answer for people: one property per line, strings of several lines unchanged, nested values
+ * indented below their property. Characters that would make a terminal act are escaped.
  *
- * @param value - Nested within the limit of `remoteFetch`.
+ * @param value - The answer. `remoteFetch` has limited its nesting depth.
  */
 export function resultLines(value: Json): string[] {
   if (typeof value === "string") return textLines(value);
@@ -35,7 +35,7 @@ function isEmpty(value: Json): boolean {
 
 function textLines(text: string): string[] {
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
-  // A tab cannot move the cursor beyond the end of a line.
+  // A tab stays unescaped, since it cannot move the cursor beyond the end of a line.
   return lines.map((line) => line.split("\t").map(printable).join("\t"));
 }
 

@@ -1,13 +1,13 @@
-// The files that `proviso init agent` writes.
+// Contents of the files that `proviso init agent` writes.
 
 import { PORT, readme } from "./readme.js";
 
-/** The differences between new agents. */
+/** Values that differ between new agents. */
 interface NewAgent {
   readonly name: string;
-  /** The path from the agent's folder to the schema of the configuration, with `/`. */
+  /** The path from the agent's folder to the JSON Schema of the configuration, with `/` as the separator. */
   readonly schema: string;
-  /** The access token for development. */
+  /** The access token for use in development. */
   readonly accessToken: string;
 }
 
@@ -18,7 +18,7 @@ interface ScaffoldFile {
   readonly isPrivate?: boolean;
 }
 
-/** The path from a new agent's folder to its keys and database. */
+/** The path, within a new agent's folder, of the folder for its keys and database. */
 export const HOME_FOLDER = "home";
 
 /** Returns every file of a new agent except those of its home. */
@@ -56,7 +56,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** The `skills.mjs` of a new agent: one skill, and nothing to install. */
+/** The file `skills.mjs` of a new agent. It has one skill, and needs no packages. */
 const SKILLS = `// What the agent does. proviso serve loads this file and calls its default export, with
 // {resources, resourcesPath, home, configFolder}; each call has passed every check before run.
 
@@ -79,7 +79,7 @@ const add = {
 export default async () => ({ skills: [add] });
 `;
 
-/** The `skills.test.mjs` of a new agent, for `node --test`. */
+/** The file `skills.test.mjs` of a new agent, for `node --test`. */
 const SKILLS_TEST = `import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,12 +1,12 @@
-// The README of a new agent, and the commands in it.
+// The README file of a new agent, and the commands in it.
 
-/** The port of a new agent. */
+/** The port at which a new agent listens. */
 export const PORT = 8080;
 
 const URL = `http://127.0.0.1:${PORT}`;
 const ACCESS = "--access-token @tokens.json";
 
-/** Returns the user's next commands, in the agent's folder. */
+/** The commands that the user runs next, in the agent's folder. */
 export const NEXT: readonly [serve: string, request: string, invoke: string] = [
   "proviso serve agent.json",
   `proviso request ${URL} --grant numbers:use ${ACCESS} -o capability`,
@@ -18,7 +18,6 @@ const REFUSED = [
   `proviso invoke ${URL} add @narrowed --arg a=20 --arg b=3 ${ACCESS}`,
 ];
 
-/** @param name - The name of the agent. */
 export function readme(name: string): string {
   const [serve, ...calls] = NEXT;
   return `# ${name}

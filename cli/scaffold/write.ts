@@ -27,12 +27,12 @@ import { agentFiles, HOME_FOLDER } from "./agent.js";
 const TOKEN_BYTES = 24;
 
 /**
- * Writes a new agent with its home. It is built in another folder first, so that after any failure `folder` has
- * a complete agent or nothing.
+ * Writes a new agent with its home. The files are first written to another folder and then moved. If anything
+ * fails, `folder` has a complete agent or nothing.
  *
- * @param folder - An absolute path at which there is an empty folder or nothing. An existing folder is kept,
- *   since a shell may be in it.
- * @param database - The database, unless it is in the home: a path or a PostgreSQL URL.
+ * @param folder - An absolute path. An empty folder may exist there, and is kept, since a shell may have it as
+ *   its working folder.
+ * @param database - A path or a PostgreSQL URL; `undefined` for a database in the home.
  * @returns The id of the root key.
  * @throws CliError `folder_in_use` or `agent_unwritable`.
  * @throws HomeError or StorageError if the home cannot be made.
@@ -82,7 +82,7 @@ function failureOf(error: unknown, folder: string): unknown {
   return isErrno(error) ? unwritable(folder, error) : error;
 }
 
-/** Returns the path from the agent's folder to the schema of the installed package, for editors. */
+/** Returns the path from the agent's folder to the JSON Schema of the installed package. Editors read the schema. */
 function schemaFrom(folder: string): string {
   const schema = fileURLToPath(packageFile("dist/schemas/agent-config.schema.json"));
   return relative(folder, schema).split(sep).join("/");
@@ -90,7 +90,7 @@ function schemaFrom(folder: string): string {
 
 function moveInto(folder: string, building: string): void {
   const moved: string[] = [];
-  // Another process may have written to the folder meanwhile.
+  // Another process may have written to the folder in the meantime.
   assertEmpty(folder, basename(building));
   try {
     for (const name of readdirSync(building)) {
@@ -104,7 +104,7 @@ function moveInto(folder: string, building: string): void {
   }
 }
 
-/** @param own - A name in the folder to ignore. */
+/** @param own - A name in the folder that may exist. */
 function assertEmpty(folder: string, own?: string): void {
   let names: readonly string[];
   try {

@@ -10,7 +10,7 @@ import type { Grant, GrantApproval } from "../../src/issuer/grant.js";
 import type { Delegate, ListedCollection } from "../../src/protocols/a2a/card.js";
 import type { Collection } from "../../src/sources/table-columns.js";
 
-/** The configuration of `proviso serve`, with the defaults of its schema, `schemas/agent-config.schema.json`. */
+/** The configuration of `proviso serve`. The schema `schemas/agent-config.schema.json` defines the defaults. */
 export interface AgentConfig {
   readonly name: string;
   readonly description: string;
@@ -24,7 +24,7 @@ export interface AgentConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
-  /** The protocols to serve; at least one. */
+  /** The protocols to serve, at least one. */
   readonly protocols: readonly [ProtocolName, ...ProtocolName[]];
   readonly mode: Mode;
   readonly undeclaredAmbient?: UndeclaredAmbient;
@@ -46,13 +46,16 @@ export interface AgentConfig {
     readonly revocations: number;
   };
   readonly delegation?: DelegationConfig;
-  /** Absent properties have the defaults of `openRevocations`. */
+  /** If a property is absent, the default of `openRevocations` applies. */
   readonly revocationList?: RevocationListConfig;
-  /** Unless given, services trust the list for 5 minutes. */
+  /** Services trust the published list for this long; by default for 5 minutes. */
   readonly revocationFeed?: { readonly maxAge: string };
-  /** For the protocol agent-auth. */
+  /** Settings of the protocol `agent-auth`. */
   readonly agentAuth?: AgentAuthConfig;
-  /** Unless given, users sign in with development tokens, if there are any. */
+  /**
+   * Settings of the approvals console. Without `login`, users sign in with development tokens, if the
+   * configuration has such tokens.
+   */
   readonly approvals?: { readonly login?: ConsoleLoginConfig; readonly lifetime?: string };
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
@@ -60,13 +63,16 @@ export interface AgentConfig {
   readonly log: "info" | "warn" | "silent";
 }
 
-/** The interval at which the revocation list is read, and its greatest age, in milliseconds. */
+/**
+ * The interval between two reads of the revocation list, and the age at which the list is too old, both in
+ * milliseconds.
+ */
 export interface RevocationListConfig {
   readonly refreshMs?: number;
   readonly staleAfterMs?: number;
 }
 
-/** A grant. The time to approve it is a duration such as `2h`. */
+/** A grant. The lifetime of its approvals is a duration such as `2h`. */
 export interface GrantConfig extends Omit<Grant, "approval"> {
   readonly approval?: Omit<GrantApproval, "lifetime"> & { readonly lifetime?: string };
 }
@@ -85,13 +91,16 @@ interface DelegationConfig {
 
 /** Settings for agents that register themselves. */
 export interface AgentAuthConfig extends Omit<PartySettings, "lifetimes"> {
-  /** Names of the capabilities shown without credentials, or `*` for all; none unless given. */
+  /**
+   * The names of the capabilities that are shown without credentials, or `*` for all of them. By default, none
+   * are shown.
+   */
   readonly public?: readonly string[] | "*";
-  /** URLs of services that execute a capability instead of the agent, by capability name. */
+  /** URLs of services that execute capabilities in the agent's place, by the capability's name. */
   readonly locations?: { readonly [capability: string]: string };
   readonly verificationUrl?: string;
   readonly introspection?: RateLimit;
-  /** Durations, such as `1h`. */
+  /** Lifetimes by name, each a duration such as `1h`. */
   readonly lifetimes?: {
     readonly [Name in keyof NonNullable<PartySettings["lifetimes"]>]: string;
   };
@@ -108,7 +117,7 @@ type AuthenticationConfig =
   | { readonly development: readonly FixedToken[] | string }
   | (Omit<JwtAuthenticatorOptions, "jwks"> & { readonly jwks: string | PublicJwkSet });
 
-/** The place of a secret: a file, relative to the configuration's folder, or a variable of the environment. */
+/** The location of a secret: a file, relative to the configuration's folder, or an environment variable. */
 export type SecretPlace = { readonly file: string } | { readonly env: string };
 
 /** Settings of the sign-in to the approvals console. */

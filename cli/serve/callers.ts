@@ -6,18 +6,18 @@ import { KeysUnavailableError } from "../../src/auth/key-source.js";
 import { environmentError } from "../exit.js";
 import { fromConfig, type ReadConfig, readPart } from "./config.js";
 
-/** The authenticator of callers, and notes for the operator. */
+/** The authenticator of HTTP clients, and a note for the operator. */
 export interface Callers {
   readonly authenticator: Authenticator;
-  /** Set if a fixed token alone identifies a caller. */
+  /** A warning, if a fixed token alone identifies a user. */
   readonly warning?: string;
 }
 
 /**
- * Creates the authenticator for a configuration.
+ * Creates the authenticator that a configuration describes.
  *
- * @throws CliError `config_invalid`, `keys_unavailable` if a file of keys cannot be read, or the error of
- *   reading a file of tokens.
+ * @throws CliError `config_invalid`; `keys_unavailable` if a key file cannot be read; or the error of reading a
+ *   token file.
  */
 export async function openCallers(read: ReadConfig): Promise<Callers> {
   const { authentication } = read.config;

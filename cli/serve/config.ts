@@ -9,12 +9,12 @@ import { quoted } from "../output.js";
 import type { AgentConfig } from "./agent-config.js";
 import { type ConfigParts, type ConfigProblem, checkForm } from "./schema.js";
 
-/** A valid configuration, and where it is. */
+/** A valid configuration, and its location. */
 export interface ReadConfig<Config = AgentConfig> {
   readonly config: Config;
-  /** The file as named by the user. */
+  /** The file's name as given by the user. */
   readonly file: string;
-  /** The absolute folder that relative paths start from. */
+  /** The absolute path of the folder that relative paths start from. */
   readonly folder: string;
 }
 
@@ -34,10 +34,10 @@ export async function readConfig<Part extends "config" | "session" | "gate">(
 }
 
 /**
- * Reads a file that has a schema. Returns its text, and its contents with the schema's defaults.
+ * Reads a file that has a schema. Returns its text and its contents, with the defaults of the schema filled in.
  *
- * @throws CliError `config_unreadable`, `config_malformed`, or `config_invalid` with every violation of the
- *   schema.
+ * @throws CliError `config_unreadable`, `config_malformed`, or `config_invalid`, which lists every violation of
+ *   the schema.
  */
 export async function readPart<Part extends keyof ConfigParts>(
   path: string,
@@ -55,7 +55,7 @@ export function problemAt(path: string, what: string): ConfigProblem {
   return { path, message: `${path}: ${what}` };
 }
 
-/** Converts a `TypeError` of the library, which begins with the field, to a problem. */
+/** Converts a `TypeError` of the library to a problem. The library's message begins with the name of the field. */
 export function problemFrom(error: unknown): ConfigProblem {
   if (!(error instanceof TypeError)) throw error;
   const { message } = error;
@@ -63,10 +63,10 @@ export function problemFrom(error: unknown): ConfigProblem {
 }
 
 /**
- * Calls `make` for a part of a file.
+ * Calls `make` with values from a file, and converts its errors to errors about the file.
  *
- * @param placed - Replaces the library's name of the field by its name in the file.
- * @throws CliError `config_invalid` if `make` throws a `TypeError` that begins with a field.
+ * @param placed - Replaces the library's name of the field in a message by the name in the file.
+ * @throws CliError `config_invalid` if `make` throws a `TypeError` whose message begins with a field.
  */
 export async function fromConfig<T>(
   file: string,
@@ -81,7 +81,7 @@ export async function fromConfig<T>(
   }
 }
 
-/** @throws CliError `config_invalid` if there are problems. */
+/** @throws CliError `config_invalid` if `problems` is not empty. */
 export function refuseConfig(file: string, problems: readonly ConfigProblem[]): void {
   if (problems.length > 0) throw invalidConfig(file, problems);
 }
@@ -99,15 +99,16 @@ export function invalidConfig(file: string, problems: readonly ConfigProblem[]):
   });
 }
 
-/** Most bytes of a configuration; a policy of ten thousand rules fits. */
+/** Largest configuration, in bytes. A policy of ten thousand rules fits. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 32;
 
 /**
- * Reads a JSON file. Returns its value and its text. Messages never quote the text, which may contain tokens.
+ * Reads a JSON file. Returns its value and its text. Error messages never quote the text, which may contain
+ * tokens.
  *
- * @param name - The name of the file in messages; its path unless given.
- * @throws CliError `config_unreadable` or `config_malformed`, with line and column.
+ * @param name - The name of the file in messages; by default, its path.
+ * @throws CliError `config_unreadable`, or `config_malformed` with line and column.
  */
 async function readJsonFile(
   path: string,
@@ -158,7 +159,10 @@ function unreadable(path: string, why: string): CliError {
   return environmentError("config_unreadable", `${path}: ${why}`, hint);
 }
 
-/** Returns the offset at which a text stops being JSON: `JSON.parse` does not always report it, and quotes the text. */
+/**
+ * Returns the offset of the first syntax error in a JSON text. `JSON.parse` does not always report the offset,
+ * and its message quotes the text.
+ */
 async function faultIn(text: string): Promise<number> {
   const { parse } = await import("jsonc-parser");
   const faults: ParseError[] = [];

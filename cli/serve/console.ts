@@ -18,10 +18,10 @@ const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
 
 /**
- * Creates the sign-in of the approvals console: as configured, or else with callers' development tokens.
- * `undefined` if no console is served.
+ * Creates the sign-in of the approvals console: the configured one, or a sign-in with development tokens.
+ * Returns `undefined` if no console is served.
  *
- * @throws CliError `config_invalid`
+ * @throws CliError `config_invalid`.
  */
 export async function openConsole(
   context: Context,

@@ -1,7 +1,7 @@
 import { isErrno } from "../../src/system/error-code.js";
 import { CliError, environmentError } from "../exit.js";
 
-/** Explains to the operator why listening failed. */
+/** Converts an error of listening to an error for the operator. */
 export function listeningError(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },
@@ -24,7 +24,7 @@ export function listeningError(
   return error;
 }
 
-/** As {@link listeningError}, for a verb that takes the address by `--listen`. */
+/** Converts an error as {@link listeningError} does, for a verb that takes the address by `--listen`. */
 export function listenFlagError(
   error: unknown,
   address: Parameters<typeof listeningError>[1],

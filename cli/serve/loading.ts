@@ -2,11 +2,11 @@ import { createServer } from "node:http";
 import { drain, listen } from "../../src/http/listen.js";
 import type { Address } from "./settings.js";
 
-/** Answers health checks at the agent's address until the agent itself does. */
+/** A server that answers health checks at the agent's address until the agent listens there. */
 export interface LoadingServer {
   /**
-   * Called with the fraction of the revocation list that has been read. At the first fraction below 1, it
-   * starts listening.
+   * Reports which fraction of the revocation list has been read. The server starts to listen at the first call
+   * with a fraction below 1.
    */
   readonly onLoading: (part: number) => void;
   /** Stops listening. */
@@ -14,8 +14,8 @@ export interface LoadingServer {
 }
 
 /**
- * Answers while a long revocation list is read: `/healthz` with 200, and everything else, such as `/readyz`,
- * with 503.
+ * Creates the server for the time in which a long revocation list is read. It answers `/healthz` with 200, and
+ * every other path, such as `/readyz`, with 503.
  */
 export function answerWhileLoading(address: Address): LoadingServer {
   const server = createServer((req, res) => {
@@ -27,7 +27,7 @@ export function answerWhileLoading(address: Address): LoadingServer {
   let listening: Promise<unknown> | undefined;
   return {
     onLoading(part) {
-      // Port 0 has no number yet; a port in use is reported by the agent itself.
+      // For port 0, the port is not yet known. If the port is in use, the agent itself will report that.
       if (address.port !== 0 && part < 1) listening ??= listen(server, address).catch(() => {});
     },
     async close() {

@@ -5,7 +5,7 @@ import type { LedgerProblem } from "../../src/stores/ledger/notes.js";
 import type { Context } from "../context.js";
 import { printable, say } from "../output.js";
 
-/** Returns the log: JSON lines on standard error, each written synchronously and completely. */
+/** Returns the log. It writes JSON lines to standard error, each synchronously and completely. */
 export function newLog(context: Context, level: "info" | "warn" | "silent"): AgentLog {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   return pino(options, { write: (line: string) => say(context, line.trimEnd()) });
@@ -14,8 +14,8 @@ export function newLog(context: Context, level: "info" | "warn" | "silent"): Age
 const MAX_LENGTH = 500;
 
 /**
- * Sends what libraries write to the console to the agent's log instead. The SDK writes its internal errors
- * there, with stacks and callers' input.
+ * Sends the console output of libraries to the agent's log instead. The A2A SDK writes internal errors to the
+ * console, with stack traces and with input from clients.
  *
  * @returns A function that restores the console.
  */

@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { dirname } from "node:path";
 import { missedBy } from "../missing-package.js";
 
-/** Milliseconds for finding a syntax error. */
+/** Milliseconds allowed for finding a syntax error. */
 const PATIENCE = 5000;
 
-/** Describes an error for the module's author: the place in the module's code, and the message. */
+/** Describes an error for the author of a module, by the place in the module's code and by the message. */
 export function placeAndReason(
   path: string,
   error: unknown,
@@ -20,8 +20,8 @@ export function placeAndReason(
 }
 
 /**
- * Explains how to install a package that a user's module imports. It must be installed beside the module, since
- * the command's own packages are not searched.
+ * Returns how to install a package that a user's module imports but Node cannot find. It must be installed
+ * beside the module, since Node does not search this command's own packages.
  *
  * @returns `undefined` if the error has another cause.
  */
@@ -32,7 +32,8 @@ export function howToInstall(path: string, error: unknown): string | undefined {
     : `install it beside the module: cd ${dirname(path)} && npm install ${missed}`;
 }
 
-// An import does not report the line of a syntax error; checking the file alone does.
+// Finds the line of a syntax error. The error of an import has no line, but a check of the file alone reports
+// it.
 function lineOfSyntaxError(path: string): string | undefined {
   const options = { encoding: "utf8", timeout: PATIENCE } as const;
   const { stderr } = spawnSync(process.execPath, ["--check", path], options);

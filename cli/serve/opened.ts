@@ -1,6 +1,6 @@
 export type Closing = () => unknown;
 
-/** Opens resources one after another. If one fails, those opened before are closed again. */
+/** Opens resources one after another. If one of them fails, closes those that are already open. */
 export async function openAll<Opened>(
   open: (opened: Closing[]) => Promise<Opened>,
 ): Promise<Opened> {
@@ -14,9 +14,9 @@ export async function openAll<Opened>(
 }
 
 /**
- * Closes resources in reverse order, even if closing some fails.
+ * Closes resources in reverse order. If closing one of them fails, the others are still closed.
  *
- * @throws The first error of closing.
+ * @throws The first error.
  */
 export async function closeAll(opened: Closing[]): Promise<void> {
   const failures: unknown[] = [];
@@ -33,10 +33,10 @@ export async function closeAll(opened: Closing[]): Promise<void> {
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Runs the pruning tasks one after another, now and every hour.
+ * Runs the pruning tasks one after another, at once and then every hour.
  *
- * @param onProblem - Called with the error of a task; the other tasks still run.
- * @returns A function that stops this, once the running task is done.
+ * @param onProblem - Called with the error message of a task that fails. The other tasks still run.
+ * @returns A function that stops the pruning. Its promise is fulfilled when no task is running any more.
  */
 export function pruneHourly(
   works: readonly (() => unknown)[],

@@ -17,11 +17,11 @@ export interface ServedPartiesParts {
 }
 
 /**
- * Opens the parties of an agent's home: for Agent-Auth with its terms, otherwise for other protocols' requests
- * that wait for an approval.
+ * Opens the parties of an agent's home. If the agent serves Agent-Auth, its skills become the capabilities of
+ * Agent-Auth. Otherwise the parties only serve requests of other protocols that wait for an approval.
  *
- * @throws CliError `config_invalid` if a skill is not a valid Agent-Auth capability, a default may do more than
- *   read and is not explicitly allowed, or another setting is wrong.
+ * @throws CliError `config_invalid` if a skill is not a valid Agent-Auth capability, if a default capability
+ *   may do more than read without being explicitly allowed, or if another setting is wrong.
  */
 export async function openServedParties(
   { config, file }: ReadConfig,

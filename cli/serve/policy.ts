@@ -19,17 +19,20 @@ export interface PolicyTerms {
 export interface ReadPolicy {
   readonly table: PolicyTable;
   readonly definition: PolicyDefinition;
-  /** The policy's own file as read; absent if the policy is in the configuration. */
+  /** The separate policy file as read; absent if the policy is in the configuration. */
   readonly source?: { readonly file: string; readonly text: string };
 }
 
-/** Milliseconds between two checks of the file. */
+/** Milliseconds between two checks of the policy file. */
 const INTERVAL = 200;
-/** Milliseconds after a change until a further change is certain to have a different timestamp. */
+/**
+ * A file whose last change is at least this many milliseconds old gets a different timestamp from any further
+ * change.
+ */
 const SETTLED = 2000;
 
 /**
- * Reads the policy of a configuration, or of the file that it names.
+ * Reads the policy from the configuration, or from the file that the configuration names.
  *
  * @throws CliError `config_unreadable`, `config_malformed` or `config_invalid`.
  */
@@ -51,7 +54,7 @@ export async function readPolicy({
   return { table: await tableFrom(file, definition, "policy."), definition };
 }
 
-// The library's message begins with "policy.", which a separate file does not have.
+// The library's message begins with "policy.", but a separate file has no field of that name.
 function tableFrom(file: string, policy: PolicyDefinition, prefix: string): Promise<PolicyTable> {
   const placed = (words: string): string => words.replace(/^policy\./, prefix);
   return fromConfig(file, () => new PolicyTable(policy), placed);
@@ -64,12 +67,12 @@ async function readPolicyFile(
   return { definition: withoutSchema(value), text };
 }
 
-/** Removes the properties of a policy that are for editors. */
+/** Removes properties that only editors use, such as `$schema`. */
 function withoutSchema({ groups, rules }: PolicyDefinition): PolicyDefinition {
   return groups === undefined ? { rules } : { groups, rules };
 }
 
-/** Returns problems for unknown grants and operations in rules, which would allow nothing. */
+/** Returns a problem for each unknown grant or operation in the rules. Such a rule would allow nothing. */
 export function unknownTerms(
   { rules }: PolicyDefinition,
   { grants, operations }: PolicyTerms,
@@ -93,9 +96,9 @@ export function unknownTerms(
 }
 
 /**
- * Follows a policy's own file, and reports changes on standard error.
+ * Applies changes of a separate policy file, and reports them on standard error.
  *
- * @returns A function that stops following.
+ * @returns A function that stops the checks of the file.
  */
 export function keepInForce(
   context: Context,
@@ -110,11 +113,12 @@ export function keepInForce(
 }
 
 /**
- * Applies a policy file whenever it changes, within {@link INTERVAL} and the time to read it. If the file is
- * invalid, the previous policy stays.
+ * Applies a policy file whenever it changes, within {@link INTERVAL} and the time to read the file. If the file
+ * is invalid, the previous policy stays in force.
  *
- * @param report - Called once for each change, for the operator; `ok` is false if the previous policy stays.
- * @returns A function that stops following.
+ * @param report - Called once for each change, with a message for the operator. `ok` is false if the previous
+ *   policy stays in force.
+ * @returns A function that stops the checks of the file.
  */
 function followPolicy(
   table: PolicyTable,
@@ -142,7 +146,7 @@ function followPolicy(
     } catch (error) {
       const message = messageOf(error, file);
       const problem = `${stamp} ${message}`;
-      // An editor may still be writing: only report a problem that persists, and only once.
+      // An editor may not have finished writing. Only report a problem that persists, and report it only once.
       if (problem === complaint && problem !== told) {
         report(`${message}; the policy stays as it was`, false);
         told = problem;
@@ -161,13 +165,13 @@ function followPolicy(
   return () => clearInterval(timer);
 }
 
-/** Returns a stamp of a file, and whether any further change is certain to change it. */
+/** Returns a stamp of a file. `settled` is true if any further change of the file is certain to change the stamp. */
 function stateOf(path: string): { readonly stamp: string; readonly settled: boolean } {
   try {
     const stat = statSync(path, { bigint: true });
     return { stamp: stampOf(stat), settled: Date.now() - Number(stat.ctimeMs) > SETTLED };
   } catch {
-    // The reason is reported when the file is read.
+    // `look` reports the reason when it reads the file.
     return { stamp: "", settled: false };
   }
 }

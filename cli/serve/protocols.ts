@@ -27,10 +27,10 @@ import { fromConfig } from "./config.js";
 import type { ConsoleSettings } from "./console.js";
 import type { Address } from "./settings.js";
 
-/** The served agent as protocols use it: one agent, one ledger and one revocation list for all. */
+/** The parts of an agent that all its protocols share, such as the agent itself and its health check. */
 export interface AgentParts {
   readonly config: AgentConfig;
-  /** The configuration file, for errors. */
+  /** The configuration file, for error messages. */
   readonly file: string;
   readonly agent: IssuingAgent;
   readonly parties: Parties;
@@ -41,18 +41,18 @@ export interface AgentParts {
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
-  /** Set if the approvals console is served. */
+  /** `undefined` if the approvals console is not served. */
   readonly console: ConsoleSettings | undefined;
-  /** Seconds for which services may trust the list. */
+  /** Seconds for which services may trust the published revocation list; `undefined` for the default. */
   readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
   readonly log: AgentLog;
-  /** Absent if metrics are not served. */
+  /** `undefined` if metrics are not served. */
   readonly metrics: AgentMetrics | undefined;
   readonly health: HealthCheck;
 }
 
-/** A URL for the operator, with its name in `--json` and a label. */
+/** A URL for the operator, with its name in the JSON output and its label in the text output. */
 interface ProtocolAddress {
   readonly name: string;
   readonly label: string;
@@ -61,14 +61,14 @@ interface ProtocolAddress {
 
 interface MountedProtocol extends Mounted {
   readonly addresses: readonly ProtocolAddress[];
-  /** Notes for the operator at the start, one sentence each. */
+  /** Warnings for the operator when the agent starts, one sentence each. */
   readonly warnings?: readonly string[];
 }
 
-/** A protocol for callers of the agent. All protocols are mounted on one port. */
+/** A protocol for clients of the agent. All protocols are mounted on the same port. */
 type Protocol =
   | { mount(parts: AgentParts, place: MountPoint): MountedProtocol }
-  /** Checks options and loads packages before anything listens. */
+  /** Checks the options and loads packages before the agent listens. */
   | { prepare(parts: AgentParts): Promise<(place: MountPoint) => MountedProtocol> };
 
 const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
@@ -125,9 +125,9 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
 export interface ServedAgent {
   readonly url: string;
   readonly addresses: readonly ProtocolAddress[];
-  /** Notes for the operator at the start, one sentence each. */
+  /** Warnings for the operator when the agent starts, one sentence each. */
   readonly warnings: readonly string[];
-  /** Accepts no more requests, finishes pending ones, and releases the port. */
+  /** Accepts no further requests, finishes the pending ones, and releases the port. */
   close(): Promise<void>;
 }
 

@@ -10,17 +10,17 @@ import { fromConfig, type ReadConfig } from "./config.js";
 
 export interface OpenResources {
   readonly source: ResourceFolder | TableSource;
-  /** An absolute path; absent if the database is not a file. */
+  /** The absolute path of the database file; absent if the database is not a file. */
   readonly path?: string;
   close(): void | Promise<void>;
 }
 
 /**
- * Opens the resources of a configuration.
+ * Opens the resources that a configuration names.
  *
- * @param warn - Called with problems of files for the operator.
- * @returns `undefined` if there are none.
- * @throws CliError `config_invalid`, or with the code of a `ResourceError`.
+ * @param warn - Called with a problem of a resource file, for the operator.
+ * @returns `undefined` if the configuration names no resources.
+ * @throws CliError `config_invalid`, or a CliError with the code of a `ResourceError`.
  */
 export async function openResources(
   { config, file, folder }: ReadConfig,

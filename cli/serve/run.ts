@@ -43,9 +43,9 @@ export interface RunningAgent {
 const DAY = 24 * 60 * 60 * 1000;
 
 /**
- * Starts the agent of a configuration. If anything fails, everything opened is closed again.
+ * Starts the agent that a configuration describes. If anything fails, closes every part that is already open.
  *
- * @throws CliError if the configuration, the home, the skills or the address are invalid.
+ * @throws CliError if the configuration, the home, the skills or the address is invalid.
  * @throws StorageError if a store cannot be opened.
  */
 export async function runAgent(

@@ -27,7 +27,7 @@ export interface ConfigParts {
 }
 
 const ID = "urn:proviso:agent-config:1";
-// One object for each part, by which ajv recognizes what it has compiled.
+// The reference to the schema of each part. Ajv recognizes a compiled schema by the identity of this object.
 const FORMS: { readonly [Part in keyof ConfigParts]: object } = {
   config: { $ref: ID },
   policy: { $ref: `${ID}#/$defs/policy` },
@@ -43,10 +43,10 @@ type Form<T> =
 let compiled: Ajv2020 | undefined;
 
 /**
- * Returns a value with the defaults of its schema in `schemas/`, or every violation. Messages show property
- * names, never values.
+ * Returns a value with the defaults of its schema in `schemas/`, or a list of all violations. Messages show
+ * names of properties, never values.
  *
- * @param value - Modified: defaults are added to it.
+ * @param value - The value to check. The function adds the defaults to it.
  */
 export async function checkForm<Part extends keyof ConfigParts>(
   value: unknown,
@@ -73,13 +73,13 @@ async function compile(): Promise<Ajv2020> {
     allowUnionTypes: true,
     ownProperties: true,
     verbose: true,
-    // The schemas belong to this package, and each compiled function runs once. Validating the schema and
-    // optimizing the code would take a tenth of the agent's start.
+    // The schemas are part of this package, and each compiled function runs once. If Ajv validated the schemas
+    // and optimized the code, a tenth of the agent's start would go into that.
     meta: false,
     validateSchema: false,
     code: { optimize: false },
   });
-  // For editors; also used in messages if a pattern fails.
+  // Editors use this keyword, and so do this file's messages about a pattern.
   ajv.addVocabulary(["patternErrorMessage"]);
   ajv.addFormat("url", (text: string) => URL.canParse(text));
   for (const name of ["agent", "session", "gate"]) {
@@ -90,7 +90,7 @@ async function compile(): Promise<Ajv2020> {
 }
 
 function problemFrom(error: ErrorObject): ConfigProblem | undefined {
-  // Alternatives are reported as one problem.
+  // The keyword around the alternatives reports one problem for all of them.
   if (["if", "propertyNames"].includes(error.keyword) || error.schemaPath.includes("/oneOf/"))
     return undefined;
   const [member, what] = WORDS[error.keyword]?.(error) ?? ["", error.message];
@@ -100,7 +100,7 @@ function problemFrom(error: ErrorObject): ConfigProblem | undefined {
 
 type Words = readonly [member: string, what: string | undefined];
 
-/** Describes a violation by its keyword. For errors about an object, names the property. */
+/** Describes a violation by its keyword. For a violation by an object, also returns the path of the property. */
 const WORDS: { readonly [keyword: string]: (error: ErrorObject) => Words } = {
   required: ({ params }) => [memberPath(params["missingProperty"]), "is missing"],
   dependentRequired: ({ params }) => [

@@ -4,14 +4,14 @@ import type { Context } from "../context.js";
 import type { SecretPlace } from "./agent-config.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
 
-/** Most characters of a secret. */
+/** Longest secret, in characters. */
 const MAX_SECRET = 4096;
 
 /**
  * Reads a secret from a file or the environment.
  *
- * @param path - The property of the configuration that names the place.
- * @throws CliError `config_invalid` if there is no secret.
+ * @param path - The field of the configuration that gives the location, for messages.
+ * @throws CliError `config_invalid` if the secret cannot be read.
  */
 export function secretAt(
   { env }: Pick<Context, "env">,

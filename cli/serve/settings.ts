@@ -11,7 +11,7 @@ import { spanInWords } from "../moment.js";
 import type { AgentConfig } from "./agent-config.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
 
-/** Options that override the configuration. */
+/** Options of the command line, which override the configuration. */
 export interface RunOptions extends HomeChoice {
   readonly host?: string;
   readonly port?: number;
@@ -19,11 +19,11 @@ export interface RunOptions extends HomeChoice {
   readonly metrics?: string;
 }
 
-/** The home of an agent, and the lifetimes of its capabilities. */
+/** The home of an agent, and the lifetimes of the capabilities that the agent issues. */
 export interface AgentHome {
   readonly files: HomeFiles;
   readonly config: HomeConfig;
-  /** Lifetime of a capability in seconds, if a request does not say. */
+  /** Lifetime of a capability in seconds, if the request names none. */
   readonly lifetime: number;
   /** Longest lifetime of a capability in seconds. */
   readonly maxLifetime: number;
@@ -32,8 +32,8 @@ export interface AgentHome {
 const USUAL_LIFETIME = 15 * 60;
 
 /**
- * Returns a configuration's home: from the command line, else from the configuration, else the default place of
- * other verbs.
+ * Finds the home of a configuration: the one on the command line, else the one in the configuration, else the
+ * default home of all verbs.
  */
 export function homeOf(
   context: Context,
@@ -45,13 +45,13 @@ export function homeOf(
   const { database: place } = config;
   return findHome(context, {
     home: options.home ?? named,
-    // Unlike a flag, the environment does not override the configuration.
+    // The configuration takes precedence over environment variables, but not over a flag.
     database:
       options.database ?? (place === undefined ? undefined : databaseAt({ cwd: folder }, place)),
   });
 }
 
-/** @throws CliError as {@link findHome} does, or `config_invalid` if capabilities would live too long. */
+/** @throws CliError as {@link findHome} does, or `config_invalid` if capabilities would live longer than allowed. */
 export function agentHome(
   context: Context,
   { config, file, folder }: ReadConfig,
@@ -73,7 +73,7 @@ export function agentHome(
 }
 
 /**
- * Returns how the revocation list is followed, if configured.
+ * Returns the configured intervals for reading the revocation list.
  *
  * @throws CliError `config_invalid` if the list would become too old between two reads.
  */
@@ -97,9 +97,9 @@ export function revocationListOf({
 const DAY = 24 * 60 * 60;
 
 /**
- * Returns the seconds for which services may trust the revocation list, if configured.
+ * Returns for how many seconds services may trust the revocation list; `undefined` for the default.
  *
- * @throws CliError `config_invalid` if that is more than a day, or the list is not published.
+ * @throws CliError `config_invalid` if the time is more than a day, or if the list is not published.
  */
 export function feedMaxAgeOf({ config, file }: ReadConfig): number | undefined {
   const { revocationFeed: feed, protocols } = config;
@@ -130,9 +130,9 @@ export function addressIn(text: string): Address | undefined {
 }
 
 /**
- * Returns the address of the metrics, if any.
+ * Returns the address for metrics; `undefined` if there is none.
  *
- * @throws CliError of usage, or `config_invalid`, if it is not `HOST:PORT`.
+ * @throws CliError, as a usage error or as `config_invalid`, if the address is not `HOST:PORT`.
  */
 export function metricsAddressOf(
   { config, file }: ReadConfig,
@@ -150,8 +150,8 @@ export function metricsAddressOf(
 /**
  * Returns the address at which the agent listens.
  *
- * @throws CliError `config_invalid` if the port is 0 although there is a public URL: callers could not know the
- *   port.
+ * @throws CliError `config_invalid` if the port is 0 and the configuration has a public URL: clients could not
+ *   know the port.
  */
 export function addressOf({ config, file }: ReadConfig, options: RunOptions): Address {
   const { host, port } = config.listen;

@@ -14,9 +14,9 @@ import { type PolicyTerms, type ReadPolicy, unknownTerms } from "./policy.js";
 import type { ConfigProblem } from "./schema.js";
 
 /**
- * Loads the module of skills. @returns What its default export returned.
+ * Loads the module of skills. @returns The object that the module's default export returned.
  *
- * @throws CliError `skills_failed` if the module cannot be loaded, throws, or returns a wrong value.
+ * @throws CliError `skills_failed` if the module cannot be loaded, throws an error, or returns a wrong value.
  */
 export async function loadSkills(
   read: ReadConfig,
@@ -48,7 +48,7 @@ function isAgentSkills(value: unknown): value is AgentSkills {
   return optional && Array.isArray(skills);
 }
 
-/** Returns the module's failure if the library's error is about a skill; `undefined` for other errors. */
+/** Converts an error of the library about a skill to an error about the module; `undefined` for any other error. */
 export function skillsFault(read: ReadConfig, error: unknown): CliError | undefined {
   if (!(error instanceof TypeError) || !error.message.startsWith("skills[")) return undefined;
   return failed(pathOf(read), error.message);
@@ -74,8 +74,8 @@ function grantFrom({ approval, ...grant }: GrantConfig): Grant {
 /**
  * Checks that grants, policy and skills refer to each other correctly.
  *
- * @returns The grants in the issuer's form, and the names that a policy can use.
- * @throws CliError `config_invalid` with every problem.
+ * @returns The grants in the issuer's form, and the terms that a policy can use.
+ * @throws CliError `config_invalid`, which lists every problem.
  */
 export function checkTogether(
   { config, file }: ReadConfig,

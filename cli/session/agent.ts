@@ -11,17 +11,18 @@ import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "../serve/c
 import type { ConfigProblem } from "../serve/schema.js";
 import type { SessionConfig } from "./session-config.js";
 
-/** Allows a principal everything that its token allows; for hosts without a policy. */
+/** The policy of a host that has none: a principal may do everything that its token allows. */
 const TOKENS_ALONE: Policy = {
   permissions: () => [{ operations: "*", resources: { collections: "*" } }],
 };
 
 /**
- * Creates the agent that judges messages. Its grants are those that the home lists, or else one for each served
- * capability.
+ * Creates the agent that judges messages. Its grants are those in the home's configuration; by default, one
+ * grant for each served capability.
  *
- * @param listed - The home's own configuration.
- * @throws CliError `config_invalid` if the home lists grants but lacks one that plugins need.
+ * @param listed - The configuration of the home.
+ * @throws CliError `config_invalid` if the home's configuration lists grants, but lacks one that a plugin
+ *   needs.
  */
 export async function sessionAgent(
   { config, file }: ReadConfig<SessionConfig>,

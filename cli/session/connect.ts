@@ -18,12 +18,12 @@ export interface Connecting {
   readonly agentId: string;
   readonly tokens: readonly string[];
   readonly ambient: boolean;
-  /** The capabilities to request; those of the tokens unless given. */
+  /** The capabilities to request; by default, those of the tokens. */
   readonly capabilities?: readonly string[] | undefined;
   readonly json: boolean;
-  /** True to request parts of answers. */
+  /** True to receive answers in parts. */
   readonly stream: boolean;
-  /** The single call to make; unless given, calls are read from standard input. */
+  /** The only call to make; `undefined` to read calls from standard input. */
   readonly call?: SessionCall | undefined;
 }
 
@@ -60,7 +60,7 @@ async function begin(context: Context, connecting: Connecting): Promise<Session>
   }
 }
 
-/** Returns the capabilities of the tokens; all capabilities for ambient authority. */
+/** Returns the capabilities that the tokens allow; every capability if there is no token. */
 function capabilitiesOf(tokens: readonly string[]): readonly string[] {
   if (tokens.length === 0)
     return CAPABILITY_NAMES.filter((name) => reservedReason(name) === undefined);
@@ -99,7 +99,7 @@ async function makeCall(
   }
 }
 
-/** Makes the calls on standard input, one per line. Returns the exit code of the first call that failed. */
+/** Makes the calls on standard input, one per line. Sets the exit code to that of the first call that failed. */
 async function makeCalls(
   context: Context,
   session: Session,
@@ -108,7 +108,7 @@ async function makeCalls(
   const stop = context.untilStopped();
   if (context.stdin.isTerminal) say(context, `one call in a line: ${CALL_FORM}; Ctrl-D ends`);
   const input = context.stdio();
-  // It is closed early, which a duplex made from two streams reports as an error.
+  // Closing the stream early is an error event of a duplex that joins two streams.
   input.on("error", () => {});
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   const iterator = lines[Symbol.asyncIterator]();
@@ -152,7 +152,7 @@ async function makeLine(
   }
 }
 
-/** Reports a failed MCP tool, whose failure is within its answer. */
+/** Reports a failed MCP tool. MCP describes such a failure in the result of the call. */
 function markFailedTool(context: Context, { operation }: SessionCall, result: Json): void {
   const isFailed = isJsonObject(result) && result["isError"] === true;
   if (operation !== "mcp/call" || !isFailed) return;
@@ -185,7 +185,7 @@ async function ask(
   try {
     return await call();
   } catch (error) {
-    // The operation is unknown.
+    // The session throws a TypeError for an unknown operation.
     if (error instanceof TypeError)
       return asUsage(() => {
         throw error;
@@ -194,7 +194,7 @@ async function ask(
   }
 }
 
-/** Prints why a line has failed; with --json among the answers. */
+/** Prints the reason for which a line has failed. With --json, it goes to standard output, among the answers. */
 function fail(context: Context, { json, address }: Connecting, error: unknown): void {
   const failure = sessionFailure(error, address);
   if (!(failure instanceof CliError)) throw failure;
@@ -204,7 +204,7 @@ function fail(context: Context, { json, address }: Connecting, error: unknown): 
   else tell(context, error, failure);
 }
 
-/** Prints why a call has failed, with every reason. */
+/** Prints all reasons for which a call has failed, and returns the exit code. */
 function tell(context: Context, error: unknown, failure: unknown): ExitCode {
   if (!(failure instanceof CliError)) throw failure;
   const denials = error instanceof SessionError ? denialsOf(error) : [];

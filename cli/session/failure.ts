@@ -4,7 +4,7 @@ import { isErrno } from "../../src/system/error-code.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { adviceForDenial, adviceIn, exitForDenial } from "../refusal.js";
 
-/** Hints by the code of a host's error. For other codes, the message says everything. */
+/** Hints by the error code of a host. For a code that is not in this table, the message suffices. */
 const ADVICE: { readonly [code: string]: string } = {
   auth_failed: "give a token of a grant a2e:NAME with --token @FILE; proviso mint makes one",
   capability_missing: "ask for it with --caps, and present a token of its grant, such as a2e:tools",
@@ -15,10 +15,10 @@ const ADVICE: { readonly [code: string]: string } = {
   version_mismatch: "the host speaks another version of A2E",
 };
 
-/** Codes that neither the message nor a rule causes; a retry may succeed. */
+/** Error codes of temporary failures. The call is not the cause, and a retry may succeed. */
 const ENVIRONMENT = ["plugin_failed", "server_error", "session_ended", "line_malformed"];
 
-/** Converts a failure of a session for the user; returns other errors unchanged. */
+/** Converts a failure of a session to an error for the user. Returns other errors unchanged. */
 export function sessionFailure(error: unknown, address: string): unknown {
   if (error instanceof SessionError) {
     const denials = denialsOf(error);
@@ -48,7 +48,7 @@ export function sessionFailure(error: unknown, address: string): unknown {
 
 const UNREACHABLE = ["ECONNREFUSED", "ENOENT", "ENOTSOCK", "EACCES", "ENOTFOUND", "EAI_AGAIN"];
 
-/** Returns the denials of a call that authority refused; empty if it failed for another reason. */
+/** Returns the denials of a refused call; an empty array if the call failed for another reason. */
 export function denialsOf({ detail }: SessionError): readonly ReceivedDenial[] {
   return denialsFrom(detail["denials"]);
 }

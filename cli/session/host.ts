@@ -20,25 +20,28 @@ import { memoryPlugin, openPlugins } from "./plugins.js";
 import type { SessionConfig } from "./session-config.js";
 
 export interface RunningHost {
-  /** The address; `stdio` for standard input and output. */
+  /** The address; `stdio` if the host serves standard input and output. */
   readonly address: string;
   /** Notes for the operator, one per line. */
   readonly notes: readonly string[];
-  /** Resolves when the single session over standard streams has ended; never for a host that listens. */
+  /**
+   * The promise is fulfilled when the session over standard streams has ended. For a host that listens, it is
+   * never fulfilled.
+   */
   readonly over: Promise<void>;
-  /** Waits for running calls, and closes everything. @throws The first error of closing. */
+  /** Waits for running calls, and closes everything. @throws The first error. */
   close(): Promise<void>;
 }
 
-/** Options that override the configuration. */
+/** Options of the command line, which override the configuration. */
 export interface HostOptions extends HomeChoice {
   readonly at?: SessionAddress | "stdio" | undefined;
 }
 
 /**
- * Starts the host of a configuration. If anything fails, everything opened is closed again.
+ * Starts the host that a configuration describes. If anything fails, closes every part that is already open.
  *
- * @throws CliError if the configuration, the home, the tools or the address are invalid.
+ * @throws CliError if the configuration, the home, the tools or the address is invalid.
  * @throws StorageError if a store cannot be opened.
  */
 export async function runHost(
@@ -81,7 +84,7 @@ async function open(
     context.env["PATH"],
   );
   plugins.push(...(await memoryPlugin(read, home.database)));
-  // The host closes them too; closing twice does nothing.
+  // The host also closes the plugins. Closing a plugin twice does nothing.
   opened.push(() => Promise.all(plugins.map((plugin) => plugin.close?.())));
   const agent = await sessionAgent(read, home, listed, plugins, policy?.table);
   if (policy !== undefined) opened.push(following(context, policy, plugins, file));
@@ -105,7 +108,7 @@ async function policyOf({
   return policy === undefined ? undefined : readPolicy({ config: { policy }, ...placed });
 }
 
-/** Follows a policy's own file. @throws CliError `config_invalid` */
+/** Applies changes of a separate policy file. @throws CliError `config_invalid`. */
 function following(
   context: Context,
   policy: ReadPolicy,

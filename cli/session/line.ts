@@ -8,23 +8,23 @@ import { asUsage, usageError } from "../exit.js";
 import { quoted } from "../output.js";
 import { addressIn } from "../serve/settings.js";
 
-/** One call, as written in a line or on the command line. */
+/** One call, from a line of input or from the command line. */
 export interface SessionCall {
   /** The operation, such as `tool/call`. */
   readonly operation: string;
   readonly options: Pick<SessionCallOptions, "name" | "server" | "arguments" | "timeout">;
 }
 
-/** The form of a call, for help. */
+/** The form of a call, for help texts. */
 export const CALL_FORM = "OPERATION [NAME] [argument=value...], such as: tool/call add a=1 b=2";
 
 const MEMBERS = ["type", "tool_name", "name", "server", "arguments", "timeout"];
 
 /**
- * Parses the short form of a call: an operation, the name of what is called, and arguments. For `mcp`, the name
- * is a server, or `SERVER/TOOL`.
+ * Parses the short form of a call: an operation, a name, and arguments. For `mcp`, the name is a server, or
+ * `SERVER/TOOL`.
  *
- * @throws CliError of usage.
+ * @throws CliError, as a usage error.
  */
 export function callFrom(operation: string, words: readonly string[]): SessionCall {
   const [first = "=", ...rest] = words;
@@ -39,10 +39,10 @@ export function callFrom(operation: string, words: readonly string[]): SessionCa
 }
 
 /**
- * Parses a line: the short form, or a protocol message as a JSON object.
+ * Parses one line: the short form of a call, or a protocol message as a JSON object.
  *
- * @returns `undefined` for a line that is empty or begins with `#`.
- * @throws CliError of usage.
+ * @returns The call; `undefined` if the line is empty or begins with `#`.
+ * @throws CliError, as a usage error.
  */
 export function lineFrom(text: string): SessionCall | undefined {
   const line = text.trim();
@@ -91,14 +91,14 @@ function jsonObject(line: string): JsonObject {
   throw usageError("a message is a JSON object", CALL_FORM);
 }
 
-/** The form of an address, for help. */
+/** The form of an address, for help texts. */
 export const ADDRESS_FORM =
   "HOST:PORT, such as 127.0.0.1:4711, or the path of a socket, such as ./a2e.sock";
 
 /**
- * Parses `HOST:PORT`, or the path of a socket, which contains a `/` or begins with `unix:`.
+ * Parses `HOST:PORT`, or the path of a socket. A path contains a `/` or begins with `unix:`.
  *
- * @throws CliError of usage.
+ * @throws CliError, as a usage error.
  */
 export function addressFrom(context: Pick<Context, "cwd">, text: string): SessionAddress {
   const [, path] = /^(?:unix:)(.+)$/.exec(text) ?? [];
@@ -107,7 +107,7 @@ export function addressFrom(context: Pick<Context, "cwd">, text: string): Sessio
   return portFrom(text);
 }
 
-/** Parses `HOST:PORT`. @throws CliError of usage. */
+/** Parses `HOST:PORT`. @throws CliError, as a usage error. */
 export function portFrom(text: string): Extract<SessionAddress, { port: number }> {
   const address = addressIn(text);
   if (address !== undefined) return address;

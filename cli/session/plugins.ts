@@ -17,12 +17,12 @@ import { howToInstall, placeAndReason } from "../serve/module-fault.js";
 import type { SessionConfig } from "./session-config.js";
 
 /**
- * Creates the plugins of a configuration, except memory.
+ * Creates the plugins that a configuration names, except the memory plugin.
  *
- * @param onStderr - Called with what MCP servers write to standard error.
- * @param path - The `PATH` of the plugins' programs.
- * @throws CliError `config_invalid`, also if a program is missing, or `tools_failed` if the module of tools is
- *   invalid.
+ * @param onStderr - Called with each line that an MCP server writes to standard error.
+ * @param path - The variable `PATH` in which the plugins' programs are looked up.
+ * @throws CliError `config_invalid` if a setting is wrong or a program is missing; `tools_failed` if the module
+ *   of tools is invalid.
  */
 export async function openPlugins(
   read: ReadConfig<SessionConfig>,
@@ -49,7 +49,7 @@ export async function openPlugins(
   return plugins;
 }
 
-/** Creates the memory plugin with the home's database, if configured. */
+/** Creates the memory plugin on the home's database. Returns an empty array if it is not configured. */
 export async function memoryPlugin(
   { config, file }: ReadConfig<SessionConfig>,
   database: StoreDatabase,
@@ -60,7 +60,7 @@ export async function memoryPlugin(
   return [await fromConfig(file, make, (words) => words.replace(/^limits\./, "plugins.memory."))];
 }
 
-/** Sets the configuration's folder as the working directory of programs that have none. */
+/** Makes the working folder of each program absolute. The default is the configuration's folder. */
 function inFolder<Program extends { readonly cwd?: string | undefined }>(
   programs: { readonly [name: string]: Program },
   folder: string,
@@ -80,7 +80,7 @@ async function toolsPlugin(path: string, configFolder: string): Promise<SessionP
       throw failed(path, "its default export is not a function");
     }
     const tools: readonly SessionTool[] = await module.default({ configFolder });
-    // Every property of each tool is checked.
+    // createToolsPlugin checks every property of each tool.
     return await createToolsPlugin({ tools });
   } catch (error) {
     if (error instanceof CliError) throw error;
@@ -99,7 +99,7 @@ function failed(place: string, why: string, hint = HINT): CliError {
   return environmentError("tools_failed", `the tools in ${place}: ${why}`, hint);
 }
 
-/** A configured program, with an absolute folder. */
+/** A configured program, whose working folder is absolute. */
 interface NamedProgram {
   readonly command: string;
   readonly cwd?: string | undefined;
@@ -107,18 +107,18 @@ interface NamedProgram {
 }
 
 /**
- * Looks for the program of each MCP server, so that a wrong name is reported when the host starts rather than
- * at the first call.
+ * Looks for the program of each MCP server. A wrong name is thus reported when the host starts, not at the
+ * first call.
  *
- * @param path - The `PATH` of this process, for servers without their own.
- * @throws CliError `config_invalid` naming each program that is missing or that this user cannot execute.
+ * @param path - The variable `PATH` of this process, for servers whose environment does not set it.
+ * @throws CliError `config_invalid`, which names each program that is missing or that this user cannot execute.
  */
 function assertPrograms(
   file: string,
   servers: { readonly [name: string]: NamedProgram },
   path: string | undefined,
 ): void {
-  // Windows also finds programs by extensions and registry entries.
+  // Windows finds programs also by file extension and registry entry, which this check does not imitate.
   if (process.platform === "win32") return;
   const missing = Object.entries(servers).filter(([, server]) => !isFound(server, path));
   const problems = missing.map(([name, { command, cwd }]) => {
@@ -131,7 +131,7 @@ function assertPrograms(
 
 function isFound({ command, cwd = ".", env }: NamedProgram, path: string | undefined): boolean {
   if (command.includes("/")) return isProgram(resolve(cwd, command));
-  // Without a PATH, the system uses its default, which is unknown here.
+  // Without PATH, the system searches default folders, which this process does not know.
   const folders = env?.["PATH"] ?? path;
   if (folders === undefined) return true;
   return folders.split(delimiter).some((folder) => isProgram(join(resolve(cwd, folder), command)));

@@ -1,4 +1,4 @@
-// The configuration of `proviso session serve`. In this folder, host.ts starts a host and its plugins;
+// The configuration of `proviso session serve`. In this folder, host.ts starts a host and its plugins.
 // connect.ts reads calls, one per line, and prints the answers.
 
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
@@ -8,8 +8,8 @@ import type { MemoryLimits } from "../../src/stores/memory/memory-limits.js";
 import type { RevocationListConfig } from "../serve/agent-config.js";
 
 /**
- * The configuration of `proviso session serve`, with the defaults of its schema,
- * `schemas/session-config.schema.json`.
+ * The configuration of `proviso session serve`. The schema `schemas/session-config.schema.json` defines the
+ * defaults.
  */
 export interface SessionConfig {
   readonly home?: string;
@@ -22,7 +22,7 @@ export interface SessionConfig {
     readonly undeclared: "accepted" | "refused";
   };
   readonly plugins: {
-    /** The path of a module. */
+    /** The path of the module of tools. */
     readonly tools?: string;
     readonly memory?: Partial<MemoryLimits>;
     readonly proc?: Pick<ProcPluginOptions, "programs" | "limits">;

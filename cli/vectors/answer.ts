@@ -2,14 +2,14 @@ import { isObject, isTexts } from "../../src/bytes/json.js";
 import { discoveryLine } from "./discovery-answer.js";
 import type { ExpectedDenial, Operation, Vector } from "./file.js";
 
-/** An implementation's answer to a request, or why there is none. */
+/** The answer of an implementation to a request, or the reason why there is none. */
 export type Answer =
   | { readonly kind: "answer"; readonly value: { readonly [name: string]: unknown } }
   | { readonly kind: Fault; readonly message: string };
 
 /**
- * The reason why there is no answer. `stopped`: the program ended. `silent`: it did not answer in time. `garbage`: its
- * output was not an answer. `not_run`: it was not asked.
+ * The reason why there is no answer. `stopped`: the program ended. `silent`: it did not answer in time.
+ * `garbage`: its output was not an answer. `not_run`: it got no request.
  */
 export type Fault = "stopped" | "silent" | "garbage" | "not_run";
 
@@ -33,7 +33,7 @@ export function judge({ op, test }: Vector, answer: Answer): Outcome {
   if (Object.hasOwn(value, "unsupported")) {
     return { status: "unsupported", reason: String(value["unsupported"]) };
   }
-  // Properties that the test does not have are not compared.
+  // A chain id in the answer is compared only if the test has one.
   const isAsked = "chainId" in test && test.chainId !== undefined;
   const got = lineOf(op, isAsked ? value : { ...value, chainId: undefined });
   if (got === undefined) {
@@ -62,7 +62,7 @@ function valid(tags: readonly (readonly string[])[]): string {
   return `valid, tags ${tags.map((chain) => chain.join(" ")).join(" | ")}`;
 }
 
-/** Formats denials as a set of code, hop and discharge. */
+/** Formats denials as a set. Each element names a code, a hop and a discharge. */
 function refused(denials: readonly ExpectedDenial[]): string {
   const places = denials.map(({ code, hop, discharge }) => {
     const inside = discharge === undefined ? "" : ` in discharge ${discharge}`;

@@ -29,8 +29,8 @@ function usable({ interface: chosen, version, warnings }: Value): string | undef
 }
 
 /**
- * Formats reasons as a set of code and link. For a malformed card, further reasons depend on how much of it a
- * reader could parse, so they are ignored.
+ * Formats the reasons of a refusal as a set of codes with their links. If a card is malformed, its further
+ * reasons are ignored: they depend on how much of the card a reader could parse.
  */
 function refused(denials: readonly ExpectedDenial[], op: "discover" | "chain"): string {
   const places = denials.map(({ code, link }) => ({

@@ -1,15 +1,15 @@
-// The conformance vectors, which are run against this implementation or another program.
+// Reads the conformance vectors. They are run against this implementation or another program.
 
 import { existsSync, readFileSync } from "node:fs";
 import { environmentError } from "../exit.js";
 import { packageFile } from "../package-file.js";
 
-/** The parts of a denial that conformance requires. */
+/** The properties of a denial that an implementation must match. */
 export interface ExpectedDenial {
   readonly code: string;
   readonly hop?: number;
   readonly discharge?: number;
-  /** In a chain: the index of the agent that the denial is about. */
+  /** In a chain: the index of the agent that the denial concerns. */
   readonly link?: number;
 }
 
@@ -21,7 +21,7 @@ interface TestBase {
 
 interface TokenTest extends TestBase {
   readonly token: string;
-  /** Every tag of an accepted token, or the known tags of a refused one. */
+  /** Every tag of an accepted token; for a refused token, the known tags. */
   readonly tags?: readonly (readonly string[])[];
 }
 
@@ -32,14 +32,14 @@ export interface VerifyTest extends TokenTest {
 
 export interface CheckTest extends TokenTest {
   readonly now: string;
-  /** The grants that the issuer knows; absent if it knows none. */
+  /** The grants that the issuer knows; absent if it does not list its grants. */
   readonly grants?: readonly object[];
   readonly invocation: { readonly operation: string };
   readonly revocations?: object;
   readonly result: "allowed" | "refused" | "misuse";
   readonly denials?: readonly ExpectedDenial[];
   readonly revocationIds?: readonly string[];
-  /** Set in some tests that are allowed; the answer must then have it. */
+  /** The expected chain id. If a test has this property, the answer must have the same. */
   readonly chainId?: string;
 }
 
@@ -48,7 +48,7 @@ export interface DiscoveryTest extends TestBase, DiscoveryAsked {
   readonly denials?: readonly ExpectedDenial[];
 }
 
-/** The request of a discovery test. */
+/** The parts of a request for discovery. */
 interface DiscoveryAsked {
   readonly card?: unknown;
   readonly cardText?: string;
@@ -59,12 +59,12 @@ interface DiscoveryAsked {
   readonly previous?: object;
 }
 
-/** The request to an implementation. */
+/** The operation that a request asks of an implementation. */
 export type Operation = "verify" | "check" | "discover" | "chain" | "registry";
 
 type Test = VerifyTest | CheckTest | DiscoveryTest;
 
-/** Tests of one kind. `verify` has a key; `check` has an issuer with its keys. */
+/** Tests of one kind. A group of `verify` has a key; a group of `check` has an issuer with its keys. */
 interface TestGroup {
   readonly type: Operation;
   readonly subject: string;
@@ -78,7 +78,7 @@ interface VectorFile {
   readonly testGroups: readonly TestGroup[];
 }
 
-/** One test with everything needed to run it. */
+/** One test, with everything needed to run it. */
 export interface Vector {
   readonly file: string;
   readonly subject: string;
@@ -89,14 +89,14 @@ export interface Vector {
 }
 
 const FILES = ["macaroon.json", "check.json", "capability-discovery.json"];
-/** The version of the protocol between runner and program; every request contains it. */
+/** The version of the protocol between the runner and a program. Every request contains it. */
 const PROTOCOL = 2;
 const NO_REVOCATIONS = { version: 0, entries: [] };
 
 /**
  * Returns all vectors, in the order of the files.
  *
- * @param folder - The folder of the files; the package's own unless given.
+ * @param folder - The folder of the files; by default, the folder in this package.
  */
 export function readVectors(folder: URL = ownFolder()): Vector[] {
   return FILES.flatMap((file) => {
@@ -124,7 +124,7 @@ function askedIn(test: DiscoveryTest): { readonly [Name in keyof DiscoveryAsked]
   return { card, cardText, links, maxLength, requirements, registry, previous };
 }
 
-/** The copy of the vectors in the command's package. */
+/** Returns the folder of the vectors in this package. */
 function ownFolder(): URL {
   const found = packageFile("dist/spec-vectors/");
   if (FILES.every((file) => existsSync(new URL(file, found)))) return found;
@@ -134,8 +134,8 @@ function ownFolder(): URL {
 }
 
 /**
- * Returns whether a filter is the vector's id, or part of its file's name, subject, flags or comment; true
- * without filters.
+ * Returns whether a test is selected: a filter is its id, or a part of its file's name, subject, flags or
+ * comment. Without filters, every test is selected.
  */
 export function isWanted({ file, subject, test }: Vector, filters: readonly string[]): boolean {
   if (filters.length === 0) return true;

@@ -6,32 +6,35 @@ import type { Answer, Fault } from "./answer.js";
 /** A program that implements the specification and is to be tested. It answers one request at a time. */
 export interface Implementation {
   ask(request: object): Promise<Answer>;
-  /** The reason why the program could not be started. */
+  /** The reason why the program could not be started; `undefined` if it was started. */
   readonly startError: Error | undefined;
   close(): Promise<void>;
 }
 
 export interface ProgramOptions {
-  /** Milliseconds for one answer. */
+  /** Maximum time for one answer, in milliseconds. */
   readonly timeout: number;
-  /** The working folder of the program; that of this process unless given. */
+  /** The working folder of the program; by default, that of this process. */
   readonly cwd?: string | undefined;
-  /** The environment of the program; that of this process unless given. */
+  /** The environment of the program; by default, that of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Faults in a row after which the program is given up, since each costs a restart. */
+  /**
+   * Maximum number of consecutive requests without an answer. The program then gets no further requests, since
+   * each fault costs a restart.
+   */
   readonly faultsInARow?: number;
 }
 
 const FAULTS_IN_A_ROW = 3;
 const MAX_LINE = 4 * 1024 * 1024;
 const MAX_SHOWN = 200;
-// Milliseconds for a program to exit once its input has ended.
+// After its input has ended, the program has this many milliseconds to exit.
 const GRACE = 2000;
 
-/** One run of the program: its output so far, and how it ended. */
+/** One run of the program: its output so far, and the reason for its end. */
 interface Run {
   readonly child: ChildProcessWithoutNullStreams;
-  /** Complete lines, then the beginning of the next one. */
+  /** Complete lines, followed by the beginning of the next line. */
   readonly lines: string[];
   ended: string | undefined;
   wake: () => void;
@@ -71,8 +74,8 @@ export class Program implements Implementation {
     if (lines.length > 1) {
       return fault("garbage", `said something before it was asked: ${shown(lines[0])}`);
     }
-    // An error here shows as the end of the program. The request is escaped, because some readers treat U+2028
-    // as the end of a line, such as Node's readline from version 24 on.
+    // If this write fails, the program has ended, which `run.ended` shows. The request is escaped, because some
+    // readers take U+2028 for the end of a line, such as Node's readline from version 24 on.
     child.stdin.write(`${escapedJson(request)}\n`, () => {});
     const isOver = (): boolean => (lines[0]?.length ?? 0) > MAX_LINE || run.ended !== undefined;
     await until(run, timeout, () => lines.length > 1 || isOver());
@@ -105,7 +108,7 @@ export class Program implements Implementation {
       if (isErrno(error) && error.syscall?.startsWith("spawn") === true) this.startError = error;
       end(error.message);
     });
-    // After the output has been read to its end.
+    // "close" comes after the output has been read to its end.
     child.on("close", (code, signal) =>
       end(`the program stopped (${signal ?? `exit code ${code}`})`),
     );
@@ -123,7 +126,7 @@ export class Program implements Implementation {
     this.#run = undefined;
     if (run === undefined || run.ended !== undefined) return;
     run.child.kill("SIGKILL");
-    // Do not wait for child processes, which may keep the pipes open.
+    // Child processes of the program may keep its pipes open; do not wait for them.
     run.child.stdout.destroy();
     await untilEnd(run);
   }
@@ -133,7 +136,7 @@ function untilEnd(run: Run): Promise<void> {
   return until(run, GRACE, () => run.ended !== undefined);
 }
 
-/** Resolves when the condition holds, or after this many milliseconds. */
+/** Resolves when `isSo` returns true, at the latest after the given time. */
 function until(run: Run, milliseconds: number, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
@@ -174,9 +177,9 @@ const WORD = /(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"])+/gs;
 const QUOTED = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs;
 
 /**
- * Splits a command line into words. Supports the shell's quotes and backslashes, and no other syntax.
+ * Splits a command line into words. It supports the shell's quotes and backslashes, and no other syntax.
  *
- * @returns `undefined` if a quote is not closed, or there is no word.
+ * @returns The words; `undefined` if a quote is not closed, or if there is no word.
  */
 export function splitCommand(line: string): readonly [string, ...string[]] | undefined {
   if (line.replace(WORD, "").trim() !== "") return undefined;

@@ -13,7 +13,7 @@ type FailureInfo = Pick<Vector, "file" | "subject"> &
   Pick<Vector["test"], "tcId" | "comment" | "flags"> &
   Omit<Extract<Outcome, { status: "failed" }>, "status">;
 
-/** The result of running the vectors, as one JSON document. */
+/** The results of a run, as one JSON document. */
 export interface Report extends Counts {
   readonly implementation: string;
   readonly tests: number;
@@ -57,7 +57,7 @@ function failureFrom({ vector, outcome }: Result): FailureInfo[] {
   return [{ tcId, file: vector.file, subject: vector.subject, comment, flags, ...rest }];
 }
 
-/** Formats the report for people: a table by flag, then failures, then the totals. */
+/** Formats the report for people: a table by flag, then the failures, then the totals. */
 export function renderReport(report: Report, paint: Paint): string[] {
   const { implementation, tests, flags, failures, notSupported } = report;
   const lines = [paint.bold(`${tests} tests, ${printable(implementation)}`), ""];

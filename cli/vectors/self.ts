@@ -94,7 +94,7 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
   return { result: "refused", denials: decision.denials };
 }
 
-/** Returns the keys of a request as a keyring. It does not matter which of them mints. */
+/** Returns the keys of a request as a keyring. The first key mints, since a keyring needs one that does. */
 export function keyringOf(keys: CheckRequest["keys"]): Keyring {
   const jwks = keys.map((key, at) => {
     const uses = at === 0 ? ["sign", "verify"] : ["verify"];
@@ -137,7 +137,7 @@ interface RegistryRequest {
 
 type DiscoveryRequest = DiscoverRequest | ChainRequest | RegistryRequest;
 
-// The source of a card only appears in messages.
+// The URL of the card, which is only used in messages.
 const ANYWHERE = "https://agent.example";
 
 type Answered = { readonly [name: string]: unknown };
@@ -175,7 +175,7 @@ function registry({ registry: asked, previous }: RegistryRequest): Answered {
   return { result: "invalid", rules: problems.map(({ rule }) => rule) };
 }
 
-/** Parses a card; `undefined` if the text is not the JSON of a card. */
+/** Parses the card of a request; `undefined` if its text is not the JSON of a card. */
 function readingOf(
   { card = null, cardText }: AskedCard,
   registry?: CapabilityRegistry,

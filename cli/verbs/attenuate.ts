@@ -53,7 +53,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
   const token = readTokenArgument(context, argument);
   const intersect = options.intersect === true;
   const result = namingSource(argument, () => {
-    // Check the token first, so that a bad token is not reported as a fault of the restrictions.
+    // Check the token first. Otherwise a bad token would be reported as a fault of the restrictions.
     revocationId(token);
     const narrow = (): Attenuation =>
       asUsage(() => attenuate(token, restrictions, { intersect, nonce: options.nonce }));
@@ -80,14 +80,14 @@ async function run(context: Context, options: Options, argument?: string): Promi
   await printTokens(context, options, document, [child]);
 }
 
-/** Returns whether a value looks like several values in one string, which each need their own flag. */
+/** Returns whether a string contains several values, each of which needs its own flag. */
 function isListed({ rule, value, allowed }: Overreach): boolean {
   if (!Array.isArray(allowed) || typeof value !== "string" || rule === "constraints") return false;
   const parts = value.split(/[,;|\s]+/).filter((part) => part !== "");
   return parts.length > 1 && parts.some((part) => allowed.includes(part));
 }
 
-/** Names the flags in a problem about a start that is not before the end. */
+/** Replaces the name of a property by its flag, in a problem about a start that is not before the end. */
 function inFlags(problem: Overreach, given: HopInit): Overreach {
   const { rule, message } = problem;
   if (rule !== "notBefore" || !message.endsWith(LEAVES_NOTHING)) return problem;

@@ -38,7 +38,7 @@ export function define(program: Command, context: Context): void {
     .addOption(new Option("--kind <kind>", "only events of this kind").choices([...KINDS]))
     .addOption(limitOption())
     .action(act(context, list));
-  // As in keys list and grants list.
+  // `keys list` and `grants list` exist, so users will try `audit list`.
   audit.command("list", { hidden: true }).action(act(context, list));
   const tree = audit
     .command("tree")
@@ -62,7 +62,7 @@ export function define(program: Command, context: Context): void {
 async function list(context: Context, options: Options): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   const query = queryFrom(options);
-  // One more than the page, to know whether further ones follow.
+  // Read one more than requested, to know whether there are more.
   const { found, gaps } = await withStores(homeFor(context, options), async (database) => {
     const ledger = new LedgerStore(database);
     return { found: await ledger.list({ ...query, limit: limit + 1 }), gaps: await ledger.gaps() };
@@ -95,7 +95,7 @@ function queryFrom({ principal, capability, since, refused, kind }: Options): Le
   };
 }
 
-// Parses a time. Elsewhere a duration is from now into the future; here it goes into the past.
+// Parses a time. For every other verb a duration counts from now into the future; for this one, into the past.
 function sinceFrom(text: string, now: number): string {
   const seconds = readDuration(text);
   if (seconds === undefined) return formatTime(momentFrom("--since", text, now).getTime());
@@ -104,7 +104,7 @@ function sinceFrom(text: string, now: number): string {
 
 async function draw(context: Context, options: Options, capability: string): Promise<void> {
   assertId(capability);
-  // Commander accepts the list's options anywhere, but a filtered tree would be misleading.
+  // Commander accepts the options of the list for the tree too, but a filtered tree would be misleading.
   const { home, json, color, database, ...filters } = options;
   const [stray] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
   if (stray !== undefined) throw usageError(`--${stray} is for the list, not for the tree`);
@@ -132,7 +132,7 @@ const RECENT = 1000;
 async function unknownCapability(capability: string, ledger: LedgerStore): Promise<CliError> {
   const issuances = await ledger.list({ kind: "issuance", limit: RECENT });
   const recent = issuances.flatMap((one) => one.capability ?? []);
-  // A list that is too long gets no suggestion, so shorten it.
+  // didYouMean makes no suggestion from a long list, so pass it at most 64 ids.
   const close = recent.filter((id) => id.slice(0, 8) === capability.slice(0, 8)).slice(0, 64);
   const list = "proviso audit --kind issuance lists the capabilities";
   const hint = didYouMean(capability, close, didYouMean(capability, recent.slice(-64), list));

@@ -51,7 +51,7 @@ async function run(context: Context, options: CardOptions, argument: string): Pr
   printAnswer(context, options, card.document, render(card, stdoutPaint(context)));
 }
 
-/** The verbs below this one. */
+/** The names of this verb's subcommands. */
 const BELOW = ["lint", "diff", "registry"];
 
 async function shownCard(
@@ -87,7 +87,7 @@ function render(card: RemoteCard, paint: Paint): string[] {
   return lines;
 }
 
-/** Formats the parts of a card that discovery judges. */
+/** Formats the parts of a card that discovery checks. */
 function declaredLines(card: CardReading, paint: Paint): string[] {
   const named = (wanted: boolean): string =>
     [...card.capabilities]

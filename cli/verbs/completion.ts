@@ -31,9 +31,9 @@ function run(context: Context, options: GlobalOptions, shell?: Shell): void {
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** The scripts that shells load. They call `proviso __complete` for the words at the cursor. */
+/** Completion scripts, by shell. They call `proviso __complete` for the words at the cursor. */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
-  // Bash 3.2 and later. If nothing is offered, it completes files itself.
+  // For Bash 3.2 and later. If the command offers no word, Bash completes file names.
   bash: `# bash completion for proviso. Load it in this shell:
 #   source <(proviso completion bash)
 # or for every shell, save it as
@@ -86,7 +86,7 @@ _proviso() {
 }
 if [ "$funcstack[1]" = _proviso ]; then _proviso "$@"; else compdef _proviso proviso; fi
 `,
-  // Fish 3 and later.
+  // For Fish 3 and later.
   fish: `# fish completion for proviso. Load it in this shell:
 #   proviso completion fish | source
 # or for every shell, save it as ~/.config/fish/completions/proviso.fish

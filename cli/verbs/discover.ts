@@ -44,7 +44,7 @@ interface Options extends CardOptions {
   readonly protocol?: string;
   readonly binding?: Binding;
   readonly allowLegacy?: boolean;
-  /** False with `--no-deprecated`. */
+  /** False if `--no-deprecated` is given. */
   readonly deprecated: boolean;
   readonly requireSignature?: boolean;
   readonly trustedKey?: readonly string[];
@@ -160,7 +160,7 @@ async function discovered(
     if (followed) return await discoverChain(place, requirements, access);
     return await safeDiscover(place, requirements, access);
   } catch (error) {
-    // A file without a card is treated like a URL without one.
+    // A file without a card has the same result as a URL without a card.
     if (error instanceof ClientError && error.code !== "address_invalid") {
       return { ok: false, denials: [fetchDenial(error)], warnings: [] };
     }

@@ -39,7 +39,8 @@ interface RevokeOptions extends HomeChoice {
   readonly principal?: string;
 }
 
-// A sealed approval would be meaningless, since the token does not exist yet.
+// An approver cannot forbid further hops: the token does not exist yet, so its first holder must still be able
+// to narrow it.
 const TIGHTENED: readonly HopKey[] = REQUESTED_KEYS.filter((key) => key !== "maxFurtherHops");
 
 export function define(program: Command, context: Context): void {
@@ -159,7 +160,7 @@ function examples(grants: Command, verbs: { readonly [name: string]: Command }):
   );
 }
 
-// Loaded on demand, since help does not need it.
+// Loaded on demand, so that help starts faster.
 async function open<T>(
   context: Context,
   options: HomeChoice,

@@ -51,7 +51,10 @@ function run(context: Context, options: Options, argument?: string): void {
   printAnswer(context, options, { ...inspection, secondsLeft, ...revealed }, lines);
 }
 
-/** Returns what makes a token usable: the signature of its own macaroon in hexadecimal. Printed only on request. */
+/**
+ * Returns the parts that make a token usable: the token itself, and its signature in hexadecimal. They are
+ * printed only on request.
+ */
 function reveal(text: string): { readonly signature: string; readonly token: string } {
   const { macaroons } = readMacaroons(text);
   const signature = Buffer.from(macaroons[0].signature).toString("hex");

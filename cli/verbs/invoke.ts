@@ -85,7 +85,7 @@ async function run(
     return printRefusal(context, card, error, options);
   }
   const { result, taskId } = answer;
-  // May be any JSON.
+  // The authority can be any JSON.
   const authority: Json = JSON.parse(JSON.stringify(answer.authority ?? null));
   if (options.json !== true) sayAuthority(context, objectIn(authority));
   const document = { result, taskId, ...(authority === null ? {} : { authority }) };
@@ -113,7 +113,7 @@ function tokensFrom(
   if (tokens.length > MAX_PRESENTED) {
     throw usageError(`a call may present at most ${MAX_PRESENTED} tokens`, "give fewer");
   }
-  // Do not send something over the network that is not a token.
+  // Never send a text that is not a token over the network.
   namingSource(argument, () => {
     for (const token of tokens) inspect(token);
   });
@@ -144,7 +144,7 @@ function printRefusal(
   for (const line of refusalLines(denials, adviceForCall, stderrPaint(context))) say(context, line);
 }
 
-// Reports the authority of the call on standard error, since only data goes to standard output.
+// Reports the authority of the call on standard error. Standard output is only for data.
 function sayAuthority(context: Context, authority: JsonObject): void {
   const kind = textIn(authority["authority"]);
   const notice = textIn(authority["notice"]) ?? "";

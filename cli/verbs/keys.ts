@@ -115,8 +115,8 @@ async function renew(context: Context, options: HomeChoice): Promise<void> {
 
 async function remove(context: Context, options: HomeChoice, kid: string): Promise<void> {
   const at = formatTime(Date.now());
-  // First revoke the key in a separate transaction. Services that have the key in memory then refuse its
-  // tokens, even if this process dies before it removes the key from the file.
+  // First revoke the key, in a separate transaction. Services that have the key in memory then refuse its
+  // tokens, even if this process dies before it has removed the key from the file.
   await change(context, options, async (present, revoke) => {
     assertRetirable(kid, present);
     await revoke({ kind: "key", id: kid, at, reason: "retired" });
@@ -168,7 +168,7 @@ async function bring(context: Context, options: ImportOptions, file: string): Pr
   printAnswer(context, options, { imported: kids, keys: keyring.list() }, lines);
 }
 
-/** Changes the key file while every other process that wants to change it waits. */
+/** Changes the key file. Other processes that want to change it wait until this change is complete. */
 async function change(
   context: Context,
   options: HomeChoice,

@@ -31,7 +31,7 @@ interface Options extends RemoteOptions, TokenOutput {
   readonly expires?: string;
 }
 
-/** Milliseconds by which the granted expiry may be earlier than the requested one without a note. */
+/** A note is shown if the granted expiry is earlier than the requested one by more than this many milliseconds. */
 const WAY = 60_000;
 
 export function define(program: Command, context: Context): void {
@@ -92,7 +92,10 @@ async function run(context: Context, options: Options, url: string): Promise<voi
   sayShorter(context, options, received);
 }
 
-/** Waits until people have decided, and returns the result. If not told to wait, returns the answer unchanged. */
+/**
+ * Waits until people have decided, and returns the result. If the user does not want to wait, returns the
+ * answer unchanged.
+ */
 async function decided(
   context: Context,
   { card, client }: AgentConnection,
@@ -145,14 +148,14 @@ async function queryFrom(options: Options): Promise<CapabilityQuery | string> {
   }
   const hop: Requested =
     Object.keys(restrictions).length === 0 ? {} : asUsage(() => normalizeHop(restrictions));
-  // A network fault may cause the request to be repeated; that must not open a second approval.
+  // If the request is repeated after a network fault, its id prevents a second approval.
   const query = { grants: grant, requestId: randomUUID(), ...hop };
   if (collection === undefined) return query;
   const only = filter === undefined ? {} : { filter: readFilters(filter) };
   return { ...query, resourceQuery: { collection, ...only } };
 }
 
-/** Reports that the agent has reduced the lifetime to its maximum, which otherwise shows only in the token. */
+/** Reports that the agent has shortened the lifetime. Otherwise only the token would show that. */
 function sayShorter(context: Context, { expires }: Options, received: ReceivedCapabilities): void {
   if (expires === undefined) return;
   const now = Date.now();
@@ -160,7 +163,7 @@ function sayShorter(context: Context, { expires }: Options, received: ReceivedCa
   const ends = received.capabilities.map(({ inspection }) => inspection.authority.expires ?? "");
   const [soonest] = ends.sort();
   const granted = parseTime(soonest ?? "");
-  // A few seconds pass during the request itself.
+  // The request itself takes a few seconds.
   if (soonest === undefined || granted === undefined || asked - granted <= WAY) return;
   const words = `asked for until ${formatTime(asked)}, granted until ${soonest}`;
   say(context, `note: ${words} (${seenFromNow(soonest, now)}): the agent allows no longer`);
@@ -173,7 +176,7 @@ async function ask(
   const { card } = connection;
   try {
     const answer = await asking(card, () => call(connection));
-    // May be any JSON.
+    // The answer can be any JSON.
     return JSON.parse(JSON.stringify(answer));
   } catch (error) {
     throw error instanceof AgentFault ? requestRefusal(card, error) : error;
@@ -181,7 +184,7 @@ async function ask(
 }
 
 function nothing(card: RemoteCard, { refused, reason }: ReceivedCapabilities): CliError {
-  // The grants are listed below, so the agent's sentence would be repeated.
+  // The error lists the refused grants in its details, so the agent's own sentence would repeat them.
   const why = refused.length === 0 ? (reason ?? "it does not say why") : "nothing was found";
   return new CliError({
     code: "nothing_found",

@@ -22,12 +22,12 @@ interface Options extends HomeChoice {
   readonly reason?: string;
 }
 
-/** The entry to add to the list, and what it revokes. */
+/** The entry to add to the revocation list, and a description of its effect. */
 interface Revocation {
   readonly entry: RevocationEntry;
   readonly effect: string;
   readonly note?: string;
-  /** The reason why no entry is added. */
+  /** The reason for which the list needs no entry. */
   readonly needless?: "revoked" | "expired";
 }
 
@@ -81,18 +81,18 @@ async function run(context: Context, given: Options, argument?: string): Promise
   });
 }
 
-/** Returns true if an option says what to revoke. */
+/** Returns true if an option names the object to revoke. */
 function isNamed({ id, capability, principal, key }: Options): boolean {
   return (id ?? capability ?? principal ?? key) !== undefined;
 }
 
-/** Returns an id that was given in place of a token as the option for it. */
+/** Converts an id in the place of a token to the corresponding option. */
 function idIn(text: string): Pick<Options, "id" | "capability"> {
   if (text.startsWith("rv_")) return { id: text };
   return text.startsWith("cap_") ? { capability: text } : {};
 }
 
-/** Returns the token to revoke; empty if an option says what to revoke. */
+/** Returns the token to revoke, from the argument or standard input. @throws CliError if there is none. */
 function readTarget(context: Context, argument: string | undefined): string {
   if (argument !== undefined) return readTokenArgument(context, argument);
   const token = context.stdin.isTerminal ? "" : readTokenArgument(context, argument);
@@ -150,7 +150,7 @@ function fromName(options: Options, { keys: present }: Home, now: number): Revoc
     return { entry: { kind: "capability", id: capability, until, ...shared }, effect };
   }
   if (principal !== undefined) {
-    // Timestamps in tokens are whole seconds; the next second is later than every token issued so far.
+    // Timestamps in tokens are whole seconds. The next second is later than every token issued until now.
     const before = formatTime(now + 1000);
     const effect = `all tokens of this principal issued before ${before}, with what its agents were granted and what waits for approval; later ones are not`;
     return { entry: { kind: "principal", id: principal, before, until, ...shared }, effect };

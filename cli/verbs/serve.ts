@@ -43,7 +43,7 @@ async function run(context: Context, file: string, options: RunOptions): Promise
   await agent.close();
 }
 
-// Loaded on demand, since help does not need it.
+// Loaded on demand, so that help starts faster.
 async function start(context: Context, file: string, options: RunOptions): Promise<RunningAgent> {
   const { readConfig } = await import("../serve/config.js");
   const read = await readConfig(context, "config", file);

@@ -97,7 +97,7 @@ export function define(program: Command, context: Context): void {
 async function serve(context: Context, file: string, options: ServeOptions): Promise<void> {
   const stop = context.untilStopped();
   const at = placeOf(context, options);
-  // Loaded on demand, since help does not need it.
+  // Loaded on demand, so that help starts faster.
   const { readConfig } = await import("../serve/config.js");
   const { runHost } = await import("../session/host.js");
   const read = await readConfig(context, "session", file);
@@ -105,7 +105,7 @@ async function serve(context: Context, file: string, options: ServeOptions): Pro
   if (!stop.aborted) {
     for (const note of host.notes) say(context, printable(note));
     const { address } = host;
-    // Standard output then belongs to the session.
+    // With `stdio`, standard output carries the messages of the session.
     if (at !== "stdio")
       printAnswer(context, options, { address }, [`Serving sessions at ${address}`]);
     await Promise.race([once(stop, "abort"), host.over]);
@@ -154,7 +154,7 @@ function tokensFrom(context: Context, { token = [], ambient, call }: ConnectOpti
   }
   const tokens = token.flatMap((argument) => {
     const all = readTokensArgument(context, argument);
-    // Do not send something over the network that is not a token.
+    // Never send a text that is not a token over the network.
     namingSource(argument, () => {
       for (const one of all) inspect(one);
     });

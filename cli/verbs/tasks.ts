@@ -49,14 +49,14 @@ export function define(program: Command, context: Context): void {
   addExamples(tasks, [...reading, one]);
 }
 
-// Loaded on demand: it needs the SDK, which help does not.
+// Loaded on demand: this module needs the A2A SDK, but help does not.
 const operator = (): Promise<typeof import("../../src/protocols/a2a/tasks/operator.js")> =>
   import("../../src/protocols/a2a/tasks/operator.js");
 
 async function list(context: Context, options: Options): Promise<void> {
   const { listAllTasks } = await operator();
   const { principal, limit = DEFAULT_LIMIT } = options;
-  // One more than the page, to know whether further ones follow.
+  // Read one more than requested, to know whether there are more.
   const found = await withStores(homeFor(context, options), (database) =>
     listAllTasks(database, { principal, limit: limit + 1 }),
   );

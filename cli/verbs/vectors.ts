@@ -72,7 +72,7 @@ function implementationFrom({ cwd, env }: Context, { impl, timeout }: Options): 
   throw usageError("--impl is not a command", 'for example --impl "python3 adapter.py"');
 }
 
-/** Returns this package's own implementation, run in this process. */
+/** Returns the implementation in this package, which runs in this process. */
 function here(): Implementation {
   return {
     startError: undefined,

@@ -98,7 +98,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
       : authorize(token, invocation, alone);
   const exitCode = decision.allowed ? EXIT.done : exitForDenial(decision.denials[0].code);
   context.exitCode = exitCode;
-  // A result for another time than now says so, since it says nothing about now.
+  // A result for another time than the present says nothing about the present, so the output names the time.
   const at = invocation.time === undefined ? undefined : formatTime(invocation.time.getTime());
   const unlisted = alone === undefined ? {} : { revocationChecked: false };
   const document = { ...documentFrom(decision, exitCode), at, ...unlisted };
@@ -108,7 +108,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
   printAnswer(context, options, document, lines);
 }
 
-/** Returns an issuer with the keys of a service that has no home. */
+/** Returns an issuer with the keys of one service, from `--keys`. Such a service has no home. */
 function serviceIssuer(
   context: Context,
   { keys: file, issuer: name }: Options,

@@ -1,5 +1,5 @@
-// The module that `proviso serve` loads (agent.json, "skills"): the skills over the folder of documents, and
-// the handling of messages in words. It needs no model: it searches for the words.
+// The module that `proviso serve` loads (agent.json, "skills"). It has the skills for a folder of documents,
+// and answers messages in plain words. It needs no language model: it searches for the words.
 import { LONGEST_QUERY } from "./search.mjs";
 import { documentSkills } from "./skills.mjs";
 
@@ -9,9 +9,9 @@ import { documentSkills } from "./skills.mjs";
 /** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
 /** @import { JsonObject } from "../../src/bytes/json.js" */
 
-/** Most documents that an answer names. */
+/** Maximum number of documents that an answer names. */
 const MATCHES = 3;
-/** Longest quotation of the best document in characters and lines. */
+/** Longest quotation of the best document, in characters and in lines. */
 const QUOTED_CHARACTERS = 2000;
 const QUOTED_LINES = 12;
 
@@ -24,8 +24,9 @@ export default async function documentsAgent({ resources }) {
 }
 
 /**
- * Answers a message in words with the documents found for them within the capability, and the beginning of the
- * best one. The words cannot change the permissions: each call goes through the gate.
+ * Answers a message in plain words. The answer names the documents that a search within the capability finds,
+ * and quotes the beginning of the best one. The words of the message cannot change the permissions: each call
+ * passes the gate.
  *
  * @type {TaskRunner}
  */
@@ -52,7 +53,7 @@ export async function answerInWords(task) {
  * @param {TaskCall} task
  * @param {string} skill
  * @param {JsonObject} given
- * @param {JsonObject} [known] - Part of the answer even if the skill is refused.
+ * @param {JsonObject} [known] - Properties of the answer, even if the skill is refused.
  */
 async function call(task, skill, given, known = {}) {
   /** @type {InvocationOutcome} */
@@ -62,6 +63,6 @@ async function call(task, skill, given, known = {}) {
     const why = `${skill} is not allowed to this task`;
     return { refusal: task.answer("rejected", why, { ...known, refused }) };
   }
-  // Each of the agent's own skills returns an object.
+  // Each skill of this agent returns an object.
   return { result: /** @type {JsonObject} */ (outcome.result) };
 }

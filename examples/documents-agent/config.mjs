@@ -9,7 +9,7 @@ export const policy = contentOf("policy.json");
 
 /** @param {string} name */
 function contentOf(name) {
-  // Removes the parts for editors.
+  // Remove `$schema`, which is only for editors.
   const { $schema, ...content } = JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));
   return content;
 }

@@ -3,8 +3,8 @@
 /** @typedef {import("proviso").Scalar} Scalar */
 
 /**
- * Writes front matter with its dashes. Names and strings are written as JSON, which YAML reads as the same
- * strings.
+ * Writes front matter with the lines of dashes. Names and strings are written as JSON, which YAML reads as the
+ * same strings.
  *
  * @param {{ readonly [field: string]: Scalar }} fields
  */
@@ -14,7 +14,7 @@ export function writeFrontMatter(fields) {
 }
 
 /**
- * Splits a file into its front matter, with the dashes, and the text after it.
+ * Splits a file into its front matter, with the lines of dashes, and the text after it.
  *
  * @param {string} file
  */
@@ -32,7 +32,7 @@ function key(field) {
 
 /** @param {Scalar} value */
 function text(value) {
-  // JSON does not escape these; a reader of YAML may take them for line ends or refuse them.
+  // JSON does not escape these characters. A YAML reader may refuse them, or take them for line ends.
   return JSON.stringify(value).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -1,5 +1,5 @@
 /**
- * Makes the folder if it does not exist, with a copy of `documents/`, and writes this project's own documents
- * into its collection `project`. It updates the latter at each start, and never the others.
+ * Creates the folder with a copy of `documents/`, if the folder does not exist. At each start, writes this
+ * project's own documents into the collection `project`. Other documents stay as they are.
  */
 export function fillLibrary(folder: string): void;

@@ -1,4 +1,4 @@
-// Fills the folder that the agent serves. It serves a copy: what callers create, update and delete
+// Fills the folder that the agent serves with copies. Clients can create, update and delete documents, which
 // must not change this checkout.
 import {
   cpSync,
@@ -20,7 +20,7 @@ import { writeFrontMatter } from "./front-matter.mjs";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const documents = fileURLToPath(new URL("documents", import.meta.url));
 
-/** The kind of each of this project's own documents; the rest of `docs/` are guides. */
+/** The kinds of this project's own documents. Every other file in `docs/` is a guide. */
 const KINDS = new Map([
   ["README.md", "overview"],
   ["CHANGELOG.md", "changelog"],
@@ -36,7 +36,8 @@ export function fillLibrary(folder) {
   const target = resolve(folder);
   if (!existsSync(target)) {
     mkdirSync(dirname(target), { recursive: true });
-    // Written atomically, so that a deleted document differs from one that never existed.
+    // The folder appears with all its documents at once. A document that is missing later has thus been
+    // deleted, and is not copied again.
     const temporary = mkdtempSync(join(dirname(target), `.${basename(target)}-`));
     try {
       cpSync(documents, temporary, { recursive: true });
@@ -56,14 +57,14 @@ export function fillLibrary(folder) {
   }
 }
 
-/** Returns the paths of this project's own documents, from its root. */
+/** Returns the paths of this project's own documents, relative to its root. */
 function projectDocuments() {
   const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
   return [...new Set([...KINDS.keys(), ...guides.map((name) => `docs/${name}`)])].sort();
 }
 
 /**
- * @param {string} path - `docs/spec.md` becomes `spec.md`, `spec-vectors/README.md` becomes
+ * @param {string} path - `docs/spec.md` becomes `spec.md`; `spec-vectors/README.md` becomes
  *   `spec-vectors-readme.md`.
  */
 function nameInProject(path) {
@@ -74,7 +75,7 @@ function nameInProject(path) {
 }
 
 /**
- * Adds front matter to a document, made from its own contents.
+ * Adds front matter to a document. The title and the other fields come from the document itself.
  *
  * @param {string} path
  */

@@ -1,4 +1,4 @@
-// The resources that a call may reach. The gate has checked them, and a skill uses no others.
+// The resources that a call may reach. The gate has checked them. A skill uses only these resources.
 
 /** @import { Resource } from "../../src/agent/resources/resource.js" */
 /** @import { SkillCall } from "../../src/agent/skill.js" */
@@ -7,7 +7,7 @@
 export const HANDLE = { type: "string", format: "resource-handle" };
 
 /**
- * Returns the one resource that the call names.
+ * Returns the resource that the argument `resourceHandle` names.
  *
  * @param {SkillCall} call
  */
@@ -18,7 +18,7 @@ export function named(call) {
 }
 
 /**
- * Returns the documents within reach, by title.
+ * Returns the documents that the call may reach, ordered by title.
  *
  * @param {SkillCall} call
  * @returns {[handle: string, resource: Resource][]}

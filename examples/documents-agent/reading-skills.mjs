@@ -1,4 +1,4 @@
-// The skills of documents:read: retrieve, search, list.
+// The skills of the grant documents:read: retrieve, search and list.
 import { splitFrontMatter } from "./front-matter.mjs";
 import { HANDLE, items, named } from "./reach.mjs";
 import { LONGEST_QUERY, searchDocuments } from "./search.mjs";
@@ -6,7 +6,7 @@ import { LONGEST_QUERY, searchDocuments } from "./search.mjs";
 /** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
 /** @import { Skill } from "../../src/agent/skill.js" */
 
-/** Most characters of a text in one answer. */
+/** Longest text in one answer, in characters. */
 const LONGEST_TEXT = 200_000;
 /** Characters that `retrieve_document` returns by default. */
 const USUAL_TEXT = 20_000;

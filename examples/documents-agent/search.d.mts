@@ -1,23 +1,24 @@
 import type { Resource } from "../../src/agent/resources/resource.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 
-/** A document that has at least one term of a query. */
+/** A document that contains at least one term of a query. */
 export interface Match {
   readonly name: string;
-  /** Some 200 characters of the text around the match, on one line. */
+  /** About 200 characters of the text around the match, on one line. */
   readonly snippet: string;
 }
 
-/** Longest part of a query that is used, in characters. */
+/** The number of characters of a query that are used. The characters after them are ignored. */
 export const LONGEST_QUERY: number;
 
 /**
- * Finds documents with words of a query, those with most of them first. A query word matches the beginning of a
- * word of the document, ignoring case and accents.
+ * Finds the documents that contain words of a query. Documents with more of the words come first. A query word
+ * matches the beginning of a word in the document, ignoring case and accents.
  *
- * @param query - Words and `"phrases in quotes"`; any string is a query. A query without a word finds nothing.
- * @param resources - The documents to search; no others are read.
- * @param limit - Most results; 10 unless given.
+ * @param query - Words, and `"phrases in quotes"`. Any string is a valid query; a query without a word finds
+ *   nothing.
+ * @param resources - The documents to search. Other documents are not read.
+ * @param limit - Maximum number of results; 10 by default.
  */
 export function searchDocuments(
   folder: Pick<ResourceFolder, "readText">,

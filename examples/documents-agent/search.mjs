@@ -1,12 +1,12 @@
-// Searches the documents that a call may reach. It reads only their files, each time, so that an answer reveals
-// nothing about other documents, not even by its duration.
+// Searches the documents that a call may reach. Each search reads the files of these documents and no others.
+// Neither the answer nor its duration can therefore reveal anything about other documents.
 import { splitFrontMatter } from "./front-matter.mjs";
 
 /** @import { Resource } from "../../src/agent/resources/resource.js" */
 
-/** Longest part of a query that is used, in characters. */
+/** The number of characters of a query that are used. The characters after them are ignored. */
 export const LONGEST_QUERY = 1000;
-/** Most words and phrases of a query that count. */
+/** Maximum number of words and phrases that a query uses. */
 const MOST_TERMS = 16;
 /** Characters of a snippet before and after the match. */
 const AROUND = 100;
@@ -32,7 +32,7 @@ export async function searchDocuments(folder, query, resources, limit = 10) {
 }
 
 /**
- * Splits a query into words and `"phrases in quotes"`; everything else is punctuation. An unclosed quote
+ * Splits a query into words and `"phrases in quotes"`. All other characters are separators. An unclosed quote
  * extends to the end.
  *
  * @param {string} query
@@ -45,7 +45,7 @@ function termsOf(query) {
   return [...new Set(terms.filter((term) => term !== ""))].slice(0, MOST_TERMS);
 }
 
-/** Returns the words of a text, in lower case and without accents, separated by one space. @param {string} text */
+/** Returns the words of a text, in lower case and without accents, separated by single spaces. @param {string} text */
 function wordsOf(text) {
   return (foldedOf(text).match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
 }
@@ -56,7 +56,7 @@ function foldedOf(text) {
 }
 
 /**
- * Returns the title and string fields such as the author, which are searched as part of the text. @param
+ * Returns the title and the string fields, such as the author. They are searched like the text. @param
  * {Resource} resource
  */
 function headingOf({ displayName, fields }) {
@@ -65,7 +65,7 @@ function headingOf({ displayName, fields }) {
 }
 
 /**
- * Returns the text of a document; `undefined` if it is gone, too large, or not UTF-8.
+ * Returns the text of a document; `undefined` if the document is gone, too large, or not UTF-8.
  *
  * @param {Parameters<typeof searchDocuments>[0]} folder
  * @param {Resource} resource
@@ -80,7 +80,7 @@ async function textOf(folder, { name }) {
 }
 
 /**
- * Returns the text around the first term that it contains, on one line.
+ * Returns the part of a text around the first place where a term occurs, on one line.
  *
  * @param {string} text
  * @param {readonly string[]} terms
@@ -96,8 +96,8 @@ function snippetOf(text, terms) {
 }
 
 /**
- * Returns whether an error of the folder means that there is no text to find here. An error of the system
- * itself has a cause.
+ * Returns whether an error concerns only this document: it is gone, too large, or not UTF-8. An error of the
+ * operating system has a `cause`, and is not such an error.
  *
  * @param {unknown} error
  */

@@ -1,5 +1,5 @@
-// The skills of the documents agent. When a skill runs, the gate has checked the token, the arguments and every
-// handle.
+// The skills of the documents agent. Before a skill runs, the gate has checked the token, the arguments and
+// every handle.
 import { readingSkills } from "./reading-skills.mjs";
 import { writingSkills } from "./writing-skills.mjs";
 

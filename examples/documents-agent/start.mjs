@@ -21,7 +21,7 @@ const data = fileURLToPath(new URL(".data", import.meta.url));
 const home = join(data, "home");
 const tokensFile = join(data, "development-tokens.json");
 
-/** The users who may try the agent, each with an agent. */
+/** The users who may try the agent, each with a client agent. */
 const CALLERS = [
   { principal: "alice", invoker: "agent:orchestrator" },
   { principal: "bob", invoker: "agent:assistant" },
@@ -49,7 +49,7 @@ function fail(message, code) {
   process.exit(code);
 }
 
-/** Makes missing files; does not change existing ones. */
+/** Makes files that are missing. Existing files stay as they are. */
 function prepare() {
   if (!existsSync(command)) fail("cli/dist/main.cjs is missing: npm run build makes it", 1);
   mkdirSync(data, { recursive: true, mode: 0o700 });
@@ -59,7 +59,7 @@ function prepare() {
       [command, "init", "--home", home, "--issuer", "documents-agent"],
       { stdio: ["ignore", "ignore", "inherit"] },
     );
-    // Another start may have just made it.
+    // Another start may have made the home at the same time.
     if (made.status !== 0 && !existsSync(home)) fail("the home could not be made", 1);
   }
   fillLibrary(join(data, "library"));
@@ -74,7 +74,7 @@ function writeTokens() {
   const temporary = `${tokensFile}.${process.pid}`;
   try {
     writeFileSync(temporary, `${JSON.stringify(tokens, undefined, 2)}\n`, { mode: 0o600 });
-    // Atomically, and never over another's file.
+    // The link is atomic, and never replaces a file that another start has made.
     linkSync(temporary, tokensFile);
   } catch (error) {
     if (!existsSync(tokensFile)) throw error;
@@ -90,8 +90,8 @@ function writeTokens() {
  * @param {(served: Served) => void} onReady
  */
 function serve(args, onReady) {
-  // In a process group of its own, so that an interrupt reaches it once, from here. Over the IPC channel, it
-  // learns when this process is gone.
+  // The child has a process group of its own, so that it receives an interrupt only once, from this process.
+  // Through the IPC channel, it notices when this process is gone.
   const child = spawn(process.execPath, [command, "serve", config, "--json", ...args], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
     detached: true,
@@ -99,7 +99,7 @@ function serve(args, onReady) {
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
     process.on(signal, () => child.kill(signal === "SIGHUP" ? "SIGTERM" : signal));
   }
-  // npm may be killed silently, and would leave this process behind.
+  // If npm is killed silently, this process would otherwise stay behind.
   const parent = process.ppid;
   if (process.env["npm_lifecycle_event"] !== undefined) {
     setInterval(() => {
@@ -130,7 +130,7 @@ function asJson(served, tokens) {
  */
 function inWords({ url, cardUrl, mode }, tokens) {
   const [first] = tokens;
-  // npm runs this in the package's folder, wherever it was called from.
+  // npm runs this script in the package's folder; INIT_CWD is the folder in which the user called npm.
   const folder = process.env["INIT_CWD"] ?? process.cwd();
   const proviso = `node ${word(relative(folder, command))}`;
   const file = word(relative(folder, join(data, "task.token")));

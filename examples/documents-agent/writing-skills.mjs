@@ -1,4 +1,4 @@
-// The skills of documents:write: create, update, delete.
+// The skills of the grant documents:write: create, update and delete.
 import { randomBytes } from "node:crypto";
 import { SkillInputError } from "proviso/agent";
 import { splitFrontMatter, writeFrontMatter } from "./front-matter.mjs";
@@ -73,8 +73,8 @@ export function writingSkills({ folder }) {
       },
       async run(call) {
         const { name, displayName } = named(call);
-        // Fields decide who may see a document, so a caller that may change its text must not change them. An
-        // empty front matter prevents the text from supplying its own.
+        // Fields decide who may see a document. A client that may change the text must not change the fields.
+        // An empty front matter prevents the new text from adding its own.
         const head = splitFrontMatter(await folder.readText(name)).head || writeFrontMatter({});
         const separated = head.endsWith("\n") ? head : `${head}\n`;
         await kept(folder.writeText(name, `${separated}\n${lines(call.arguments["text"])}`));
@@ -104,13 +104,13 @@ export function writingSkills({ folder }) {
   ];
 }
 
-/** @param {unknown} value - A string; an end of line is added. */
+/** @param {unknown} value - A string. The function ends it with exactly one line end. */
 function lines(value) {
   return `${String(value).trimEnd()}\n`;
 }
 
 /**
- * @param {unknown} value - An object of scalars, if anything.
+ * @param {unknown} value - An object of scalars, or undefined.
  * @returns {{ [field: string]: string | number | boolean }}
  */
 function scalars(value) {
@@ -137,14 +137,14 @@ function slug(title) {
   return plain === "" ? "document" : plain;
 }
 
-/** The folder's reasons for rejecting a text, which its writer may know. */
+/** The folder's reasons for refusing a text, in words that the client may see. */
 const MISTAKES = new Map([
   ["text_invalid", "the text has half of a surrogate pair"],
   ["item_too_large", "the document would be larger than this agent keeps one"],
 ]);
 
 /**
- * Awaits a write; a text that cannot be stored is the fault of the caller who sent it.
+ * Awaits a write. A text that the folder cannot store is reported as an error of the client.
  *
  * @template T
  * @param {Promise<T>} writing

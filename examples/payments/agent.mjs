@@ -1,5 +1,5 @@
-// `agent.mjs [DESK]`: the payments agent. It asks for `transfer_funds`, waits for its user's approval, pays an
-// invoice, narrows its token offline for a sub-agent, and tries to pay too much.
+// `agent.mjs [DESK]`: the payments agent. It asks for `transfer_funds`, waits for its user's approval, and pays
+// an invoice. Then it narrows its token offline for a sub-agent, and tries to pay too much.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -33,7 +33,8 @@ const PAYEE = "ACME Office Supplies";
 await pay(250, "invoice-41");
 await pay(1001, "invoice-43");
 
-// Offline: no call to the desk, no key. The desk learns of it only when the narrowed token is used there.
+// This happens offline, without a call to the desk and without a key. The desk learns of the new hop only when
+// the narrowed token is used there.
 const narrowed = await agent.narrow("transfer_funds", {
   expires: "5m",
   constraints: { amount: { max: 100 }, payment_id: "invoice-42" },
@@ -46,7 +47,7 @@ const sub = spawn(
   [fileURLToPath(new URL("sub-agent.mjs", import.meta.url)), await locationOf("transfer_funds")],
   { stdio: ["pipe", "inherit", "inherit"] },
 );
-// Over a pipe, since other processes can read a command line.
+// The token goes through a pipe, since other processes can read a command line.
 sub.stdin.end(narrowed.token);
 await once(sub, "close");
 

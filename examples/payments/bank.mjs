@@ -1,6 +1,6 @@
-// `bank.mjs KEYS FEED PORT`: the bank, a separate resource server. It has a key derived for it alone, so it can
-// check and narrow capabilities but not make one for another service, and the address of the revocation feed.
-// It has no root key, and knows nothing about agents, approvals or grants.
+// `bank.mjs KEYS FEED PORT`: the bank, a separate resource server. It has the address of the revocation feed,
+// and a key that was derived for the bank alone. With this key it can check and narrow capabilities, but cannot
+// make one for another service. It has no root key, and knows nothing about agents, approvals or grants.
 import express from "express";
 import { capabilityOf, createCapabilityMiddleware } from "proviso/express";
 import { createIssuer } from "proviso/issuer";
@@ -14,7 +14,7 @@ const revocations = followRevocations({ url: feed, keys, interval: 5 });
 const issuer = createIssuer({ name: "payments-desk", keys, revocations, audience });
 const requires = createCapabilityMiddleware(issuer, { realm: "bank" });
 
-/** Executed payments by id; each is executed once. @type {Map<string, object>} */
+/** Executed payments by id. Each payment is executed only once. @type {Map<string, object>} */
 const paid = new Map();
 
 const app = express().use(express.json({ limit: "8kb" }));
@@ -23,7 +23,7 @@ app.post(
   requires({
     grant: "payments:send",
     operation: "transfer",
-    // The transfer below is made of exactly the arguments that the capability limits.
+    // The handler pays exactly the arguments that the capability limits.
     arguments: (/** @type {express.Request} */ req) => transferIn(req.body) ?? {},
   }),
   (req, res) => {
@@ -46,7 +46,7 @@ app.post(
 );
 
 /**
- * Returns the requested transfer, which Agent-Auth sends as the arguments of its capability.
+ * Returns the requested transfer from the body. Agent-Auth sends it as the arguments of the capability.
  *
  * @param {{ readonly arguments?: { readonly [name: string]: unknown } } | undefined} body
  */

@@ -1,4 +1,5 @@
-// The skills of the payments desk. The desk grants them; the bank, at the capability's location, executes them.
+// The skills of the payments desk. The desk grants them. The bank executes them, at the location of the
+// capability.
 
 /** @type {import("proviso/agent").Skill} */
 const transferFunds = {

@@ -1,6 +1,6 @@
-// `node examples/payments/start.mjs`: makes `.data/` at the first start (a home, Alice's development token, the
-// bank's key). Then it runs the payments desk, which is `proviso serve agent.json`, and the bank, each in a
-// separate process, until it is interrupted.
+// `node examples/payments/start.mjs`: makes `.data/` at the first start, with a home, Alice's development token
+// and the bank's key. Then it runs the payments desk, which is `proviso serve agent.json`, and the bank. Each
+// is a separate process, which runs until it is interrupted.
 //
 //   --json                   one line of JSON on standard output instead of words
 //   --port N, --bank-port N  where to listen on loopback: 8790 and 8791 unless given, 0 for any free port
@@ -30,7 +30,7 @@ const { values } = parseArgs({
 if (!existsSync(command)) fail("cli/dist/main.cjs is missing: npm run build makes it");
 const ports = [await portFor(values.port), await portFor(values["bank-port"])];
 const [deskPort, bankPort] = ports;
-// The bank's name is its address; the desk makes its tokens under the key with that name.
+// The bank's address is also its name. The desk makes the bank's tokens with the key for this name.
 const location = `http://127.0.0.1:${bankPort}/transfers`;
 const keys = join(data, `bank-${bankPort}.jwks`);
 prepare();
@@ -59,7 +59,7 @@ Alice signs in to the approvals console, ${approvalsUrl}, with her development t
 `,
 );
 
-/** Makes missing files; does not change existing ones. */
+/** Makes files that are missing. Existing files stay as they are. */
 function prepare() {
   mkdirSync(data, { recursive: true, mode: 0o700 });
   if (!existsSync(home)) proviso("init", "--home", home, "--issuer", "payments-desk");
@@ -97,7 +97,7 @@ function proviso(...args) {
   if (done.status !== 0) fail(String(done.stderr));
 }
 
-/** Starts a part of the example, which ends with the example. @param {string[]} args */
+/** Starts a process of the example. It ends when the example ends. @param {string[]} args */
 function start(args) {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
@@ -114,7 +114,7 @@ async function firstLine({ stdout }) {
   for await (const line of createInterface(stdout)) return JSON.parse(line);
 }
 
-/** Returns a port of loopback; for 0, any free one. @param {string} text */
+/** Returns a port on loopback; for 0, any free port. @param {string} text */
 async function portFor(text) {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) fail(`${text} is no port`);
   if (text !== "0") return Number(text);

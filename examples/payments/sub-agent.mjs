@@ -1,5 +1,5 @@
-// `sub-agent.mjs BANK < TOKEN`: a sub-agent that has only a narrowed token and the bank's address. No other
-// party knows it: it has no key, no account and no registration.
+// `sub-agent.mjs BANK < TOKEN`: a sub-agent that has only a narrowed token and the bank's address. It has no
+// key, no account and no registration, and no other party knows it.
 import { text } from "node:stream/consumers";
 
 const [bank = ""] = process.argv.slice(2);
