@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Random } from "../fuzz/random.js";
+import { Random, seedOr } from "../fuzz/random.js";
 import { sized } from "../support/size.js";
 import {
   answer,
@@ -13,7 +13,7 @@ import {
 } from "./cache-world.js";
 
 const STEPS = sized(200_000, 2_000);
-const SEED = Number(process.env["PROVISO_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
+const SEED = seedOr(Date.now() % 2 ** 31);
 // Texts are used repeatedly for a while, as by real callers; otherwise small caches would never hit.
 const PHASE = 200;
 

@@ -6,7 +6,7 @@ import type { Hop } from "../../src/caveats/hop.js";
 import { judgeHop } from "../../src/caveats/judge.js";
 import { narrowedSchema } from "../../src/caveats/narrowed-schema.js";
 import { readHop } from "../../src/caveats/read-hop.js";
-import { Random } from "../fuzz/random.js";
+import { Random, seedOr } from "../fuzz/random.js";
 import { sized } from "../support/size.js";
 import { randomPair } from "../vectors/differential/random-pairs.js";
 import { asked } from "./support.js";
@@ -16,7 +16,7 @@ const PAIRS = sized(6_000, 400);
 test(`${PAIRS} calls: a narrowed schema accepts what tool and hops allow, and little else`, {
   timeout: 0,
 }, () => {
-  const seed = sized(Date.now() % 2 ** 31, 39);
+  const seed = seedOr(39);
   const random = new Random(seed);
   const counts = { allowed: 0, refused: 0 };
   const wider = new Map<string, number>();
@@ -137,7 +137,13 @@ function typeOf(value: Json): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-const ajv = new Ajv2020({ strict: false, ownProperties: true, code: { optimize: false } });
+const ajv = new Ajv2020({
+  strict: false,
+  // A random call can hold an infinite number, which JSON cannot: without this, Ajv takes it for a number.
+  strictNumbers: true,
+  ownProperties: true,
+  code: { optimize: false },
+});
 
 function accepts(schema: JsonObject, call: JsonObject): boolean {
   const accepted = ajv.compile(schema)(call);
@@ -181,7 +187,7 @@ const WIDER: readonly (readonly [string, RegExp])[] = [
   ["ajv takes a property without a name for present", /"required":\[[^\]]*""/],
   ["an argument that a $ref points into", /"\$ref":"#\/properties\//],
   ["the first elements of a tuple", /"prefixItems"/],
-  ["a string of more than 4,096 units", /a{4096}/],
+  ["a string of about 4,096 units or more", /a{4000}/],
   ["a host with xn--, or a long one", /xn--|(a\.){50}/],
   ["an escape of a URL", /%[2-9A-F][0-9A-F]/],
   ["a ~ at the beginning of a path", /~/],

@@ -22,7 +22,12 @@ const SHARES = {
 export type Target = keyof typeof SHARES;
 
 const RUNS = whole("PROVISO_FUZZ_RUNS", sized(240_000, 3_000));
-const SEED = whole("PROVISO_FUZZ_SEED", Date.now() % 2 ** 31);
+const SEED = seedOr(Date.now() % 2 ** 31);
+
+/** Returns the seed that `PROVISO_FUZZ_SEED` gives, or else another. */
+export function seedOr(otherwise: number): number {
+  return whole("PROVISO_FUZZ_SEED", otherwise);
+}
 
 function whole(name: string, otherwise: number): number {
   const given = process.env[name];

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { LineSplitter } from "../../../src/bytes/line-splitter.js";
 import { onOneLine } from "../../../src/protocols/mcp/message/message.js";
 import { Bench } from "../../cli/run.js";
-import { Random } from "../../fuzz/random.js";
+import { Random, seedOr } from "../../fuzz/random.js";
 import { MAIN } from "../../support/built.js";
 import { publishedServer } from "../../support/mcp-servers.js";
 import { sized } from "../../support/size.js";
@@ -19,7 +19,7 @@ import { sized } from "../../support/size.js";
 const LINES = Number(process.env["PROVISO_FUZZ_RUNS"] ?? sized(12_000, 1000));
 /** Requests that wait for an answer at once. */
 const WINDOW = 50;
-const SEED = Number(process.env["PROVISO_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
+const SEED = seedOr(Date.now() % 2 ** 31);
 const SERVER = publishedServer("@modelcontextprotocol/server-everything", "stdio");
 
 const HANDSHAKE = [
