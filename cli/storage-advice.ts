@@ -40,7 +40,8 @@ export function adviceForStorage({ code, path }: StorageError): string {
   return typeof advice === "string" ? advice : advice(shellWord(place));
 }
 
-function shellWord(text: string): string {
+/** Returns a string as one word of a shell's command line. */
+export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 

@@ -20,12 +20,24 @@ export function unknownKey(kid: string, keyring: Keyring): CliError {
   return usageError(`there is no key ${kid}`, hint);
 }
 
+const RUNS_A_SERVER = ["gate", "learn"];
+
+/** Says where the server's own options go, if the command line has no `--` before its command. */
+function serverOptionHint([verb, subverb = ""]: readonly string[]): string | undefined {
+  if (verb !== "mcp" || !RUNS_A_SERVER.includes(subverb)) return undefined;
+  return `if it is an option of the server, write -- before the server's command: proviso mcp ${subverb} -- COMMAND ARGS...`;
+}
+
 /**
  * Returns the real cause of an error. Commander reports that a required option is missing before it reports an
  * unknown option. The unknown option may be the required one, misspelt.
  */
 export function realCause(error: unknown, program: Command, args: readonly string[]): unknown {
   if (!(error instanceof CommanderError)) return error;
+  if (error.code === "commander.unknownOption" && !error.message.includes("Did you mean")) {
+    const hint = args.includes("--") ? undefined : serverOptionHint(args);
+    return hint === undefined ? error : usageError(error.message.replace(/^error: /, ""), hint);
+  }
   if (error.code !== "commander.missingMandatoryOptionValue") return error;
   const known = knownFlags(program);
   const flags = args

@@ -4,6 +4,7 @@ import { HomeError } from "../../src/home/home-error.js";
 import { openHome } from "../../src/home/open-home.js";
 import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
 import { followRevocations } from "../../src/protocols/revocations/follow.js";
+import { withoutPassword } from "../../src/storage/postgres.js";
 import { openStores, type StoreDatabase } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
@@ -13,6 +14,7 @@ import { homeFor, loadingShown } from "../home.js";
 import { warn, warnOfLedger } from "../serve/log.js";
 import { type Closing, pruneHourly } from "../serve/opened.js";
 import { assertServiceKeys } from "../service-keys.js";
+import { shellWord } from "../storage-advice.js";
 import type { ForeignIssuer, GateSettings } from "./gate-settings.js";
 import { gateIssuer } from "./new-token.js";
 
@@ -26,6 +28,8 @@ export interface GateIssuer {
   readonly audience: string;
   /** A line for the operator. */
   readonly note: string;
+  /** The command that shows the pins of this gate's database, in the words of a shell. */
+  readonly pinsCommand: string;
 }
 
 /**
@@ -65,7 +69,15 @@ async function openOwn(
   opened.push(pruneHourly(works, (message) => warn(context, message)));
   const issuer = gateIssuer(home, grant);
   const note = `issuer ${issuer.name}, home ${folder}`;
-  return { ...home, issuer, audience: audience ?? issuer.name, note };
+  const pinsCommand = pinsCommandFor(folder, choice.database);
+  return { ...home, issuer, audience: audience ?? issuer.name, note, pinsCommand };
+}
+
+function pinsCommandFor(home: string, database: string | undefined): string {
+  const command = `proviso mcp pins --home ${shellWord(home)}`;
+  return database === undefined
+    ? command
+    : `${command} --database ${shellWord(withoutPassword(database))}`;
 }
 
 function homeFailure(error: unknown): never {
@@ -103,5 +115,6 @@ async function openForeign(
   }
   const issuer = createIssuer({ name, keys, revocations, audience: service });
   const note = `issuer ${name}, service ${service}, revocation list ${new URL(feed).origin}`;
-  return { issuer, revocations, ledger, database, audience: service, note };
+  const pinsCommand = pinsCommandFor(state, place);
+  return { issuer, revocations, ledger, database, audience: service, note, pinsCommand };
 }

@@ -1,8 +1,9 @@
 import type { GateAuthority } from "../../src/protocols/mcp/authority/gate-authority.js";
 import { createTokenAuthority } from "../../src/protocols/mcp/authority/token-authority.js";
 import type { HostSession } from "../../src/protocols/mcp/front/exchange.js";
+import type { SessionOpening } from "../../src/protocols/mcp/front/http-front.js";
 import { openGateSession } from "../../src/protocols/mcp/gate/gate-session.js";
-import { sessionRefusal } from "../../src/protocols/mcp/gate/session-refusal.js";
+import { sessionOpening } from "../../src/protocols/mcp/gate/session-opening.js";
 import type { Message } from "../../src/protocols/mcp/message/message.js";
 import {
   type ServerConnection,
@@ -39,8 +40,8 @@ export interface Gate {
    * @throws CliError with the code of the server's failure.
    */
   openSession(stateless?: boolean): Promise<OpenSession>;
-  /** Returns the answer to an `initialize` over HTTP whose caller gets no session; `undefined` if it gets one. */
-  refusal(message: Message, credentials: readonly string[]): Promise<string | undefined>;
+  /** Decides whether the sender of an `initialize` over HTTP gets a session. */
+  opening(message: Message, credentials: readonly string[]): Promise<SessionOpening>;
   close(): Promise<void>;
 }
 
@@ -53,6 +54,7 @@ export function openGate(context: Context, settings: GateSettings): Promise<Gate
   return openAll(async (opened) => {
     const tokens = new OwnTokens(context, settings.tokens);
     const parts = await openGateIssuer(context, settings, opened);
+    const { pinsCommand } = parts;
     for (const line of tokens.exposed) warn(context, line);
     const authority = authorityOf(context, settings, parts, tokens);
     opened.push(() => authority.close());
@@ -66,10 +68,10 @@ export function openGate(context: Context, settings: GateSettings): Promise<Gate
       ],
       async openSession(stateless) {
         const servers = await startAll(context, settings.servers, log);
-        const session = openGateSession({ servers, authority, pins, log, stateless });
+        const session = openGateSession({ servers, authority, pins, log, stateless, pinsCommand });
         return { session, ended: endOf(servers) };
       },
-      refusal: (message, credentials) => sessionRefusal(authority, message, credentials),
+      opening: (message, credentials) => sessionOpening(authority, message, credentials),
       close: () => closeAll(opened),
     };
   });

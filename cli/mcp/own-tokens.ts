@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { TokenError } from "../../src/bytes/token-error.js";
+import type { Denial } from "../../src/capability/denial.js";
 import type { Issuer } from "../../src/issuer/issuer.js";
 import { OwnTokenError } from "../../src/protocols/mcp/authority/token-authority.js";
 import { exposureOf } from "../../src/storage/new-file.js";
@@ -16,9 +17,16 @@ import type { GateSettings } from "./gate-settings.js";
 /** Milliseconds for which a file counts as unchanged. */
 const REFRESH = 100;
 
+/** A value of `--token`. */
+interface Source {
+  /** A phrase for messages: the gate's token, and its file if it has one. */
+  readonly name: string;
+  readonly read: () => readonly string[];
+}
+
 /** Tokens as `--token` gives them, each a string or `@FILE`; files are read again when they change. */
 export class OwnTokens {
-  readonly #sources: readonly (() => readonly string[])[];
+  readonly #sources: readonly Source[];
   /** Files that others can read, with their mode in words. */
   readonly exposed: readonly string[];
 
@@ -37,29 +45,40 @@ export class OwnTokens {
 
   /** @throws OwnTokenError if a file cannot be read. */
   read(): readonly string[] {
-    return this.#sources.flatMap((source) => source());
+    return this.#sources.flatMap(({ read }) => read());
+  }
+
+  /**
+   * Reads the tokens, each with a phrase that names it in messages.
+   *
+   * @throws OwnTokenError if a file cannot be read.
+   */
+  named(): readonly { readonly name: string; readonly text: string }[] {
+    return this.#sources.flatMap(({ name, read }) => read().map((text) => ({ name, text })));
   }
 }
 
-function constant(context: Context, argument: string): () => readonly string[] {
+function constant(context: Context, argument: string): Source {
   const tokens = readTokensArgument(context, argument);
-  return () => tokens;
+  return { name: "the gate's token", read: () => tokens };
 }
 
-function followed(context: Context, argument: string): () => readonly string[] {
+function followed(context: Context, argument: string): Source {
   const path = pathOf(context, argument);
+  const name = `the gate's token in ${path}`;
   const read = following(
     REFRESH,
     () => stampOf(statSync(path, { bigint: true })),
     () => readTokensArgument(context, argument),
   );
-  return () => {
+  const orFail = (): readonly string[] => {
     try {
       return read();
     } catch (error) {
-      throw new OwnTokenError(`the gate's token in ${path} cannot be read: ${reasonOf(error)}`);
+      throw new OwnTokenError(`${name} cannot be read: ${reasonOf(error)}`);
     }
   };
+  return { name, read: orFail };
 }
 
 /** Returns the path of the file that `@FILE` or `@FILE:2` names. */
@@ -90,40 +109,45 @@ export function ownTokenNotes(
   issuer: Issuer,
   tokens: OwnTokens,
 ): readonly string[] {
-  const texts = readAtStart(tokens);
-  if (texts.length === 0) {
+  const own = readAtStart(tokens);
+  if (own.length === 0) {
     if (listen !== undefined) return [];
     return ['no token of its own: each call must present one in _meta, "dev.proviso/capability"'];
   }
-  for (const text of texts) {
+  for (const { name, text } of own) {
     const found = issuer.authenticate(text);
     if (!found.ok) {
       const { code, message } = found.denial;
-      const hint =
-        code === "unknown_key"
-          ? "name the home that made it with --home, or give a token of this one"
-          : (adviceForDenial(found.denial) ?? "give a token of this gate's issuer");
-      const words = `the gate's token cannot be used: ${message}`;
+      const hint = adviceAtStart(found.denial);
+      const words = `${name} cannot be used: ${message}`;
       throw new CliError({ code, message: words, exitCode: exitForDenial(code), hint });
     }
     const { identifier } = found.token;
     if (identifier.grant !== grant) {
-      const message = `the gate's token is for the grant ${quoted(identifier.grant)}, and the gate's is ${quoted(grant)}`;
+      const message = `${name} is for the grant ${quoted(identifier.grant)}, and the gate's is ${quoted(grant)}`;
       throw usageError(message, "--grant names the grant of the tokens");
     }
     const standing = issuer.standing(found.token, { audience });
     if (standing.allowed) continue;
     for (const { code, message } of standing.denials) {
       const advice = code === "expired" ? "; proviso mcp token writes a new one" : "";
-      warn(context, `the gate's token allows nothing: ${message}${advice}`);
+      warn(context, `${name} allows nothing: ${message}${advice}`);
     }
   }
-  return texts.map((text) => `token ${summaryLine(text)}`);
+  return own.map(({ text }) => `token ${summaryLine(text)}`);
 }
 
-function readAtStart(tokens: OwnTokens): readonly string[] {
+function adviceAtStart(denial: Denial): string {
+  if (denial.code === "unknown_key") {
+    return "name the home that made it with --home, or give a token of this one";
+  }
+  if (denial.code === "token_malformed") return "proviso mcp token -o FILE writes a new one";
+  return adviceForDenial(denial) ?? "give a token of this gate's issuer";
+}
+
+function readAtStart(tokens: OwnTokens): ReturnType<OwnTokens["named"]> {
   try {
-    return tokens.read();
+    return tokens.named();
   } catch (error) {
     if (!(error instanceof OwnTokenError)) throw error;
     const hint = "proviso mcp token writes one; proviso mcp learn finds out what it must allow";

@@ -174,6 +174,9 @@ describe("pinned tool definitions", () => {
     const second = await Host.start(bench, words);
     expect(await second.call("send")).toMatch(/^refused/);
     expect(await second.tools()).toEqual([]);
+    expect(second.stderr).toContain(
+      `the definition of send has changed; this shows how: proviso mcp pins --home ${bench.home}`,
+    );
     const shown = await bench.output("mcp", "pins", "list");
     expect(shown).toContain('annotations is new: {"readOnlyHint":true}');
     expect(shown).toContain(
@@ -231,7 +234,11 @@ describe("proviso mcp gate at its start", () => {
     [["--config", "c.json", "--", "server"], "the server is named in two ways"],
     [["--token", "-", "--", "server"], "the token cannot come from standard input"],
     [["--keys", "k", "--", "server"], "--issuer, --feed, --state missing"],
-    [["npx", "-y", "server"], "unknown option '-y'"],
+    [
+      ["npx", "-y", "server"],
+      "unknown option '-y'\nhint: if it is an option of the server, write -- ",
+    ],
+    [["--tokn", "t", "--", "server"], "unknown option '--tokn'\nhint: did you mean --token?"],
   ])("the command line %j is refused", async (words, message) => {
     const { status, stderr } = await gate(...words);
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
@@ -282,11 +289,20 @@ test("a gate does not start with a token of another issuer, or of another grant"
   expect(stderr).toContain('for the grant "mcp", and the gate\'s is "files"');
 });
 
+test("a gate does not start with a file that holds no token, and names the file", async () => {
+  await bench.init();
+  bench.write("notes", "garbage");
+  const { status, stderr } = await bench.run(["mcp", "gate", "--token", "@notes", "--", "server"]);
+  expect(status).toBe(3);
+  expect(stderr).toContain(`the gate's token in ${bench.path("notes")} cannot be used`);
+  expect(stderr).toContain("hint: proviso mcp token -o FILE writes a new one");
+});
+
 test("a gate starts with a token that is revoked, says so, and takes a new one", async () => {
   const words = [...(await reader()), "--", ...fileServer(bench.folder)];
   await bench.output("revoke", "@t");
   const host = await Host.start(bench, words);
-  expect(host.stderr).toMatch(/WARNING: the gate's token allows nothing: .* revoked/);
+  expect(host.stderr).toMatch(/WARNING: the gate's token in \S+ allows nothing: .* revoked/);
   await reader();
   await expect.poll(() => host.tools(), { timeout: 3000 }).toContain("read_text_file");
 });

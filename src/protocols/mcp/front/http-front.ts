@@ -27,14 +27,11 @@ export interface HttpFrontOptions extends UnreadLimits {
   readonly address: ListenOptions;
   readonly open: OpenSession;
   /**
-   * Returns the answer to an `initialize` whose caller gets no session; `undefined` if it gets one.
+   * Decides whether the sender of an `initialize` gets a session.
    *
-   * @param credentials - The tokens in its headers.
+   * @param credentials - The tokens in the headers of the request.
    */
-  readonly refusal: (
-    message: Message,
-    credentials: readonly string[],
-  ) => Promise<string | undefined>;
+  readonly opening: (message: Message, credentials: readonly string[]) => Promise<SessionOpening>;
   readonly log: AgentLog;
   /** Origins of pages that may call, beside those of this machine at a loopback address. */
   readonly allowedOrigins?: readonly string[] | undefined;
@@ -42,13 +39,16 @@ export interface HttpFrontOptions extends UnreadLimits {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Longest message of a host in bytes; 4 MiB unless given. */
   readonly bytes?: number | undefined;
-  /** Sessions of the old era at once; 64 unless given. */
+  /** Sessions of the old era at once; 64 unless given, a quarter of them for one opener. */
   readonly sessions?: number | undefined;
   /** Milliseconds after which a session that nobody uses ends; 30 minutes unless given. */
   readonly idle?: number | undefined;
   /** Milliseconds for pending requests when the gate closes; 10,000 unless given. */
   readonly grace?: number | undefined;
 }
+
+/** The answer to a refused `initialize`, or a name for the party that opens the session, by which sessions are shared out. */
+export type SessionOpening = { readonly refusal: string } | { readonly opener: string };
 
 /** A running gate over HTTP. */
 export interface HttpFront {
@@ -109,7 +109,7 @@ function refuse(
 
 class HttpMount implements Mounted {
   readonly #sessions: HttpSessions;
-  readonly #refusal: HttpFrontOptions["refusal"];
+  readonly #opening: HttpFrontOptions["opening"];
   readonly #limits: typeof HOST_LIMITS;
   readonly #onFailure: (error: unknown, what: string) => void;
   readonly #unread: Unread;
@@ -123,8 +123,12 @@ class HttpMount implements Mounted {
   ) {
     const { address, open, log, sessions = SESSIONS, idle = IDLE } = options;
     const { allowedOrigins = [], allowedHosts = [], bytes = HOST_LIMITS.bytes } = options;
-    this.#sessions = new HttpSessions(open, { most: sessions, idle }, onFailure);
-    this.#refusal = options.refusal;
+    this.#sessions = new HttpSessions(
+      open,
+      { most: sessions, mostOfOne: Math.ceil(sessions / 4), idle },
+      onFailure,
+    );
+    this.#opening = options.opening;
     this.#limits = { ...HOST_LIMITS, bytes };
     this.#unread = new Unread(options);
     this.#onFailure = onFailure;
@@ -236,9 +240,9 @@ class HttpMount implements Mounted {
       if (found !== undefined) await this.#take(found.session, message, post, found);
       return;
     }
-    const refusal = await this.#refusal(message, post.tokens);
-    if (refusal !== undefined) return void res.type(JSON_TYPE).send(refusal);
-    const opened = await this.#sessions.create();
+    const opening = await this.#opening(message, post.tokens);
+    if ("refusal" in opening) return void res.type(JSON_TYPE).send(opening.refusal);
+    const opened = await this.#sessions.create(opening.opener);
     if (opened === undefined) {
       const reason = "there are as many sessions as the gate can have; try again later";
       return refuse(res.setHeader("Retry-After", "60"), 503, INVALID_REQUEST, reason, message.id);

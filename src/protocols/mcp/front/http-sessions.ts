@@ -17,6 +17,8 @@ export type OpenSession = (stateless: boolean) => Promise<OpenedSession>;
 export interface SessionLimits {
   /** Sessions at once, each with servers of its own. */
   readonly most: number;
+  /** Sessions of one opener at once. */
+  readonly mostOfOne: number;
   /** Milliseconds after which a session that nobody uses ends. */
   readonly idle: number;
 }
@@ -29,6 +31,7 @@ export interface HttpSession {
 }
 
 interface Entry extends HttpSession {
+  readonly opener: string;
   /** Requests that are being worked on. */
   busy: number;
   timer: NodeJS.Timeout | undefined;
@@ -42,7 +45,8 @@ export class HttpSessions {
   readonly #limits: SessionLimits;
   readonly #onFailure: (error: unknown, what: string) => void;
   readonly #entries = new Map<string, Entry>();
-  #opening = 0;
+  /** The openers of the sessions that are about to open. */
+  readonly #opening: string[] = [];
   #shared: Promise<OpenedSession> | undefined;
   #isClosed = false;
 
@@ -57,16 +61,22 @@ export class HttpSessions {
     this.#onFailure = onFailure;
   }
 
-  /** Opens a session for a host; `undefined` if there are as many as may be. Rethrows what opening throws. */
-  async create(): Promise<HttpSession | undefined> {
-    if (this.#entries.size + this.#opening >= this.#limits.most || this.#isClosed) return undefined;
-    this.#opening++;
+  /**
+   * Opens a session for a host; `undefined` if there are as many sessions as allowed, in all or of this opener. Rethrows
+   * what opening throws.
+   */
+  async create(opener: string): Promise<HttpSession | undefined> {
+    const { most, mostOfOne } = this.#limits;
+    const openers = [...this.#opening, ...[...this.#entries.values()].map((one) => one.opener)];
+    const own = openers.filter((one) => one === opener);
+    if (openers.length >= most || own.length >= mostOfOne || this.#isClosed) return undefined;
+    this.#opening.push(opener);
     try {
       const { session, ended } = await this.#open(false);
       const id = encodeBase64url(randomBytes(ID_BYTES));
       const stream = new HostStream();
       session.toHost = (text) => stream.send(text);
-      const entry: Entry = { id, session, stream, busy: 0, timer: undefined };
+      const entry: Entry = { id, opener, session, stream, busy: 0, timer: undefined };
       this.#entries.set(id, entry);
       this.#watch(ended.then(() => this.end(id)));
       this.#rest(entry);
@@ -74,7 +84,7 @@ export class HttpSessions {
       if (this.#isClosed) await this.end(id);
       return entry;
     } finally {
-      this.#opening--;
+      this.#opening.splice(this.#opening.indexOf(opener), 1);
     }
   }
 

@@ -14,4 +14,5 @@ export interface GateParts extends InputParts {
   readonly toHost: (text: string) => Promise<void>;
   /** Writes a line for the operator, without newline. */
   readonly log: (line: string) => void;
+  readonly pinsCommand: string;
 }

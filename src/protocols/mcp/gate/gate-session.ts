@@ -29,6 +29,8 @@ export interface GateSessionOptions {
   readonly pins: ToolPins;
   /** Writes a line for the operator, without newline. */
   readonly log: (line: string) => void;
+  /** The command that shows the pins, for lines to the operator; `proviso mcp pins` unless given. */
+  readonly pinsCommand?: string | undefined;
   /**
    * `true` for a session that all callers of the new era over HTTP share: their ids may be equal, and what belongs to no
    * request goes to nobody.
@@ -67,6 +69,7 @@ class Session implements HostSession {
       authority,
       pins,
       log,
+      pinsCommand = "proviso mcp pins",
       stateless = false,
       answerWithin = TEN_MINUTES,
       shareWithin = HALF_A_MINUTE,
@@ -92,6 +95,7 @@ class Session implements HostSession {
       watchers: new ResourceWatchers(authority, behind),
       toHost: (text) => this.toHost(text),
       log,
+      pinsCommand,
     };
     this.#subscriptions = new Subscriptions(authority);
     this.#requests = new HostRequests(this.#parts, this.#subscriptions, stateless);

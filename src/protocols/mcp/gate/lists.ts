@@ -78,7 +78,7 @@ async function toolEdits(
   link: ServerLink,
   { response, isFirst }: Page,
 ): Promise<readonly Edit[]> {
-  const { authority, servers, catalog, log } = parts;
+  const { authority, servers, catalog, log, pinsCommand } = parts;
   const tools = await catalog.read(link, response);
   const isLast = stringAt(response.value, ["result", "nextCursor"]) === undefined;
   if (isFirst && isLast) catalog.noteAll(link, tools);
@@ -87,7 +87,7 @@ async function toolEdits(
     tools.filter((tool) => tool.isChanged).map(({ definition }) => definition.name),
   );
   for (const name of changed)
-    log(`the definition of ${name} has changed; proviso mcp pins shows how`);
+    log(`the definition of ${name} has changed; this shows how: ${pinsCommand}`);
   const hops = authority.hops(request.presented);
   const entries = listAt(response.value, ["result", "tools"]) ?? [];
   return entries.flatMap((entry, at): readonly Edit[] => {

@@ -35,7 +35,7 @@ async function served(options: Partial<HttpFrontOptions> = {}) {
     address: {},
     log: pino({ level: "silent" }),
     grace: 200,
-    refusal: async () => undefined,
+    opening: async () => ({ opener: "alice" }),
     open: async (stateless) => {
       const session = new Recorder();
       session.onReceive = async ({ id, kind }, { send }) => {
@@ -494,8 +494,10 @@ test("an initialize that is refused opens no session", async () => {
 test("an initialize of a caller who gets no session starts none, and has the answer that says why", async () => {
   const text = '{"jsonrpc":"2.0","id":1,"error":{"code":-31403,"message":"why"}}';
   const { url, sessions } = await served({
-    refusal: async ({ method }, credentials) =>
-      method === "initialize" && credentials.includes("good") ? undefined : text,
+    opening: async ({ method }, credentials) =>
+      method === "initialize" && credentials.includes("good")
+        ? { opener: "alice" }
+        : { refusal: text },
   });
   const strangers: readonly Headers[] = [{}, { "proviso-capability": "bad" }];
   for (const headers of strangers) {
@@ -513,8 +515,30 @@ test("an initialize of a caller who gets no session starts none, and has the ans
   );
 });
 
+test("one opener gets at most a quarter of the sessions, and another opener still gets one", async () => {
+  const { url, sessions } = await served({
+    sessions: 8,
+    opening: async (_message, [opener = ""]) => ({ opener }),
+  });
+  const opening = (opener: string) =>
+    post(url, call(1, "initialize"), { "proviso-capability": opener });
+  const replies = await Promise.all(["eve", "eve", "eve"].map(opening));
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 503]);
+  expect((await opening("alice")).status).toBe(200);
+  const [own] = replies.filter(({ status }) => status === 200);
+  const session = { "mcp-session-id": String(own?.headers["mcp-session-id"]) };
+  expect((await ask(url, "DELETE", session)).status).toBe(204);
+  expect((await opening("eve")).status).toBe(200);
+  expect(sessions).toHaveLength(4);
+});
+
 test("sessions are counted, and those that nobody uses end", async () => {
-  const { url, sessions } = await served({ sessions: 2, idle: 150 });
+  const openers = ["alice", "bob", "carol", "dave"].values();
+  const { url, sessions } = await served({
+    sessions: 2,
+    idle: 150,
+    opening: async () => ({ opener: openers.next().value ?? "eve" }),
+  });
   const busy = await initialized(url);
   await initialized(url);
   const full = await post(url, call(1, "initialize"));

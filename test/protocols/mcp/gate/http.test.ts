@@ -14,7 +14,7 @@ async function serveGate() {
   const { url, close } = await serveHttp({
     address: { host: "127.0.0.1", port: 0 },
     log: SILENT,
-    refusal: async () => undefined,
+    opening: async () => ({ opener: "alice" }),
     open: async (stateless) => {
       const server = await startStdioServer({
         command: process.execPath,

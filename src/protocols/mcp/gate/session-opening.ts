@@ -1,0 +1,40 @@
+import type { AgentDenials } from "../../../agent/refusal.js";
+import { isTexts } from "../../../bytes/json.js";
+import type { GateAuthority } from "../authority/gate-authority.js";
+import type { SessionOpening } from "../front/http-front.js";
+import type { Message } from "../message/message.js";
+import { CAPABILITY_KEY } from "./presented-tokens.js";
+import { refusalAnswer } from "./refusal.js";
+import { valueAt } from "./values.js";
+
+/**
+ * Decides whether the sender of an `initialize` over HTTP gets a session. A session starts servers, so its opener must
+ * have tokens that are in force, whatever they allow. The principal of the first token opens it; without a principal,
+ * the capability.
+ *
+ * @param credentials - The tokens in the headers; those in `_meta` count too.
+ */
+export async function sessionOpening(
+  authority: GateAuthority,
+  { id, method = "", value }: Message,
+  credentials: readonly string[],
+): Promise<SessionOpening> {
+  const given = valueAt(value, ["params", "_meta", CAPABILITY_KEY]) ?? [];
+  const tokens = typeof given === "string" ? [given] : given;
+  const presented = authority.present([...credentials, ...(isTexts(tokens) ? tokens : [])]);
+  const refused = (denials: AgentDenials): SessionOpening => {
+    const [first, ...more] = denials;
+    const message = first.code === "capability_missing" ? HOW_TO_PRESENT : first.message;
+    const about = { id: id ?? null, method, era: "old" } as const;
+    return { refusal: refusalAnswer(about, [{ ...first, message }, ...more]) };
+  };
+  if (!presented.ok) return refused(presented.denials);
+  const denials = await authority.standing(presented);
+  if (denials !== undefined) return refused(denials);
+  const { principal, id: capability } = presented.tokens[0].identifier;
+  return { opener: principal === undefined ? capability : `principal ${principal}` };
+}
+
+const HOW_TO_PRESENT =
+  "over HTTP, initialize needs a token; send it with every request, initialize included, in the header " +
+  "Proviso-Capability or as a bearer token in the header Authorization";
