@@ -5,7 +5,7 @@ import type { PartyStore } from "../parties/store.js";
 export interface ListedAgent {
   /** The agent's id in delegations. */
   readonly id: string;
-  /** The name that the agent authenticates with, as in hops and access tokens; its id unless given. */
+  /** The name with which the agent authenticates, as in hops and access tokens; the agent's id unless given. */
   readonly invoker?: string;
   /** The agent's tenant; {@link DelegationOptions.tenant} unless given. */
   readonly tenant?: string;
@@ -16,7 +16,7 @@ export interface KnownAgent {
   readonly id: string;
   readonly invoker: string;
   readonly tenant: string;
-  /** True if it may act now. */
+  /** True if the agent may act now. */
   readonly active: boolean;
 }
 
@@ -25,7 +25,10 @@ export const DEFAULT_TENANT = "default";
 
 const MEMBERS = ["id", "invoker", "tenant"];
 
-/** Finds agents: first those that the operator lists, then registered ones, whose id is also their invoker name. */
+/**
+ * Finds an agent among those that the operator lists, then among registered agents. The id of a registered
+ * agent is also its invoker name.
+ */
 export class DelegationAgents {
   readonly #byId = new Map<string, KnownAgent>();
   readonly #byInvoker = new Map<string, KnownAgent>();

@@ -11,10 +11,10 @@ export type ChainChange = "delegation.made" | "delegation.seen" | "delegation.re
 /**
  * Stores a new delegation and its event in one transaction.
  *
- * @param narrowed - The revocation id of the last link of the narrowed capability that the caller presents, if
- *   any.
- * @returns Whether it was stored: `false` if the delegator has too many. Delegations that were only seen, or
- *   made with a narrowed capability, may use half of the maximum.
+ * @param narrowed - The revocation id of the last link of the presented capability, if that capability was
+ *   narrowed.
+ * @returns `false` if the delegator has too many delegations, so that nothing was stored. Delegations that were
+ *   only seen, or were made with a narrowed capability, may use half of the maximum.
  * @throws StorageError
  */
 export async function keepChain(
@@ -41,7 +41,10 @@ export async function keepChain(
   return isKept;
 }
 
-/** Returns how much of a party's limit others may use in its name: half, so that they cannot use it up. */
+/**
+ * Returns the limit of a party, or half of it for others that act in its name, so that they cannot use up the
+ * limit.
+ */
 export function mostChains(most: number, isByOthers: boolean): number {
   return isByOthers ? Math.ceil(most / 2) : most;
 }

@@ -20,17 +20,20 @@ import type { DelegationContext } from "./options.js";
 /** The state of a delegation. Times are milliseconds since 1970. */
 export interface ChainState {
   readonly id: string;
-  /** Absent if the issuer does not know, or no longer knows, the party that the capability was issued to. */
+  /** Absent if the issuer does not know the party to which the capability was issued, or no longer knows it. */
   readonly delegator?: string;
-  /** The agent's id, or its name in the hop if there is no such agent. */
+  /** The id of the delegatee, or the name in the hop if no known agent has this name. */
   readonly delegatee: string;
   readonly scopes: readonly string[];
   /** True if hops limit the arguments of calls within the scopes. */
   readonly argumentsLimited: boolean;
-  /** The services that may accept it; absent means any. */
+  /** The services that may accept the delegation; any service if absent. */
   readonly audience?: readonly string[];
   readonly issued: number;
-  /** The source of {@link ChainState.issued}: the token itself, or when the issuer first saw it. */
+  /**
+   * The source of {@link ChainState.issued}: the token itself, or the time at which the issuer first saw the
+   * delegation.
+   */
   readonly issuedSource: "token" | "first_seen";
   readonly expires: number;
   readonly revoked?: number;
@@ -42,8 +45,8 @@ export type DelegationVerdict =
   | { readonly valid: false; readonly reason: string; readonly chain?: ChainState };
 
 /**
- * Verifies a delegation by the same rules, whether it was made here or offline. A valid one that is new is
- * stored, so that it can be revoked by its id.
+ * Verifies a delegation that was made by this issuer or offline; the same rules apply to both. A valid
+ * delegation that is new is stored, so that it can be revoked by its id.
  *
  * @throws StorageError
  */
@@ -99,7 +102,7 @@ export async function verifyDelegation(
   return { valid: true, chain: state };
 }
 
-/** Returns when the delegation was revoked, by its own id or with anything that it depends on. */
+/** Returns the time at which the delegation was revoked, by its own id or with something on which it depends. */
 async function revocationOf(
   token: AuthenticToken,
   record: DelegationRecord | undefined,
@@ -121,7 +124,7 @@ function agentsReason(
   return delegateeProblem(delegator, delegatee)?.code;
 }
 
-/** Returns the first delegation rule that a token breaks, judging by the token alone. */
+/** Returns the code of the first delegation rule that a token breaks. Reads only the token. */
 function rulesReason(
   { grant, operations, issuedOperations, delegatedUntil, parentUntil, delegated }: Chain,
   issued: number,
@@ -132,7 +135,7 @@ function rulesReason(
   if (!context.allowEqual && left.length >= had.length) return NOT_SUBSET.code;
   const seconds = (delegatedUntil - issued) / 1000;
   // Without `notBefore`, the length of the delegation is unknown. A delegation that ends together with the
-  // capability it comes from may be shorter than the minimum.
+  // delegated capability may be shorter than the minimum.
   const isTooShort =
     delegated !== undefined && seconds < SHORTEST_DELEGATION && delegatedUntil < parentUntil;
   return isTooShort || seconds > LONGEST_DELEGATION ? TTL_OUT_OF_RANGE.code : undefined;

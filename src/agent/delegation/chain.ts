@@ -15,18 +15,18 @@ export interface Chain {
   readonly capabilityId: string;
   readonly grant: string;
   readonly principal?: string;
-  /** The only agent that may use the token, by the name that it authenticates with. */
+  /** The name with which the only agent that may use the token authenticates. */
   readonly invoker: string;
   /** The operations that the token still allows; absent if no hop limits them. */
   readonly operations?: readonly string[];
   /** The operations of the capability when it was issued. */
   readonly issuedOperations?: readonly string[];
-  /** The services that may accept it; absent means any. */
+  /** The services that may accept the token; any service if absent. */
   readonly audience?: readonly string[];
-  /** When it was delegated, if the delegating hop has a `notBefore`. */
+  /** The time of the delegation: `notBefore` of the delegating hop, if it has one. */
   readonly delegated?: number;
   readonly delegatedUntil: number;
-  /** When the capability that was delegated expires, regardless of the delegating hop. */
+  /** The expiry of the capability that was delegated, without the delegating hop. */
   readonly parentUntil: number;
   readonly expires: number;
 }
@@ -35,8 +35,8 @@ export interface Chain {
  * The reason why an authentic token is not a delegation.
  *
  * - `not_delegated`: no hop after the issuer's hop names an invoker.
- * - `several_delegatees`: more than one agent may use it.
- * - `not_transitive`: it is bound to one agent and then to another, so that no agent may use it.
+ * - `several_delegatees`: more than one agent may use the token.
+ * - `not_transitive`: the token is bound to one agent and then to another, so that no agent may use it.
  * - `unreadable`: a hop is not valid.
  */
 type NotDelegated = "not_delegated" | "several_delegatees" | "not_transitive" | "unreadable";
@@ -46,7 +46,7 @@ export type ChainReading =
   | { readonly ok: true; readonly chain: Chain }
   | { readonly ok: false; readonly reason: NotDelegated };
 
-/** Reads the token's own hops. Discharges are ignored, since they can be replaced. */
+/** Reads the delegation from the token's own hops. Discharges are ignored, since a holder can replace them. */
 export function readChain(token: AuthenticToken): ChainReading {
   const { links, revocationIds } = token.chains[0];
   const hops = hopsOf(links);
@@ -86,7 +86,7 @@ export function readChain(token: AuthenticToken): ChainReading {
   return { ok: true, chain };
 }
 
-/** The combined limits of all hops of a token, including its discharges. */
+/** Returns the combined limits of all hops of a token and of its discharges. */
 export function authorityOf(token: AuthenticToken): Authority {
   return meetOf(token.chains.map(({ links }) => hopsOf(links)));
 }

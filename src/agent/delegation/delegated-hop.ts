@@ -22,7 +22,7 @@ export interface DelegationRequest {
   readonly delegatee: string;
   /** At least one scope: `GRANT` or `GRANT:OPERATION`. */
   readonly scopes: readonly string[];
-  /** Lifetime in seconds; the result is shorter if the delegated capability expires earlier. */
+  /** Lifetime in seconds. The delegation is shorter if the delegated capability expires earlier. */
   readonly ttl: number;
 }
 
@@ -39,10 +39,10 @@ export const SHORTEST_DELEGATION = 60;
 
 export const LONGEST_DELEGATION = 86_400;
 
-// The caller chooses how many scopes it names, so limit how many are reported.
+// A request can name any number of scopes, so limit the number of reported problems.
 const MOST_TOLD = 16;
 
-/** Appends one hop and stores its record. @throws StorageError; then nothing was delegated. */
+/** Appends one hop to the capability, and stores the delegation. @throws StorageError; then nothing was delegated. */
 export async function delegate(
   by: DelegationCaller,
   request: DelegationRequest,

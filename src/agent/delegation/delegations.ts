@@ -32,7 +32,7 @@ import { type DelegationContext, type DelegationOptions, delegationContext } fro
 import { type DelegationRefusal, delegationRefusal } from "./refusal.js";
 
 /**
- * The party identified by a capability that is presented as credentials, or the reason why the capability is
+ * The party that a capability identifies if it is presented as credentials, or the reason why the capability is
  * not accepted.
  */
 export type CapabilityIdentity =
@@ -69,7 +69,8 @@ export class Delegations {
   }
 
   /**
-   * Identifies the party by a capability presented as credentials; `undefined` if the string is no capability.
+   * Identifies the party that presents a capability as credentials; `undefined` if the string is no capability.
+   * @throws StorageError
    * @throws StorageError
    */
   async identify(text: string): Promise<CapabilityIdentity | undefined> {
@@ -107,7 +108,7 @@ export class Delegations {
     return outcome;
   }
 
-  /** Verifies a string as a delegation, made here or offline. @throws StorageError */
+  /** Verifies a string as a delegation that was made by this issuer or offline. @throws StorageError */
   async verify(by: DelegationCaller, text: string): Promise<DelegationVerdict> {
     assertString(text, "text");
     return verifyDelegation(plainBy(by), text, this.#context);
@@ -168,7 +169,7 @@ function plainRequest(request: DelegationRequest): DelegationRequest {
   return { delegatee, ttl, scopes };
 }
 
-/** Most capabilities that an introspection reports. */
+/** Maximum number of capabilities that an introspection reports. */
 const MOST_SHOWN = 64;
 /** Denial codes of strings that are no capability of this issuer. */
 const NO_CAPABILITY: readonly AgentDenial["code"][] = ["token_malformed", "token_truncated"];
@@ -233,8 +234,8 @@ export function createDelegations(options: DelegationOptions): Delegations {
 }
 
 /**
- * Revokes a delegation. First the link, so that the token is dead if the process crashes; then the record. Can
- * be repeated.
+ * Revokes a delegation: first the link, then the record. If the process crashes in between, the token is
+ * already invalid. The call can be repeated.
  *
  * @throws StorageError
  */
@@ -258,7 +259,8 @@ async function revokeChain(
     const most = mostChains(maxRevocations, narrowed !== undefined);
     const until = formatTime(record.expires);
     const entry = { kind: "link", id: record.revocationId, until, at: formatTime(now) } as const;
-    // Narrowed copies share one quota of their own: a holder can make as many as it likes.
+    // All narrowed copies of a party's capabilities share one separate limit, since a holder can make any
+    // number of copies.
     const who = [by.caller.principal, by.caller.invoker];
     const party = JSON.stringify(narrowed === undefined ? who : [...who, "narrowed"]);
     if ((await revocations.add(entry, { party, most })) === "over_quota") {
@@ -278,8 +280,8 @@ async function revokeChain(
 }
 
 /**
- * Returns whether the caller may revoke: with an access token, the delegating agent acting for the same user;
- * with a capability, a holder of one that the delegation descends from.
+ * Returns whether the caller may revoke the delegation. With an access token, the caller must be the delegating
+ * agent, acting for the same user. With a capability, the delegation must descend from it.
  */
 async function isDelegator(
   { caller, credential }: DelegationCaller,

@@ -26,10 +26,10 @@ export interface Holding {
   readonly authority: Authority;
 }
 
-/** Most of a party's issued capabilities that are searched for live ones. */
+/** Maximum number of a party's issued capabilities that are searched for live ones. */
 const MOST_LOOKED_THROUGH = 256;
 
-/** Most capability ids in a message. */
+/** Maximum number of capability ids in a message. */
 const MOST_NAMED = 8;
 
 /** Returns whether only certain agents may use a token. */
@@ -38,9 +38,8 @@ export function isBound(authority: Authority): boolean {
 }
 
 /**
- * Returns the reasons why a token is dead: it allows nothing, even to the service and agent that it names. A
- * token made with a service's key is judged for this agent only, since the service itself chooses the names in
- * it.
+ * Returns the denials of a token that allows nothing, even to the service and agent that it names. A token made
+ * with a service's key is judged for this agent only, since the service chooses the names in its tokens.
  */
 export function lifeDenials(
   token: AuthenticToken,
@@ -57,8 +56,8 @@ export function lifeDenials(
 }
 
 /**
- * Returns the party that a capability was issued to, according to the ledger. Principal, grant and service must
- * match too, since a service chooses the ids of its own tokens.
+ * Returns the party to which a capability was issued, according to the ledger. Principal, grant and service
+ * must match too, since a service chooses the ids of its own tokens.
  *
  * @throws StorageError
  */
@@ -94,7 +93,11 @@ function serviceOf({ kid }: Identifier): string | undefined {
   return readServiceKeyId(kid)?.service;
 }
 
-/** Returns the capability that the caller presents or picks, or else its only live one. @throws StorageError */
+/**
+ * Returns the capability that the caller presents or picks. Otherwise, returns the caller's only live
+ * capability.
+ * @throws StorageError
+ */
 export async function holdingOf(
   by: DelegationCaller,
   context: DelegationContext,
@@ -161,7 +164,11 @@ async function onlyHolding(
   return delegationRefusal("capability_ambiguous", message, "capability");
 }
 
-/** Returns a party's live capabilities, oldest first. @param most - Most to return. @throws StorageError */
+/**
+ * Returns a party's live capabilities, oldest first.
+ * @param most - Maximum number of capabilities.
+ * @throws StorageError
+ */
 export async function holdingsOf(
   caller: Caller,
   most: number,
@@ -188,8 +195,8 @@ export async function holdingsOf(
 }
 
 /**
- * Returns the revocation id of the last link of a presented capability if it was narrowed after issuance.
- * Anyone with a copy can have narrowed it, while its calls count for the party that it was issued to.
+ * Returns the revocation id of the last link of a presented capability if the capability was narrowed after
+ * issuance. Anyone with a copy can narrow it, but its calls are counted for the party to which it was issued.
  *
  * @throws StorageError
  */

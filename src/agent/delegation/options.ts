@@ -18,22 +18,25 @@ export interface DelegationOptions {
   readonly agent: IssuingAgent;
   /** The store of delegations and registered agents, as returned by `openParties`. */
   readonly parties: PartyStore;
-  /** The list where the agent's issuer looks up revocations, and where new ones are added. */
+  /** The list in which the agent's issuer looks up revocations. New revocations are added to it. */
   readonly revocations: RevocationSource & RevocationSink & RevocationRecords;
   readonly ledger: Ledger;
   /** Agents in addition to registered ones; none unless given. */
   readonly agents?: readonly ListedAgent[] | undefined;
-  /** The tenant of listed agents without their own; `default` unless given. */
+  /** The tenant of listed agents without their own tenant; `default` unless given. */
   readonly tenant?: string | undefined;
-  /** True if a delegator may delegate all its scopes; otherwise only a proper subset. `false` unless given. */
+  /**
+   * True if a delegator may delegate all its scopes. Otherwise it may delegate only a proper subset. `false`
+   * unless given.
+   */
   readonly allowEqual?: boolean | undefined;
-  /** Most live delegations of one delegator; 1,000 unless given. */
+  /** Maximum number of live delegations of one delegator; 1,000 unless given. */
   readonly maxDelegations?: number | undefined;
-  /** Most revocations of one caller in the list at once; 1,000 unless given. */
+  /** Maximum number of revocations of one caller in the list at once; 1,000 unless given. */
   readonly maxRevocations?: number | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the current time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 
@@ -83,7 +86,7 @@ export function delegationContext(options: DelegationOptions): DelegationContext
     if (Number.isSafeInteger(most) && most >= 1) continue;
     throw new TypeError(`${name}: must be a whole number of at least 1`);
   }
-  // Delegations are counted by querying them, and a query returns at most this many.
+  // A query counts the delegations, and returns at most `MAX_FOUND` records.
   if (maxDelegations > MAX_FOUND) throw new TypeError(`maxDelegations: must be 1 to ${MAX_FOUND}`);
   return {
     agent,
@@ -100,7 +103,7 @@ export function delegationContext(options: DelegationOptions): DelegationContext
   };
 }
 
-/** The grant and operations that a scope stands for. */
+/** The grant and the operations that a scope means. */
 interface ScopeMeaning {
   readonly grant: string;
   readonly operations: readonly string[];
@@ -138,7 +141,7 @@ export class Scopes {
     }
   }
 
-  /** @returns `undefined` if it is not a scope. */
+  /** @returns `undefined` if `scope` is not a scope. */
   read(scope: string): ScopeMeaning | undefined {
     return this.#meanings.get(scope);
   }
@@ -149,7 +152,10 @@ export class Scopes {
     return near === undefined ? "" : `; did you mean "${near}"?`;
   }
 
-  /** Returns the scopes for operations of a grant: only the grant if these are all its operations. */
+  /**
+   * Returns the scopes for operations of a grant. If these are all operations of the grant, returns only the
+   * scope of the grant.
+   */
   write(grant: string, operations: Iterable<string>): readonly string[] {
     const given = new Set(operations);
     const all = this.#grants.get(grant)?.operations;

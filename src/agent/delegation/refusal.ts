@@ -3,21 +3,22 @@
  *
  * About the request:
  * - `scope_unknown`, `scope_not_held`: there is no such scope, or the presented capability does not have it.
- * - `scope_not_subset`: these are all scopes of the delegator, and a proper subset is required.
+ * - `scope_not_subset`: the request names all scopes of the delegator, but must name a proper subset.
  * - `ttl_out_of_range`: the lifetime is too short or too long.
  * - `delegatee_is_delegator`, `delegatee_unknown`, `delegatee_inactive`, `tenant_mismatch`.
  *
  * About the capability to be delegated:
- * - `capability_missing`, `capability_ambiguous`: the caller has no capability, or several and does not pick
- *   one.
- * - `capability_foreign`: it was issued to another party.
- * - `capability_bound`: it already names the agents that may use it, and delegation is not transitive.
- * - `capability_sealed`, `capability_full`: it allows no further hop, or none fits into it.
- * - `capability_refused`: it allows nothing now; `denial` says why.
+ * - `capability_missing`, `capability_ambiguous`: the caller has no capability, or has several and picks none.
+ * - `capability_foreign`: the capability was issued to another party.
+ * - `capability_bound`: the capability already names the agents that may use it, and delegation is not
+ *   transitive.
+ * - `capability_sealed`, `capability_full`: the capability allows no further hop, or is too large for another
+ *   hop.
+ * - `capability_refused`: the capability allows nothing now; `denial` is the code of the reason.
  *
  * About the caller and chains:
- * - `delegator_unknown`, `delegator_inactive`: the caller is not, or is no longer, an agent that may delegate
- *   here.
+ * - `delegator_unknown`, `delegator_inactive`: the issuer does not know the caller as an agent, or the agent is
+ *   not active.
  * - `chain_unknown`, `not_the_delegator`.
  * - `too_many_delegations`, `too_many_revocations`: the delegator already has the maximum number.
  */

@@ -1,4 +1,4 @@
-// Approvals that agents' requests wait for.
+// Approvals for the requests of agents.
 
 import type { LedgerEvent } from "../ledger.js";
 import { currentAgent } from "./agents.js";
@@ -36,7 +36,7 @@ export async function openAgentApproval(
   await checkPendingBounds(draft, { kind, host, agent }, context);
   const { purpose, bindingMessage, loginHint, method = "user_code" } = options;
   const { principal } = host;
-  // The asker only names this user, who becomes the principal by approving.
+  // The request only names this user. The user becomes the principal by approving.
   const hintedUser =
     principal === undefined ? await hintWithRoom(draft, loginHint, context) : undefined;
   const asked = grants.map(
@@ -72,8 +72,8 @@ export async function openAgentApproval(
 /**
  * Stores an agent with its grants, and opens the approval that its pending grants wait for.
  *
- * @param options - How to ask for the approval; `undefined` if none is needed.
- * @param event - The event to record about the agent, with its principal.
+ * @param options - The options of the approval; `undefined` if no approval is needed.
+ * @param event - The ledger event about the agent, with the agent's principal.
  */
 export async function keepAgentAnswer(
   draft: PartyDraft,
@@ -95,7 +95,7 @@ export async function keepAgentAnswer(
   return { host, agent, grants: kept, ...opened };
 }
 
-/** Returns the grant; if it is pending, with the id of the approval that it waits for. */
+/** Returns the grant. A pending grant gets the id of the approval for which it waits. */
 export function withApproval(approval: string | undefined, grant: AgentGrant): AgentGrant {
   return grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
 }
@@ -147,8 +147,8 @@ async function checkPendingBounds(
 }
 
 /**
- * Returns the user that an unlinked host names, if fewer requests of unlinked hosts wait for that user than the
- * limit allows. Otherwise returns `undefined`, and the request is found only by its user code.
+ * Returns the user that an unlinked host names. Returns `undefined` if the maximum number of requests of
+ * unlinked hosts already waits for this user; then the request is found only by its user code.
  */
 async function hintWithRoom(
   draft: PartyDraft,
@@ -157,7 +157,7 @@ async function hintWithRoom(
 ): Promise<string | undefined> {
   if (user === undefined) return undefined;
   const query = { approver: user, state: "pending", openAt: clock() } as const;
-  // The limit may be larger than one page of results.
+  // The limit may be larger than one page of results, so read all pages.
   const waiting = await everyRecord(draft.approvals, query);
   const addressed = waiting.filter(({ subject }) => subject.hintedUser === user);
   return addressed.length < settings.bounds.pendingPerUser ? user : undefined;

@@ -99,8 +99,8 @@ async function requestGrantsIn(
   { principal, permitted, repeat }: RequestFacts,
   context: PartiesContext,
 ): Promise<AskedAnswer | undefined> {
-  // Read the agent first: every later read is then at least as new, and a concurrent change of the agent is a
-  // conflict.
+  // Read and write the agent first. Every later read is then at least as new, and a concurrent change of the
+  // agent causes a conflict.
   const seen = await draft.agents.get(id);
   if (seen !== undefined) await draft.put("agents", seen);
   const before = await repeatedAnswer(draft, repeat, context);
@@ -118,8 +118,8 @@ async function requestGrantsIn(
     throwRefusal("already_granted", "all that is asked for is granted already", { capabilities });
   }
   const fresh = uncovered.filter((one) => !waiting.some((grant) => coversWanted(grant, one, now)));
-  // A delegated agent needs its user's consent to get more than at its registration; an autonomous agent has no
-  // user.
+  // Only an autonomous agent, which has no user, gets more defaults without an approval. A delegated agent
+  // needs its user's consent for everything that it did not get at its registration.
   const defaults = agent.mode === "autonomous" ? currentDefaults(host, context) : [];
   const owner = withWithheld(agent, revokedCapabilities(kept, context));
   const granting = { host, agent: owner, defaults, permitted };
@@ -150,18 +150,22 @@ async function requestGrantsIn(
   const covering = [...live, ...waiting].filter((grant) =>
     wanted.some((one) => coversWanted(grant, one, now)),
   );
-  // A new grant may replace a denied one with the same id; count it once.
+  // A new grant may replace a denied grant with the same id; count only the new one.
   const others = all.filter(({ id: old }) => !made.some((grant) => grant.id === old));
   await forgetGrants(draft, others, now);
   const answer = { host, agent, grants: [...covering, ...made], ...(opened ?? {}) };
-  // If everything is denied to an unlinked host's agent, store nothing; a retry is judged again.
+  // Do not store an answer that denies everything to an agent of an unlinked host. A retry is then judged
+  // again.
   if (isUsersHost(host) || made.some(({ status }) => status !== "denied")) {
     await keepRepeatedAnswer(draft, repeat, answer, context);
   }
   return answer;
 }
 
-/** Gives a grant that is denied at once the id of an earlier denied one, so that denied grants do not accumulate. */
+/**
+ * Gives a denied grant the id of an earlier denied grant for the same capability, so that denied grants do not
+ * accumulate.
+ */
 function inPlaceOfDenied(all: readonly AgentGrant[], grant: AgentGrant): AgentGrant {
   if (grant.status !== "denied") return grant;
   const before = all.find(
@@ -171,7 +175,7 @@ function inPlaceOfDenied(all: readonly AgentGrant[], grant: AgentGrant): AgentGr
   return before === undefined ? grant : { ...grant, id: before.id, created: before.created };
 }
 
-/** Returns the pending approval that already covers the request, if there is one. */
+/** Returns the pending approval of a grant that covers a requested capability, if there is one. */
 async function openApprovalOf(
   draft: PartyDraft,
   waiting: readonly AgentGrant[],
@@ -304,7 +308,7 @@ async function reactivateAgentIn(
   return keepAgentAnswer(draft, answer, needsApproval ? {} : undefined, event, context);
 }
 
-/** The reason for revoking the old grants of a reactivated agent. The host's defaults are granted anew. */
+/** The reason for revoking the old grants of a reactivated agent. The agent gets the host's defaults as new grants. */
 const REACTIVATED = "the agent was reactivated";
 
 function withoutExpiry({ expires: _, activated: __, ...agent }: AgentRecord): AgentRecord {

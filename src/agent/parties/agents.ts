@@ -21,7 +21,7 @@ export async function hostedAgent(
   return agent === undefined || host === undefined ? undefined : { agent, host };
 }
 
-/** Returns the agent with its current status: `revoked` after its whole lifetime, `expired` after its expiry. */
+/** Returns the agent with its current status: `revoked` once its whole lifetime is over, `expired` after its expiry. */
 export function currentAgent(
   agent: AgentRecord,
   { clock, settings }: Pick<PartiesContext, "clock" | "settings">,
@@ -35,7 +35,10 @@ export function currentAgent(
   return agent;
 }
 
-/** Returns an active agent and its active host. @throws RefusedError */
+/**
+ * Returns an active agent and its active host.
+ * @throws RefusedError if one of them is missing or not active.
+ */
 export async function livingAgent(
   draft: PartyDraft,
   id: string,
@@ -68,8 +71,8 @@ const STATUS_REFUSALS: {
 };
 
 /**
- * Returns an agent if the actor may end it: its user, its host, the agent itself or an operator. @throws
- * RefusedError
+ * Returns an agent with its host.
+ * @throws RefusedError unless the actor is the agent's user, its host, the agent itself or an operator.
  */
 export async function ownedAgent(draft: PartyDraft, id: string, by: Actor): Promise<HostedAgent> {
   const found = await hostedAgent(draft, id);
@@ -114,7 +117,7 @@ export function activatedAgent(
   };
 }
 
-/** Returns when an agent expires that is used at `now`. */
+/** Returns the expiry of an agent that is used at `now`, in milliseconds since 1970. */
 export function agentExpiry(
   { activated: begun, created }: AgentRecord,
   now: number,
@@ -129,8 +132,8 @@ export function agentExpiry(
 }
 
 /**
- * Adds names to the capabilities that people have revoked or denied to an agent, which it no longer gets by
- * default.
+ * Adds the names of capabilities that people have revoked or denied to an agent. The agent no longer gets these
+ * capabilities by default.
  */
 export function withWithheld(agent: AgentRecord, names: readonly string[]): AgentRecord {
   const { withheld = [] } = agent;

@@ -12,7 +12,7 @@ import type { PartyDraft, PartyView } from "./store.js";
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** The asking host or agent; both absent while it is unknown. */
+/** The host or the agent that sends a request; neither is set while the sender is unknown. */
 interface Asker {
   readonly agent?: string | undefined;
   readonly host?: string | undefined;
@@ -21,11 +21,11 @@ interface Asker {
 }
 
 /**
- * Performs an action; if it is refused, records and returns the refusal. Refusals of unlinked hosts are not
- * recorded here, because anyone can make such hosts and send requests without end; the protocol bounds how many
- * it records.
+ * Performs an action. If the action is refused, records and returns the refusal. Refusals of unlinked hosts are
+ * not recorded by this function, because anyone can make such hosts and send any number of requests. The server
+ * of the protocol records a limited number of them.
  *
- * @param about - The event's subject in the ledger; `asker` is absent if a user or an operator asks.
+ * @param about - The subject of the ledger event. `asker` is absent if a user or an operator sends the request.
  */
 export async function outcomeOf<Answer extends object>(
   change: string,
@@ -52,7 +52,7 @@ export async function outcomeOf<Answer extends object>(
   }
 }
 
-/** True if the asker's host is linked to a user. */
+/** Returns whether the sender's host is linked to a user. */
 async function isUsersAsker(
   view: PartyView,
   { agent, host: id, thumbprint }: Asker,
@@ -67,13 +67,13 @@ async function isUsersAsker(
 
 /** A request that may be sent again under the same idempotency key. */
 export interface RepeatableRequest {
-  /** A hash of the asker and the idempotency key; absent if the asker gave no key. */
+  /** A hash of the sender and the idempotency key; absent if the request has no key. */
   readonly id?: string;
   readonly digest: string;
 }
 
 /**
- * @param asker - The host's thumbprint or the agent's id, so that each asker's keys are separate.
+ * @param asker - The host's thumbprint or the agent's id. Equal keys of different senders are independent.
  * @param asked - The request without its idempotency key.
  */
 export function repeatableRequest(
@@ -89,7 +89,8 @@ export function repeatableRequest(
 }
 
 /**
- * Returns the repeated answer, rebuilt from the records as they are now.
+ * Returns the earlier answer to the same request, rebuilt from the current records. Returns `undefined` for a
+ * new request.
  *
  * @throws RefusedError if the idempotency key was used for another request.
  */

@@ -1,4 +1,4 @@
-// Decisions of approvers: who may make one, and whether it is well formed.
+// Decisions of approvers: checks who may decide, and the parts of a decision.
 
 import { timingSafeEqual } from "node:crypto";
 import { CAPABILITY_LIMITS } from "../../capability/limits.js";
@@ -13,11 +13,11 @@ import { hashOfUserCode } from "./user-codes.js";
 
 /** The deciding principal. */
 export interface Approver {
-  /** The principal, as the request that decides authenticates it. */
+  /** The authenticated principal of the request that decides. */
   readonly principal: string;
-  /** The user code as typed; required if the approval has no principal yet. */
+  /** The user code as typed; required unless the principal is one of the known approvers. */
   readonly userCode?: string | undefined;
-  /** True if an operator of this installation decides in the principal's place; the record says so. */
+  /** True if an operator of this installation decides in the principal's place; the ledger records this. */
   readonly operator?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface ApproverAnswer {
   readonly granted?: readonly number[] | undefined;
   /** The limits that the approver adds to each grant, by its index: constraints, times, operations and so on. */
   readonly hops?: { readonly [place: string]: HopInit } | undefined;
-  /** The reason, for the asker. */
+  /** The reason, which is reported to the requester. */
   readonly reason?: string | undefined;
 }
 
@@ -38,9 +38,9 @@ export interface ApproverAnswer {
  * Codes of refused decisions. Stable.
  *
  * - `approval_unknown`: there is no such approval.
- * - `approval_settled`: it has been decided, or this approver has decided already.
- * - `approval_expired`: it has expired.
- * - `approver_denied`: this user may not decide it.
+ * - `approval_settled`: the approval has been decided, or this approver has decided already.
+ * - `approval_expired`: the approval has expired.
+ * - `approver_denied`: this user may not decide the approval.
  * - `user_code_invalid`: the user code is missing or wrong.
  * - `digest_mismatch`: the approver saw a different request.
  * - `hop_invalid`: a hop or an index is not valid, or the hops are too large.
@@ -67,11 +67,12 @@ export interface DecisionRefusal {
 
 const MAX_REASON = 512;
 
-// An approver cannot set these. Handles belong to the token that is minted later, as do a seal and a nonce.
+// Keys that an approver cannot set, because they only make sense for the token that is minted after the
+// approval.
 const NOT_TAKEN_AWAY = ["resourceHandles", "maxFurtherHops", "nonce"] as const;
 
 /**
- * Adds a decision to an approval, or returns why the decision is refused.
+ * Adds a decision to an approval, or returns the refusal of the decision.
  *
  * @param inForce - Current rules that must be met besides the approval's own rule.
  */
@@ -105,7 +106,10 @@ export function withDecision(
   return { ok: true, approval: { ...decided, state: decidedState(decided, inForce, now) } };
 }
 
-/** Returns the refusal if this principal may not decide; otherwise whether deciding makes it the agent's user. */
+/**
+ * Returns a refusal if this principal may not decide. Otherwise returns whether the decision makes the
+ * principal the agent's user.
+ */
 function approverPart(
   approval: Approval,
   { principal, userCode }: Approver,
@@ -165,8 +169,8 @@ function decisionOf(
     }
     const hop = readHop(init, now);
     if (typeof hop === "string") return refuseDecision("hop_invalid", `hops.${place}: ${hop}`);
-    // Operations of `operationConstraints` must be requested ones: limits under a misspelt name would apply to
-    // nothing.
+    // The operations of `operationConstraints` must be requested operations. A limit with a misspelt operation
+    // would apply to nothing.
     const [mistake] = mistakesIn(hop, asked[Number(place)]?.operations);
     if (mistake !== undefined) {
       return refuseDecision("hop_invalid", `hops.${place}: ${mistake.message}`);
@@ -190,7 +194,7 @@ function decisionOf(
   };
 }
 
-/** Returns a hop in canonical form, or a sentence about what is wrong with it. */
+/** Returns a hop in canonical form, or a sentence that says what is wrong with the hop. */
 function readHop(init: HopInit, now: number): Hop | string {
   try {
     const members = Object.keys(init);
@@ -221,7 +225,6 @@ function decidedState(
   return isApproved(approval, inForce) ? "approved" : "pending";
 }
 
-/** Refuses a decision. */
 export function refuseDecision(code: DecisionCode, message: string): DecisionRefusal {
   return { ok: false, code, message };
 }

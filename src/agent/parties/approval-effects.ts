@@ -36,7 +36,7 @@ export function agentApprovalEffects(context: Context): ApprovalEffects {
 
 function grantsEffect(context: Context): ApprovalEffect {
   return {
-    // Ask the policy again: this approval may be what determines the principal.
+    // Ask the policy again: this approval may determine the principal.
     prepare: async (settled) => {
       const { asked, agent } = settled.subject;
       const terms = asked.map(({ name = "", grant, operations: [operation = ""] }) => ({
@@ -55,7 +55,7 @@ function grantsEffect(context: Context): ApprovalEffect {
 }
 
 /**
- * Refuses an approval if the agent or its host has ended, or the host is now linked to another user.
+ * Refuses an approval if the agent or its host has ended, or if the host is now linked to another user.
  *
  * @param statuses - The statuses of an agent in which approving has an effect.
  */
@@ -191,14 +191,14 @@ const ENDING_REASONS: { readonly [State in ApprovalState]?: string } = {
   cancelled: "the request was taken back",
 };
 
-/** True if a person said no: an approver denied it, or a user or an operator cancelled it. */
+/** True if a person refused the request: an approver denied it, or a user or an operator cancelled it. */
 function isDeniedByPeople({ state, cause }: Approval, { principal, operator }: Actor): boolean {
   if (cause !== undefined) return false;
   const taken = principal !== undefined || operator === true;
   return state === "denied" || (state === "cancelled" && taken);
 }
 
-/** Links a host to a user, unless it is linked already. The host's autonomous agents then end. */
+/** Links a host to a user, unless the host is linked already. A newly linked host's autonomous agents end. */
 async function linkHost(
   draft: PartyDraft,
   host: HostRecord,

@@ -1,4 +1,4 @@
-// Requests for an approval: opens them, and renews the user code of open ones.
+// Opens approvals, and renews the user code of an open approval.
 
 import { encodeBase64url } from "../../bytes/base64.js";
 import { checkApprovalRule, checkLifetime } from "./approval-rules.js";
@@ -17,10 +17,10 @@ export interface ApprovalRequest {
   readonly lifetime: number;
 }
 
-/** An approval as returned to its asker. */
+/** An approval as returned to its requester. */
 export interface OpenedApproval {
   readonly approval: Approval;
-  /** `XXXX-XXXX`, for the user to enter; absent if approvers find the request in their list. */
+  /** `XXXX-XXXX`, for the user to enter. Absent if the approvers find the request in their list, or it is settled. */
   readonly userCode?: string;
 }
 
@@ -37,7 +37,6 @@ export class RequestReusedError extends Error {
   override readonly name = "RequestReusedError";
 }
 
-/** Opens approvals. */
 export class ApprovalOpening {
   readonly #store: PartyStore;
   readonly #clock: () => number;
@@ -97,7 +96,8 @@ export class ApprovalOpening {
       await takeTurn(draft, ["capabilities", principal ?? "", agent.id], now);
       const query = { agent: agent.id, state: "pending", openAt: now } as const;
       const waiting = await everyRecord(draft.approvals, query);
-      // Counted per user: users may share an agent, such as an OAuth client, without blocking each other.
+      // Count the approvals of each user separately. Users of one agent, such as an OAuth client, then do not
+      // block each other.
       const open = waiting.filter(
         (one) => one.subject.principal === principal && this.#seen(one).state === "pending",
       );

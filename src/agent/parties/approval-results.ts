@@ -14,21 +14,21 @@ export interface ApprovedGrant {
   /** The grant's index in the request. */
   readonly place: number;
   readonly granted: boolean;
-  /** The reason for a denial, for the asker. */
+  /** The reason for a denial, which is reported to the requester. */
   readonly reason?: string;
   /** One hop per approver who added limits, in the order of their decisions. */
   readonly hops: readonly { readonly who: string; readonly hop: Hop }[];
 }
 
-/** Most bytes of all hops of one grant, not counting the issuer's own. A token has 8 KiB. */
+/** Maximum size of all hops of one grant together, in bytes, without the issuer's hop. A token has at most 8 KiB. */
 export const MAX_HOPS_BYTES = 4096;
 
 /**
- * Returns the result for each requested grant. A grant is granted if every approver grants it, and the hops of
- * asker and approvers together allow something.
+ * Returns the result for each requested grant. A grant is granted if no approver has denied it, and the limits
+ * of the requester and the approvers together still allow something.
  *
  * @param now - Milliseconds since 1970.
- * @throws TypeError if the value is not an approval.
+ * @throws TypeError if `approval` is not an approval.
  */
 export function resultOf(
   approval: Pick<Approval, "subject" | "decisions">,
@@ -54,7 +54,7 @@ export function resultOf(
   });
 }
 
-/** @throws TypeError if the value is not an approval, such as a Promise of one. */
+/** @throws TypeError if `approval` is not an approval, but for example a Promise of one. */
 function checkedParts<Of extends Pick<Approval, "subject" | "decisions">>(approval: Of): Of {
   const own = plainObject(approval, "approval");
   if (!isObject(own.subject)) throw notA("approval.subject", "an object", own.subject);
@@ -75,8 +75,8 @@ function allowsSomething(
 }
 
 /**
- * Returns the asker's hop with `maxFurtherHops` raised by the number of approvers' hops: the asker limits only
- * the hops of holders.
+ * Returns the requester's hop with `maxFurtherHops` raised by the number of approvers' hops. The requester
+ * limits only the hops of holders.
  *
  * @param following - The number of approvers' hops.
  */
@@ -86,8 +86,8 @@ export function sealedAfter(hop: Hop, following: number): Hop {
 }
 
 /**
- * Returns the user on whose behalf an agent asks: the subject's principal, or the approver who became the
- * agent's user. `undefined` while there is neither.
+ * Returns the user on whose behalf an agent sends a request: the subject's principal, or the approver who
+ * became the agent's user. Returns `undefined` while the agent has no user.
  */
 export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
   const { subject, decisions } = checkedParts(approval);
@@ -95,7 +95,7 @@ export function principalOf(approval: Pick<Approval, "subject" | "decisions">): 
   return subject.principal ?? taker?.approver;
 }
 
-/** True if the asking host was not linked to a user; its texts are then untrusted. */
+/** True if the requesting host was not linked to a user. The texts in such a request are untrusted. */
 export function isFromStranger({ subject }: Pick<Approval, "subject">): boolean {
   return subject.host !== undefined && subject.principal === undefined;
 }
@@ -106,7 +106,10 @@ const CAUSES: { readonly [Cause in ApprovalCause]: string } = {
     "the approvers have changed, and too few of the present ones have approved; ask again",
 };
 
-/** Explains to the asker why an approval ended without a decision; `undefined` if it did not. */
+/**
+ * Returns a sentence about the cause by which an approval ended without a decision; `undefined` if it has no
+ * such cause.
+ */
 export function causeWords({ cause }: Pick<Approval, "cause">): string | undefined {
   return cause === undefined ? undefined : CAUSES[cause];
 }

@@ -1,4 +1,4 @@
-// Rules of approvals: who must approve, who may decide, and whether an open approval can still be met.
+// Rules of approvals: who must approve, who may decide, and whether an open approval can still be approved.
 
 import { assertMembers } from "../../checks/members.js";
 import type { GrantApproval } from "../../issuer/grant.js";
@@ -65,10 +65,10 @@ interface NamedApproval {
 }
 
 /**
- * Returns the one rule for a whole request, with the shortest lifetime of its grants.
+ * Returns the approval rule of all requested grants, with the shortest of their lifetimes. If two grants have
+ * different rules, returns the names of these two grants.
  *
- * @param standard - The rule for grants without their own.
- * @returns The names of two grants with different approvers, if there are any.
+ * @param standard - The rule for grants without their own rule.
  */
 export function oneRule(
   asked: readonly NamedApproval[],
@@ -89,7 +89,7 @@ export function areApart(rule: ReturnType<typeof oneRule>): rule is readonly [st
   return Array.isArray(rule);
 }
 
-/** The approvers of a rule; `undefined` if only a user code determines the approver. */
+/** Returns the approvers of a rule; `undefined` if only a user code determines the approver. */
 export function approversOf({
   rule,
   subject,
@@ -99,8 +99,8 @@ export function approversOf({
 }
 
 /**
- * Returns who may decide: the approvers and the user that the asker names; `undefined` if only a user code
- * determines that.
+ * Returns the principals who may decide: the approvers, and the user that the request names. Returns
+ * `undefined` if only a user code determines who may decide.
  */
 export function decidersOf(
   approval: Pick<Approval, "rule" | "subject">,
@@ -114,8 +114,8 @@ export function decidersOf(
 /**
  * Returns whether an authenticated principal may see and decide an approval.
  *
- * @param inForce - The current rules; one of them must name the principal too. Empty if they are unknown, and
- *   then not checked.
+ * @param inForce - The current rules, at least one of which must name the principal too. An empty array means
+ *   that the current rules are unknown; then they are not checked.
  */
 export function mayDecide(
   approval: Pick<Approval, "rule" | "subject">,
@@ -127,7 +127,10 @@ export function mayDecide(
   return names(approval.rule) && (inForce.length === 0 || inForce.some(names));
 }
 
-/** Returns whether a principal may become the agent's user: there is none yet, and the asker names nobody else. */
+/**
+ * Returns whether a principal may become the agent's user: the agent has no user, and the request names no
+ * other user.
+ */
 export function mayTakeOn(approval: Approval, principal: string): boolean {
   const { hintedUser = principal } = approval.subject;
   return principalOf(approval) === undefined && hintedUser === principal;
@@ -152,30 +155,28 @@ function approvalsMissing(
   rule: ApprovalRule,
 ): number {
   const approvers = approversOf({ rule, subject });
-  // Only the user who enters the code approves, and has done so, since there is a principal.
+  // If there are no approvers, only the user who enters the code approves. That user has approved, because
+  // there is a principal.
   if (approvers === undefined) return 0;
   const approved = decisions.filter(({ approver }) => approvers.includes(approver));
   return Math.max(0, (rule.needed ?? 1) - approved.length);
 }
 
-/** Current state on which an open approval depends, besides its record. */
+/** The current state on which an open approval depends, in addition to its record. */
 export interface InForce {
   /** The current rules for the requested grants; empty if they are unknown. */
   rulesFor(subject: ApprovalSubject): readonly ApprovalRule[];
   /**
-   * True if all capabilities that a principal had at a moment are revoked.
+   * True if all capabilities that a principal had at `moment` are revoked.
    *
    * @param moment - Milliseconds since 1970.
    */
   isRevoked(principal: string, moment: number): boolean;
-  /**
-   * Waits until the known revocations are recent. Called before each decision, so that no revocation made
-   * before it is missed.
-   */
+  /** Updates the known revocations. Called before each decision, so that no earlier revocation is missed. */
   catchUp(): Promise<void>;
 }
 
-/** Without `Parties`, only the rule at opening counts, and nothing is revoked. */
+/** Used without `Parties`: there is no rule except the approval's own, and nothing is revoked. */
 export const NOTHING_IN_FORCE: InForce = {
   rulesFor: () => [],
   isRevoked: () => false,
@@ -183,8 +184,8 @@ export const NOTHING_IN_FORCE: InForce = {
 };
 
 /**
- * Returns an approval in its current state: the same object if it is unchanged. An open one may have expired,
- * its principal's capabilities may have been revoked, or the current rules can no longer be met.
+ * Returns an approval in its current state, and the same object if the state is unchanged. An open approval may
+ * have expired, its principal's capabilities may have been revoked, or the current rules can no longer be met.
  *
  * @param now - Milliseconds since 1970.
  */
@@ -211,9 +212,9 @@ export function isVoid(approval: Approval, inForce: InForce): boolean {
   return inForce.isRevoked(principal, taking?.at ?? approval.created);
 }
 
-/** False if too few people may still decide to meet every rule. */
+/** Returns whether enough people may still decide to meet every rule. */
 function canBeApproved(approval: Approval, inForce: readonly ApprovalRule[]): boolean {
-  // Whoever becomes the agent's user counts as an approver, and is not known yet.
+  // The user that the agent will get is not known yet, and counts as an approver.
   if (principalOf(approval) === undefined) return true;
   const { subject, decisions, rule: own } = approval;
   const left = (decidersOf(approval) ?? []).filter(

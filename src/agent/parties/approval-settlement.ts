@@ -13,25 +13,25 @@ import { type Actor, approvalEvent } from "./events.js";
 import type { Approval, ApprovalKind } from "./records.js";
 import type { PartyDraft, PartyStore } from "./store.js";
 
-/** The effect of settling approvals of one kind, applied in the same transaction. */
+/** The effect of settling approvals of one kind. It is applied in the transaction that settles the approval. */
 export interface ApprovalEffect {
   /**
-   * Determines what takes time, such as the policy's permissions, before the transaction that settles the
+   * Determines facts that take time, such as the policy's permissions, before the transaction that settles the
    * approval.
    *
-   * @param settled - The expected approval; a concurrent change may still prevent it.
+   * @param settled - The expected approval; a concurrent change may still lead to another result.
    */
   prepare(settled: Approval): Promise<unknown>;
   /**
    * Refuses an approving decision that can no longer have an effect; the approval stays unchanged.
    *
-   * @param decided - The approval including that decision.
+   * @param decided - The approval, including the decision.
    */
   objection(draft: PartyDraft, decided: Approval): Promise<DecisionRefusal | undefined>;
   /**
    * @param settled - In state `approved`, `denied`, `expired` or `cancelled`.
    * @param facts - The result of `prepare`; set only if approved.
-   * @param by - Who settled it; empty if it expired.
+   * @param by - The actor who settled the approval; empty if it expired.
    */
   apply(
     draft: PartyDraft,
@@ -42,7 +42,10 @@ export interface ApprovalEffect {
   ): Promise<void>;
 }
 
-/** Effects by kind of approval. An approved one without an effect waits until its asker collects it. */
+/**
+ * Effects by kind of approval. If a kind has no effect, its approved approvals wait until the requester
+ * collects them.
+ */
 export type ApprovalEffects = { readonly [Kind in ApprovalKind]?: ApprovalEffect };
 
 /** The result of a decision. */
@@ -50,7 +53,7 @@ export type DecisionOutcome = { readonly ok: true; readonly approval: Approval }
 
 const MAX_ATTEMPTS = 16;
 
-/** Most expired approvals read by one query. */
+/** Maximum number of expired approvals that one query reads. */
 const AT_ONCE = 100;
 
 /** Settles approvals: by decisions, by cancellation, and by expiry. */
@@ -99,7 +102,7 @@ export class ApprovalSettling {
         if (current === undefined) return unknownApproval();
         const decided = this.tryDecision(current, by, answer);
         if (!decided.ok) return decided;
-        // If another approver decided meanwhile, the prepared facts may no longer fit.
+        // If another approver has decided in the meantime, the prepared facts may no longer be right.
         const { approval } = decided;
         if (approval.state !== expected.state) return undefined;
         if (principalOf(approval) !== principalOf(expected)) return undefined;
@@ -218,8 +221,8 @@ export class ApprovalSettling {
 }
 
 /**
- * An approval with an effect is `used` at once. Others wait to be collected, for as long as they could wait for
- * a decision.
+ * An approved approval with an effect is `used` at once. Without an effect, it can be collected for as long as
+ * it could be decided.
  */
 function settledApproval(decided: Approval, hasEffect: boolean, now: number): Approval {
   if (decided.state !== "approved") return decided;

@@ -23,18 +23,21 @@ import { hashOfUserCode } from "./user-codes.js";
 
 export interface ApprovalsOptions {
   readonly store: PartyStore;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the current time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
   readonly random?: ((length: number) => Uint8Array) | undefined;
   readonly effects?: ApprovalEffects | undefined;
-  /** The current rules and revocations, checked besides the stored records; none unless given. */
+  /** The current rules and revocations, checked in addition to the stored records; none unless given. */
   readonly inForce?: InForce | undefined;
 }
 
-/** Number of a principal's latest requests from which the history shows those that ended without a decision. */
+/** Number of a principal's latest requests that the history searches for requests without a decision. */
 const UNDECIDED = 200;
 
-/** Approvals: people decide before something is granted, the same for every protocol. */
+/**
+ * Opens, decides and settles approvals, in the same way for every protocol. With an approval, people decide
+ * before something is granted.
+ */
 export class Approvals {
   readonly #store: PartyStore;
   readonly #clock: () => number;
@@ -57,8 +60,8 @@ export class Approvals {
   }
 
   /**
-   * Opens an approval within a transaction. A repeated request gets the existing approval; its user code is new
-   * if this process no longer knows the old one.
+   * Opens an approval within a transaction. A repeated request gets the existing approval, with a new user code
+   * if this process no longer knows the old code.
    *
    * @throws RequestReusedError if the request's id was used for another request.
    */
@@ -69,24 +72,27 @@ export class Approvals {
   /**
    * Opens an approval in its own transaction.
    *
-   * @param most - Most approvals that this agent may have open for this user.
-   * @throws RequestReusedError as {@link Approvals.open}.
+   * @param most - Maximum number of approvals that this agent may have open for this user.
+   * @throws RequestReusedError as {@link Approvals.open} does.
    */
   openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {
     return this.#opening.openAlone(request, most);
   }
 
-  /** Returns an approval for its asker again: with its user code, or a new one. */
+  /** Returns an approval to its requester again, with its user code or with a new one. */
   reopened(draft: PartyDraft, approval: Approval): Promise<OpenedApproval> {
     return this.#opening.reopened(draft, approval);
   }
 
-  /** Returns the id under which an asker's own request id is stored. Different askers never share one. */
+  /** Returns the id under which a requester's own request id is stored. Different requesters never get the same id. */
   requestId(...asker: readonly string[]): string {
     return `request_${digestOfText(JSON.stringify(asker))}`;
   }
 
-  /** Marks an approval as used; possible once. @param places - The indexes of the grants that are handed out. */
+  /**
+   * Marks an approved approval as used, which is possible once.
+   * @param places - The indexes of the grants that are handed out.
+   */
   async use(id: string, places: readonly number[]): Promise<void> {
     await this.#store.change(async (draft) => {
       const approval = await draft.approvals.get(id);
@@ -115,7 +121,10 @@ export class Approvals {
     return this.#settling.tryDecision(approval, by, answer);
   }
 
-  /** Cancels an open approval. @returns Whether it was still open. */
+  /**
+   * Cancels an open approval.
+   * @returns `true` if the approval was still open.
+   */
   cancel(id: string, by: Actor): Promise<boolean> {
     return this.#settling.cancel(id, by);
   }
@@ -125,7 +134,7 @@ export class Approvals {
     return this.#settling.cancelIn(draft, current, by);
   }
 
-  /** Returns the current state of an approval. It may differ from the stored one, for example by expiry. */
+  /** Returns an approval in its current state, which may differ from the stored state, for example after its expiry. */
   current(approval: Approval): Approval {
     return this.#settling.current(approval);
   }
@@ -153,7 +162,7 @@ export class Approvals {
     return this.#settling.expire();
   }
 
-  /** Returns an approval. If it has ended without a decision, its new state is stored first. */
+  /** Returns an approval. If the approval has ended without a decision, its new state is stored first. */
   get(id: string): Promise<Approval | undefined> {
     return this.#settling.get(id);
   }
@@ -168,19 +177,19 @@ export class Approvals {
     );
   }
 
-  /** Returns the approval of a request. */
+  /** Returns the approval with a stored request id, as {@link Approvals.requestId} returns it. */
   async byRequest(request: string): Promise<Approval | undefined> {
     const [found] = await this.#store.read((view) => view.approvals.find({ request, limit: 1 }));
     return this.#settling.settleIfOver(found);
   }
 
   /**
-   * Returns the requests that this principal may decide: those of linked hosts first, then of unlinked ones,
-   * each oldest first.
+   * Returns the requests that this principal may decide. Requests of unlinked hosts come last; within each
+   * group, the oldest come first.
    */
   async waitingFor(principal: string): Promise<readonly Approval[]> {
     const query = { approver: principal, state: "pending" } as const;
-    // All pages: expired approvals count as pending until they are read, and may be many.
+    // Read all pages: expired approvals are stored as pending until they are settled, and there may be many.
     const found = await this.#store.read((view) => everyRecord(view.approvals, query));
     const waiting = found.filter(
       (one) =>
@@ -195,9 +204,9 @@ export class Approvals {
   }
 
   /**
-   * Returns a principal's settled requests, latest first: up to 1,000 that somebody decided, and those among
-   * the last 200 requests that ended without a decision. So requests that are made and cancelled never push
-   * decisions out. Undecided requests of unlinked hosts are left out.
+   * Returns a principal's settled requests, latest first: up to 1,000 requests that somebody decided, and the
+   * requests among the latest 200 that ended without a decision. So cancelled requests never displace decided
+   * ones. Undecided requests of unlinked hosts are omitted.
    */
   async history(principal: string): Promise<readonly Approval[]> {
     const last = { approver: principal, latestFirst: true, limit: UNDECIDED } as const;
@@ -211,9 +220,9 @@ export class Approvals {
   }
 
   /**
-   * Returns the settled requests among the latest decided ones, latest first.
+   * Returns the settled requests among the latest requests that have a decision, latest first.
    *
-   * @param among - Number of decided requests to look at, 1 to 1,000.
+   * @param among - Number of requests with a decision to look at, 1 to 1,000.
    */
   async decided(principal: string, among: number): Promise<readonly Approval[]> {
     const query = { decidedFor: principal, latestFirst: true, limit: among } as const;
@@ -234,7 +243,7 @@ export class Approvals {
   }
 
   /**
-   * Resolves once the approval is settled, by this or another process, or has expired.
+   * Waits until the approval is settled, by this or another process, or has expired.
    *
    * @throws The signal's reason when it is aborted.
    * @throws TypeError if there is no such approval.

@@ -25,11 +25,11 @@ const MAX_LENGTH = 4096;
 const MAX_NAMED = 16;
 
 /**
- * Reads Agent-Auth's constraints as a hop, unchanged.
+ * Reads Agent-Auth's constraints as a hop with the same `constraints`.
  *
  * @param where - The name of the constraints in refusals, such as `capabilities[1].constraints`.
- * @returns `undefined` if they limit nothing; a refusal if an operator is unknown or stands beside an exact
- *   value, an operand is wrong, or no value satisfies a constraint.
+ * @returns A hop, which is `undefined` if the constraints limit nothing. A refusal if an operator is unknown,
+ *   an operand is wrong, or no value satisfies a constraint.
  */
 export function readConstraints(
   value: Json | undefined,
@@ -74,7 +74,7 @@ function readHop(
 ): { readonly ok: true; readonly hop: Hop } | PartyRefusal {
   let hop: Hop;
   try {
-    // `normalizeHop` checks every operand, so the cast becomes true by the call.
+    // `normalizeHop` checks every operand, so the cast is safe.
     hop = normalizeHop({ constraints: value } as HopInit);
   } catch (error) {
     if (error instanceof TypeError) return invalid(where, error.message);
@@ -99,9 +99,10 @@ export type ShownConstraint = ArgumentConstraint | { readonly arguments: readonl
  *
  * A limit that Agent-Auth cannot express is never dropped. It is written with an operator of
  * `operationConstraints`, which a client that knows only Agent-Auth's four operators must refuse. An argument
- * for which no value is left has an empty `in`. A closed list of arguments is `arguments` under `*`.
+ * without an allowed value has an empty `in`. A closed list of arguments has the name `*` and the operator
+ * `arguments`.
  *
- * @param operation - The operation concerned.
+ * @param operation - The operation whose arguments are limited.
  * @returns `undefined` if no argument is limited.
  * @throws TypeError naming the hop that is not a plain object.
  */
@@ -119,7 +120,7 @@ export function exactConstraints(
   const { limited, closed } = authorityOver(operation, authority);
   const shown = new Map<string, ShownConstraint>();
   const show = (name: string, limit: ShownConstraint): void => {
-    // Two arguments may be shown under one name, as a pointer or as "*"; that name then allows nothing.
+    // Two limits may get the same name, for example `*`. That name then allows nothing.
     shown.set(name, shown.has(name) ? NOTHING : limit);
   };
   for (const [name, domain] of limited) {

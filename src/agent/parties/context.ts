@@ -10,7 +10,7 @@ import type { CapabilityTerms } from "./terms.js";
 
 export interface PartiesContext {
   readonly store: RevokingStore;
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   readonly clock: () => number;
   readonly random: (length: number) => Uint8Array;
   readonly terms: CapabilityTerms | undefined;

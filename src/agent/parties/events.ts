@@ -12,7 +12,7 @@ export interface Actor {
 }
 
 export interface EventSubject {
-  /** The id of the record. */
+  /** The id of the record that the event is about. */
   readonly record?: string | undefined;
   readonly principal?: string | undefined;
   /** True if an operator of this installation acted. */

@@ -23,10 +23,10 @@ export function coversWanted(grant: AgentGrant, { term, hops }: Wanted, now: num
 
 /**
  * Returns whether the hops of `granted` together allow every call that `asked` allows. The answer is exact for
- * `constraints`. If there are `operationConstraints`, it is true only if `granted` limits the operation no
- * further than `asked` does. Other restrictions must be equal.
+ * `constraints`. If `granted` limits arguments in other ways too, the answer is `true` only if all its limits
+ * add nothing to the limits of `asked`.
  *
- * @param operation - The one operation concerned.
+ * @param operation - The operation of the calls.
  */
 export function hopsCover(
   granted: readonly Hop[],
@@ -52,7 +52,7 @@ export function hopsCover(
   });
   const { constraints: _, ...others } = wide;
   if (!isWithin || !limitsArguments(others, operation)) return isWithin;
-  // If both limit the operation, `granted` covers `asked` only if it adds no further limit.
+  // Compare what `asked` allows with and without the limits of `granted`.
   return leftTo(operation, narrow) === leftTo(operation, meetOf([granted, asked]));
 }
 

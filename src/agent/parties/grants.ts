@@ -19,8 +19,8 @@ export interface ListedGrant {
 }
 
 /**
- * Returns a grant in its current state: an active one counts as revoked once it has ended, even if its record
- * does not say so.
+ * Returns a grant in its current state. An active grant that has ended is returned as revoked, even if its
+ * record says active.
  */
 export function currentGrant(
   grant: AgentGrant,
@@ -37,7 +37,10 @@ export function currentGrant(
   return reason === undefined ? grant : { ...grant, status: "revoked", reason };
 }
 
-/** True if the revocation list ends an active grant, by its capability or with everything that its principal had. */
+/**
+ * True if the revocation list ends an active grant: its capability is revoked, or all capabilities of its
+ * principal are.
+ */
 export function isGrantRevoked(
   grant: AgentGrant,
   { revocations }: Pick<PartiesContext, "revocations">,
@@ -48,8 +51,8 @@ export function isGrantRevoked(
 }
 
 /**
- * Returns the names of the capabilities whose grants the revocation list has ended. Read them before a
- * transaction that ends grants for other reasons, since that revokes capabilities itself.
+ * Returns the names of the capabilities whose grants the revocation list has ended. Call this function before a
+ * transaction that ends grants for other reasons, since that transaction adds entries to the list.
  *
  * @param kept - The stored grants of an agent.
  */
@@ -72,7 +75,7 @@ export function isGrantOffered(
   { capability, grant, operation }: Pick<AgentGrant, "capability" | "grant" | "operation">,
   { terms }: Pick<PartiesContext, "terms">,
 ): boolean {
-  // Callers that only read records configure no terms; every capability then counts as offered.
+  // Without terms, only records are read, so treat every capability as offered.
   if (terms === undefined) return true;
   const term = terms.get(capability);
   return term?.grant === grant && term.operation === operation;
@@ -102,8 +105,8 @@ export async function activeGrantsOf(
 }
 
 /**
- * Returns the capabilities that the policy permits a principal through this agent; all of them if there is no
- * policy or no principal yet.
+ * Returns the capabilities that the policy permits a principal through this agent. Returns all capabilities if
+ * there is no policy or no principal yet.
  */
 export async function permittedCapabilities(
   principal: string | undefined,
@@ -183,7 +186,10 @@ export function newGrant(
   };
 }
 
-/** Returns when a grant that is activated at `now` expires: after its lifetime, or earlier if a hop expires. */
+/**
+ * Returns the expiry of a grant that is activated at `now`: the end of its lifetime, or the earliest expiry of
+ * a hop.
+ */
 export function grantExpiry(hops: AgentGrant["hops"], now: number, lifetime: number): number {
   const ends = hops.flatMap(({ hop }) =>
     hop.expires === undefined ? [] : [Date.parse(hop.expires)],
@@ -192,8 +198,8 @@ export function grantExpiry(hops: AgentGrant["hops"], now: number, lifetime: num
 }
 
 /**
- * Stores a requested grant. A denial to an unlinked host is not recorded here, because anyone can make such
- * hosts and send requests without end; the protocol bounds how many it records.
+ * Stores a requested grant. A denial to an unlinked host is not recorded by this function, because anyone can
+ * make such hosts and send any number of requests. The server of the protocol records a limited number of them.
  */
 export async function keepAskedGrant(
   draft: PartyDraft,
@@ -225,7 +231,10 @@ export interface Change {
   readonly now: number;
 }
 
-/** Revokes an agent's active and pending grants, or some of them. @returns The revoked grants as they were before. */
+/**
+ * Revokes the active and pending grants of an agent that `concerned` selects; all unless given.
+ * @returns The revoked grants as they were before.
+ */
 export async function endGrants(
   draft: PartyDraft,
   agent: AgentRecord,
@@ -245,17 +254,17 @@ export async function endGrants(
 }
 
 /**
- * Most ended grants stored for one agent, and most ended agents for one host, so that an agent that requests
- * and revokes in turn cannot fill the database within the retention time. The ledger still has the events of
- * removed ones.
+ * Maximum number of stored ended grants of one agent, and of stored ended agents of one host. Without it, an
+ * agent that requests and revokes in turn could fill the database within the retention time. The ledger keeps
+ * the events of removed records.
  */
 export const ENDED_KEPT = 500;
 
-/** Most grants that one transaction removes. */
+/** Maximum number of grants that one transaction removes. */
 const GRANTS_AT_ONCE = 100;
 
 /**
- * Removes the oldest ended grants of an agent and their approvals, if there are too many.
+ * Removes the oldest ended grants of an agent and their approvals, if there are more than {@link ENDED_KEPT}.
  *
  * @param all - The agent's grants, as read in this transaction.
  */

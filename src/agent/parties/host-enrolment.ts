@@ -1,4 +1,4 @@
-// Hosts that users create, and the enrolment in which such a host presents its key.
+// Creation of hosts by users, and the enrolment by which such a host presents its key.
 
 import { encodeBase64url } from "../../bytes/base64.js";
 import { meant } from "../../checks/members.js";
@@ -59,8 +59,8 @@ export async function createHost(
 }
 
 /**
- * Returns a test whether a host counts against its user's limit: not if it never enrolled and its token has
- * expired.
+ * Returns a test whether a host counts against its user's limit. A host that never enrolled does not count once
+ * its token has expired.
  */
 function isCountedAt(now: number): (host: HostRecord) => boolean {
   return ({ status, enrolment }) =>

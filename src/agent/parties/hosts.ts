@@ -7,7 +7,10 @@ import { throwRefusal } from "./refusals.js";
 import type { HostProof } from "./requests.js";
 import { everyRecord, type PartyDraft, type PartyView, takeTurn } from "./store.js";
 
-/** Returns the host that has proven this key; if there is none, the last host that was revoked with it. */
+/**
+ * Returns the host that has proven this key. If there is none, returns the last host that was revoked with this
+ * key.
+ */
 export async function hostWithKey(
   view: PartyView | PartyDraft,
   thumbprint: string,
@@ -47,10 +50,10 @@ export function currentDefaults(
 }
 
 /**
- * Returns the host that proved its key: the known one, updated, or a new one.
+ * Returns the host that proved its key: the known host with its updated properties, or a new host.
  *
  * @param known - The host as read in this transaction.
- * @param asked - `id` for a new host; `alone` if its agent acts for no user.
+ * @param asked - `id` is for a new host; `alone` is `true` if the host's agent acts for no user.
  * @throws RefusedError
  */
 export async function knownOrNewHost(
@@ -70,7 +73,7 @@ export async function knownOrNewHost(
     const status = alone && known.principal === undefined ? "active" : known.status;
     return { ...known, ...(name === undefined ? {} : { name }), status, updated: now };
   }
-  // A host that a user enrolled, and that proves its key by this request, is not counted as a stranger.
+  // Do not count a host as unlinked if a user enrolled it, and it proves its key by this request.
   const enrolled = alone ? undefined : await enrolledHostWithKey(draft, hostThumbprint);
   if (enrolled === undefined) {
     if (!settings.allowHosts) {
@@ -97,8 +100,8 @@ export async function knownOrNewHost(
 }
 
 /**
- * Merges a host that is being linked to a user with one that the user enrolled under the same key without a
- * proof. The enrolled host's name and defaults apply, and its record ends.
+ * Merges a host that is being linked to a user with a host that the user enrolled under the same key without a
+ * proof. The merged host has the name and the defaults of the enrolled host, whose record ends.
  */
 export async function mergedWithEnrolled(
   draft: PartyDraft,
@@ -140,14 +143,14 @@ async function isEnrolled(
 ): Promise<boolean> {
   if (unproven?.thumbprint !== thumbprint) return false;
   if (status !== "active" || principal === undefined) return false;
-  // A host with agents got this key by rotation, not by a new enrolment: keep it.
+  // A host with agents got this key by rotation, not by a new enrolment, so it is not merged.
   const [agent] = await draft.agents.find({ host: id, limit: 1 });
   return agent === undefined;
 }
 
 /**
  * Milliseconds for which a self-registered host or an agent counts against the limits, even if it has ended.
- * Then a flood of registrations no longer keeps others out.
+ * After this time, a flood of registrations no longer keeps others out.
  */
 export const COUNTED_MS: number = 60 * 60 * 1000;
 
@@ -155,8 +158,8 @@ export const COUNTED_MS: number = 60 * 60 * 1000;
  * Refuses a new host if too many unlinked hosts have registered within an hour: from its address, from its
  * network, or in total.
  *
- * @param from - The origin of the request; without it, only the total is checked.
- * @throws RefusedError with the seconds until the next host may register.
+ * @param from - The origin of the request; if it is absent, only the total is checked.
+ * @throws RefusedError with the number of seconds until the next host may register.
  */
 async function checkNewHosts(
   draft: PartyDraft,
@@ -164,7 +167,8 @@ async function checkNewHosts(
   { settings: { bounds }, clock }: Pick<PartiesContext, "settings" | "clock">,
 ): Promise<void> {
   const now = clock();
-  // Concurrent registrations from one network must wait for each other, or each would count without the others.
+  // Make concurrent registrations from one network wait for each other; otherwise each would miss the others in
+  // its count.
   if (from !== undefined) await takeTurn(draft, ["new-hosts", from.network], now);
   const shares = [
     ...(from === undefined

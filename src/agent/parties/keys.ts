@@ -26,7 +26,7 @@ export async function rotateAgentKey(
       );
       if (taken) throwRefusal("key_in_use", "another agent of this host has this key, or had it");
       const now = context.clock();
-      // Write the host, so that two of its agents taking the same key at once is a conflict.
+      // Write the host too, so that there is a conflict if two of its agents take the same key at once.
       await draft.put("hosts", host);
       const { unproven: _, ...rest } = agent;
       const known = thumbprint === agent.thumbprint && agent.unproven !== true;
@@ -106,8 +106,8 @@ export async function hostProved(
     }
     if (host.status === "revoked") return host;
     const other = await hostWithKey(draft, thumbprint);
-    // Another host has proven this key. Accept it as this host's where one of its agents is named, but do not
-    // find this host by it.
+    // Another host has proven this key. Accept the signature for this host, but do not record the key as proven
+    // by this host.
     if (other !== undefined && other.status !== "revoked") return host;
     const now = context.clock();
     const proved = { ...hostGivenKey(host, host.unproven, true), updated: now };

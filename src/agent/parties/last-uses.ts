@@ -1,5 +1,5 @@
-// When agents and grants were last used. Separate from agents.ts, so that only this file needs the cache
-// package.
+// The last uses of agents and grants. This file is separate from agents.ts, so that only this file needs the
+// cache package.
 
 import { LRUCache } from "lru-cache";
 import { agentExpiry } from "./agents.js";
@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 
 const MAX_NOTED = 10_000;
 
-/** Records when agents and grants were last used, at most once a minute. */
+/** Records the last use of agents and grants, at most once a minute. */
 export class LastUses {
   readonly #context: PartiesContext;
   readonly #noted = new LRUCache<string, number>({ max: MAX_NOTED });
@@ -30,7 +30,7 @@ export class LastUses {
     try {
       await store.change((draft) => this.#note(draft, agentId, grantId, now));
     } catch (error) {
-      // The next use tries again.
+      // Let the next use try again.
       this.#noted.delete(key);
       throw error;
     }
@@ -53,7 +53,10 @@ export class LastUses {
     if (grant?.status === "active") await draft.put("grants", { ...grant, lastUsed: now });
   }
 
-  /** Less than a minute if agents expire soon. */
+  /**
+   * Returns the minimum time between two records of a use, in milliseconds: a minute, or less if agents expire
+   * soon.
+   */
   #pause(): number {
     return Math.min(MINUTE, this.#context.settings.lifetimes.agent * 100);
   }

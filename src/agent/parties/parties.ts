@@ -53,19 +53,19 @@ import type { CapabilityTerms } from "./terms.js";
 
 export interface PartiesOptions {
   readonly store: PartyStore;
-  /** The store or list in which revocations are written and looked up; the issuer uses the same. */
+  /** The store or list in which revocations are written and looked up. The issuer must use the same store or list. */
   readonly revocations: RevocationSink & RevocationSource;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the current time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
   readonly random?: ((length: number) => Uint8Array) | undefined;
-  /** The capabilities that can be requested; none unless given. Everything else works without them. */
+  /** The capabilities that can be requested; none unless given. All other methods work without capabilities. */
   readonly terms?: CapabilityTerms | undefined;
   /**
-   * Grants of the issuing agent that correspond to no capability but have approvals kept here. Each grant's
-   * current rule is checked when its approval is decided.
+   * Grants of the issuing agent that are no Agent-Auth capabilities, but need approvals. When an approval is
+   * decided, the current rule of each of its grants is checked.
    */
   readonly grants?: readonly ApprovedByRule[] | undefined;
-  /** Checked before a grant becomes active; without it, only each call is checked. */
+  /** The policy, checked before a grant becomes active. Without it, the policy is checked only at each call. */
   readonly policy?: Policy | undefined;
   readonly settings?: PartySettings | undefined;
 }
@@ -82,11 +82,11 @@ const MEMBERS = [
 ];
 
 /**
- * Hosts, their agents and each agent's grants: what is granted at once, what needs whose approval, and what
- * ends a grant. Works without skills and without a policy. Refusals are returned as values; those of linked
- * hosts, users and operators are recorded in the ledger.
+ * Manages hosts, their agents and each agent's grants: what is granted at once, whose approval a grant needs,
+ * and what ends a grant. Works without skills and without a policy. Refusals are returned as values. The ledger
+ * records the refusals of linked hosts, users and operators.
  *
- * Every method throws a StorageError if something cannot be read or written; then nothing has changed.
+ * Every method throws a StorageError if the store cannot be read or written; then nothing has changed.
  */
 export class Parties {
   readonly approvals: Approvals;
@@ -119,14 +119,14 @@ export class Parties {
     this.#uses = new LastUses(this.#context);
   }
 
-  /** True if the grant was configured here with the same approval rule. */
+  /** True if these parties were configured with the grant and with the same approval rule. */
   approvesBy({ id, approval }: ApprovedByRule): boolean {
     const rule = this.#rules.get(id);
     if (rule === undefined || approval === undefined) return rule === approval;
     return digestOfJson(rule) === digestOfJson(approval);
   }
 
-  /** True if an active grant has been revoked since: its capability, or everything that its principal had. */
+  /** True if an active grant has been revoked: its capability, or all capabilities of its principal. */
   isRevoked(grant: AgentGrant): boolean {
     return isGrantRevoked(grant, this.#context);
   }
@@ -135,7 +135,10 @@ export class Parties {
     return this.#context.store.read((view) => view.hosts.get(id));
   }
 
-  /** Returns the host that has proven this key; if there is none, the last host that was revoked with it. */
+  /**
+   * Returns the host that has proven this key. If there is none, returns the last host that was revoked with
+   * this key.
+   */
   hostByKey(thumbprint: string): Promise<HostRecord | undefined> {
     return this.#context.store.read((view) => hostWithKey(view, thumbprint));
   }
@@ -190,10 +193,11 @@ export class Parties {
   }
 
   /**
-   * Creates a host. With a key, whose signature the caller has verified, it is active; without one, it gets an
-   * enrolment token, which is returned once.
+   * Creates a host. If `key` is given, the host is active; the calling code must have verified a signature with
+   * the key. Without a key, the answer has an enrolment token, which is returned only once.
    *
-   * @param asked - `operator` if an operator of this installation creates it in the user's place.
+   * @param asked - `operator` is `true` if an operator of this installation creates the host in the user's
+   *   place.
    */
   async createHost(
     asked: HostCreation,
@@ -203,22 +207,23 @@ export class Parties {
     return createHost(own, this.#context);
   }
 
-  /** Sets a host's key; the host proves itself by its enrolment token. */
+  /** Sets the key of a host, which proves itself by its enrolment token. */
   async enrollHost(asked: HostEnrolment): Promise<Outcome<{ readonly host: HostRecord }>> {
     return enrolHost(plainAsked(asked), this.#context);
   }
 
   /**
-   * Registers an agent, and its host if it is new. An agent of a linked host gets the requested defaults at
-   * once. Its other requests, and every agent of an unlinked host, wait for an approval.
+   * Registers an agent, and its host if the host is new. A delegated agent of a linked host gets the requested
+   * defaults at once; its other requests wait for an approval. A delegated agent of an unlinked host waits for
+   * an approval. An autonomous agent gets only defaults.
    */
   async register(asked: Registration): Promise<Outcome<AskedAnswer>> {
     return registerAgent(plainAsked(asked), this.#context);
   }
 
   /**
-   * Requests more grants for an active agent. Defaults are granted at once, everything else after an approval;
-   * other grants stay as they are.
+   * Requests more grants for an active agent. A delegated agent gets them after an approval. An autonomous
+   * agent gets only its host's defaults, at once. Existing grants do not change.
    */
   async requestGrants(agent: string, asked: GrantRequest): Promise<Outcome<AskedAnswer>> {
     assertString(agent, "agent");
@@ -226,8 +231,8 @@ export class Parties {
   }
 
   /**
-   * Reactivates an expired agent with only the host's defaults, except those that people have revoked or denied
-   * to it. An active agent stays unchanged.
+   * Reactivates an expired agent. The agent gets only the host's defaults, without those that people have
+   * revoked or denied to the agent. An active agent stays unchanged.
    */
   reactivate(agent: string): Promise<Outcome<AskedAnswer>> {
     return reactivateAgent(agent, this.#context);
@@ -262,7 +267,7 @@ export class Parties {
    * Records a valid signature by a key in a JWT that names this host. If the host was given that key, the key
    * is proven from now on.
    *
-   * @returns The host, if it has this key; otherwise `undefined`.
+   * @returns The host, if the key is its key; otherwise `undefined`.
    */
   hostProved(host: string, thumbprint: string): Promise<HostRecord | undefined> {
     return hostProved(host, thumbprint, this.#context);
@@ -284,19 +289,22 @@ export class Parties {
   }
 
   /**
-   * Revokes everything of a user, for example when the user is deleted: every token issued for the user up to
-   * now, over any protocol, pending approvals, and the user's hosts with all agents and grants. Later grants
-   * are not affected, so first make sure that the user can no longer sign in.
+   * Revokes everything of a user, for example when the user is deleted. This includes every token issued for
+   * the user up to now over any protocol, pending approvals, and the user's hosts with all agents and grants.
+   * Later grants are not affected, so first make sure that the user can no longer sign in.
    *
    * @param by - The user, or an operator.
-   * @throws StorageError Calling it again continues where it stopped.
+   * @throws StorageError if the store fails. Another call continues where this call stopped.
    */
   async revokeUser(principal: string, by: Actor): Promise<RevokedUser> {
     assertString(principal, "principal");
     return revokeUser(principal, plainAsked(by, "by"), this.#context);
   }
 
-  /** Revokes grants and requests by capability name. @returns `grants`: those newly revoked. */
+  /**
+   * Revokes grants and requests by capability name.
+   * @returns The newly revoked grants, in `grants`.
+   */
   async revokeGrants(
     agent: string,
     names: readonly string[],
@@ -324,7 +332,7 @@ export class Parties {
     );
   }
 
-  /** Records that an agent, and a grant if given, was used; written at most once a minute. */
+  /** Records a use of an agent, and of a grant if given. A use is written at most once a minute. */
   used(agent: string, grant?: string): Promise<void> {
     return this.#uses.used(agent, grant);
   }

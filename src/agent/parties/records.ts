@@ -14,9 +14,12 @@ export interface PublicKey {
 
 /** The source of a request. */
 export interface Origin {
-  /** The IPv4 address, or the IPv6 network of 64 bits that belongs to one party: `192.0.2.1`, `2001:db8:0:1::/64`. */
+  /** The IPv4 address, or the IPv6 network with a prefix of 64 bits: `192.0.2.1`, `2001:db8:0:1::/64`. */
   readonly address: string;
-  /** The surrounding network: 24 bits in IPv4, 48 in IPv6: `192.0.2.0/24`, `2001:db8:0::/48`. */
+  /**
+   * The surrounding network, with a prefix of 24 bits in IPv4 and 48 bits in IPv6: `192.0.2.0/24`,
+   * `2001:db8:0::/48`.
+   */
   readonly network: string;
 }
 
@@ -34,18 +37,15 @@ export interface HostRecord {
   readonly status: HostStatus;
   /** The public key as a JWK, proven by a signature; absent while the host is enrolling or has yet to prove its key. */
   readonly key?: JsonObject;
-  /** The key's thumbprint (RFC 7638). Hosts that are not revoked never share one. */
+  /** The key's thumbprint (RFC 7638). At most one host that is not revoked has the same thumbprint. */
   readonly thumbprint?: string;
-  /**
-   * A key given at enrolment or rotation, until the host signs with it. Nothing is reserved by it: other hosts
-   * may be given the same key.
-   */
+  /** A key given at enrolment or rotation, until the host signs with it. Other hosts may be given the same key. */
   readonly unproven?: PublicKey;
   /** The linked user, for whom the host's agents act. */
   readonly principal?: string;
   /** Names of the capabilities that the host's agents get without an approval. */
   readonly defaults: readonly string[];
-  /** The origin of its registration; removed once a user is linked to the host. */
+  /** The origin of the host's registration; removed once a user is linked to the host. */
   readonly from?: Origin;
   /** While the host is enrolling: the SHA-256 of its enrolment token in base64url, and when the token expires. */
   readonly enrolment?: { readonly hash: string; readonly expires: number };
@@ -54,13 +54,10 @@ export interface HostRecord {
   readonly lastUsed?: number;
 }
 
-/** The mode of an agent: it acts for a user (`delegated`) or for none (`autonomous`). */
+/** The mode of an agent: it acts for a user (`delegated`) or for no user (`autonomous`). */
 export type AgentMode = "delegated" | "autonomous";
 
-/**
- * The state of an agent: `rejected` if an approver denied its registration, `claimed` once a user has taken it
- * over.
- */
+/** The state of an agent. `rejected`: an approver denied its registration. `claimed`: a user has taken it over. */
 export type AgentStatus = "pending" | "active" | "expired" | "revoked" | "rejected" | "claimed";
 
 /** An agent registered by a host. */
@@ -75,15 +72,18 @@ export interface AgentRecord {
   readonly key: JsonObject;
   readonly thumbprint: string;
   /**
-   * Set if a key rotation came without a proof, until a JWT is signed with the key. Until then, another agent
-   * may take the same key.
+   * Set if a key rotation came without a proof, until the agent signs a JWT with the key. Until then, another
+   * agent may take the same key.
    */
   readonly unproven?: true;
-  /** The user that the agent acts for; absent if it is autonomous, or no user is known yet. */
+  /** The user for whom the agent acts; absent if the agent is autonomous, or no user is known yet. */
   readonly principal?: string;
   /** The approver's reason for denying the registration. */
   readonly denial?: string;
-  /** Names of capabilities that people have revoked or denied to the agent, which it no longer gets by default. */
+  /**
+   * Names of capabilities that people have revoked or denied to the agent. The agent no longer gets them by
+   * default.
+   */
   readonly withheld?: readonly string[];
   readonly created: number;
   readonly updated: number;
@@ -95,7 +95,7 @@ export interface AgentRecord {
 /** The state of a grant. An agent may use only an active one. */
 export type AgentGrantStatus = "active" | "pending" | "denied" | "revoked";
 
-/** The limits that one party set on a grant. They are a hop of every token minted for it. */
+/** The limits that one party set on a grant. Every token for the grant has them as a hop. */
 export interface GrantHop {
   readonly by: "agent" | "server" | "approver";
   /** The approver who set the limits; absent for other parties. */
@@ -119,11 +119,11 @@ export interface AgentGrant {
   readonly capabilityId: string;
   /** The user on whose behalf the grant is used; set once it is active. */
   readonly principal?: string;
-  /** The approval that the grant waits for, or waited for. */
+  /** The approval for which the grant waits or waited. */
   readonly approval?: string;
   /** The agent's reason, in its own words. */
   readonly purpose?: string;
-  /** The approver who granted it; absent if it was a default. */
+  /** The approver who granted it; absent if the grant was a default. */
   readonly grantedBy?: string;
   /** The reason for the denial or revocation. */
   readonly reason?: string;
@@ -133,7 +133,7 @@ export interface AgentGrant {
   readonly lastUsed?: number;
 }
 
-/** A delegation as the issuer keeps it: the chain up to a token's last link, and who may revoke it. */
+/** A delegation, as the issuer stores it: the chain up to a token's last link, and who may revoke the delegation. */
 export interface DelegationRecord {
   /** A UUID, derived from the revocation id. */
   readonly id: string;
@@ -143,17 +143,20 @@ export interface DelegationRecord {
   readonly scopes: readonly string[];
   readonly revocationId: string;
   /**
-   * The revocation ids of the capability's identifier and of each earlier link. Whoever holds a token ending
-   * there may revoke this delegation.
+   * The revocation ids of the capability's identifier and of each earlier link. The holder of a token that ends
+   * with one of these links may revoke this delegation.
    */
   readonly ancestors: readonly string[];
   readonly capabilityId: string;
   /** The user on whose behalf the capability was issued. */
   readonly principal?: string;
-  /** Absent if the token does not say; use {@link DelegationRecord.created} then. */
+  /**
+   * The time of the delegation, from the token. If the token has no such time, it is absent; then use {@link
+   * DelegationRecord.created}.
+   */
   readonly issued?: number;
   readonly expires: number;
-  /** The time when the issuer first saw it. */
+  /** The time at which the issuer first saw the delegation. */
   readonly created: number;
   readonly revoked?: number;
 }
@@ -164,11 +167,11 @@ export interface AskedGrant {
   readonly operations: readonly string[];
   /** The issuer's own names of the resources; absent if the grant names none. */
   readonly resources?: readonly Pick<Resource, "name" | "displayName" | "kind">[];
-  /** The hops of the asker and of the server, kept apart rather than merged. */
+  /** The hops of the requester and of the server, separate rather than merged. */
   readonly hops: readonly GrantHop[];
-  /** The id of the agent grant that waits for the decision. */
+  /** The id of the agent grant for which the decision is made. */
   readonly agentGrant?: string;
-  /** The asker's name for the grant if it differs, such as a skill's id. */
+  /** The requester's name for the grant, such as a skill's id, if it differs from the grant's id. */
   readonly name?: string;
   /** The effect of the grant, in words for people. */
   readonly description: string;
@@ -178,31 +181,31 @@ export interface AskedGrant {
 export type ApprovalKind = "agent-grants" | "agent-claim" | "capabilities";
 
 /**
- * The subject of an approval. A digest (`digestOf`) binds subject and rule to the approval, which covers this
+ * The subject of an approval. The approval has a digest (`digestOf`) of subject and rule, and covers this
  * request and anything narrower.
  */
 export interface ApprovalSubject {
   /**
-   * `agent-grants`: grants become active. `agent-claim`: a user takes over an agent. `capabilities`: the asker
-   * collects capabilities.
+   * `agent-grants`: grants become active. `agent-claim`: a user takes over an agent. `capabilities`: the
+   * requester collects capabilities.
    */
   readonly kind: ApprovalKind;
-  /** The request's id. However often a request is sent, it has one approval. */
+  /** The request's id. A request that is sent several times has only one approval. */
   readonly request: string;
-  /** Empty if an agent asks only to be linked to a user. */
+  /** Empty if an agent only wants to be linked to a user. */
   readonly asked: readonly AskedGrant[];
-  /** The user on whose behalf the agent asks; absent until an approver becomes that user. */
+  /** The user on whose behalf the agent sends the request; absent until an approver becomes that user. */
   readonly principal?: string;
-  /** The user that the asker names while there is no principal. Only this user may then become the agent's user. */
+  /** The user that the request names, while there is no principal. Only this user may become the agent's user. */
   readonly hintedUser?: string;
-  /** The asking agent: an invoker's id, and the agent's name for itself. */
+  /** The requesting agent: its id as an invoker, and its own name. */
   readonly agent: { readonly id: string; readonly name?: string };
   /** `named` if the user gave the host its name. */
   readonly host?: { readonly id: string; readonly name?: string; readonly named?: true };
   readonly audience?: readonly string[];
-  /** The reason, in the asker's words. */
+  /** The reason, in the requester's words. */
   readonly purpose?: string;
-  /** A text that both asker and approver see, so that the approver can recognize the request. */
+  /** A text that both requester and approver see, so that the approver can recognize the request. */
   readonly bindingMessage?: string;
   /** Longest lifetime of the grant in seconds; a hop may set a shorter one. */
   readonly lifetime: number;
@@ -219,15 +222,15 @@ export interface ApprovalSubject {
 export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expired" | "cancelled";
 
 /**
- * The reason why an approval ended without a decision. `principal_revoked` (cancelled): all capabilities of its principal
- * were revoked after it was opened. `approvers_changed` (denied): too few of the approvers under the current
- * rule have approved or still can.
+ * The reason why an approval ended without a decision. `principal_revoked` (cancelled): all capabilities of its
+ * principal were revoked after the approval was opened. `approvers_changed` (denied): too few approvers under
+ * the current rule have approved or can still approve.
  */
 export type ApprovalCause = "principal_revoked" | "approvers_changed";
 
 /**
- * The approvers, and how many of them must approve; one denial denies. If the subject has no principal yet, the
- * user that the asker names, or the one who enters the user code, must approve as well.
+ * The approvers, and how many of them must approve. One denial denies the request. If the subject has no
+ * principal yet, the user that the request names, or the user who enters the user code, must approve as well.
  */
 export type ApprovalRule = Omit<GrantApproval, "lifetime">;
 
@@ -248,7 +251,7 @@ export interface ApprovalDecision {
 /** An approval, pending or settled. */
 export interface Approval {
   readonly id: string;
-  /** The `digestOf` subject and rule, which the approvers saw and decided. */
+  /** The `digestOf` subject and rule. Each decision names it, so that approvers decide what they saw. */
   readonly digest: string;
   readonly subject: ApprovalSubject;
   readonly state: ApprovalState;

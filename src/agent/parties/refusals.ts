@@ -1,14 +1,14 @@
 /**
  * Codes of refusals to hosts, agents and users; stable. Agent-Auth's own codes are used where they exist.
  *
- * - `invalid_request`: it is malformed; `path` says where.
+ * - `invalid_request`: the request is malformed; `path` names the place.
  * - `invalid_capabilities`: there are no capabilities of these names.
- * - `unknown_constraint_operator`: `operators` lists the unknown ones.
+ * - `unknown_constraint_operator`: `operators` lists the unknown operators.
  * - `rate_limited`: too many hosts have registered recently; `retryAfter` says when to retry.
  * - `limit_exceeded`: the maximum number of a user's hosts, of agents, grants or open approvals is reached.
  * - `request_reused`: an idempotency key was used for another request.
- * - `hosts_not_allowed`: hosts cannot register themselves here; a user must create them.
- * - `key_in_use`: another host or agent has the key.
+ * - `hosts_not_allowed`: hosts cannot register themselves on this server; a user must create them.
+ * - `key_in_use`: another host or agent has the key, or had it.
  */
 export type PartyRefusalCode =
   | "invalid_request"
@@ -44,13 +44,13 @@ export interface PartyRefusal {
   readonly ok: false;
   readonly code: PartyRefusalCode;
   readonly message: string;
-  /** The place in the request, such as `capabilities[1]`. */
+  /** The invalid place in the request, such as `capabilities[1]`. */
   readonly path?: string;
-  /** The names of the capabilities concerned. */
+  /** The names of the capabilities that the refusal is about. */
   readonly capabilities?: readonly string[];
   /** The unknown operators. */
   readonly operators?: readonly string[];
-  /** Seconds after which to ask again. */
+  /** Seconds to wait before the next request. */
   readonly retryAfter?: number;
 }
 

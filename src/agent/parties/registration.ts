@@ -100,8 +100,8 @@ async function registerAgentIn(
   const asked = { ...given, mode: facts.mode };
   const alone = facts.mode === "autonomous";
   const seen = await hostWithKey(draft, asked.hostThumbprint);
-  // Read the host first: every later read is then at least as new, and a concurrent change of the host or its
-  // agents is a conflict.
+  // Read and write the host first. Every later read is then at least as new, and a concurrent change of the
+  // host or its agents causes a conflict.
   if (seen !== undefined) await draft.put("hosts", seen);
   const before = await repeatedAnswer(draft, facts.repeat, context);
   if (before !== undefined) return before;
@@ -120,13 +120,13 @@ async function registerAgentIn(
   const waiting =
     known === undefined ? undefined : await answerWhileWaiting(draft, host, known, context);
   if (known !== undefined && waiting === undefined) {
-    // A pending agent can ask again after each request has ended; remove old grants.
+    // A pending agent can send another request after each request has ended; remove old grants.
     const grants = await everyRecord(draft.grants, { agent: known.id });
     await forgetGrants(draft, grants, context.clock());
   }
   const answer = waiting ?? (await keepNewAgent(draft, asked, host, agent, facts, context));
-  // A pending agent of an unlinked host may register again and again under new keys; that must not fill the
-  // table of answers.
+  // A pending agent of an unlinked host can register any number of times under new idempotency keys. Such
+  // answers must not fill the table of answers.
   if (waiting === undefined || isUsersHost(host)) {
     await keepRepeatedAnswer(draft, facts.repeat, answer, context);
   }
@@ -175,7 +175,7 @@ async function keepNewAgent(
   return keepAgentAnswer(draft, answer, needsApproval ? asked : undefined, event, context);
 }
 
-/** Returns the host's pending agent that has this key; `undefined` if the key is free. */
+/** Returns the host's pending agent that has this key; `undefined` if no agent has it. */
 async function agentWithKey(
   draft: PartyDraft,
   kept: readonly AgentRecord[],
@@ -224,13 +224,13 @@ function newAgent(
 }
 
 /**
- * One transaction removes at most this many agents. Each agent may have up to {@link ENDED_KEPT} ended grants, which
- * are removed with the agent.
+ * Maximum number of agents that one transaction removes. Each agent may have up to {@link ENDED_KEPT} ended
+ * grants, which are removed with it.
  */
 const AGENTS_AT_ONCE = 2;
 
 /**
- * Removes a host's oldest ended agents with all their records, if there are too many.
+ * Removes a host's oldest ended agents with all their records, if there are more than {@link ENDED_KEPT}.
  *
  * @param all - The host's agents, as read in this transaction.
  */

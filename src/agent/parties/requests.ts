@@ -25,7 +25,10 @@ import type { CapabilityTerm } from "./terms.js";
 /** A capability in an agent's request. */
 export interface AskedCapability {
   readonly name: string;
-  /** Unchecked JSON from the network: argument to exact value, or to `{min, max, in, not_in}`. */
+  /**
+   * Unchecked JSON from the network. An object that maps each argument to an exact value, or to an object with
+   * `min`, `max`, `in` or `not_in`.
+   */
   readonly constraints?: Json | undefined;
 }
 
@@ -36,8 +39,8 @@ export interface AskingOptions {
   /** A text that both agent and user see, so that the user can recognize the request. */
   readonly bindingMessage?: string | undefined;
   /**
-   * The user who is to decide if the host is unlinked; this user finds the request in their list. If that list
-   * has no room for more requests of unlinked hosts, this property is ignored, and a user enters the code.
+   * The user who shall decide a request of an unlinked host. The user finds the request in a list. If this list
+   * already has the maximum number of such requests, this property is ignored, and a user enters the user code.
    */
   readonly loginHint?: string | undefined;
   /** `user_code` unless given. Always `user_code` if no user is known or named. */
@@ -62,7 +65,7 @@ export interface HostProof {
 
 /** A public key given to a host or an agent. */
 export interface NewKey extends PublicKey {
-  /** True if the caller has verified a signature with the key in a JWT that names the party. */
+  /** True if the calling code has verified a JWT that names the host or agent and is signed with the key. */
   readonly proven: boolean;
 }
 
@@ -99,22 +102,25 @@ export interface GrantRequest extends AskingOptions {
 /** A request that a user take over an autonomous agent, from the agent or its host. */
 export interface Claim extends Omit<AskingOptions, "idempotencyKey"> {
   readonly agent: string;
-  /** The authenticated asker: the agent or its host. Any other is refused. */
+  /** The authenticated requester: the agent or its host. Other requesters are refused. */
   readonly by: Pick<Actor, "agent" | "host">;
 }
 
-/** An agent and the grants concerned, with the approval to wait for, if any. */
+/** An agent with the grants of the answer, and with the approval for which pending grants wait. */
 export interface AskedAnswer extends AgentAnswer, Partial<OpenedApproval> {}
 
 /** The answer to a host's request about an agent. */
 export interface AgentAnswer {
   readonly host: HostRecord;
   readonly agent: AgentRecord;
-  /** The grants concerned: all grants of a new agent, the requested ones of another. */
+  /**
+   * The grants that the answer is about: all grants of a new agent, only the requested or revoked grants of
+   * other agents.
+   */
   readonly grants: readonly AgentGrant[];
 }
 
-/** A requested capability that has been read, with the hops that the agent and the server demand. */
+/** A requested capability that has been read, with the limits of the agent and of the server as hops. */
 export interface Wanted {
   readonly term: CapabilityTerm;
   readonly hops: readonly GrantHop[];

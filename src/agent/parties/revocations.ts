@@ -90,7 +90,8 @@ export async function revokeUser(
   context: PartiesContext,
 ): Promise<RevokedUser> {
   const { store, clock } = context;
-  // First revoke what other services accept: the user's tokens, and with them pending and given approvals.
+  // First revoke the user's tokens, which other services accept. This also voids pending and approved
+  // approvals.
   await store.revokePrincipal(principal);
   const { operator } = by;
   await store.change(async (draft) =>
@@ -143,7 +144,7 @@ export async function revokeGrant(
   );
 }
 
-/** Revokes some of an agent's grants, and cancels approvals that no other grants wait for. */
+/** Revokes some of an agent's grants, and cancels approvals for which no other grants wait. */
 async function endSomeGrants(
   draft: PartyDraft,
   agent: AgentRecord,

@@ -9,41 +9,50 @@ import type { AgentMode, ApprovalRule } from "./records.js";
 import type { CapabilityTerms } from "./terms.js";
 
 interface PartyLifetimes {
-  /** Time after its last use at which an agent expires; 1 hour unless given. */
+  /** Seconds from an agent's last use to its expiry; 1 hour unless given. */
   readonly agent?: number;
-  /** Time after its activation at which an agent expires, even if used; 1 day unless given. */
+  /** Seconds from an agent's activation to its expiry, even if the agent is used; 1 day unless given. */
   readonly agentMost?: number;
-  /** Time after its registration at which an agent is revoked for good; never unless given. */
+  /** Seconds from an agent's registration to its final revocation; never revoked unless given. */
   readonly agentWhole?: number;
-  /** Lifetime of a grant; 1 day unless given. */
+  /** Lifetime of a grant in seconds; 1 day unless given. */
   readonly grant?: number;
-  /** Time until an undecided request expires; 5 minutes unless given. */
+  /** Seconds until an undecided request expires; 5 minutes unless given. */
   readonly approval?: number;
-  /** Time in which a host that a user created must present its key; 1 hour unless given. */
+  /** Seconds in which a host that a user created must present its key; 1 hour unless given. */
   readonly enrolment?: number;
 }
 
 interface PartyBounds {
   /** Maximum number of unlinked hosts that may register within an hour; 1,000 unless given. */
   readonly pendingHosts?: number;
-  /** Most unlinked hosts per hour from one IPv4 address, or one IPv6 network of 64 bits; 20 unless given. */
+  /**
+   * Maximum number of unlinked hosts that may register within an hour from one IPv4 address, or from one IPv6
+   * network of 64 bits; 20 unless given.
+   */
   readonly pendingHostsPerAddress?: number;
-  /** Most unlinked hosts per hour from one network of 24 bits in IPv4, or 48 in IPv6; 100 unless given. */
+  /**
+   * Maximum number of unlinked hosts that may register within an hour from one network of 24 bits in IPv4, or
+   * of 48 bits in IPv6; 100 unless given.
+   */
   readonly pendingHostsPerNetwork?: number;
-  /** Most agents of one host, counting live ones and those registered within an hour; 100 unless given. */
+  /**
+   * Maximum number of agents of one host; 100 unless given. Counts live agents, and agents registered within
+   * the last hour.
+   */
   readonly agentsPerHost?: number;
-  /** Most active and pending grants of one agent; 256 unless given. */
+  /** Maximum number of active and pending grants of one agent; 256 unless given. */
   readonly grantsPerAgent?: number;
-  /** Most requests of one agent that wait for a decision; 8 unless given. */
+  /** Maximum number of requests of one agent that wait for a decision; 8 unless given. */
   readonly pendingPerAgent?: number;
-  /** Most waiting requests of all agents of one host; 32 unless given. */
+  /** Maximum number of requests of all agents of one host that wait for a decision; 32 unless given. */
   readonly pendingPerHost?: number;
   /**
-   * Most requests of unlinked hosts in the list of one user whom they name; 64 unless given. Beyond that, the
-   * user enters a code.
+   * Maximum number of requests of unlinked hosts in the list of a user that they name; 64 unless given. Further
+   * requests are found only by their user code.
    */
   readonly pendingPerUser?: number;
-  /** Most live hosts of a user; 100 unless given. */
+  /** Maximum number of live hosts of one user; 100 unless given. */
   readonly hostsPerUser?: number;
 }
 
@@ -52,14 +61,14 @@ export interface PartySettings {
   readonly tenant?: string;
   /** Capabilities that agents of linked hosts get without an approval; none unless given. */
   readonly defaults?: readonly string[];
-  /** Defaults that are allowed although they may do more than read, or are legacy. */
+  /** Names in `defaults` that are allowed even if the capability may do more than read, or is legacy. */
   readonly allowedDefaults?: readonly string[];
   /** The allowed modes; both unless given. */
   readonly modes?: readonly AgentMode[];
   readonly lifetimes?: PartyLifetimes;
-  /** The approvers of agents' requests; unless given, the user on whose behalf the agent asks. */
+  /** The approvers of agents' requests; unless given, the user on whose behalf the agent sends the request. */
   readonly approval?: ApprovalRule;
-  /** True if hosts may register themselves and agents, which then wait for a user; `true` unless given. */
+  /** True if hosts may register themselves and agents, which then wait for a user's approval; `true` unless given. */
   readonly allowHosts?: boolean;
   /** Limits on arguments, by capability name, in addition to those of agents and approvers. */
   readonly constraints?: {
@@ -123,7 +132,8 @@ const BOUNDS: Required<PartyBounds> = {
 const MODES: readonly AgentMode[] = ["delegated", "autonomous"];
 
 /**
- * @param terms - The capabilities; absent if records are only read, in which case names cannot be checked.
+ * @param terms - The capabilities. Absent if records are only read; then the names of capabilities are not
+ *   checked.
  * @throws TypeError naming the setting that is wrong, such as `settings.defaults[1]`.
  */
 export function settledSettings(

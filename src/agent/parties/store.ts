@@ -18,11 +18,14 @@ import type {
 /** Reads records of one kind, by id and by indexed properties. All conditions of a query must hold. */
 export interface Records<Kept, Query> {
   get(id: string): Promise<Kept | undefined>;
-  /** Ordered by creation time, then id. At most {@link MAX_FOUND} records, or `limit` if smaller. */
+  /**
+   * Returns records in the order of their creation time, then id: at most {@link MAX_FOUND}, or `limit` if that
+   * is smaller.
+   */
   find(query: Query & Page): Promise<readonly Kept[]>;
 }
 
-/** Most records that one query returns. */
+/** Maximum number of records that one query returns. */
 export const MAX_FOUND = 1000;
 
 /** A page of the results. */
@@ -36,7 +39,7 @@ export interface Page {
 
 /** An answered request, stored so that a repetition gets the same answer. */
 export interface AnsweredRequest {
-  /** A hash of the asker and the idempotency key. */
+  /** A hash of the sender and the idempotency key. */
   readonly id: string;
   /** SHA-256 of the request as base64url. A different request under the same id is refused. */
   readonly digest: string;
@@ -51,7 +54,7 @@ export interface PartyView {
   readonly hosts: Records<
     HostRecord,
     {
-      /** Hosts that have this key, were revoked with it, or were given it and have not proven it. */
+      /** Hosts that have proven this key, were revoked with it, or were given it and have not proven it yet. */
       readonly thumbprint?: string;
       /** The host that has proven this key and is not revoked. */
       readonly held?: string;
@@ -102,8 +105,8 @@ export interface PartyView {
 /** Read and write access within a transaction: all changes are written, or none. */
 export interface PartyDraft extends PartyView {
   /**
-   * Inserts or replaces a record. A decision must also put every record it depends on, so that a concurrent
-   * change of one is a conflict.
+   * Inserts or replaces a record. A transaction that decides something must also put every record on which the
+   * decision depends. A concurrent change of such a record then causes a conflict.
    */
   put<Kind extends keyof PartyRecords>(kind: Kind, record: PartyRecords[Kind]): Promise<void>;
   /** Removes a record that was read in this transaction. */
@@ -129,19 +132,19 @@ export interface SingleUse {
   readonly id: string;
   /** Milliseconds since 1970 until which the use is remembered. */
   readonly expires: number;
-  /** Most uses remembered at once for the scope; no limit unless given. */
+  /** Maximum number of uses that are remembered at once for the scope; no limit unless given. */
   readonly most?: number | undefined;
   /**
-   * True if anyone can produce such uses. They are counted separately, so that they cannot use up the room of
-   * others. `false` unless given.
+   * True if anyone can produce such uses. They are counted separately, so that they cannot use up the limit of
+   * other uses. `false` unless given.
    */
   readonly stranger?: boolean | undefined;
 }
 
 /**
- * The result of a use. `first`: the value is new. `used`: it was used before. `scope_full` and `full`: the use
- * is refused, because the scope or the store remembers the most uses it may; unexpired ones are never forgotten
- * for a new one.
+ * The result of a use. `first`: the value is new. `used`: the value was used before. `scope_full` and `full`:
+ * the use is refused, because the scope or the store already remembers the maximum number of uses. An unexpired
+ * use is never forgotten for a new use.
  */
 export type UseOutcome = "first" | "used" | "scope_full" | "full";
 
@@ -150,9 +153,9 @@ export interface PartyStore {
   /** @throws StorageError */
   read<T>(look: (view: PartyView) => Promise<T>): Promise<T>;
   /**
-   * Runs a transaction: all or nothing, durable once the promise resolves. After a conflict, `change` runs
-   * again. `change` must not wait for another transaction of the same store: that would wait for this one until
-   * it times out.
+   * Runs a transaction: all its changes are written, or none. They are durable once the promise is fulfilled.
+   * After a conflict, `change` runs again. `change` must not wait for another transaction of the same store:
+   * both would wait for each other until a timeout.
    *
    * @throws StorageError; then nothing has changed.
    */
@@ -186,10 +189,10 @@ export async function everyRecord<Kept extends { readonly id: string }, Query>(
 const TURN_KEPT = 24 * 60 * 60 * 1000;
 
 /**
- * Takes a turn for a count: concurrent transactions that count the same records then conflict, and one of them
- * runs again. Call it before counting.
+ * Makes concurrent transactions that count the same records conflict, so that one of them runs again. Call this
+ * function before counting.
  *
- * @param whose - What is counted, and for which party.
+ * @param whose - The kind of records that are counted, and the party whose records are counted.
  * @param now - Milliseconds since 1970.
  */
 export async function takeTurn(
@@ -202,7 +205,10 @@ export async function takeTurn(
   await draft.put("requests", { id, digest: id, made: [], created, expires: now + TURN_KEPT });
 }
 
-/** Aborts a transaction whose ended grants have to be revoked first; it is run again after that. */
+/**
+ * Aborts a transaction that ends grants, so that their capabilities can be revoked first. The transaction then
+ * runs again.
+ */
 class RevokeFirst extends Error {
   override readonly name = "RevokeFirst";
   readonly grants: readonly AgentGrant[];
@@ -213,10 +219,13 @@ class RevokeFirst extends Error {
   }
 }
 
-/** Maximum number of runs of a transaction that finds more to revoke each time. */
+/** Maximum number of runs of a transaction that ends further grants in each run. */
 const MAX_RUNS = 16;
 
-/** Revokes a capability before its grant ends: after a crash in between, the tokens are dead rather than alive. */
+/**
+ * Revokes the capability of a grant before the grant ends. After a crash in between, the tokens are already
+ * invalid.
+ */
 export class RevokingStore implements PartyStore {
   readonly #store: PartyStore;
   readonly #revocations: RevocationSink;

@@ -22,8 +22,8 @@ export interface CapabilityTerm {
   readonly effect: SkillEffect;
   readonly legacy: boolean;
   /**
-   * The approvers, and how long they have to decide; those of the parties' settings unless given. If set, the
-   * capability is never granted at once.
+   * The approvers, and how long they have to decide; the settings of the parties apply unless given. If set,
+   * the capability is never granted at once.
    */
   readonly approval?: GrantApproval;
 }
@@ -70,7 +70,7 @@ export function capabilityTerms(
       description,
       input,
       legacy: found.legacy,
-      // A skill without a declared effect may have any.
+      // A skill without a declared effect may have any effect.
       effect: effect ?? "write",
       ...(output === undefined ? {} : { output }),
       ...(location === undefined ? {} : { location }),

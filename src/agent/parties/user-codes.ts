@@ -1,4 +1,4 @@
-// User codes: an agent shows one, and the user enters it to find the request.
+// User codes. An agent shows a code, and the user enters the code to find the request.
 
 import { digestOfText } from "./digests.js";
 import type { Approval } from "./records.js";
@@ -47,7 +47,7 @@ export class ShownCodes {
     this.#codes.set(id, { code, expires });
   }
 
-  /** Returns the code of an approval, if it is still the current one. */
+  /** Returns the code of an approval, if the code is still the current one. */
   of({ id, codeHash }: Approval): string | undefined {
     const code = this.#codes.get(id)?.code;
     return code !== undefined && hashOfUserCode(code) === codeHash ? code : undefined;
