@@ -16,10 +16,10 @@ import {
 import { type CallTarget, type CapabilityName, grantOf, namingOf } from "./plugin.js";
 import { ofArguments } from "./request.js";
 
-/** A token of a session, authenticated once, with its introspection at the last check. */
+/** A token of a session, which is authenticated once, and the result of its latest introspection. */
 interface Held {
   readonly presented: AuthenticatedCapability;
-  /** Empty if the token's signatures are invalid. */
+  /** The token's grant; an empty string if the token could not be authenticated. */
   readonly grant: string;
   introspection: Introspection;
 }
@@ -64,10 +64,11 @@ export class SessionAuthority {
   }
 
   /**
-   * Verifies the tokens that a peer presents, each once.
+   * Authenticates the tokens of a handshake. A repeated token is authenticated only once.
    *
    * @param ambient - The party for which peers without tokens act; `undefined` if tokens are required.
-   * @returns A refusal, unless a token currently allows something, or ambient authority does.
+   * @returns The session's authority. The denials if no token is active, if too many tokens are for one grant, or if a
+   *   peer without tokens may not use ambient authority.
    * @throws StorageError if the ledger cannot be read.
    */
   static async open(
@@ -95,12 +96,12 @@ export class SessionAuthority {
     }
     const active = held.filter(({ introspection }) => introspection.active);
     for (const { grant } of active) {
-      // A message is judged by all tokens of its grant, up to the limit for one call.
+      // A call is judged with all tokens of its grant, and the number of tokens for one call is limited.
       const own = active.filter((other) => other.grant === grant);
       if (own.length > MAX_PRESENTED) return { ok: false, denials: [tooMany(grant)] };
     }
     if (active.length === 0) {
-      // The agent refuses the peer, so that the refusal is in the ledger.
+      // `admit` records the refusal in the ledger.
       const admission = await agent.admit(
         presenter,
         held.slice(0, MAX_PRESENTED).map(({ presented }) => presented),
@@ -111,10 +112,10 @@ export class SessionAuthority {
     return { ok: true, authority: new SessionAuthority(agent, presenter, false, held) };
   }
 
-  /** Determines again what each token allows, without verifying signatures again. */
+  /** Introspects the active tokens again, without verifying their signatures again. */
   async look(): Promise<void> {
     for (const held of this.#held ?? []) {
-      // A token that has ended stays ended.
+      // A token that became inactive stays inactive.
       if (!held.introspection.active) continue;
       const introspection = await this.#agent.introspect(this.presenter, held.presented);
       if (introspection.active || !isPassing(introspection.denials))
@@ -150,7 +151,7 @@ export class SessionAuthority {
     return { enabled: false, code: denial.code, reason: denial.message };
   }
 
-  /** Returns the tokens by which messages of a capability are judged; empty for ambient authority. */
+  /** Returns the active tokens for a capability; an empty array for ambient authority. */
   presentedFor(name: CapabilityName): readonly AuthenticatedCapability[] {
     const grant = grantOf(name);
     const own = (this.#held ?? []).filter(
@@ -159,12 +160,12 @@ export class SessionAuthority {
     return own.map(({ presented }) => presented);
   }
 
-  /** Returns whether the tokens allow any call of an operation; see {@link PluginCall.mayCall}. */
+  /** Returns whether the tokens allow at least one call of an operation; see {@link PluginCall.mayCall}. */
   mayCall(capability: CapabilityName, operation: string, named: CallTarget): boolean {
     return this.#held === undefined || this.#allowing(capability, operation, named).length > 0;
   }
 
-  /** Narrows the schema of the arguments of calls; see {@link PluginCall.narrowed}. */
+  /** Narrows a JSON Schema to the arguments that the tokens allow; see {@link PluginCall.narrowed}. */
   narrowed(
     capability: CapabilityName,
     operation: string,
@@ -172,12 +173,15 @@ export class SessionAuthority {
     input: JsonObject,
   ): JsonObject {
     const [only, ...more] = this.#allowing(capability, operation, named);
-    // Several tokens, any of which may allow a call, would need an `anyOf` at the root, which model APIs refuse.
+    // For several tokens, the schema would need an `anyOf` at its root, which model APIs refuse.
     if (only === undefined || more.length > 0) return input;
     return schemaWithin(input, ofArguments(only, capability));
   }
 
-  /** Returns, for each token that allows a call of the operation, the arguments that it allows. */
+  /**
+   * Returns the limits that each token sets on arguments. Leaves out tokens that allow no call of the operation with
+   * this name and server.
+   */
   #allowing(
     capability: CapabilityName,
     operation: string,
@@ -199,7 +203,10 @@ export class SessionAuthority {
     });
   }
 
-  /** The principals of the tokens, without duplicates. */
+  /**
+   * The principals of the active tokens, without duplicates; for ambient authority, the principal that the host
+   * configures.
+   */
   get principals(): readonly string[] {
     const all =
       this.#held === undefined
@@ -214,7 +221,7 @@ export class SessionAuthority {
     return this.#held === undefined;
   }
 
-  /** Returns when the next token expires, in milliseconds since 1970; `undefined` if none does. */
+  /** The earliest expiry of an active token, in milliseconds since 1970; `undefined` if no token is active. */
   get nextExpiry(): number | undefined {
     const moments = (this.#held ?? []).flatMap(({ introspection }) =>
       introspection.active ? [Date.parse(introspection.expires)] : [],

@@ -24,32 +24,32 @@ export interface CallStepsContext {
   readonly registry: Registry;
   readonly scope: SessionScope;
   readonly connection: Pick<Connection, "ready">;
-  /** Sends a message; returns the reason if it cannot be sent. */
+  /** Sends a message. @returns The reason if the message cannot be sent. */
   send(message: JsonObject): ReturnType<Connection["send"]>;
-  /** Counts one more message. @returns Whether the session sends too many. */
+  /** Counts one more message. @returns `true` if the session exceeds its rate. */
   isOverRate(): boolean;
   onFailure(error: unknown, what: string): void;
 }
 
-/** A call until its plugin has finished, whether or not it was answered before. */
+/** A call whose plugin has not finished. The call may already be answered, for example because it was cancelled. */
 export interface Running {
   readonly request: Request;
   readonly capability: CapabilityName;
   readonly aborting: AbortController;
   /** The clearance of the running step. */
   clearance?: Clearance<Operation> | undefined;
-  /** Number of steps taken. */
+  /** Number of steps so far. */
   steps: number;
-  /** Number of parts sent ahead of the answer. */
+  /** Number of parts of the answer that were sent before the answer itself. */
   parts: number;
-  /** True if a step was refused by authority, which may mean that a token has ended. */
+  /** True if the tokens did not allow a step: a token may have been revoked or may have expired. */
   suspects: boolean;
   answered: boolean;
-  /** The fault with which the call was ended early. */
+  /** The fault that ended the call early, such as `cancelled`. */
   ended?: SessionFault;
 }
 
-/** Judges each step of a session's calls, and runs it if it is allowed. */
+/** Judges each step of a session's calls, and runs the steps that are allowed. */
 export class CallSteps {
   readonly #context: CallStepsContext;
 
@@ -57,10 +57,10 @@ export class CallSteps {
     this.#context = context;
   }
 
-  /** Judges and runs a step. @throws PluginError if it is refused or fails. */
+  /** Judges and runs a step. @throws PluginError if the step is refused or fails. */
   async ask(running: Running, step: Step): Promise<Json> {
     if (running.ended !== undefined) throw refusedBy(running.ended);
-    // The message itself was counted on arrival; that covers its first step.
+    // The first step is counted together with the message, when the message arrives.
     if (running.steps++ > 0 && this.#context.isOverRate()) {
       throw refusedBy(fault("rate_limited", "the session makes calls more often than it may"));
     }
@@ -78,7 +78,7 @@ export class CallSteps {
     const { operation, judged } = step;
     const { presenter, declared } = authority;
     const capabilities = authority.presentedFor(capability);
-    // An empty list would mean ambient authority.
+    // The agent would take an empty list for ambient authority.
     if (!authority.isAmbient && capabilities.length === 0) {
       throw refusedBy(fault("capability_missing", "no token allows it any longer"));
     }
@@ -106,14 +106,17 @@ export class CallSteps {
       running.suspects = true;
       throw refusedBy(denied(error.denials, capability));
     }
-    // Reading the revocation list takes time, during which a call may be cancelled.
+    // `begin` reads the revocation list; the call may have been cancelled in the meantime.
     if (running.ended !== undefined) throw refusedBy(running.ended);
     running.clearance = clearance;
     const result: Json | undefined = await this.#run(running, step, ready.handler, clearance);
     return result ?? null;
   }
 
-  /** Returns the handler of an allowed step, or the fault if no plugin can run it. */
+  /**
+   * Returns the handler of an allowed step. Returns a fault if the call has ended, if no plugin serves the name, or if
+   * the arguments are invalid.
+   */
   #readied(
     { capability, ended }: Running,
     step: Step,
@@ -156,7 +159,7 @@ export class CallSteps {
     };
     const send = (chunk: Json): Promise<void> => {
       const sending = sent(chunk);
-      // The plugin may not await this promise, and an unhandled rejection would end the process.
+      // A plugin might not await this promise, and an unhandled rejection would end the process.
       sending.catch(() => {});
       return sending;
     };
@@ -175,7 +178,7 @@ export class CallSteps {
     });
   }
 
-  /** Returns the fault in the answer to a failed call. Errors that the caller must not see go to `onFailure`. */
+  /** Returns the fault for the answer to a failed call. Passes errors that the peer must not see to `onFailure`. */
   failureOf(error: unknown, { request, clearance, aborting }: Running): SessionFault {
     const own = pluginFault(error);
     if (own !== undefined) return own;
@@ -188,11 +191,11 @@ export class CallSteps {
   }
 }
 
-/** Converts a fault to an error, so that a message with several steps can continue after a failed one. */
+/** Converts a fault to an error, so that a message with several steps can continue after a failed step. */
 function refusedBy(of: SessionFault): PluginError {
   const { code, message, detail = {} } = of;
   return new PluginError(code, message, { detail, retryable: isRetryable(of) });
 }
 
-/** The message for the caller if a plugin failed. */
+/** The message that a peer gets when a plugin fails. */
 export const FAILED = "the plugin failed; only the host's log says why";

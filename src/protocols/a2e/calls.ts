@@ -11,11 +11,11 @@ import type { Timers } from "./timers.js";
 export interface CallsContext extends CallStepsContext {
   readonly limits: Pick<SessionLimits, "parallel" | "call" | "longestCall">;
   readonly timers: Timers;
-  /** Called when a token may have ended. */
+  /** Called when a token may have been revoked or may have expired. */
   suspect(): void;
 }
 
-/** The calls of one session: each is judged, run, and answered once. */
+/** Judges, runs and answers the calls of one session. Each call gets exactly one answer. */
 export class Calls {
   readonly #context: CallsContext;
   readonly #steps: CallSteps;
@@ -32,14 +32,14 @@ export class Calls {
     return this.#running.size;
   }
 
-  /** Starts a call. @returns The fault if it does not start. */
+  /** Starts a call. @returns The fault if the call cannot start. */
   begin(request: Request, capability: CapabilityName): SessionFault | undefined {
     const { limits } = this.#context;
     if (this.#running.has(request.id)) {
       return fault("message_invalid", `"id" is that of a call under way`, { capability });
     }
     const unanswered = [...this.#running.values()].filter(({ answered }) => !answered).length;
-    // Calls that were answered, but whose plugins ignore the abort, may take as many places again.
+    // An aborted call is answered at once, but its plugin may continue to run. The second limit includes such calls.
     if (unanswered >= limits.parallel || this.#running.size >= limits.parallel * 2) {
       const text = `${limits.parallel} calls are under way, the maximum`;
       return fault("too_many_parallel", text, { capability });
@@ -59,13 +59,13 @@ export class Calls {
     return undefined;
   }
 
-  /** Aborts a running call that its caller has cancelled. */
+  /** Aborts a running call that the peer has cancelled. */
   cancel(id: string): void {
     const running = this.#running.get(id);
     if (running !== undefined) this.#abort(running, fault("cancelled", "the call is cancelled"));
   }
 
-  /** Ends the calls whose capability or token has ended. */
+  /** Aborts each call whose capability is in `ended`, or whose clearance is lost for good. */
   look(ended: readonly CapabilityName[]): void {
     for (const running of this.#running.values()) {
       const denials = running.clearance?.lost?.();
@@ -77,7 +77,7 @@ export class Calls {
     }
   }
 
-  /** Ends all running calls with a fault. */
+  /** Aborts all running calls, and answers each with the fault. */
   end(of: SessionFault): void {
     for (const running of this.#running.values()) this.#abort(running, of);
   }
@@ -99,7 +99,7 @@ export class Calls {
     try {
       this.#answer(running, await request.answer((step) => this.#steps.ask(running, step)));
     } catch (error) {
-      // No other plugin is tried after a failure.
+      // A failed call is not passed to another plugin.
       this.#fail(running, this.#steps.failureOf(error, running));
     } finally {
       off();
@@ -129,8 +129,8 @@ export class Calls {
     if (running.answered) return;
     running.answered = true;
     const { request, capability } = running;
-    // If the fault cannot be sent, send less of it: denials can repeat arguments, and plugins' errors can
-    // contain anything.
+    // If the fault cannot be sent, send it without details; if that fails too, send a fixed fault. Denials can repeat
+    // long arguments, and a plugin's error can contain anything.
     for (const one of [of, { ...of, detail: {} }, fault("plugin_failed", FAILED)]) {
       const error = errorMessage(request.id, { capability, ...one });
       if (this.#context.send(error) === undefined) return;

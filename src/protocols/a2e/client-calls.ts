@@ -10,19 +10,22 @@ import { sdkMembers } from "./sdk/types.js";
 import type { Timers } from "./timers.js";
 
 export interface SessionCallOptions {
-  /** The name of what is called, such as a tool's. */
+  /** The name of the called tool, program or other target. */
   readonly name?: string;
-  /** The MCP server to call; only for mcp. */
+  /** The MCP server to call; only for operations of `mcp`. */
   readonly server?: string;
   readonly arguments?: JsonObject;
-  /** Cancels the call, also at the host. */
+  /** Cancels the call, in this client and at the host. */
   readonly signal?: AbortSignal;
   /**
-   * Time limit in milliseconds, which the host may reduce. Unless given, the host's own limit applies, and at
-   * most the session's `callTimeout`.
+   * Time limit in milliseconds, which the host may reduce. Unless given, the host's own limit applies, and the client
+   * waits at most `callTimeout`.
    */
   readonly timeout?: number;
-  /** Requests parts of the answer as they become available, and receives them. */
+  /**
+   * Called with each part of the answer as soon as it arrives. With this option, the client requests parts from the
+   * host.
+   */
   readonly onChunk?: (chunk: Json) => void;
 }
 
@@ -35,10 +38,13 @@ interface Waiting {
 }
 
 const OPTIONS = ["name", "server", "arguments", "signal", "timeout", "onChunk"];
-/** Additional milliseconds for the host's answer to arrive. */
+/** Additional milliseconds in which the host's answer may arrive. */
 const SLACK = 1000;
 
-/** Returns whether a message is a part of an answer. The SDK names the type of parts by their namespace. */
+/**
+ * Returns whether a message is a part of an answer. In the SDK's dialect, the type of a part is not that of the
+ * operation.
+ */
 function isEvent(type: Json | undefined, operation: string, isSdk: boolean): boolean {
   if (type === `${operation}/event`) return true;
   return isSdk && typeof type === "string" && type.endsWith("/event");
@@ -94,7 +100,7 @@ export class ClientCalls {
           },
         });
         const callOff = (error: unknown): void => {
-          // The SDK has no message for cancelling.
+          // The SDK's dialect has no message that cancels a call.
           if (this.#dialect === "own") {
             this.#outlet.send({ type: "cancel", session_id: session, req_id: id });
           }
@@ -161,7 +167,7 @@ export class ClientCalls {
     return new Promise((resolve) => this.#idle.add(resolve));
   }
 
-  /** Handles an answer to a call, or a part of one; ignores other messages. */
+  /** Handles an answer, or a part of an answer; ignores other messages. */
   take(message: JsonObject): void {
     const { type, req_id: answered, data = null } = message;
     const isSdk = this.#dialect === "sdk";

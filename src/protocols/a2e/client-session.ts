@@ -34,20 +34,24 @@ export interface Session {
   /**
    * Calls an operation, such as `tool/call`.
    *
-   * @throws SessionError if the call fails, or is refused here or by the host.
-   * @throws The signal's reason when it is aborted.
+   * @throws SessionError if the client or the host refuses the call, or if the call fails.
+   * @throws The reason of the option `signal`, if the signal is aborted.
    */
   call(operation: string, options?: SessionCallOptions): Promise<Json>;
-  /** Resolves when the host answers. @throws SessionError if it does not; `timed_out` if the answer is late. */
+  /**
+   * Sends a ping, and resolves when the host answers.
+   *
+   * @throws SessionError if the session ends first, or if there is no answer within `callTimeout` (`timed_out`).
+   */
   ping(): Promise<void>;
   /**
-   * Ends the session once running calls are answered or time out. If the host then keeps its end of the stream
-   * open, it gets one more second.
+   * Ends the session when running calls are answered, or after `closeTimeout`. If the host then keeps its end of the
+   * stream open, the client closes the stream after one more second.
    */
   close(): Promise<void>;
 }
 
-/** The parts of a session. */
+/** The settings of a client session, and what it depends on. */
 export interface ClientParts {
   readonly stream: Duplex;
   readonly limits: ConnectionLimits;
@@ -59,7 +63,6 @@ export interface ClientParts {
   readonly asked: ReadonlySet<string>;
 }
 
-/** The agent's side of a session. */
 export class ClientSession implements Session {
   readonly over: Promise<SessionError | undefined>;
   readonly #connection: Connection;
@@ -118,7 +121,7 @@ export class ClientSession implements Session {
     throw greeting.error;
   }
 
-  /** Reads the handshake answer at once, since the next line may already report ended capabilities. */
+  /** Reads the handshake answer without waiting, since the next line may already report ended capabilities. */
   #greet(message: JsonObject, id: string): Greeting {
     this.#greeted = undefined;
     if (message["type"] === "error") return { ok: false, error: readError(message) };
@@ -218,7 +221,7 @@ export class ClientSession implements Session {
   #take(message: JsonObject): void {
     const { type, req_id: answered } = message;
     if (this.#greeted !== undefined) {
-      // Before the answer, an error can only be about the handshake.
+      // Before the handshake is answered, an error can only be about the handshake.
       if (type === "handshake/resp" || type === "error") this.#greeted(message);
     } else if (type === "session/update") this.#update(message);
     else if (type === "pong" && typeof answered === "string") this.#pings.get(answered)?.();
@@ -230,7 +233,7 @@ export class ClientSession implements Session {
     const names = Array.isArray(ended) ? ended.filter((name) => typeof name === "string") : [];
     const { asked, onUpdate } = this.#parts;
     const now = readAccepted(entries, asked);
-    // Capabilities that the host leaves out have ended too.
+    // Capabilities that the update leaves out have ended too.
     const before = [...this.#capabilities].filter(([name]) => !now.has(name));
     const gone = before.map(([name, entry]) => [name, { ...entry, enabled: false }] as const);
     this.#capabilities = new Map([...gone, ...now]);
@@ -241,7 +244,7 @@ export class ClientSession implements Session {
     }
   }
 
-  /** Ends the session because of a failure on this side. */
+  /** Ends the session because of an error in this client. */
   #fail(what: string, error: unknown): void {
     const text = error instanceof Error ? error.message : String(error);
     this.#why ??= new SessionError("session_ended", `${what}: ${text}`);

@@ -11,26 +11,26 @@ import { connectTo, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
 
 export interface ConnectOptions {
-  /** The host's address, or a stream of bytes to it. */
+  /** The address of the host, or a stream of bytes to the host. */
   readonly to: SessionAddress | Duplex;
-  /** This agent's name for itself. The host does not rely on it. */
+  /** The agent's name. The host does not authenticate it. */
   readonly agentId: string;
   /** Names of the requested capabilities. */
   readonly capabilities: readonly string[];
-  /** Up to 16 tokens, each for a grant `a2e:NAME`, at most 8 of them for one grant; empty for ambient authority. */
+  /** At most 16 tokens, each for a grant `a2e:NAME`, and at most 8 for the same grant. Empty for ambient authority. */
   readonly tokens?: readonly string[];
-  /** Declares ambient authority, which some hosts require of peers without tokens. */
+  /** True to declare ambient authority. Some hosts require this declaration of peers without tokens. */
   readonly ambient?: boolean;
   /** Milliseconds for connecting and the handshake together; 10,000 unless given. */
   readonly timeout?: number;
   /** Milliseconds for a call without its own `timeout`, and for a ping; 60,000 unless given. */
   readonly callTimeout?: number;
-  /** Milliseconds for the host to answer running calls after `close`; 15,000 unless given. */
+  /** Milliseconds that the host has to answer running calls after `close` is called; 15,000 unless given. */
   readonly closeTimeout?: number;
   readonly limits?: Partial<ConnectionLimits>;
-  /** Aborts connecting; does not end an open session. */
+  /** Aborts the connection attempt. Has no effect on an open session. */
   readonly signal?: AbortSignal;
-  /** Called when capabilities have ended during the session. If it throws, the session ends. */
+  /** Called when capabilities have ended during the session. If the function throws, the session ends. */
   readonly onUpdate?: (update: SessionUpdate) => void;
   readonly timers?: Timers;
 }
@@ -50,17 +50,18 @@ const OPTIONS = [
   "closeTimeout",
 ];
 const TIMEOUT = 10_000;
-/** Longer than a host's default for a call. */
+/** Longer than a host's default time limit for a call. */
 const CALL_TIMEOUT = 60_000;
-/** Longer than the time that a host gives the calls of an ending session. */
+/** Longer than a host's default for `limits.drain`. */
 const CLOSE_TIMEOUT = 15_000;
 
 /**
  * Connects to a host and starts a session.
  *
  * @throws TypeError naming the option that is wrong.
- * @throws SessionError if the host refuses the session (`auth_failed`, `version_mismatch`, `no_caps`,
- *   `server_error`), answers with an error, such as `too_many_sessions`, or its answer cannot be read.
+ * @throws SessionError if the host refuses the session (`auth_failed`, `version_mismatch`, `no_caps`, `server_error`),
+ *   answers with an error such as `too_many_sessions`, gives an answer that cannot be read, or does not answer in time
+ *   (`handshake_timeout`).
  * @throws Error if nothing listens at the address.
  */
 export async function connectSession(options: ConnectOptions): Promise<Session> {

@@ -7,35 +7,41 @@ import { hasWholePairs, type LineLimits, readLine } from "./lines.js";
 import { errorMessage } from "./messages.js";
 import type { Timers } from "./timers.js";
 
-/** Limits on what one end of a stream can make the other store or wait for. */
+/** Limits of one end of a stream on the data that it stores for the other end, and on the time that it waits. */
 export interface ConnectionLimits extends LineLimits {
-  /** Most bytes that wait until the peer reads them; with more, it is disconnected. */
+  /**
+   * Maximum number of sent bytes that the peer has not read; 2 MiB unless given. A peer that leaves more unread is
+   * disconnected.
+   */
   readonly queue: number;
-  /** Milliseconds from the first byte of a line to its last. */
+  /** Maximum number of milliseconds from the first byte of a line to the last; 10,000 unless given. */
   readonly lineTime: number;
-  /** A peer must read its waiting bytes within this many milliseconds. */
+  /** Milliseconds within which a peer must read waiting bytes, or it is disconnected; 10,000 unless given. */
   readonly stall: number;
 }
 
 /** The code of a fault in received bytes. */
 export type LineProblem = "line_malformed" | "line_too_large" | "line_timeout";
 
-/** Receives messages and faults. */
+/** Receives the messages of a connection, and the faults in received bytes. */
 interface Receiver {
-  /** True to report numbers that a double cannot hold exactly as a problem, where arguments are judged. */
+  /**
+   * True to report a number as a problem if a double cannot hold it exactly. A host needs this, because it judges
+   * arguments.
+   */
   readonly exact: boolean;
   message(message: JsonObject): void;
-  /** After `line_too_large` and `line_timeout`, nothing more is read. */
+  /** Called with a fault in received bytes. After `line_too_large` and `line_timeout`, nothing more is read. */
   problem(code: LineProblem, text: string): void;
 }
 
-/** Milliseconds for the peer to close its end after this end was closed. */
+/** Milliseconds that the peer has to close its end after this end was closed. */
 const LINGER = 1000;
 
 /** The reason why a message cannot be sent: the peer would refuse the line. */
 type Unsendable = "too_large" | "malformed";
 
-/** Messages over a stream, one per line, with limits on what a peer can make this end store or wait for. */
+/** Sends and receives messages over a stream, one JSON object per line, within {@link ConnectionLimits}. */
 export class Connection {
   readonly #stream: Duplex;
   readonly #limits: ConnectionLimits;
@@ -48,7 +54,7 @@ export class Connection {
     this.#stream = stream;
     this.#limits = limits;
     this.#timers = timers;
-    // A broken stream ends the reading. Without a listener, its "error" event would end the process.
+    // A broken stream ends `read`. Without a listener, the "error" event of the stream would end the process.
     stream.on("error", () => {});
     stream.on("drain", () => this.#drained());
     stream.on("close", () => {
@@ -62,7 +68,10 @@ export class Connection {
     return this.#stream.destroyed || this.#stream.writableEnded;
   }
 
-  /** Delivers received messages. Resolves when the peer has finished sending, or the stream is closed. */
+  /**
+   * Passes received messages and faults to the receiver. Resolves when the peer has finished sending, or when the
+   * stream is closed.
+   */
   async read(receiver: Receiver): Promise<void> {
     const splitter = new LineSplitter(this.#limits.line);
     let lineOff: (() => void) | undefined;
@@ -85,11 +94,12 @@ export class Connection {
       for await (const chunk of this.#chunks()) {
         if (!(chunk instanceof Uint8Array))
           throw new TypeError("a stream of bytes has no encoding");
-        // Later bytes are read and dropped: closing a stream with unread bytes could lose the last lines sent.
+        // Once stopped, read and discard all bytes: closing a stream with unread bytes could lose the last lines that
+        // this end has sent.
         if (this.#stopped) continue;
         for (const line of splitter.split(chunk)) {
           lineDone();
-          // Stop reading from a peer that does not read its answers.
+          // Read nothing more while the peer does not read its answers.
           await this.ready();
           if (line.kind === "too_large") tooLarge();
           if (this.#stopped) break;
@@ -123,8 +133,8 @@ export class Connection {
   /**
    * Sends a message, unless the stream is closed. Disconnects a peer that leaves too many bytes unread.
    *
-   * @returns The reason if the peer would refuse the message, since it has the same limits; it is then not
-   *   sent.
+   * @returns The reason if the line exceeds the limits of a line. The line is then not sent, since the peer would
+   *   refuse it.
    */
   send(message: object): Unsendable | undefined {
     if (this.isOver) return undefined;
@@ -137,7 +147,7 @@ export class Connection {
     return undefined;
   }
 
-  /** Resolves once the peer has read enough, or the stream is closed. */
+  /** Resolves when the peer has read enough of the waiting bytes, or when the stream is closed. */
   ready(): Promise<void> {
     if (this.isOver || !this.#stream.writableNeedDrain) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.add(resolve));
@@ -179,12 +189,12 @@ export class Connection {
   }
 }
 
-/** Returns whether an error comes from the stream: the peer has disconnected, or the stream was closed here. */
+/** Returns whether an error comes from the stream: the peer has disconnected, or this end has closed the stream. */
 function isOfStream(error: unknown): boolean {
   return error instanceof Error && "code" in error;
 }
 
-/** Formats a message as a line, or returns why it exceeds the limits of a line. */
+/** Formats a message as a line. Returns the reason instead if the line would exceed the limits. */
 function lineOf(message: object, { line, depth }: LineLimits): Buffer | Unsendable {
   let text: string;
   try {
@@ -207,7 +217,7 @@ export class Outlet {
   #dialect: Dialect = "own";
   #sent = 0;
 
-  /** @param prefix - The beginning of all ids; different for host and client. */
+  /** @param prefix - The first characters of all message ids. Host and client use different prefixes. */
   constructor(connection: Pick<Connection, "send">, clock: () => number, prefix: string) {
     this.#connection = connection;
     this.#clock = clock;
@@ -219,18 +229,18 @@ export class Outlet {
     this.#dialect = dialect;
   }
 
-  /** Returns an id for a message that will be answered. */
+  /** Returns a new message id. */
   nextId(): string {
     return `${this.#prefix}${++this.#sent}`;
   }
 
-  /** @returns The reason if it was not sent. */
+  /** @returns The reason if the message was not sent. */
   send({ type, id = this.nextId(), ...message }: JsonObject): Unsendable | undefined {
     const ts = this.#clock() / 1000;
     return this.#connection.send({ ...versionOf(this.#dialect), type, id, ts, ...message });
   }
 
-  /** Sends an error. @param reqId - The id of the message that it answers; empty if none. */
+  /** Sends an error. @param reqId - The id of the faulty message; empty if there is none. */
   error(reqId: string, of: SessionFault): void {
     this.send(errorMessage(reqId, of));
   }

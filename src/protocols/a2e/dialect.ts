@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../bytes/json.js";
 
-/** The spoken version of the protocol. */
+/** The version of A2E that hosts and clients of this package support. */
 export const A2E_VERSION = "1.0";
 
 /**
- * The dialect of a peer: the one in docs/a2e.md (`own`), or that of A2E's published SDK (`sdk`). Only the SDK's
- * handshake has the property `version`.
+ * The dialect of a peer. `own` is described in docs/a2e.md; `sdk` is the dialect of A2E's published SDK. Only a
+ * handshake of the SDK has the property `version`.
  */
 export type Dialect = "own" | "sdk";
 
@@ -14,22 +14,22 @@ const VERSIONS: { readonly [Name in Dialect]: readonly string[] } = {
   sdk: ["a2e", "version"],
 };
 
-/** Returns the dialect of a handshake, or of its answer. */
+/** Returns the dialect of a handshake request or of a handshake answer. */
 export function dialectOf(message: JsonObject): Dialect {
   return message["version"] === undefined ? "own" : "sdk";
 }
 
-/** The properties that contain a message's version. */
+/** Returns the names of the properties that contain the version in this dialect. */
 export function versionMembers(dialect: Dialect): readonly string[] {
   return VERSIONS[dialect];
 }
 
-/** Returns the version in every property that a dialect has for it. */
+/** Returns the version properties of a message in this dialect. */
 export function versionOf(dialect: Dialect): JsonObject {
   return Object.fromEntries(VERSIONS[dialect].map((member) => [member, A2E_VERSION]));
 }
 
-/** Returns whether a message names another version. It may name none. */
+/** Returns whether a message names a version other than 1.0. A message that names no version is accepted. */
 export function isOtherVersion(message: JsonObject, dialect: Dialect): boolean {
   return VERSIONS[dialect].some(
     (member) => message[member] !== undefined && message[member] !== A2E_VERSION,

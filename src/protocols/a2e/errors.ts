@@ -7,7 +7,7 @@ import {
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { isPluginError } from "./plugin.js";
 
-/** The code of an error of the protocol itself; stable. docs/a2e.md explains each. */
+/** A stable code of the protocol's own errors. docs/a2e.md explains each code. */
 export type SessionErrorCode =
   | "not_handshaken"
   | "handshake_repeated"
@@ -39,11 +39,11 @@ export type SessionErrorCode =
 interface ErrorKind {
   /** True if the same message may succeed later. */
   readonly retryable: boolean;
-  /** Set for faults that a correct peer never causes. A session ends after a few of them. */
+  /** Set for faults that a correct peer never causes. A session ends after `SessionLimits.faults` of them. */
   readonly counts?: true;
 }
 
-/** Every code of the protocol's own errors. Plugins have further codes. */
+/** Every code of the protocol's own errors. Plugins can define further codes. */
 export const SESSION_ERRORS: { readonly [Code in SessionErrorCode]: ErrorKind } = {
   not_handshaken: { retryable: true, counts: true },
   handshake_repeated: { retryable: false, counts: true },
@@ -73,22 +73,21 @@ export const SESSION_ERRORS: { readonly [Code in SessionErrorCode]: ErrorKind } 
   session_ended: { retryable: true },
 };
 
-/** The reason of a refused handshake. */
+/** The reason why a host refuses a handshake. */
 export type HandshakeRefusal = "auth_failed" | "version_mismatch" | "no_caps" | "server_error";
 
-/** The fault of a message, or of a session. */
+/** The reason why a host refuses a message or ends a session; sent as an `error` message. */
 export interface SessionFault {
-  /** One of {@link SessionErrorCode}, or a plugin's own. */
+  /** A {@link SessionErrorCode}, or a code that a plugin defines. */
   readonly code: string;
   readonly message: string;
   readonly detail?: JsonObject;
-  /** The value in {@link SESSION_ERRORS} unless given. */
+  /** Unless given, the value in {@link SESSION_ERRORS}; `false` for the code of a plugin. */
   readonly retryable?: boolean;
-  /** The affected capability; none unless given. */
+  /** The affected capability, if the fault concerns one. */
   readonly capability?: string;
 }
 
-/** Returns a fault of the protocol. */
 export function fault(
   code: SessionErrorCode,
   message: string,
@@ -103,7 +102,7 @@ export function isRetryable({ code, retryable }: SessionFault): boolean {
   return isSessionErrorCode(code) && SESSION_ERRORS[code].retryable;
 }
 
-/** Returns whether a correct peer never causes a fault. */
+/** Returns whether a fault is of a kind that a correct peer never causes. */
 export function countsAgainst({ code }: SessionFault): boolean {
   return isSessionErrorCode(code) && SESSION_ERRORS[code].counts === true;
 }
@@ -112,12 +111,12 @@ function isSessionErrorCode(code: string): code is SessionErrorCode {
   return Object.hasOwn(SESSION_ERRORS, code);
 }
 
-/** Returns denials in the form in which they are sent; of many, only the first ones. */
+/** Converts denials to JSON. Keeps only the first {@link MOST_DENIALS}. */
 export function writtenDenials(denials: readonly AgentDenial[]): Json {
   return JSON.parse(JSON.stringify(denials.slice(0, MOST_DENIALS)));
 }
 
-/** Returns the fault of a message that the peer's authority does not allow; `detail.denials` has every reason. */
+/** Returns the fault of a message that the peer's authority does not allow. `detail.denials` lists the reasons. */
 export function denied(denials: AgentDenials, capability: string): SessionFault {
   const [{ code, message }] = denials;
   const retryable = isPassing(denials);
@@ -127,7 +126,7 @@ export function denied(denials: AgentDenials, capability: string): SessionFault 
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Returns the fault for a plugin's error; `undefined` if the caller must not see the error. */
+/** Converts a {@link PluginError} to a fault. Returns `undefined` for any other error, which the peer must not see. */
 export function pluginFault(error: unknown): SessionFault | undefined {
   if (!isPluginError(error) || typeof error.code !== "string") return undefined;
   const { code, message, detail, retryable } = error;

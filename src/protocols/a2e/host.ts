@@ -15,43 +15,59 @@ import { TIMERS, type Timers } from "./timers.js";
 
 export interface SessionHostOptions {
   /**
-   * Judges every message. It must have the grants `a2e:NAME` of `pluginGrants`, and the operations of
+   * The agent that judges every message. It must have the grants `a2e:NAME` of `pluginGrants`, and the operations of
    * `pluginOperations`.
    */
   readonly agent: IssuingAgent;
   readonly plugins: readonly SessionPlugin[];
   /**
-   * The party for which peers without a token act, as the policy allows it; the ledger marks such calls as
-   * ambient. Unless given, peers without a token are refused.
+   * The party on whose behalf peers without a token act, within the agent's policy. The ledger marks their calls as
+   * ambient. Unless given, the host refuses peers without a token.
    */
   readonly ambient?: Caller;
   /**
-   * Identifies the peer by the transport. Unless given, tokens that name invokers are refused. Cannot be
-   * combined with `ambient`.
+   * Identifies the peer at the other end of a stream; `undefined` refuses the handshake. Unless `caller` is given, the
+   * host refuses tokens that name invokers. Cannot be combined with `ambient`.
    */
   readonly caller?: (stream: Duplex) => Presenter | undefined | Promise<Presenter | undefined>;
-  /** Leaves capabilities that are not enabled out of `accepted_caps`, instead of giving a reason. */
+  /**
+   * True to leave capabilities that are not enabled out of `accepted_caps`. Otherwise `accepted_caps` gives the reason
+   * for each.
+   */
   readonly omitUnavailable?: boolean;
   readonly limits?: Partial<SessionLimits>;
   /**
-   * The rate at which one session may send messages; unlimited unless given, except that the peer must read its
-   * answers.
+   * Maximum rate of messages in one session; unlimited unless given. In any case, the host stops reading from a peer
+   * that does not read its answers.
    */
   readonly rate?: MessageRate;
-  /** Milliseconds since 1970, by the agent's clock; `Date.now` unless given. */
+  /** Returns the agent's current time, in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
   readonly timers?: Timers;
-  /** Called with failures of plugins and of the host itself; emits a process warning unless given. */
+  /**
+   * Called with errors of plugins and of the host itself. Unless given, the host emits a process warning for each
+   * error.
+   */
   readonly onFailure?: (error: unknown, what: string) => void;
 }
 
 /** Serves A2E sessions. */
 export interface SessionHost {
-  /** Number of sessions, including those in their handshake, and those that have ended while calls still run. */
+  /**
+   * Number of sessions. Includes sessions whose handshake is not complete, and ended sessions whose calls still run.
+   */
   readonly sessions: number;
-  /** Serves a session over a stream of bytes, and closes the stream at its end. Never rejects. */
+  /**
+   * Serves a session over a stream of bytes, and closes the stream when the session ends. The promise is never
+   * rejected.
+   */
   accept(stream: Duplex): Promise<void>;
-  /** @returns The address: `127.0.0.1:4711`, or the path. @throws Error if it is in use. */
+  /**
+   * Accepts sessions at an address.
+   *
+   * @returns The address, such as `127.0.0.1:4711`; for a Unix socket, its path.
+   * @throws Error if the address is in use.
+   */
   listen(address: SessionAddress): Promise<string>;
   /** Accepts no more sessions, waits for running calls, and closes plugins. */
   close(): Promise<void>;
@@ -175,7 +191,8 @@ class Host implements SessionHost {
     this.#sessions.add(session);
     this.#watch();
     await session.serve();
-    // Otherwise a peer could start new sessions to have more calls running than one session may.
+    // An ended session keeps its slot while its calls run. Otherwise a peer could exceed the limit of parallel calls by
+    // opening new sessions.
     void session.settled().then(() => {
       this.#sessions.delete(session);
       slots.free(session);
@@ -209,7 +226,7 @@ class Host implements SessionHost {
     }
   }
 
-  /** Checks the tokens of all sessions at intervals, while there are sessions. */
+  /** Checks the tokens of all sessions every `limits.look` milliseconds, as long as there are sessions. */
   #watch(): void {
     const { timers, limits } = this.#context;
     this.#lookOff ??= timers.after(limits.look, () => {
@@ -219,7 +236,7 @@ class Host implements SessionHost {
     });
   }
 
-  /** Tells a peer that it is not served, without keeping any state for it. */
+  /** Sends a peer the reason why it is not served, and closes the stream. The host keeps nothing about the peer. */
   async #turnAway(stream: Duplex, text: string): Promise<void> {
     const { limits, timers, clock } = this.#context;
     const connection = new Connection(stream, limits, timers);

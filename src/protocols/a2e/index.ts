@@ -1,6 +1,6 @@
 /**
- * Sessions of A2E 1.0, for hosts and clients. A host enables the requested capabilities that its plugins serve
- * and the tokens allow, and judges every message.
+ * Sessions of A2E 1.0, for hosts and clients. A host enables a requested capability if one of its plugins serves the
+ * capability and the peer's tokens allow it. The host judges every message.
  *
  * @module proviso/a2e
  */

@@ -2,29 +2,35 @@ import { assertMembers } from "../../checks/members.js";
 import type { ConnectionLimits } from "./connection.js";
 import { LINE_LIMITS } from "./lines.js";
 
-/** Limits on what peers can make a host store or wait for. Times are milliseconds unless stated otherwise. */
+/**
+ * Limits of a host on the data that it stores for peers, and on the time that it waits for them. Times are in
+ * milliseconds.
+ */
 export interface SessionLimits extends ConnectionLimits {
-  /** Most sessions at once, including ended ones whose calls still run; 256 unless given. */
+  /** Maximum number of sessions at once, including ended sessions whose calls still run; 256 unless given. */
   readonly sessions: number;
-  /** Most sessions at once with a token of the same principal; 128 unless given. */
+  /** Maximum number of sessions at once with a token of the same principal; 128 unless given. */
   readonly perPrincipal: number;
-  /** Most peers at once in their handshake; 64 unless given. */
+  /** Maximum number of peers at once whose handshake is not complete; 64 unless given. */
   readonly handshakes: number;
-  /** Most calls of one session at once, sent to the peer as `max_parallel`; 4 unless given. */
+  /** Maximum number of calls at once in one session; 4 unless given. Peers learn this number as `max_parallel`. */
   readonly parallel: number;
-  /** Faulty messages after which a session ends; 64 unless given. */
+  /** Number of faulty messages after which a session ends; 64 unless given. */
   readonly faults: number;
-  /** Time for a handshake, from the start of the connection; 10,000 unless given. */
+  /** Time limit for the handshake, counted from the start of the connection; 10,000 unless given. */
   readonly handshake: number;
-  /** Time without a message or a running call after which a session ends; 300,000 unless given. */
+  /** A session ends after this time without a message and without a running call; 300,000 unless given. */
   readonly idle: number;
-  /** Time for a call without a `timeout`; 30,000 unless given. */
+  /** Time limit for a call whose message has no `timeout`; 30,000 unless given. */
   readonly call: number;
-  /** Longest time for a call; 600,000 unless given. */
+  /** Longest time limit for any call; 600,000 unless given. */
   readonly longestCall: number;
-  /** Time for calls to finish when their session ends, and then as much again for plugins; 10,000 unless given. */
+  /**
+   * When a session ends, its running calls have this time to finish. Its plugins then have the same time to clean up.
+   * 10,000 unless given.
+   */
   readonly drain: number;
-  /** Time between two checks whether tokens are still valid, at most 1,000; 1,000 unless given. */
+  /** Interval of the checks that tokens are still valid; at most 1,000, which is the default. */
   readonly look: number;
 }
 
@@ -81,7 +87,7 @@ function settled<Limits extends ConnectionLimits>(
   return limits;
 }
 
-/** The rate at which one session may send messages. */
+/** Maximum rate of messages in one session: `messages` in every period of `seconds`. */
 export interface MessageRate {
   readonly messages: number;
   readonly seconds: number;
@@ -99,7 +105,7 @@ export class RateWindow {
     this.#clock = clock;
   }
 
-  /** Counts one more message. @returns Whether the rate is exceeded. */
+  /** Counts one more message. @returns `true` if the session exceeds the rate. */
   isOver(): boolean {
     const now = this.#clock();
     if (now >= this.#until) {

@@ -9,9 +9,9 @@ import {
 } from "../../bytes/json.js";
 import { decodeUtf8, isWellFormed } from "../../bytes/utf8.js";
 
-/** Limits of a line, the same for both ends. */
+/** Limits of a line, whether the line is received or sent. */
 export interface LineLimits {
-  /** Most bytes without the line feed; 262,144 unless given. */
+  /** Longest line, in bytes, without its line feed; 262,144 unless given. */
   readonly line: number;
   /** Maximum nesting depth of arrays and objects; 32 unless given. */
   readonly depth: number;
@@ -19,14 +19,14 @@ export interface LineLimits {
 
 export const LINE_LIMITS: LineLimits = { line: 256 * 1024, depth: 32 };
 
-/** A parsed message, or what is wrong with its line. */
+/** A parsed message, or the problem with its line. */
 export type LineReading =
   | { readonly ok: true; readonly message: JsonObject }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Parses one JSON object in UTF-8. Refuses duplicate names, lone surrogates and numbers out of range, which
- * parsers treat differently.
+ * Parses a line, which must be one JSON object in UTF-8. Refuses duplicate property names, lone surrogates and numbers
+ * too large for a double, because JSON parsers disagree about all three.
  *
  * @param exact - True to refuse every number that a double cannot hold exactly.
  */
@@ -48,14 +48,14 @@ export function readLine(bytes: Uint8Array, depth: number, exact = false): LineR
     return problem("a number in the line is too large");
   const inexact = exact ? inexactPart(text) : undefined;
   if (inexact !== undefined) return problem(inexact);
-  // The bytes are valid UTF-8, so only an escape can be a lone surrogate.
+  // The bytes are valid UTF-8, so a lone surrogate can only come from a \u escape.
   if (text.includes("\\u") && !hasWholePairs(message)) {
     return problem("a text in the line has half of a surrogate pair");
   }
   return { ok: true, message };
 }
 
-/** A number with fewer digits, before the point and in its exponent, is finite. */
+/** Matches 100 digits in a row, and a three-digit exponent. A number with neither is finite. */
 const HUGE = /\d{100}|[eE]\+?\d{3}/;
 
 function hasFiniteNumbers(message: Json): boolean {
@@ -65,7 +65,7 @@ function hasFiniteNumbers(message: Json): boolean {
   return true;
 }
 
-/** Returns whether no string in a value has a lone surrogate. */
+/** Returns whether every string in a value, including property names, is free of lone surrogates. */
 export function hasWholePairs(message: Json): boolean {
   for (const value of valuesIn(message)) {
     if (typeof value === "string" && !isWellFormed(value)) return false;
@@ -73,7 +73,7 @@ export function hasWholePairs(message: Json): boolean {
   return true;
 }
 
-/** Yields all values within a value, including property names. */
+/** Yields a value, all values nested in it, and all property names. */
 function* valuesIn(message: Json): Generator<Json, void, void> {
   const open: Json[] = [message];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

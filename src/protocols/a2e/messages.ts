@@ -3,12 +3,12 @@ import { meant } from "../../checks/members.js";
 import { type Dialect, versionMembers } from "./dialect.js";
 import { fault, isRetryable, type SessionFault } from "./errors.js";
 
-/** A peer's request for a session. */
+/** A parsed `handshake/req`. */
 export interface Handshake {
   readonly id: string;
-  /** The peer's name for itself. */
+  /** The name that the peer gives itself; not authenticated. */
   readonly agentId: string;
-  /** The names of the requested capabilities, each once. */
+  /** The names of the requested capabilities, without duplicates. */
   readonly capabilities: readonly string[];
   readonly tokens: readonly string[];
   /** True if the peer declares ambient authority. */
@@ -22,24 +22,24 @@ export interface Wrong {
   readonly fault: SessionFault;
 }
 
-/** Most tokens in one handshake. For one grant, there may be as many as for one call. */
+/** Maximum number of tokens in one handshake. For the same grant, at most `MAX_PRESENTED` of them are accepted. */
 export const MAX_SESSION_TOKENS = 16;
-/** Most characters of an id or a name. */
+/** Longest id or name, in characters. */
 export const MAX_ID = 128;
 const MAX_CAPABILITIES = 32;
-/** The properties of every message. */
+/** Properties that a message of any type may have. */
 export const ENVELOPE: readonly string[] = ["a2e", "type", "id", "ts"];
 const HANDSHAKE = [...ENVELOPE, "agent_id", "agent_caps", "auth_token", "authority"];
 export type ControlType = "ping" | "cancel" | "shutdown";
 
-/** The properties of each type of message. */
+/** The allowed properties of each control message. */
 const CONTROL: { readonly [Type in ControlType]: readonly string[] } = {
   ping: [...ENVELOPE, "session_id"],
   cancel: [...ENVELOPE, "session_id", "req_id"],
   shutdown: [...ENVELOPE, "session_id"],
 };
 
-/** Returns a message's id for the answer; empty if it has no valid one. */
+/** Returns the id of a message, which the answer repeats; an empty string if the message has no valid id. */
 export function idOf({ id }: JsonObject): string {
   return isText(id) ? id : "";
 }
@@ -49,7 +49,7 @@ export function idWrong(): Wrong {
   return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
 }
 
-/** Reads a `handshake/req`. Its version has been checked. */
+/** Reads a `handshake/req` whose version has already been checked. */
 export function readHandshake(message: JsonObject, dialect: Dialect): Read<Handshake> {
   const misspelt = unknownMember(message, [...HANDSHAKE, ...versionMembers(dialect)]);
   if (misspelt !== undefined) return misspelt;
@@ -84,7 +84,7 @@ export function isControl(type: string): type is ControlType {
   return Object.hasOwn(CONTROL, type);
 }
 
-/** Returns the fault of a control message, if it has one. */
+/** Returns the fault of a malformed control message; `undefined` if the message is valid. */
 export function controlFault(
   message: JsonObject,
   type: ControlType,
@@ -98,7 +98,7 @@ export function controlFault(
   return type === "ping" && idOf(message) === "" ? idWrong().fault : undefined;
 }
 
-/** Returns an error in the form in which it is sent. */
+/** Builds the `error` message for a fault. @param reqId - The id of the faulty message; empty if there is none. */
 export function errorMessage(reqId: string, of: SessionFault): JsonObject {
   const { code, message, detail = {}, capability = "" } = of;
   const about = { detail, retryable: isRetryable(of), capability_name: capability };
@@ -110,14 +110,14 @@ export function isText(value: Json | undefined): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_ID;
 }
 
-/** Refuses an unknown property, which its sender would expect to have an effect. */
+/** Refuses a message with an unknown property, because the sender would expect the property to have an effect. */
 export function unknownMember(message: JsonObject, known: readonly string[]): Wrong | undefined {
   const unknown = Object.keys(message).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
   return wrong(`there is no member ${quotedName(unknown)} here${meant(unknown, known)}`);
 }
 
-/** Returns the fault of a malformed message, which counts against its sender. */
+/** Refuses a malformed message. The fault counts towards the session's limit of faults. */
 export function wrong(message: string): Wrong {
   return { ok: false, fault: fault("message_invalid", message) };
 }

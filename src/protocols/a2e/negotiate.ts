@@ -15,13 +15,13 @@ export interface AcceptedCapability {
   /** The requested name. */
   readonly capability: string;
   readonly enabled: boolean;
-  /** The metadata of the capability's first plugin if it is enabled; otherwise a stable code and the reason. */
+  /** If enabled, the metadata of the capability's first plugin; otherwise a stable code and the reason. */
   readonly metadata: PluginMetadata | { readonly code: string; readonly reason: string };
 }
 
 const MAX_SHOWN = 64;
 
-/** Returns the result for each requested capability, in the order of the request. */
+/** Decides for each requested capability whether it is enabled. The entries are in the order of the request. */
 export function negotiate(
   asked: readonly string[],
   registry: Registry,
@@ -52,10 +52,11 @@ export function enabledIn(accepted: readonly AcceptedCapability[]): ReadonlySet<
 }
 
 /**
- * Returns entries in the form in which they are sent.
+ * Converts entries to the `accepted_caps` of a message.
  *
  * @param omit - True to leave out capabilities that are not enabled.
- * @param dialect - For the SDK, unknown names are left out, since its client rejects an answer with one.
+ * @param dialect - For `sdk`, entries with unknown names are left out, because the SDK's client rejects an answer that
+ *   contains an unknown name.
  */
 export function writtenCapabilities(
   accepted: readonly AcceptedCapability[],

@@ -25,9 +25,9 @@ export interface SessionLine {
   readonly connection: Connection;
   readonly outlet: Outlet;
   readonly dialect: Dialect;
-  /** Counts one more message. @returns Whether the session sends too many. */
+  /** Counts one more message. @returns `true` if the session exceeds its rate. */
   isOverRate(): boolean;
-  /** Ends the session once its calls are answered. */
+  /** Ends the session when its running calls have finished. */
   shutdown(): void;
   /** Ends the session. */
   end(of?: SessionFault): void;
@@ -36,7 +36,7 @@ export interface SessionLine {
 /** A session after its handshake: its enabled capabilities, and its calls. */
 export class OpenSession {
   readonly scope: SessionScope;
-  /** The outcome of the handshake. */
+  /** The outcome of the handshake for each requested capability. */
   readonly accepted: readonly AcceptedCapability[];
   readonly #context: SessionContext;
   readonly #line: SessionLine;
@@ -46,7 +46,7 @@ export class OpenSession {
   #enabled: ReadonlySet<CapabilityName>;
   #expiryOff: () => void = () => {};
   #looking: Promise<void> | undefined;
-  /** Capabilities whose plugins are still cleaning up. */
+  /** Unfinished `endSession` calls of plugins. */
   readonly #endings = new Set<Promise<void>>();
   #isOver = false;
 
@@ -91,11 +91,11 @@ export class OpenSession {
     return this.#calls.size === 0;
   }
 
-  /** Handles a message. @returns Its fault, if it has one. */
+  /** Handles a message. @returns The fault of the message, if it has one. */
   take(type: string, message: JsonObject): SessionFault | undefined {
     const { session_id: session } = message;
     const { dialect } = this.#line;
-    // A stream has only one session, and the SDK does not name it in every message.
+    // A stream has only one session, and some messages of the SDK leave out the session's id.
     const omits =
       dialect === "sdk"
         ? session === undefined || session === ""
@@ -146,7 +146,7 @@ export class OpenSession {
     return undefined;
   }
 
-  /** Checks that the tokens are still valid, and ends capabilities and calls without a valid one. */
+  /** Checks that the tokens are still valid. Ends capabilities and calls that have no valid token left. */
   look(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#looking ??= this.#look().finally(() => {
@@ -155,17 +155,20 @@ export class OpenSession {
     return this.#looking;
   }
 
-  /** Resolves once no call is running, or the time for that is over. */
+  /** Resolves when no call is running, or after `limits.drain` milliseconds. */
   async drained(): Promise<void> {
     await this.#inTime(this.#calls.settled());
   }
 
-  /** Resolves once no call is running, even an answered one. */
+  /** Resolves when no call is running. Waits for answered calls, too, if their plugins still run. */
   settled(): Promise<void> {
     return this.#calls.settled();
   }
 
-  /** Ends all calls, and lets plugins clean up for the session. Waits at most `limits.drain` for them. */
+  /**
+   * Aborts all calls, and lets plugins clean up for the session. Waits at most `limits.drain` milliseconds for the
+   * plugins.
+   */
   async end(of: SessionFault): Promise<void> {
     this.#isOver = true;
     this.#expiryOff();
@@ -177,7 +180,7 @@ export class OpenSession {
     onFailure(late, "the end of a session");
   }
 
-  /** Returns whether work finishes within the time for ending a session. */
+  /** Returns whether work finishes within `limits.drain` milliseconds. */
   async #inTime(work: Promise<unknown>): Promise<boolean> {
     const { limits, timers } = this.#context;
     let off = (): void => {};
@@ -194,7 +197,7 @@ export class OpenSession {
     try {
       await this.#authority.look();
     } catch (error) {
-      // Every message is judged anyway, and the next check may succeed.
+      // The session continues: every call is judged anyway, and the next check may succeed.
       onFailure(error, "look");
     }
     if (this.#isOver) return;
@@ -236,13 +239,13 @@ export class OpenSession {
     this.#expiryOff();
     const { nextExpiry } = this.#authority;
     if (nextExpiry === undefined || this.#isOver) return;
-    // If the clocks of host and agent differ, a later check notices the expiry.
+    // If the clocks of host and agent differ, a periodic check notices the expiry.
     const wait = nextExpiry - clock();
     if (wait > 0) this.#expiryOff = timers.after(wait, () => void this.look());
   }
 }
 
-/** Returns why capabilities have ended: the code of the first one. */
+/** Returns the code that explains why the first of the ended capabilities has ended. */
 function reasonOf(
   accepted: readonly AcceptedCapability[],
   ended: readonly CapabilityName[],

@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
 
-/** All capabilities of A2E 1.0, including `planning` and `test` from the code of its SDK. */
+/**
+ * All capabilities of A2E 1.0. `planning` and `test` are in the code of A2E's SDK, but not in all of its documentation.
+ */
 export const CAPABILITY_NAMES = [
   "skill",
   "tools",
@@ -16,21 +18,21 @@ export const CAPABILITY_NAMES = [
   "test",
 ] as const;
 
-/** A name in the protocol's enum. */
+/** The name of a capability, as in messages of A2E. */
 export type CapabilityName = (typeof CAPABILITY_NAMES)[number];
 
 export function isCapabilityName(name: unknown): name is CapabilityName {
   return CAPABILITY_NAMES.some((known) => known === name);
 }
 
-/** Capabilities that plugins may not serve, each with the reason. */
+/** Capabilities that no plugin can serve, with the reasons. */
 const RESERVED: ReadonlyMap<CapabilityName, string> = new Map([
   ["multi_agent", "multi_agent is reserved for agents that work together, and has no messages yet"],
   ["planning", "planning is reserved: its messages are in the SDK's code, and not yet here"],
   ["test", "test is reserved: it has no messages"],
 ]);
 
-/** Returns the reason why plugins may not serve a capability; `undefined` if they may. */
+/** Returns the reason why no plugin can serve a capability; `undefined` if plugins can serve it. */
 export function reservedReason(name: CapabilityName): string | undefined {
   return RESERVED.get(name);
 }
@@ -38,68 +40,75 @@ export function reservedReason(name: CapabilityName): string | undefined {
 /** A plugin that serves messages of one capability in a session host. */
 export interface SessionPlugin {
   /**
-   * The name in the capability's metadata, which peers can read. Among plugins with equal priority, the first
+   * The plugin's name, which peers can read in the capability's metadata. Among plugins with equal priority, the first
    * by name serves.
    */
   readonly name: string;
-  /** The served capability. */
+  /** The capability that the plugin serves. */
   readonly type: CapabilityName;
-  /** The plugin with the highest priority serves; 0 unless given. */
+  /** If several plugins handle a message, the plugin with the highest priority serves it; 0 unless given. */
   readonly priority?: number;
-  /** True if no other plugin may serve its operations, whatever the priorities. */
+  /** True to exclude all other plugins from this plugin's operations, whatever their priorities. */
   readonly exclusive?: boolean;
-  /** The operations, which a token must allow: message types without `/req`, such as `tool/call`. */
+  /**
+   * The operations by message type without `/req`, such as `tool/call`. A peer can call only operations that a token
+   * allows.
+   */
   readonly operations: { readonly [operation: string]: PluginOperation };
   /**
-   * Answers messages of A2E's SDK that are not operations of this plugin, such as `memory/store`; by type
-   * without `/req`.
+   * Handlers for messages of A2E's SDK that are not operations of this plugin; by message type without `/req`, such as
+   * `memory/store`.
    */
   readonly sdk?: { readonly [type: string]: SdkHandler };
-  /** Cleans up for a session whose calls have been aborted, or whose capability has ended. */
+  /**
+   * Releases the plugin's resources for a session. Called when the session or its capability has ended, after the calls
+   * have been aborted.
+   */
   endSession?(session: SessionScope): Promise<void>;
-  /** Cleans up when the host closes. */
+  /** Releases all resources of the plugin. Called when the host closes. */
   close?(): Promise<void>;
 }
 
 /** One operation of a plugin. */
 export interface PluginOperation {
   /**
-   * Returns whether the plugin handles a message; all messages unless given. @param name - As {@link
-   * PluginCall.name}.
+   * Returns whether the plugin handles calls with a name. Unless given, the plugin handles all calls.
+   *
+   * @param name - The same as {@link PluginCall.name}.
    */
   handles?(name: string | undefined): boolean;
-  /** JSON Schema (2020-12) of `arguments`, an object; any arguments unless given. */
+  /** JSON Schema (2020-12) of `arguments`, with `"type": "object"`. Unless given, all arguments are valid. */
   readonly input?: JsonObject;
   /**
-   * True for an operation that lists what {@link PluginCall.mayCall} allows. Constraints on arguments that the
-   * call does not have then do not refuse it.
+   * True for an operation whose answer lists only what {@link PluginCall.mayCall} allows. Such an operation is not
+   * refused because of constraints on arguments that the call does not have.
    */
   readonly listing?: boolean;
   /**
-   * Runs the operation. The peer gets the result, or the code and message of a {@link PluginError}. Other
-   * errors go to `onFailure`.
+   * Runs the operation. The peer gets the result, or the code, message and detail of a {@link PluginError}. Other
+   * errors are passed to `onFailure`; the peer learns only that the plugin failed.
    */
   run(call: PluginCall): Promise<Json>;
 }
 
 /**
- * Answers a message of A2E's SDK by calling operations of the plugin, each judged as if the peer had called it.
+ * Answers a message of A2E's SDK by calling operations of the plugin. Each call is judged as if the peer had made it.
  * Returns the properties of the answer.
  */
 export type SdkHandler = (message: SdkMessage) => Promise<JsonObject>;
 
-/** A message of A2E's SDK. It has not been judged; the calls that it makes will be. */
+/** A message of A2E's SDK. The host does not judge the message itself, but each `call` that the handler makes. */
 export interface SdkMessage {
   /**
-   * The message's own properties. The SDK always writes all of them, so an empty string, array or object, or
-   * null, counts as absent.
+   * The properties of the message, without those that every message has. Empty strings, arrays and objects and `null`
+   * are left out, since the SDK writes every property.
    */
   readonly members: JsonObject;
   readonly session: SessionScope;
   /**
    * Calls an operation of the same capability.
    *
-   * @throws PluginError if the call is refused or fails; the code may be one of the protocol's own.
+   * @throws PluginError if the call is refused or fails. Its code is one of the plugin's or one of the protocol's.
    */
   call(
     operation: string,
@@ -111,16 +120,19 @@ export interface SdkMessage {
   ): Promise<Json>;
 }
 
-/** A call that has passed every check. */
+/** A call that the host has judged and allowed. */
 export interface PluginCall {
-  /** The message's `tool_name` for tools, toolkits and mcp; its `name` for all others. */
+  /**
+   * The message's `tool_name` if the capability is `tools`, `toolkits` or `mcp`; the message's `name` for all other
+   * capabilities.
+   */
   readonly name?: string;
-  /** The message's `server`; only messages of mcp have one. */
+  /** The message's `server`; only messages of `mcp` have this property. */
   readonly server?: string;
   readonly arguments: JsonObject;
   /**
-   * The principal on whose behalf the call runs: the capability's; for ambient authority, the one configured in
-   * the host.
+   * The principal on whose behalf the call runs: the principal of the token; for ambient authority, the principal that
+   * the host configures.
    */
   readonly principal: string;
   /** The calling agent, if the transport authenticates it. */
@@ -129,24 +141,24 @@ export interface PluginCall {
   /** Aborted when the call is cancelled or times out, or when its capability or session ends. */
   readonly signal: AbortSignal;
   /**
-   * Returns whether the session's tokens allow any call of an operation. For lists only, since calls are judged
-   * with their arguments.
+   * Returns whether the session's tokens allow at least one call of an operation. Use it only to filter lists: the host
+   * judges each call with its arguments.
    */
   mayCall(operation: string, named?: CallTarget): boolean;
   /**
-   * Narrows the JSON Schema of a call's arguments to those that the session's token allows. If several tokens allow
-   * calls, or none is needed, the schema stays as it is. Used for lists; a narrowed schema accepts every call that is
-   * allowed, and a few others.
+   * Narrows the JSON Schema of a call's arguments to the arguments that the session's token allows. Returns the schema
+   * unchanged if several tokens allow such calls, or if the session has ambient authority. Use it only for lists: a
+   * narrowed schema can still accept arguments that the token does not allow.
    */
   narrowed(operation: string, named: CallTarget, input: JsonObject): JsonObject;
   /**
-   * Sends a part of the answer early, if the caller requested parts. Await it before sending the next one, so
-   * that the peer can keep up.
+   * Sends a part of the answer early if the peer requested parts; otherwise does nothing. Await the promise before
+   * sending the next part, so that the peer can keep up.
    */
   send(chunk: Json): Promise<void>;
 }
 
-/** The calls that a list asks about: those with this name and this server, where given, as in {@link PluginCall}. */
+/** Selects calls by their name and their server. An absent property selects calls with every value. */
 export interface CallTarget {
   readonly name?: string;
   readonly server?: string;
@@ -156,11 +168,11 @@ export interface CallTarget {
 export interface SessionScope {
   /** Unique to this session; never used again. */
   readonly id: string;
-  /** The peer's name for itself. It is not authenticated, so base no decision on it. */
+  /** The name that the peer gives itself. It is not authenticated: do not base decisions on it. */
   readonly agentId: string;
 }
 
-/** Thrown by a plugin to fail a call. The caller gets code, message and detail. */
+/** Thrown by a plugin to fail a call. The peer gets the code, the message and the detail. */
 export class PluginError extends Error {
   override readonly name = "PluginError";
   /** A stable code in snake case, such as `tool_unknown`. */
@@ -181,16 +193,22 @@ export class PluginError extends Error {
   }
 }
 
-/** Tests the name rather than the class, since a plugin may load another copy of this package. */
+/**
+ * Returns whether an error is a {@link PluginError}. Tests the name rather than the class, since a plugin may load
+ * another copy of this package.
+ */
 export function isPluginError(error: unknown): error is PluginError {
   return error instanceof Error && error.name === "PluginError";
 }
 
-/** The properties of a capability's messages. */
+/** The form of a capability's messages. */
 interface Naming {
   /** The first segment of the message types. */
   readonly namespace: string;
-  /** The property with the name of what is called. The other spelling is refused. */
+  /**
+   * The property that names the called tool, program or other target. Messages with the other property name are
+   * refused.
+   */
   readonly called: "tool_name" | "name";
   /** True if messages may have a `server`. */
   readonly server: boolean;
@@ -215,13 +233,13 @@ const BY_NAMESPACE: ReadonlyMap<string, CapabilityName> = new Map(
   CAPABILITY_NAMES.map((name) => [NAMING[name].namespace, name]),
 );
 
-/** The form of an operation: its namespace and one to three more parts. */
+/** Matches an operation: a namespace and one to three more names, separated by slashes. */
 const OPERATION = /^[a-z][a-z0-9_]{0,31}(?:\/[a-z][a-z0-9_]{0,31}){1,3}$/;
 
-/** The form of an operation, for messages after "must be". */
+/** Describes the form of an operation, for error messages that begin with "must be". */
 export const OPERATION_FORM = 'two to four names in small letters with "/" between, as "tool/call"';
 
-/** Returns the grant of tokens for a capability. */
+/** Returns the id of the grant for a capability. */
 export function grantOf(name: CapabilityName): string {
   return `a2e:${name}`;
 }
@@ -236,7 +254,7 @@ export function isOperation(text: string): boolean {
   return OPERATION.test(text);
 }
 
-/** Returns the capability of an operation, by its namespace; `undefined` if there is none. */
+/** Returns the capability with the namespace of an operation; `undefined` if there is none. */
 export function capabilityOf(operation: string): CapabilityName | undefined {
   return isOperation(operation) ? BY_NAMESPACE.get(operation.split("/", 1)[0] ?? "") : undefined;
 }

@@ -1,4 +1,5 @@
-// Reads messages from a host. A client trusts them no more than a host trusts its peers.
+// Reads messages from a host. The client does not trust the host: it checks the type of every value and limits the
+// length of strings and lists.
 
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { objectIn } from "../../client/received.js";
@@ -6,9 +7,9 @@ import { objectIn } from "../../client/received.js";
 /** The outcome for one requested capability. */
 export interface AcceptedEntry {
   readonly enabled: boolean;
-  /** If enabled, the plugin's name, type, priority and exclusive; otherwise a code and the reason. */
+  /** If enabled, the plugin's `name`, `type`, `priority` and `exclusive`; otherwise a code and the reason. */
   readonly metadata: JsonObject;
-  /** The host's reason for not enabling it, if given. */
+  /** The reason why the capability is not enabled, if the host gave one. */
   readonly reason?: string;
 }
 
@@ -28,8 +29,8 @@ const MAX_TEXT = 4096;
 /**
  * Reads a `handshake/resp`.
  *
- * @param asked - The id of the request.
- * @param names - The requested capabilities.
+ * @param asked - The id of the `handshake/req`.
+ * @param names - The names of the requested capabilities.
  */
 export function readGreeting(
   message: JsonObject,
@@ -65,7 +66,7 @@ export function readAccepted(
   for (const entry of entries.slice(0, MAX_CAPABILITIES)) {
     if (!isJsonObject(entry)) continue;
     const { capability, enabled, metadata: given } = entry;
-    // Drop other names, since a host could invent any number of them.
+    // Ignore names that were not requested, since a host could invent any number of names.
     if (typeof capability !== "string" || !names.has(capability)) continue;
     const metadata = objectIn(given);
     const reason = textOf(metadata["reason"]);
@@ -75,7 +76,7 @@ export function readAccepted(
   return capabilities;
 }
 
-/** Reads an `error`. */
+/** Reads an `error` message. */
 export function readError(message: JsonObject): SessionError {
   const { code, message: text, detail, retryable, capability_name: capability } = message;
   return new SessionError(textOf(code) ?? "server_error", textOf(text) ?? "the host refuses", {
@@ -102,16 +103,18 @@ function malformed(): Greeting {
   return { ok: false, error: new SessionError("message_invalid", text) };
 }
 
-/** Thrown for a session or a call that a host refuses or ends. */
+/** Thrown if a session or a call is refused, fails, or is ended by the host. */
 export class SessionError extends Error {
   override readonly name = "SessionError";
-  /** A code of the protocol (docs/a2e.md) or of a plugin, or the reason of a refused handshake. */
+  /**
+   * The code from the protocol (docs/a2e.md) or from a plugin; for a refused handshake, the reason, such as `no_caps`.
+   */
   readonly code: string;
   /** True if the same request may succeed later. */
   readonly retryable: boolean;
-  /** Details. If authority refused the message, `denials` has every reason. */
+  /** Details from the host. If the session's tokens do not allow the message, `denials` lists the reasons. */
   readonly detail: JsonObject;
-  /** The capability concerned, or an empty string. */
+  /** The capability concerned; an empty string if there is none. */
   readonly capability: string;
 
   constructor(

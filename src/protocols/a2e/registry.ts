@@ -18,7 +18,7 @@ import {
 } from "./plugin.js";
 import { sdkMembers } from "./sdk/types.js";
 
-/** Metadata of a capability's first plugin, which peers can read. */
+/** Metadata of a capability: the properties of its first plugin. Peers can read the metadata. */
 export interface PluginMetadata {
   readonly name: string;
   readonly type: CapabilityName;
@@ -35,7 +35,7 @@ export interface Handler {
 /** A capability with its plugins. */
 interface Served {
   readonly metadata: PluginMetadata;
-  /** In the order in which they are tried. */
+  /** In order of precedence. */
   readonly plugins: readonly SessionPlugin[];
   readonly handlers: ReadonlyMap<string, readonly Handler[]>;
 }
@@ -85,23 +85,22 @@ export class Registry {
     return this.#served.get(name)?.metadata;
   }
 
-  /** Returns the plugins of a capability. */
   pluginsOf(name: CapabilityName): readonly SessionPlugin[] {
     return this.#served.get(name)?.plugins ?? [];
   }
 
-  /** Returns the operations of a capability, whichever plugin has them. */
+  /** Returns the operations that at least one plugin of a capability has. */
   operationsOf(name: CapabilityName): readonly string[] {
     return [...(this.#served.get(name)?.handlers.keys() ?? [])];
   }
 
-  /** Returns true if every plugin that has an operation declares it as `listing`. */
+  /** Returns whether at least one plugin has an operation, and each of these plugins declares it as `listing`. */
   isListing(capability: CapabilityName, operation: string): boolean {
     const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
     return handlers.length > 0 && handlers.every(({ operation: { listing } }) => listing === true);
   }
 
-  /** Returns the handler of the first plugin that answers an SDK message which is not an operation. */
+  /** Returns the handler for a type of SDK message, from the first plugin that has one. */
   sdkHandler(capability: CapabilityName, type: string): SdkHandler | undefined {
     const all = this.pluginsOf(capability).map(({ sdk = {} }) => sdk);
     return all.find((sdk) => Object.hasOwn(sdk, type))?.[type];
@@ -115,7 +114,7 @@ export class Registry {
 }
 
 /**
- * Returns the operations of plugins, for `createIssuingAgent`.
+ * Returns the operations of plugins, for the option `operations` of `createIssuingAgent`.
  *
  * @throws TypeError naming what is wrong with a plugin.
  */
@@ -126,7 +125,8 @@ export function pluginOperations(plugins: readonly SessionPlugin[]): readonly Op
 }
 
 /**
- * Returns a grant for each capability of the plugins, with all its operations, for `createIssuer`.
+ * Returns one grant for each capability that the plugins serve, for the option `grants` of `createIssuer`. A grant
+ * includes all operations that the plugins have for its capability.
  *
  * @throws TypeError naming what is wrong with a plugin.
  */
@@ -221,7 +221,10 @@ function checkOperation(
   }
 }
 
-/** Orders plugins: exclusive ones first, then by descending priority, then by name. */
+/**
+ * Compares two plugins: exclusive plugins come first, then plugins with a higher priority, then plugins in the order of
+ * their names.
+ */
 function byOrder(a: SessionPlugin, b: SessionPlugin): number {
   const alone = Number(b.exclusive ?? false) - Number(a.exclusive ?? false);
   if (alone !== 0) return alone;
@@ -239,7 +242,7 @@ function metadataOf({
   return { name, type, priority, exclusive };
 }
 
-/** Returns the handlers by operation. If a plugin is exclusive, no other handles its operations. */
+/** Returns the handlers by operation. An operation of an exclusive plugin has no other handler. */
 async function handlersOf(
   own: readonly SessionPlugin[],
   all: readonly SessionPlugin[],

@@ -13,35 +13,41 @@ import {
 } from "./messages.js";
 import { type CapabilityName, namingOf } from "./plugin.js";
 
-/** One call of an operation: what is judged, and what a plugin gets. */
+/** One call of an operation. `judged` is checked against the tokens; the plugin gets the other properties. */
 export interface Step {
   readonly operation: string;
   readonly name?: string;
   readonly server?: string;
   readonly arguments: JsonObject;
-  /** The arguments for checking constraints, including the called name and server. */
+  /** The values for checking the tokens' constraints: the arguments, the called name and the server. */
   readonly judged: JsonObject;
 }
 
-/** Judges and runs a step. @throws PluginError if it is refused or fails; the code may be one of the protocol's own. */
+/**
+ * Judges and runs a step.
+ *
+ * @throws PluginError if the step is refused or fails. Its code is one of the plugin's or one of the protocol's.
+ */
 export type Ask = (step: Step) => Promise<Json>;
 
 /** A request to a capability, with one or more steps. Each step is judged separately; the request is answered once. */
 export interface Request {
   readonly id: string;
-  /** The message's type without `/req`, which the answer repeats. */
+  /** The type of the message without `/req`. The answer has the same type with `/resp`. */
   readonly type: string;
   readonly streaming: boolean;
   /** Time limit for the answer, in milliseconds. */
   readonly timeout?: number;
   readonly correlationId?: string;
-  /** Runs the steps. @returns The answer's own properties. */
+  /** Runs the steps. @returns The properties of the answer, without those that every answer has. */
   answer(ask: Ask): Promise<JsonObject>;
-  /** Returns the type and own properties of a message with a part of the answer. */
+  /**
+   * Returns a message with a part of the answer: its type and its own properties, without those that every message has.
+   */
   part(chunk: Json): JsonObject;
 }
 
-/** Common options of every request. */
+/** Options that every request has. */
 export interface Terms {
   readonly id: string;
   readonly streaming: boolean;
@@ -50,18 +56,18 @@ export interface Terms {
   readonly correlationId?: string;
 }
 
-/** The parts that a step is made from. */
+/** The called name, the server and the arguments of a step. */
 export interface StepParts {
   readonly name?: string | undefined;
   readonly server?: string | undefined;
   readonly arguments: JsonObject;
 }
 
-/** The properties of {@link Terms}. */
+/** Properties that every request may have, in addition to {@link ENVELOPE}. */
 export const TERMS: readonly string[] = ["session_id", "correlation_id", "streaming", "timeout"];
 const CALL = [...ENVELOPE, ...TERMS, "arguments", "tool_name", "name", "server"];
 
-/** Reads a capability's message, whose session id has been checked. */
+/** Reads a request to a capability, in the dialect `own`. The session id has already been checked. */
 export function readRequest(
   message: JsonObject,
   operation: string,
@@ -75,7 +81,7 @@ export function readRequest(
   if (!isJsonObject(given)) return wrong('"arguments" must be an object');
   const { called } = namingOf(capability);
   const other = called === "name" ? "tool_name" : "name";
-  // If both spellings were allowed, a token could limit one while a plugin reads the other.
+  // If both spellings were allowed, a token could limit one property while a plugin reads the other.
   if (message[other] !== undefined) {
     return wrong(`messages of ${capability} say "${called}", and not "${other}"`);
   }
@@ -122,7 +128,7 @@ export function readTerms(message: JsonObject): Read<Terms> {
   };
 }
 
-/** Makes a step. Refuses a message if the judged call could differ from the executed one. */
+/** Makes a step. Refuses a message if the call that is judged could differ from the call that the plugin runs. */
 export function stepOf(
   operation: string,
   capability: CapabilityName,
@@ -146,7 +152,8 @@ export function stepOf(
     }
     const argument = Object.hasOwn(given, member) ? given[member] : undefined;
     if (argument === undefined) continue;
-    // Tools of MCP servers may have arguments with any name. These are judged separately from the tool's name.
+    // A tool of an MCP server can have an argument called `tool_name` or `server`. Such an argument is judged under the
+    // name `arguments.tool_name` or `arguments.server`.
     if (!hasServer || own[member] === undefined) {
       return wrong(`"${member}" is a member of the message itself; "arguments" cannot have one`);
     }
@@ -165,8 +172,8 @@ export function stepOf(
 }
 
 /**
- * Returns the limits on the properties of a message's `arguments`, by their names there. Leaves out those on the
- * message's own properties; see {@link stepOf}.
+ * Returns the limits on the properties of a message's `arguments`, by their names in `arguments`. Leaves out limits on
+ * properties of the message itself, such as `tool_name`; see {@link stepOf}.
  */
 export function ofArguments(
   { limited, closed }: OperationAuthority,

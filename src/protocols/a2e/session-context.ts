@@ -9,7 +9,7 @@ export interface SessionContext {
   readonly agent: IssuingAgent;
   readonly registry: Registry;
   readonly slots: SessionSlots;
-  /** The party for which peers without tokens act. */
+  /** The party for which peers without tokens act; `undefined` if tokens are required. */
   readonly ambient: Caller | undefined;
   readonly omitUnavailable: boolean;
   readonly limits: SessionLimits;

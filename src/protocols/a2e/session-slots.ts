@@ -9,13 +9,13 @@ export interface Guest {
 }
 
 /**
- * A host's slots. Peers in their handshake have separate slots; if these are full, a silent peer is
- * disconnected for a new one.
+ * The slots of a host for sessions, and further slots for peers whose handshake is not complete. If all handshake slots
+ * are taken, a new peer replaces a silent peer.
  */
 export class SessionSlots {
   readonly #limits: Pick<SessionLimits, "sessions" | "handshakes" | "perPrincipal">;
   readonly #greeting = new Set<Guest>();
-  /** By session, the principals whose limit it counts against. */
+  /** The principals of each session. The session counts towards the limit of each of these principals. */
   readonly #sessions = new Map<Guest, readonly string[]>();
   readonly #byPrincipal = new Map<string, number>();
 
@@ -23,7 +23,7 @@ export class SessionSlots {
     this.#limits = limits;
   }
 
-  /** Makes room for one more peer. @returns The reason if there is no room. */
+  /** Makes sure that a handshake slot is free. @returns The reason if no slot can be freed. */
   makeRoom(): string | undefined {
     const { sessions, handshakes } = this.#limits;
     if (this.#sessions.size >= sessions) return `${sessions} sessions are open, the maximum`;
@@ -46,7 +46,7 @@ export class SessionSlots {
   /**
    * Moves a peer from a handshake slot to a session slot.
    *
-   * @param principals - The principals of its tokens, without duplicates.
+   * @param principals - The principals of the peer's tokens, without duplicates.
    * @returns The reason if no slot is free.
    */
   open(guest: Guest, principals: readonly string[]): string | undefined {

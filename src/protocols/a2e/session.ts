@@ -18,7 +18,7 @@ import { OpenSession } from "./open-session.js";
 import type { SessionContext } from "./session-context.js";
 import type { Guest } from "./session-slots.js";
 
-/** The connection of one peer to a host, from its first byte to its last. */
+/** One peer's connection to a host, from the first byte to the last. */
 export class HostSession implements Guest {
   readonly #context: SessionContext;
   readonly #connection: Connection;
@@ -29,13 +29,13 @@ export class HostSession implements Guest {
   #open: OpenSession | undefined;
   /** The dialect of the handshake. */
   #dialect: Dialect = "own";
-  /** The id of a handshake that has not been answered; otherwise empty. */
+  /** The id of the handshake while it is unanswered; otherwise an empty string. */
   #greeting = "";
   #faults = 0;
   #deadlineOff: () => void;
   #ending: Promise<void> | undefined;
 
-  /** @param presenter - Identifies the peer; `undefined` refuses the handshake. */
+  /** @param presenter - Identifies the peer. If it returns `undefined`, the host refuses the handshake. */
   constructor(
     stream: Duplex,
     context: SessionContext,
@@ -70,31 +70,30 @@ export class HostSession implements Guest {
       this.#context.onFailure(error, "session");
       this.#connection.cut();
     }
-    // If the peer has only closed its sending end, it waits for its answers.
+    // A peer that has only closed its sending end still waits for its answers.
     if (!this.#connection.isOver) await this.#drained();
     await this.end();
   }
 
-  /** Accepts no more calls, waits for running ones, then ends the session. */
+  /** Accepts no more calls, waits for running calls, and then ends the session. */
   async drain(): Promise<void> {
     await this.#drained();
     await this.end(fault("session_ended", "the host is shutting down"));
   }
 
-  /** Ends the session: answers running calls, sends the reason, and closes the stream. */
+  /** Ends the session: aborts running calls and answers them, sends the reason, and closes the stream. */
   end(of?: SessionFault): Promise<void> {
     this.#ending ??= this.#end(of);
     return this.#ending;
   }
 
-  /** Checks that the tokens are still valid, and ends capabilities and calls without a valid one. */
+  /** Checks that the tokens are still valid. Ends capabilities and calls that have no valid token left. */
   look(): Promise<void> {
     return this.#open?.look() ?? Promise.resolve();
   }
 
   /**
-   * Resolves once none of the session's calls is running. A plugin that ignores an abort may run longer than
-   * the session.
+   * Resolves when no call of the session is running. A plugin that ignores an abort may run longer than the session.
    */
   settled(): Promise<void> {
     return this.#open?.settled() ?? Promise.resolve();
@@ -118,7 +117,7 @@ export class HostSession implements Guest {
   #take(message: JsonObject): void {
     if (this.#state === "over") return;
     const { type } = message;
-    // Never answer an error with an error: two ends could go on doing so forever.
+    // Never answer an error or a pong with an error: two ends could go on exchanging errors forever.
     if (type === "error" || type === "pong") this.#count();
     else this.#answer(idOf(message), this.#taken(type, message));
   }

@@ -14,17 +14,17 @@ export type SessionAddress =
 
 /** A listening server. */
 export interface Listening {
-  /** `127.0.0.1:4711`, or the path of the socket. */
+  /** Such as `127.0.0.1:4711`; for a Unix socket, its path. */
   readonly address: string;
-  /** Accepts no more connections; existing ones stay open. */
+  /** Accepts no more connections. Existing connections stay open. */
   close(): Promise<void>;
 }
 
 /**
- * Starts listening. A Unix socket is accessible to this user only, from the beginning, and replaces the socket
- * of a dead process.
+ * Starts listening. A Unix socket is accessible only to this user from its creation on, and replaces the socket of a
+ * process that no longer runs.
  *
- * @throws Error if the address is in use, or the path is something other than a socket.
+ * @throws Error if the address is in use, or if the file at the path is not a socket.
  */
 export async function listenAt(
   address: SessionAddress,
@@ -36,7 +36,8 @@ export async function listenAt(
   const listening = await ("path" in address
     ? listenInFiles(server, address.path)
     : listenAtPort(server, address));
-  // For example if no file descriptors are left; later connections may still be accepted.
+  // Such an error need not be permanent: if no file descriptors are left, for example, later connections may still be
+  // accepted.
   server.on("error", (error) => onFailure(error, "listening"));
   return listening;
 }
@@ -55,7 +56,7 @@ async function listenAtPort(
   };
 }
 
-/** Connects to a host. @throws Error if nothing listens there. */
+/** Connects to a host. @throws Error if nothing listens at the address. */
 export async function connectTo(address: SessionAddress, signal?: AbortSignal): Promise<Socket> {
   signal?.throwIfAborted();
   const socket =
@@ -84,7 +85,7 @@ export async function connectTo(address: SessionAddress, signal?: AbortSignal): 
 
 async function listenInFiles(server: Server, path: string): Promise<Listening> {
   await assertFree(path);
-  // Create it where only this user has access, and move it once its permissions are set.
+  // Create the socket in a folder that only this user can access, and move it once its permissions are set.
   const folder = await mkdtemp(join(dirname(path), ".a2e-"));
   const made = join(folder, "s");
   try {
@@ -102,16 +103,16 @@ async function listenInFiles(server: Server, path: string): Promise<Listening> {
     server.close();
     try {
       const { ino, dev } = await lstat(path);
-      // Another host may have replaced it; then leave it.
+      // If another host has replaced the socket, leave the new one in place.
       if (ino === own.ino && dev === own.dev) await unlink(path);
     } catch {
-      // It is gone already.
+      // The socket is already gone.
     }
   };
   return { address: path, close };
 }
 
-/** @throws Error unless the path is free, or has the socket of a dead process. */
+/** @throws Error unless nothing is at the path, or the socket of a process that no longer runs. */
 async function assertFree(path: string): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
@@ -121,7 +122,7 @@ async function assertFree(path: string): Promise<void> {
   if (!found.isSocket()) throw new Error(`${path}: there is a file there that is no socket`);
   const socket = await connectTo({ path }).catch((error: unknown) => {
     const code = codeOf(error);
-    // Any other error may come from a live process, for example one that is too busy to accept.
+    // Any other error may come from a running process, for example one that is too busy to accept connections.
     if (code === "ECONNREFUSED" || code === "ENOENT") return undefined;
     throw new Error(`${path}: another process may listen there: ${code}`, { cause: error });
   });

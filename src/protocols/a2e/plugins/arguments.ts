@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import { writtenDenials } from "../errors.js";
 import { PluginError } from "../plugin.js";
 
-/** @throws PluginError `arguments_invalid`, with each violation in `detail.denials`. */
+/** @throws PluginError `arguments_invalid` if the arguments fail the check; `detail.denials` lists the violations. */
 export function assertArguments(check: ArgumentCheck | undefined, given: JsonObject): void {
   const [first, ...others] = check?.(given) ?? [];
   if (first === undefined) return;
@@ -12,21 +12,29 @@ export function assertArguments(check: ArgumentCheck | undefined, given: JsonObj
   throw new PluginError("arguments_invalid", `${first.message}${more}`, { detail: { denials } });
 }
 
-/** Reads an argument that must be a string. @throws PluginError `arguments_invalid` if it is not. */
+/**
+ * Reads a required string argument.
+ *
+ * @throws PluginError `arguments_invalid` if the argument is absent or not a string.
+ */
 export function textArgument(given: JsonObject, name: string): string {
   const text = optionalText(given, name);
   if (text !== undefined) return text;
   throw new PluginError("arguments_invalid", `argument ${name} is missing`);
 }
 
-/** Reads an optional string argument. @throws PluginError `arguments_invalid` */
+/** Reads an optional string argument. @throws PluginError `arguments_invalid` if the argument is not a string. */
 export function optionalText(given: JsonObject, name: string): string | undefined {
   const value = memberOf(given, name);
   if (value === undefined || typeof value === "string") return value;
   throw new PluginError("arguments_invalid", `argument ${name} must be a text`);
 }
 
-/** Reads an optional integer within bounds. @throws PluginError `arguments_invalid` */
+/**
+ * Reads an optional integer argument.
+ *
+ * @throws PluginError `arguments_invalid` if the argument is not an integer within the bounds.
+ */
 export function optionalWhole(
   given: JsonObject,
   name: string,
@@ -40,7 +48,7 @@ export function optionalWhole(
   throw new PluginError("arguments_invalid", message);
 }
 
-/** Returns an own property, whatever its name. */
+/** Returns the value of an own property. Ignores inherited properties, such as `constructor`. */
 export function memberOf(given: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }

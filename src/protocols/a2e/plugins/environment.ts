@@ -2,13 +2,17 @@ import { texts } from "../../../issuer/grant.js";
 
 /** The environment of a program that a plugin starts. */
 export interface Environment {
-  /** Variables with their values. */
+  /** Values of variables, by name. */
   readonly env?: { readonly [name: string]: string } | undefined;
   /** Names of variables to inherit from this process. */
   readonly inherit?: readonly string[] | undefined;
 }
 
-/** Returns a program's environment: only the named variables. @throws TypeError naming the option that is wrong. */
+/**
+ * Returns a program's environment: the variables of `env` and `inherit`, and no others.
+ *
+ * @throws TypeError naming the option that is wrong.
+ */
 export function environmentOf(
   { env = {}, inherit = [] }: Environment,
   where: string,
@@ -24,7 +28,9 @@ export function environmentOf(
   return { ...Object.fromEntries(own), ...env };
 }
 
-/** Splits output into lines of at most `most` characters. */
+/**
+ * Returns a function that splits output into lines, shortens each line to `most` characters, and passes it to `take`.
+ */
 export function linesTo(most: number, take: (line: string) => void): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder();
   let held = "";

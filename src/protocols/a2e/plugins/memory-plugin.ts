@@ -14,7 +14,7 @@ export interface MemoryPluginOptions extends PluginOrder {
 
 const PAGE = 100;
 const MAX_PAGE = 1000;
-/** Most bytes of a page's entries as JSON, so that the page fits into a line. */
+/** Maximum size of a page's entries as JSON, in bytes, so that the page fits into a line. */
 const PAGE_BYTES = 128 * 1024;
 const TEXT = { type: "string" };
 
@@ -24,12 +24,13 @@ const TEXT = { type: "string" };
  * - `memory/set {key, value}` answers `{key, bytes, updated, made}`.
  * - `memory/get {key}` answers `{key, found: true, value, bytes, updated}`, or `{key, found: false}`.
  * - `memory/delete {key}` answers `{key, deleted}`.
- * - `memory/list {prefix?, after?, limit?}` answers `{entries: [{key, bytes, updated}], next?}`. A page has
- *   `limit` entries, 100 unless given; at most 1,000 entries and 128 KiB. `next` is the value for `after` to
- *   get the next page.
+ * - `memory/list {prefix?, after?, limit?}` answers `{entries: [{key, bytes, updated}], next?}`. A page has at most
+ *   `limit` entries (100 unless given, at most 1,000) and at most 128 KiB. To get the next page, pass `next` as
+ *   `after`.
  *
- * Peers with A2E's SDK send `memory/init`, `store`, `retrieve` and `forget`, which become calls of these
- * operations. An entry's key in the store is then `NAMESPACE/TIER/KEY`, with the SDK's key as canonical JSON.
+ * Peers with A2E's SDK send `memory/init`, `memory/store`, `memory/retrieve` and `memory/forget`. The plugin answers
+ * them by calling these operations. In the store, the key of an entry from the SDK is `NAMESPACE/TIER/KEY`, where KEY
+ * is the SDK's key as canonical JSON.
  *
  * Codes of refusals: `key_invalid`, `value_too_large` and `quota_exceeded`.
  *
@@ -105,7 +106,7 @@ async function list(
   return { entries: page, ...next };
 }
 
-/** Returns the entries that fit on a page, at least one. */
+/** Returns the first entries that fit on a page, but at least one. */
 function fitting(entries: readonly Json[]): readonly Json[] {
   let bytes = 0;
   const end = entries.findIndex((entry, at) => {
@@ -119,7 +120,10 @@ function written({ key, bytes, updated }: MemoryEntry): { readonly [name: string
   return { key, bytes, updated: new Date(updated).toISOString() };
 }
 
-/** Reports to the caller which limit of the memory was reached. Database errors are not shown to callers. */
+/**
+ * Converts a {@link MemoryError} to an error that the peer sees: it says which limit was reached. The peer does not see
+ * other errors.
+ */
 async function refusing(action: () => Promise<Json>): Promise<Json> {
   try {
     return await action();

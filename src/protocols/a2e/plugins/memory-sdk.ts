@@ -1,5 +1,5 @@
-// The memory messages of A2E's SDK, as calls of memory/get, memory/set, memory/delete and memory/list. An
-// entry's key in the store is NAMESPACE/TIER/KEY, with the SDK's key as canonical JSON:
+// Converts the memory messages of A2E's SDK to calls of memory/get, memory/set, memory/delete and memory/list. In the
+// store, an entry's key is NAMESPACE/TIER/KEY, where KEY is the SDK's key as canonical JSON, for example
 // default/episodic/{"name":"tea"}.
 
 import {
@@ -12,12 +12,12 @@ import {
 import { isPluginError, PluginError, type SdkMessage, type SessionPlugin } from "../plugin.js";
 import { memberOf, optionalText, optionalWhole, textArgument } from "./arguments.js";
 
-/** Most entries in one message, since each is a call that is judged and recorded. */
+/** Maximum number of entries in one message. Each entry is a separate call, which is judged and recorded. */
 const MOST = 100;
 const USUAL_LIMIT = 10;
 const TIERS = ["episodic", "semantic"];
 const NAMESPACE = /^[A-Za-z0-9_.-]{1,64}$/;
-/** The name of a memory: a namespace, followed by the canonical JSON of its scope unless that is empty. */
+/** Matches a `memory_id`: a namespace, followed by the canonical JSON of the scope unless the scope is empty. */
 const MEMORY = /^([A-Za-z0-9_.-]{1,64})(\{.+\})?$/s;
 const ENTRY = [
   "key",
@@ -31,7 +31,7 @@ const ENTRY = [
   "updated_at",
 ];
 
-/** Answers to the SDK's messages about memories. */
+/** Handlers for the SDK's messages about memories. */
 export const MEMORY_SDK: NonNullable<SessionPlugin["sdk"]> = {
   "memory/init": async ({ members }) => init(members),
   "memory/store": store,
@@ -67,7 +67,7 @@ async function store({ members, call }: SdkMessage): Promise<JsonObject> {
     }
   }
   const [first] = failures;
-  // Nothing was stored: then the error is the whole answer, since otherwise the SDK's client does not show it.
+  // If nothing was stored, throw the first error: the SDK's client does not show the errors in an answer.
   if (first !== undefined && stored.length === 0) throw first.error;
   return { stored, errors: failures.map(({ text }) => text) };
 }
@@ -115,10 +115,11 @@ interface Found {
 }
 
 /**
- * Yields the entries that a message names by key, or else all entries of its tiers with any of its tags.
+ * Yields the entries in the tiers of a message. If the message has `keys`, only entries with one of these keys are
+ * yielded; if it has `tags`, only entries with one of these tags.
  *
- * @param usual - The tier if the message has none; empty for all tiers.
- * @throws PluginError `too_many_entries` if more than 100 would have to be read.
+ * @param usual - The tier to search if the message names none; an empty string for all tiers.
+ * @throws PluginError `too_many_entries` if more than 100 entries would have to be read.
  */
 async function* entriesOf(message: SdkMessage, usual: string): AsyncGenerator<Found, void, void> {
   const { members, call } = message;
@@ -139,20 +140,24 @@ async function* entriesOf(message: SdkMessage, usual: string): AsyncGenerator<Fo
   }
 }
 
-/** Returns the tiers of a message, and the prefix of their keys. @param usual - As in {@link entriesOf}. */
+/**
+ * Returns the tiers that a message concerns, each with the beginning of its keys in the store.
+ *
+ * @param usual - The same as for {@link entriesOf}.
+ */
 function tiersOf(
   { members }: SdkMessage,
   usual: string,
 ): readonly { readonly tier: string; readonly prefix: string }[] {
   const memory = memoryOf(members);
   const asked = optionalText(members, "tier") ?? usual;
-  // Entries of the tier "working" are not stored.
+  // The tier "working" is valid, but its entries are not stored.
   if (![...TIERS, "working", ""].includes(asked)) throw invalid(`there is no tier "${asked}"`);
   const tiers = TIERS.filter((tier) => asked === "" || tier === asked);
   return tiers.map((tier) => ({ tier, prefix: `${memory}/${tier}/` }));
 }
 
-/** Yields the keys that a message names, or else all existing ones. */
+/** Yields keys in the store: those that the message names, or all keys with the prefix if the message names none. */
 async function* keysOf(
   { members, call }: SdkMessage,
   prefix: string,
@@ -176,7 +181,10 @@ async function* keysOf(
   } while (after !== undefined);
 }
 
-/** Parses a stored entry. Its key and tier are part of the store's key. */
+/**
+ * Reads an entry of `memory/store`. The key and the tier become the key in the store; the other properties become the
+ * value.
+ */
 function entryFrom(entry: Json): {
   readonly key: JsonObject;
   readonly tier: string;
@@ -199,7 +207,10 @@ function entryFrom(entry: Json): {
   return { key, tier, value };
 }
 
-/** Returns the property of a value that the SDK's client could not read; it would drop the whole answer. */
+/**
+ * Describes the first property of a value that the SDK's client could not read, if there is one. The client would drop
+ * the whole answer.
+ */
 function faultOf(value: JsonObject): string | undefined {
   const { content, tags, source } = value;
   if (content === undefined) return "content is missing";
@@ -211,7 +222,10 @@ function faultOf(value: JsonObject): string | undefined {
   return wrong === undefined ? undefined : `${wrong} must be a number`;
 }
 
-/** Converts an entry for the SDK's client; `undefined` if it is missing, or has another kind of key. */
+/**
+ * Converts the answer of `memory/get` to an entry for the SDK's client. Returns `undefined` if the entry does not
+ * exist, or if its key is not the JSON of an object.
+ */
 function entryOf(answer: Json, tier: string, text: string): JsonObject | undefined {
   if (!isJsonObject(answer) || answer["found"] !== true) return undefined;
   const { value = null, updated } = answer;
@@ -242,7 +256,7 @@ function keyOf(memory: string, tier: string, key: JsonObject): string {
   return `${memory}/${tier}/${canonicalJson(key)}`;
 }
 
-/** Returns the prefix of the keys in a message's memory. */
+/** Returns the `memory_id` of a message after checking it. The keys of this memory in the store begin with the id. */
 function memoryOf(members: JsonObject): string {
   const id = textArgument(members, "memory_id");
   const [, , scope] = MEMORY.exec(id) ?? [];

@@ -4,19 +4,19 @@
 import type { JsonObject } from "../../../bytes/json.js";
 import type { SessionPlugin } from "../plugin.js";
 
-/** The rank of a plugin among others for its capability. */
+/** The name and the rank of a plugin among the plugins of its capability. */
 export interface PluginOrder {
-  /** The name in the capability's metadata, which peers can read; the capability's name unless given. */
+  /** The plugin's name, which peers can read in the capability's metadata; the capability's name unless given. */
   readonly name?: string | undefined;
-  /** The plugin with the highest priority serves; 0 unless given. */
+  /** If several plugins handle a message, the plugin with the highest priority serves it; 0 unless given. */
   readonly priority?: number | undefined;
-  /** True if no other plugin may serve its operations; false unless given. */
+  /** True to exclude all other plugins from this plugin's operations; false unless given. */
   readonly exclusive?: boolean | undefined;
 }
 
 export const ORDER_MEMBERS = ["name", "priority", "exclusive"] as const;
 
-/** Returns the properties that determine a plugin's rank. */
+/** Returns a plugin's name, type and rank, with defaults for absent options. */
 export function orderOf(
   type: SessionPlugin["type"],
   { name = type, priority = 0, exclusive = false }: PluginOrder,
@@ -24,7 +24,7 @@ export function orderOf(
   return { name, type, priority, exclusive };
 }
 
-/** Returns the schema of an object with only these properties. */
+/** Returns the JSON Schema of an object that has only these properties. */
 export function objectSchema(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: "object", properties, required, additionalProperties: false };
 }

@@ -14,11 +14,11 @@ import {
 
 /** A function that peers of a session can call. */
 export interface SessionTool {
-  /** The `tool_name` of its calls: 1 to 64 letters, digits, `_`, `.` or `-`. */
+  /** The `tool_name` in calls of the tool: 1 to 64 letters, digits, `_`, `.` or `-`. */
   readonly name: string;
-  /** A description for those who choose a tool. */
+  /** A description that helps users and models to choose a tool. */
   readonly description: string;
-  /** JSON Schema (2020-12) of its arguments, an object. */
+  /** JSON Schema (2020-12) of the arguments, with `"type": "object"`. */
   readonly input: JsonObject;
   /**
    * Runs the tool with arguments that satisfy the schema. The peer gets the result, or the code and message of
@@ -33,9 +33,10 @@ export interface ToolsPluginOptions extends PluginOrder {
 }
 
 /**
- * Makes a plugin for the capability `tools`: functions of this process. `tool/list` answers `{tools: [{name,
- * description, input}]}`, those that the session's tokens may call, with schemas of the arguments that they allow.
- * `tool/call` runs the tool named in `tool_name`, with arguments that satisfy its schema, and answers with its result.
+ * Creates a plugin for the capability `tools`: functions of this process. `tool/list` answers `{tools: [{name,
+ * description, input}]}`. It lists only tools that the session's tokens allow, and `input` accepts only arguments that
+ * the tokens allow. `tool/call` runs the tool named in `tool_name` and answers with the tool's result; the arguments
+ * must satisfy the tool's schema.
  *
  * @throws TypeError naming the value that is wrong, such as `tools[1].input`.
  * @throws Error if `ajv` is not installed.

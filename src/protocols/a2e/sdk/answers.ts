@@ -2,12 +2,12 @@ import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../byte
 import { ENVELOPE } from "../messages.js";
 import { hasSdkResult } from "./types.js";
 
-/** Properties of every answer, which a result must not have at its top level. */
+/** Properties that every answer has. Properties of a result that have these names are left out of the answer. */
 export const TAKEN: readonly string[] = [...ENVELOPE, "version", "req_id", "correlation_id"];
 
 /**
- * Formats an answer for the SDK's client. The result of a tool or a skill is in `data`; the properties of any
- * other result are at the top level.
+ * Formats an answer for the SDK's client. The result of a tool or a skill is in `data`. The properties of any other
+ * result are properties of the answer itself.
  *
  * @param milliseconds - The duration of the call.
  */
@@ -34,13 +34,16 @@ export function sdkPart(operation: string, chunk: Json): JsonObject {
 
 /** Filters for a list of tools. */
 export interface ToolFilter {
-  /** A part of the name, the description or a tag, ignoring case; empty for all tools. */
+  /** A string that the name, the description or a tag must contain, ignoring case; empty for all tools. */
   readonly query: string;
   /** Tags that a tool must have, ignoring case. */
   readonly tags: readonly string[];
 }
 
-/** Formats the result of `tool/list` for the SDK's client, as {@link sdkAnswer} does for others. */
+/**
+ * Formats the result of `tool/list` for the SDK's client, after filtering it. {@link sdkAnswer} formats all other
+ * results.
+ */
 export function sdkTools(result: Json, { query, tags }: ToolFilter): JsonObject {
   const listed = isJsonObject(result) ? (result["tools"] ?? []) : result;
   const tools = (Array.isArray(listed) ? listed : []).flatMap(toolOf);
@@ -58,7 +61,7 @@ function tagsOf({ tags }: JsonObject): readonly string[] {
   return isTexts(tags) ? tags : [];
 }
 
-/** Formats a listed tool for the SDK's client; empty if it has no name. */
+/** Formats a listed tool for the SDK's client. Returns an empty array if the tool has no name. */
 function toolOf(listed: Json): readonly JsonObject[] {
   const tool: JsonObject =
     typeof listed === "string" ? { name: listed } : isJsonObject(listed) ? listed : {};
@@ -95,7 +98,7 @@ function parameterOf(name: string, schema: Json): JsonObject {
     name,
     type: typeof first === "string" ? first : "any",
     description: typeof description === "string" ? description : "",
-    // The SDK reads no other values, and because of one would drop the whole list.
+    // The SDK's client reads only an `enum` of strings. For any other `enum`, it would drop the whole list of tools.
     ...(isTexts(values) ? { enum: values } : {}),
     ...(nested.length === 0
       ? {}

@@ -4,7 +4,6 @@ import { SessionError } from "../received.js";
 import { TAKEN } from "./answers.js";
 import { hasSdkResult, sdkMembers } from "./types.js";
 
-/** A call as its caller gave it. */
 interface SdkCall {
   readonly name: string | undefined;
   readonly server: string | undefined;
@@ -12,11 +11,11 @@ interface SdkCall {
 }
 
 /**
- * Builds a request for a host with the SDK's dialect. Requests for tools and skills have `arguments`; in all
- * other types, the arguments are the properties.
+ * Builds a request for a host with the SDK's dialect. Requests that call tools or skills have `arguments`. In all other
+ * requests, the arguments are properties of the message itself.
  *
- * @param called - The property with the name of what is called.
- * @returns `undefined` if the SDK has no such message.
+ * @param called - The property that names the called tool or skill.
+ * @returns The request's own properties; `undefined` if the SDK has no such message.
  * @throws TypeError for an argument that the SDK's host would ignore.
  */
 export function sdkRequest(
@@ -42,14 +41,14 @@ export function sdkRequest(
   return given;
 }
 
-/** Returns whether `timeout` is the time limit of a call rather than an argument. */
+/** Returns whether the property `timeout` of a request is the time limit of the call, and not an argument. */
 export function hasTimeout(operation: string): boolean {
   return sdkMembers(operation)?.includes("timeout") !== true;
 }
 
 /**
- * Returns the result in an answer of the SDK's host: that of a tool or a skill, or the properties of any other
- * answer.
+ * Returns the outcome in an answer of the SDK's host. For tools and skills, the outcome is in `data`; for all other
+ * operations, it is the answer's own properties.
  */
 export function sdkOutcome(
   operation: string,

@@ -24,19 +24,19 @@ import { hasSdkResult, sdkMembers } from "./types.js";
 export interface SdkContext {
   readonly operation: string;
   readonly capability: CapabilityName;
-  /** The plugin's handler for the message, if it is not an operation. */
+  /** The plugin's handler for the message; `undefined` if the message is an operation. */
   readonly handler: SdkHandler | undefined;
   readonly session: SessionScope;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** Reads a capability's message in the SDK's form, in which every property is present and many are empty. */
+/** Reads a request in the SDK's dialect. The SDK writes every property of a message, even if its value is empty. */
 export function readSdkRequest(message: JsonObject, context: SdkContext): Read<Request> {
   const { operation, capability } = context;
   const { version: _, ...given } = message;
   const known = sdkMembers(operation);
-  // It is one of proviso's own messages, such as memory/get.
+  // A message that the SDK does not know is one of proviso's own, such as memory/get.
   if (known === undefined) return readRequest(withoutEmpty(given, TERMS), operation, capability);
   const misspelt = unknownMember(given, [...ENVELOPE, ...TERMS, ...known]);
   if (misspelt !== undefined) return misspelt;
@@ -71,7 +71,10 @@ function answerOf(members: JsonObject, context: SdkContext): Read<Request["answe
   return { ok: true, value: answer };
 }
 
-/** Returns the call for a message. All its own properties become arguments, which are judged. */
+/**
+ * Converts a message to a step. All properties of the message's type become arguments and are judged, except the called
+ * name, which the step has separately.
+ */
 function stepFrom(members: JsonObject, operation: string, capability: CapabilityName): Read<Step> {
   if (!hasSdkResult(operation)) return stepOf(operation, capability, { arguments: members });
   const { called } = namingOf(capability);
@@ -87,7 +90,10 @@ function stepFrom(members: JsonObject, operation: string, capability: Capability
   return stepOf(operation, capability, { name, arguments: { ...given, ...others } });
 }
 
-/** Answers a filtered list. The plugin lists all tools, and the filters are judged as arguments. */
+/**
+ * Reads a `tool/list` with filters. The plugin lists all tools, and the answer is filtered afterwards. The filters are
+ * judged as arguments.
+ */
 function toolList(members: JsonObject, capability: CapabilityName): Read<Request["answer"]> {
   const { filter_kind: kind, filter_tags: tags = [], query = "" } = members;
   const { include_deferred: deferred = false } = members;
@@ -103,8 +109,10 @@ function toolList(members: JsonObject, capability: CapabilityName): Read<Request
 }
 
 /**
- * Makes a call for a plugin that answers an SDK message. @throws PluginError, or TypeError for an operation of
- * another capability
+ * Makes a step for a call by the handler of an SDK message.
+ *
+ * @throws PluginError if the arguments are invalid.
+ * @throws TypeError if the operation belongs to another capability.
  */
 function stepFor(
   operation: string,

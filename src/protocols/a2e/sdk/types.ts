@@ -1,7 +1,7 @@
-// The dialect of A2E's published SDK. Its messages are converted to calls of operations. Each call is judged
-// like one in proviso's own dialect, so the dialect allows nothing more.
+// The dialect of A2E's published SDK. Its messages are converted to calls of operations. Each call is judged like a
+// call in proviso's own dialect, so a peer with the SDK can do nothing more than other peers.
 
-/** The properties of the SDK's requests in addition to those of every message; by type without `/req`. */
+/** The properties of the SDK's requests, without those that every message has; by message type without `/req`. */
 export const SDK_TYPES: { readonly [operation: string]: readonly string[] } = {
   "tool/list": ["filter_kind", "filter_tags", "query", "include_deferred"],
   "tool/call": ["tool_name", "arguments"],
@@ -44,7 +44,10 @@ export const SDK_TYPES: { readonly [operation: string]: readonly string[] } = {
   "mcp/prompt/get": ["name", "arguments", "server_id"],
 };
 
-/** Types whose arguments are in `arguments`; for all others, the properties are the arguments. */
+/**
+ * Types whose arguments are in the property `arguments`. In all other types, the arguments are properties of the
+ * message itself.
+ */
 const WITH_ARGUMENTS: readonly string[] = ["tool/call", "skill/call"];
 
 /** Returns the properties of an SDK request; `undefined` if the SDK has no such type. */
@@ -52,7 +55,9 @@ export function sdkMembers(operation: string): readonly string[] | undefined {
   return Object.hasOwn(SDK_TYPES, operation) ? SDK_TYPES[operation] : undefined;
 }
 
-/** Returns whether requests of an SDK type have `arguments`, and answers their own result property. */
+/**
+ * Returns whether the requests of an SDK type have the property `arguments`, and the answers have the result in `data`.
+ */
 export function hasSdkResult(operation: string): boolean {
   return WITH_ARGUMENTS.includes(operation);
 }

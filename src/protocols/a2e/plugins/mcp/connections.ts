@@ -10,15 +10,15 @@ interface Held {
 }
 
 /**
- * Running servers, one for each name and principal. A server is stopped when the last session that has used it
- * ends.
+ * The running servers, one for each server name and principal. A server is stopped when the last session that has used
+ * it ends.
  */
 export class McpConnections {
   readonly #limits: ConnectionLimits;
   readonly #most: number;
   /** Servers by principal and name, including those that are being stopped. */
   readonly #held = new Map<string, Held>();
-  /** The sessions that have used a server, with the same keys. */
+  /** The ids of the sessions that have used a server. The keys are those of `#held`. */
   readonly #users = new Map<string, Set<string>>();
   #closed = false;
 
@@ -28,8 +28,9 @@ export class McpConnections {
   }
 
   /**
-   * Returns a connection; starts the server if needed. @throws PluginError `too_many_servers` or
-   * `server_unavailable`
+   * Returns the connection to a principal's server; starts the server if it does not run.
+   *
+   * @throws PluginError `too_many_servers` or `server_unavailable`.
    */
   async get(
     server: ReadyServer,
@@ -37,13 +38,13 @@ export class McpConnections {
     session: SessionScope,
     signal: AbortSignal,
   ): Promise<McpConnection> {
-    // A session that has ended would keep the server running.
+    // Do not note an ended session as a user: it would keep the server running.
     signal.throwIfAborted();
     const key = JSON.stringify([principal, server.name]);
     const users = this.#users.get(key) ?? new Set();
     this.#users.set(key, users.add(session.id));
     for (;;) {
-      // The session may have ended while waiting for another call, or for a server to stop.
+      // The session may have ended while this call waited for a server to answer or to stop.
       signal.throwIfAborted();
       const before = this.#held.get(key);
       const held = before ?? this.#open(key, serverFor(server, principal));
@@ -79,7 +80,7 @@ export class McpConnections {
     if (this.#held.get(key) === held) this.#held.delete(key);
   }
 
-  /** Stops the servers that no other session has used. */
+  /** Stops the servers that this session has used and no other open session has used. */
   async endSession(session: SessionScope): Promise<void> {
     const unused = [...this.#users].filter(([, users]) => {
       return users.delete(session.id) && users.size === 0;

@@ -8,31 +8,36 @@ import { linesTo } from "../environment.js";
 import type { ReadyServer } from "./ready-server.js";
 import { ServerTransport, TOO_LARGE } from "./stdio-transport.js";
 
-/** Limits on calls of a server. */
+/** Limits on one MCP server, and the receiver of its error output. */
 export interface ConnectionLimits {
-  /** Milliseconds for a server to start and complete the handshake. */
+  /** Time limit for a server to start and to complete the handshake, in milliseconds. */
   readonly startTimeout: number;
-  /** Milliseconds for a call. */
+  /** Time limit for a call, in milliseconds. */
   readonly timeout: number;
-  /** Most bytes of a result's content as JSON, and of its structured content, which repeats the content. */
+  /** Maximum size of a result's `content` as JSON, in bytes; the same for its `structuredContent`. */
   readonly resultBytes: number;
-  /** Called with each line that servers write to standard error. */
+  /** Called with each line that the server writes to standard error. */
   readonly onStderr: ((server: string, line: string) => void) | undefined;
 }
 
-/** A whole message, or the list of tools, may be this many times longer than `resultBytes`. */
+/**
+ * A message from a server may be this many times as long as `resultBytes`: it has `content` and `structuredContent`, or
+ * tools that are not passed on.
+ */
 const ROOM = 4;
 const MAX_PAGES = 16;
 const MAX_MESSAGE = 500;
-/** Milliseconds in which a server must show that it still answers. */
+/** Milliseconds within which a server must answer a check. */
 const CHECK = 5000;
 /** The client's error codes for a server that does not answer. */
 const SILENT: readonly unknown[] = ["REQUEST_TIMEOUT", "CONNECTION_CLOSED", "NOT_CONNECTED"];
-/** Milliseconds between checks whether a closed server has exited, and the number of checks. */
+/**
+ * After a server is closed, the plugin checks at most `LOOKS` times whether it has exited, every `LOOK` milliseconds.
+ */
 const LOOK = 20;
 const LOOKS = 500;
 
-/** A running call. */
+/** The caller's side of a running call: its abort signal, and a function that receives progress. */
 export interface Sending {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: JsonObject) => void;
@@ -41,7 +46,7 @@ export interface Sending {
 /** A tool as a server describes it: its name, the JSON Schema of its arguments, and its description if it has one. */
 export type ListedTool = JsonObject & { readonly name: string; readonly input: JsonObject };
 
-/** A running server with its client. Not reused after the server has exited. */
+/** An MCP client, and the running server to which it is connected. Not used any more after the server has exited. */
 export class McpConnection {
   readonly #client: Client;
   readonly #limits: ConnectionLimits;
@@ -79,7 +84,7 @@ export class McpConnection {
   /** @throws PluginError `server_unavailable` if the server does not start, or does not speak MCP. */
   static async open(server: ReadyServer, limits: ConnectionLimits): Promise<McpConnection> {
     const { Client, getDefaultEnvironment, ...codec } = await loadClient();
-    // The client declares no capabilities, so requests from the server are refused.
+    // The client declares no capabilities, so it refuses requests from the server.
     const client = new Client(
       { name: "proviso", version: "1.0" },
       { versionNegotiation: { mode: "auto" }, listMaxPages: MAX_PAGES },
@@ -108,7 +113,11 @@ export class McpConnection {
     return this.#open;
   }
 
-  /** Returns the server's descriptions of some tools. @throws PluginError */
+  /**
+   * Returns the server's descriptions of the tools for which `isShown` returns `true`.
+   *
+   * @throws PluginError if the server does not answer, or if the descriptions are too large.
+   */
   async list(isShown: (name: string) => boolean, sending: Sending): Promise<readonly ListedTool[]> {
     const tools = (await this.#tools(sending)).filter(({ name }) => isShown(name));
     const described = tools.map(({ name, description, inputSchema }) => ({
@@ -121,10 +130,10 @@ export class McpConnection {
   }
 
   /**
-   * Calls a tool, if the server lists it.
+   * Calls a tool that the server lists.
    *
    * @returns `{content, structuredContent?, isError?}`
-   * @throws PluginError
+   * @throws PluginError if the server does not list the tool, or if the call fails.
    */
   async call(name: string, given: JsonObject, sending: Sending): Promise<Json> {
     if (!this.#listed.has(name)) await this.#tools(sending);
@@ -147,7 +156,7 @@ export class McpConnection {
     return tools;
   }
 
-  /** Resolves once it is known whether the server still answers. */
+  /** Resolves when no check of the server is running. */
   checked(): Promise<void> {
     return this.#checking ?? Promise.resolve();
   }
@@ -156,7 +165,7 @@ export class McpConnection {
   async close(): Promise<void> {
     this.#open = false;
     await this.#client.close();
-    // The client may have started to stop it, and does not wait for the last signal.
+    // The client may be stopping the server already, and does not wait for the exit after SIGKILL.
     for (let look = 0; look < LOOKS && this.#isAlive(); look++) await sleep(LOOK);
     this.#gone();
   }
@@ -170,7 +179,7 @@ export class McpConnection {
     }
   }
 
-  /** Checks whether the server still answers. One that has stopped reading never answers again. */
+  /** Starts a check whether the server still answers. A server that has stopped reading never answers again. */
   #check(): void {
     if (!this.#open) return;
     this.#checking ??= this.#probe().finally(() => {
@@ -185,7 +194,7 @@ export class McpConnection {
       if (this.#client.getProtocolEra() === "modern") await this.#client.discover(options);
       else await this.#client.ping(options);
     } catch (error) {
-      // If the server answers with an error, it still answers.
+      // A server that answers with an error still answers.
       if (SILENT.includes(codeOf(error))) this.#open = false;
     }
   }
@@ -263,7 +272,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** Returns the message of an error, which may come from the server. */
+/** Returns an error's message, shortened and without secrets, since the message may come from the server. */
 function wordsOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return withoutSecrets(message.slice(0, MAX_MESSAGE));

@@ -17,34 +17,37 @@ export interface McpPluginOptions extends PluginOrder {
   /** The servers by name; at least one. */
   readonly servers: { readonly [name: string]: McpServerConfig };
   readonly limits?: McpLimits | undefined;
-  /** Called with each line that servers write to standard error, cut at 500 characters. */
+  /** Called with each line that a server writes to standard error, shortened to 500 characters. */
   readonly onStderr?: ((server: string, line: string) => void) | undefined;
 }
 
 /** Limits on MCP servers. */
 export interface McpLimits {
-  /** Most servers at once, for all principals; 16 unless given. */
+  /** Maximum number of servers that run at once, for all principals together; 16 unless given. */
   readonly servers?: number | undefined;
-  /** Milliseconds for a server to start; 10,000 unless given. */
+  /** Time limit for the start of a server, in milliseconds; 10,000 unless given. */
   readonly startTimeout?: number | undefined;
-  /** Milliseconds for a call; 30,000 unless given. */
+  /** Time limit for a call, in milliseconds; 30,000 unless given. */
   readonly timeout?: number | undefined;
-  /** Most bytes of a result's content as JSON, and of its structured content; 128 KiB unless given. */
+  /**
+   * Maximum size of a result's `content` as JSON, in bytes; the same for its `structuredContent`. 128 KiB unless given.
+   */
   readonly resultBytes?: number | undefined;
 }
 
 const CALL = "mcp/call";
 
 /**
- * Creates a plugin for the capability `mcp`: the tools of MCP servers over stdio. Each principal has its own
- * server processes, started on first use, so that principals share no memory. A server is stopped when the last
- * session that has used it ends. After a crash, the next call starts it again.
+ * Creates a plugin for the capability `mcp`: the tools of MCP servers over stdio. Each principal has its own server
+ * processes, started on first use, so that principals share no memory. A server is stopped when the last session that
+ * has used it ends. After a crash, the next call starts it again.
  *
- * - `mcp/list` answers `{servers: […]}`; with the message's `server`, `{server, tools: [{name, description,
- *   input}]}`: those that the session's tokens may call, with schemas of the arguments that they allow.
+ * - `mcp/list` answers `{servers: […]}`. If the message has a `server`, it answers `{server, tools: [{name,
+ *   description, input}]}`. It lists only servers and tools that the session's tokens allow, and `input` accepts only
+ *   arguments that the tokens allow.
  * - `mcp/call`, with the message's `server` and `tool_name`, answers with the tool's result: `{content,
- *   structuredContent?, isError?}`. A peer that requests parts gets the tool's progress. A tool that the server
- *   does not list is not called.
+ *   structuredContent?, isError?}`. A peer that requests parts of the answer gets the tool's progress. A tool that the
+ *   server does not list is refused.
  *
  * Codes of refusals: `name_unknown`, `server_unknown`, `server_unavailable`, `server_timeout`, `server_ended`,
  * `server_refused`, `too_many_servers` and `result_too_large`.
@@ -100,7 +103,10 @@ export function createMcpPlugin(options: McpPluginOptions): SessionPlugin {
   };
 }
 
-/** Passes progress on as fast as the peer reads it, dropping what arrives in between. */
+/**
+ * Sends progress to the peer as fast as the peer reads it. Drops progress that arrives while an earlier part is being
+ * sent.
+ */
 function progressTo(call: PluginCall): (progress: { readonly [name: string]: unknown }) => void {
   let sending = false;
   return (progress) => {

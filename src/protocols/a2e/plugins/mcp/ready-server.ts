@@ -3,16 +3,16 @@ import { type Environment, environmentOf } from "../environment.js";
 import { assertName } from "../plugin-options.js";
 
 /**
- * An MCP server over standard streams. Its environment has HOME, LOGNAME, PATH, SHELL, TERM, USER and the
- * variables given here. In `args`, `cwd` and the values of `env`, `{principal}` is replaced by the principal in
- * a form that suits file names: lower-case letters, digits, `_` and `-` stay, and each other byte of UTF-8
- * becomes `%` and two hexadecimal digits.
+ * An MCP server over standard streams. Its environment has HOME, LOGNAME, PATH, SHELL, TERM, USER, and the variables of
+ * `env` and `inherit`. In `args`, `cwd` and the values of `env`, `{principal}` is replaced by the principal in a form
+ * that suits file names: lower-case letters, digits, `_` and `-` stay, except a `-` at the beginning. Every other byte
+ * of UTF-8 becomes `%` and two hexadecimal digits.
  */
 export interface McpServerConfig extends Environment {
   /** The program to start, without a shell. */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Its working directory; this process's unless given. */
+  /** The working directory of the server; by default, that of this process. */
   readonly cwd?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export function readyServers(
   );
 }
 
-/** Returns the configuration for one principal. */
+/** Returns a server's configuration for one principal, with `{principal}` replaced. */
 export function serverFor(
   { args, cwd, env, ...server }: ReadyServer,
   principal: string,

@@ -5,7 +5,10 @@ import { LineSplitter, type SplitLine } from "../../../../bytes/line-splitter.js
 import { PipedChild } from "../../../../system/piped-child.js";
 import type { ReadyServer } from "./ready-server.js";
 
-/** The code of the error that replaces an answer that is too long, from JSON-RPC's range for implementations. */
+/**
+ * The JSON-RPC error code for an answer that is too long. It is in the range that JSON-RPC reserves for
+ * implementations.
+ */
 export const TOO_LARGE = -32_050;
 
 /** Functions of the MCP client for parsing and writing messages. */
@@ -15,8 +18,8 @@ export interface MessageCodec {
 }
 
 /**
- * An MCP server over standard streams. Unlike the client's own transport, it replaces an answer that is too
- * long by an error with the code {@link TOO_LARGE}, and continues.
+ * An MCP server over standard streams. Unlike the client's own transport, it replaces an answer that is too long with
+ * an error (code {@link TOO_LARGE}), and continues.
  */
 export class ServerTransport implements Transport {
   onclose?: () => void;
@@ -30,7 +33,7 @@ export class ServerTransport implements Transport {
 
   /**
    * @param limit - Longest line in bytes.
-   * @param options - `onStderr` is called with what the server writes to standard error.
+   * @param options - `onStderr` is called with the bytes that the server writes to standard error.
    */
   constructor(
     server: ReadyServer,
@@ -66,7 +69,7 @@ export class ServerTransport implements Transport {
     for (const line of this.#lines.split(bytes)) {
       if (line.kind === "line") this.#take(Buffer.from(line.bytes).toString());
       else if (!this.#answerTooLarge(line)) {
-        // Some request would wait for ever.
+        // The line may be the answer to a request, which would now wait forever.
         this.onerror?.(new Error("a line is too large"));
         void this.close();
         return;
@@ -74,7 +77,9 @@ export class ServerTransport implements Transport {
     }
   }
 
-  /** Answers the request to which a line over the limit belongs. Returns false if there is none. */
+  /**
+   * If a line over the limit is an answer, passes on an error answer in its place. Returns `false` for any other line.
+   */
   #answerTooLarge({ head, tail }: Extract<SplitLine, { kind: "too_large" }>): boolean {
     const ends = jsonRpcEnds(head, tail);
     if (ends?.kind !== "answer") return false;
@@ -99,7 +104,7 @@ export class ServerTransport implements Transport {
     const stdin = this.#child?.stdin;
     if (stdin === undefined) throw new Error("the server does not run");
     if (stdin.write(this.#codec.serializeMessage(message))) return;
-    // A server that is exiting does not read the rest.
+    // A server that exits does not read the rest, and "drain" is never emitted.
     await Promise.race([once(stdin, "drain"), once(stdin, "close")]);
   }
 

@@ -2,27 +2,26 @@
 export interface OutputPart {
   readonly text: string;
   /**
-   * The offset of the part, in bytes since the program started. It is higher than the requested offset if
-   * output was lost.
+   * The offset of the first byte of the part, in bytes of output since the program started. It is higher than the
+   * requested offset if output was lost.
    */
   readonly offset: number;
-  /** The offset of the output after this part. */
+  /** The offset of the first byte after the part. */
   readonly next: number;
-  /** Bytes between the requested offset and `offset`, which newer output has overwritten. */
+  /** Number of bytes between the requested offset and `offset`. Newer output has overwritten these bytes. */
   readonly lost: number;
 }
 
-/** A ring buffer of a program's latest output. Offsets are bytes since the program started. */
+/** A ring buffer of a program's latest output. Offsets count the bytes of output since the program started. */
 export class Output {
   readonly #ring: Uint8Array;
-  /** Bytes that the program has written since its start. */
   #end = 0;
 
   constructor(bytes: number) {
     this.#ring = new Uint8Array(bytes);
   }
 
-  /** The offset after the last byte, in bytes since the program started. */
+  /** The offset after the last byte. */
   get end(): number {
     return this.#end;
   }
@@ -38,10 +37,10 @@ export class Output {
   }
 
   /**
-   * Returns output as a string, without splitting characters.
+   * Returns a part of the output as a string. The part never begins or ends within a UTF-8 character.
    *
-   * @param most - Most bytes to return, at least 4.
-   * @param over - True if there will be no more output.
+   * @param most - Maximum number of bytes to return, at least 4.
+   * @param over - True if the program will write nothing more.
    */
   read(from: number, most: number, over: boolean): OutputPart {
     const size = this.#ring.length;

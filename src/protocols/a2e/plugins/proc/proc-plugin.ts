@@ -23,15 +23,15 @@ export interface ProcPluginOptions extends PluginOrder {
 
 /** Limits on processes. */
 export interface ProcLimits {
-  /** Most running processes of one session; 4 unless given. */
+  /** Maximum number of running processes of one session; 4 unless given. */
   readonly perSession?: number | undefined;
-  /** Most running processes of one principal in all its sessions; 8 unless given. */
+  /** Maximum number of running processes of one principal in all its sessions; 8 unless given. */
   readonly perPrincipal?: number | undefined;
-  /** Most running processes in total; 32 unless given. */
+  /** Maximum number of running processes in total; 32 unless given. */
   readonly total?: number | undefined;
-  /** Bytes kept of a process's latest output; 64 KiB unless given. */
+  /** Number of bytes of a process's latest output that are kept; 64 KiB unless given. */
   readonly outputBytes?: number | undefined;
-  /** Seconds after which a process is stopped; an hour unless given. */
+  /** Seconds after which a process is stopped; 3,600 (an hour) unless given. */
   readonly lifetime?: number | undefined;
   /** Milliseconds between SIGTERM and SIGKILL; 2,000 unless given. */
   readonly grace?: number | undefined;
@@ -40,35 +40,36 @@ export interface ProcLimits {
 const LIMITS = ["perSession", "perPrincipal", "total", "outputBytes", "lifetime", "grace"];
 const PART = 16 * 1024;
 const MAX_PART = 64 * 1024;
-/** Bytes of the longest UTF-8 character. A smaller part might contain no whole one. */
+/** Length of the longest UTF-8 character, in bytes. A smaller part might contain no whole character. */
 const MIN_PART = 4;
 const MAX_WAIT = 20_000;
 /** Longest lifetime in seconds that `setTimeout` supports. */
 const MAX_LIFETIME = 2_147_483;
 
 /**
- * Creates a plugin for the capability `proc`: programs from a list, which run longer than one call. A peer
- * chooses a program and sets its parameters within their schemas; no shell is involved. A process belongs to
- * the principal and the session that started it. It is stopped when the session or its capability ends, after
- * its lifetime, or when the host closes: its whole process group gets SIGTERM, then SIGKILL.
+ * Creates a plugin for the capability `proc`: it starts programs from a list, and a program may run longer than one
+ * call. A peer chooses a program and sets its parameters within their schemas; no shell is involved. Only the principal
+ * that started a process can use the process, and only in the same session. The host stops a process when the session
+ * or its capability ends, after the process's lifetime, or when the host closes: the whole process group gets SIGTERM,
+ * then SIGKILL.
  *
- * - `proc/start`, with the program as the message's `name` and its parameters as arguments, answers with the
- *   state of the process: `{process, program, started, state, written}`. `written` is the number of bytes of
- *   output so far.
- * - `proc/read {process, offset?, limit?, wait?}` answers with the state and `{text, offset, next, lost}`: the
- *   output from `offset` (0 unless given), at most `limit` bytes (16 KiB unless given, at most 64 KiB). If
- *   there is none yet, it waits up to `wait` milliseconds (at most 20,000). `next` is the offset at which to
- *   continue, and `lost` the number of bytes that newer output has overwritten.
+ * - `proc/start`, with the program as the message's `name` and the program's parameters as arguments, answers with the
+ *   state of the process: `{process, program, started, state, written}`. `written` is the number of bytes of output so
+ *   far.
+ * - `proc/read {process, offset?, limit?, wait?}` answers with the state and `{text, offset, next, lost}`: the output
+ *   from `offset` (0 unless given), at most `limit` bytes (16 KiB unless given, at most 64 KiB). If there is no output
+ *   after `offset` yet, it waits up to `wait` milliseconds (at most 20,000). `next` is the offset at which to continue.
+ *   `lost` is the number of requested bytes that newer output has overwritten.
  * - `proc/stop {process}` answers with the state and how the process ended: `{exitCode, signal, reason}`.
- * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`: the programs that the
- *   session's tokens may start, and the processes that they may read.
+ * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`: the programs that the peer may
+ *   start by the session's tokens, and the processes that it may read.
  *
- * Peers with A2E's SDK send `proc/spawn`, `proc/status` and `proc/kill`, which become calls of these
- * operations. The command line is a program's name with its arguments; arguments that contain no parameter may
- * be left out.
+ * Peers with A2E's SDK send `proc/spawn`, `proc/status` and `proc/kill`. The plugin answers them by calling these
+ * operations. A command line in `proc/spawn` is a program's name, followed by the program's arguments. Arguments that
+ * contain no parameter may be left out.
  *
- * If a message other than `proc/start` has a `name`, it only concerns processes of that program, so that a
- * token for one program does not reach another.
+ * If a message other than `proc/start` has a `name`, the message concerns only processes of that program. A token for
+ * one program therefore gives no access to processes of other programs.
  *
  * @throws TypeError naming the option that is wrong, such as `programs.ticker.command`.
  * @throws Error if `ajv` is not installed.

@@ -1,6 +1,6 @@
-// The process messages of A2E's SDK, as calls of proc/start, proc/read and proc/stop. The command line is
-// parsed by the template of a listed program. The resulting parameters are judged, and the started program is
-// built from them.
+// Converts the process messages of A2E's SDK to calls of proc/start, proc/read and proc/stop. The command line is
+// matched against the configured arguments of a listed program, which gives the values of the program's parameters.
+// These values are judged, and the program is started with them.
 
 import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../../bytes/json.js";
 import { shown } from "../../../../caveats/scalar.js";
@@ -11,7 +11,7 @@ import { PLACE, type ReadyProgram } from "./program.js";
 
 const MAX_TIMEOUT = Number.MAX_SAFE_INTEGER;
 
-/** Answers to the SDK's messages about processes. */
+/** Returns the handlers for the SDK's messages about processes. */
 export function procSdk(
   programs: ReadonlyMap<string, ReadyProgram>,
   processes: Processes,
@@ -34,8 +34,8 @@ async function spawn(
   const parameters = program === undefined ? undefined : parametersFrom(program, line);
   let started: Json;
   try {
-    // A command line that cannot be parsed is passed on as `cmd`; the program's schema refuses it once the call
-    // is judged.
+    // If the command line does not match, pass it on as the argument `cmd`: the call is then judged before the
+    // program's schema refuses it.
     started = await call("proc/start", { name, arguments: parameters ?? { cmd: line } });
   } catch (error) {
     const isUnread = isPluginError(error) && error.code === "arguments_invalid";
@@ -74,7 +74,9 @@ function stateOf({ state, exitCode, reason }: JsonObject): string {
   return exitCode === 0 ? "completed" : "failed";
 }
 
-/** Makes a call about a process. It names the process's program, since a token may be for one program only. */
+/**
+ * Calls an operation on a process. The call names the program of the process, since a token may allow only one program.
+ */
 async function call(
   message: SdkMessage,
   processes: Processes,
@@ -103,8 +105,9 @@ function commandOf(members: JsonObject): readonly [name: string, line: readonly 
 }
 
 /**
- * Parses a command line's arguments to parameters by the program's template; `undefined` if an argument does
- * not fit. Arguments without a parameter may be left out, since only the template determines what is started.
+ * Matches command-line arguments against a program's configured arguments. Returns the parameters; `undefined` if an
+ * argument does not match. The command line may leave out configured arguments that contain no parameter, since the
+ * program gets them anyway.
  */
 function parametersFrom(
   { args, input: { properties } }: ReadyProgram,
@@ -123,13 +126,16 @@ function parametersFrom(
   return at === line.length ? Object.fromEntries(parameters) : undefined;
 }
 
-/** Matches an argument against a template. Returns the string of each parameter; `undefined` if it does not match. */
+/**
+ * Matches an argument against a template. Returns the value of each parameter as a string; `undefined` if the argument
+ * does not match.
+ */
 function valuesIn(template: string, text: string): ReadonlyMap<string, string> | undefined {
   const [start = "", ...places] = template.split(PLACE);
   const texts = new Map<string, string>();
   if (!text.startsWith(start)) return undefined;
   let at = start.length;
-  // A parameter's name, and the template text up to the next parameter.
+  // Each step reads a parameter's name, and the template's characters up to the next parameter.
   for (let place = 0; place < places.length; place += 2) {
     const [name = "", after = ""] = places.slice(place, place + 2);
     const isLast = place + 2 === places.length;
@@ -142,8 +148,8 @@ function valuesIn(template: string, text: string): ReadonlyMap<string, string> |
 }
 
 /**
- * Converts a string to its parameter's type if it is the canonical form of such a value; otherwise returns it
- * unchanged.
+ * Converts a string to a number or a boolean, if the parameter has this type and the string is the value's canonical
+ * form. Otherwise returns the string unchanged.
  */
 function typed(text: string, schema: Json | undefined): Json {
   const type = schema !== undefined && isJsonObject(schema) ? schema["type"] : undefined;

@@ -7,7 +7,7 @@ import type { ReadyProgram } from "./program.js";
 
 /** Limits on the life of a process, and on its stored output. */
 export interface ProcessLimits {
-  /** Bytes kept of the latest output. */
+  /** Number of bytes of the latest output that are kept. */
   readonly outputBytes: number;
   /** Milliseconds after which the process is stopped. */
   readonly lifetime: number;
@@ -15,12 +15,12 @@ export interface ProcessLimits {
   readonly grace: number;
 }
 
-/** The reason why a process was stopped; absent if it exited by itself. */
+/** The reason why a process was stopped; absent if the process exited by itself. */
 export type StopReason = "stopped" | "lifetime_over" | "session_ended";
 
 const WINDOWS = process.platform === "win32";
 
-/** A program in its own process group. All processes that stay in the group are stopped with it. */
+/** A program in its own process group. All processes that stay in this group are stopped together with the program. */
 export class RunningProcess {
   readonly id: string;
   readonly program: string;
@@ -38,7 +38,10 @@ export class RunningProcess {
   #reason: StopReason | undefined;
   #over = false;
 
-  /** @throws PluginError `program_failed` if the system refuses to start it at once. */
+  /**
+   * @throws PluginError `program_failed` if the system refuses immediately. {@link RunningProcess.ready} reports later
+   *   failures.
+   */
   constructor(id: string, program: ReadyProgram, args: readonly string[], limits: ProcessLimits) {
     this.id = id;
     this.program = program.name;
@@ -55,7 +58,7 @@ export class RunningProcess {
         stdio: ["ignore", "pipe", "pipe"],
       });
     } catch (error) {
-      // For example E2BIG. Later failures are reported by an event.
+      // An example is E2BIG: the arguments are too long. Most other failures are reported by the "error" event.
       throw startFailure(program.name, error);
     }
     this.over = new Promise((resolve) => {
@@ -71,10 +74,10 @@ export class RunningProcess {
     this.#child.once("exit", () => {
       this.#signal("SIGKILL");
       clearTimeout(this.#timer);
-      // A process that has left the group may keep the output open forever.
+      // A child process that has left the group may keep the output open forever.
       setTimeout(() => this.#abandon(), limits.grace).unref();
     });
-    // At this event, the output is complete.
+    // When "close" is emitted, the output is complete.
     this.#child.once("close", () => this.#ended());
     this.#exit = new Promise((resolve) => {
       this.#child.once("exit", resolve).once("error", resolve);
@@ -122,8 +125,9 @@ export class RunningProcess {
   }
 
   /**
-   * Waits until there is output after `offset`, the process has exited, or the time is over. @param
-   * milliseconds - 0 not to wait.
+   * Waits until there is output after `offset`, the process has exited, or the time is over.
+   *
+   * @param milliseconds - Maximum time to wait; 0 not to wait at all.
    */
   async outputAfter(offset: number, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (milliseconds === 0) return;

@@ -12,10 +12,10 @@ export interface ProcCounts {
   readonly total: number;
 }
 
-/** Number of exited processes that a session can still read, per process that it may run. */
+/** A session can still read this many exited processes for each process that it may run at once. */
 const KEPT = 4;
 
-/** The session and principal of a call, and the program that it names, if any. */
+/** The session and the principal of a call, and the program that the call names, if any. */
 type Asking = Pick<PluginCall, "session" | "principal" | "name">;
 
 interface Held {
@@ -31,7 +31,7 @@ export class Processes {
   readonly #limits: ProcessLimits;
   /** Processes by session, then by id, the oldest first. */
   readonly #sessions = new Map<string, Map<string, Held>>();
-  /** The processes that count towards limits: all that have not exited, even if their session has ended. */
+  /** The processes that count towards limits: all processes that have not exited, even if their session has ended. */
   readonly #alive = new Set<Held>();
   #closed = false;
 
@@ -66,7 +66,8 @@ export class Processes {
   }
 
   /**
-   * Finds a process of the call's principal and session, and of its program if it names one.
+   * Finds a process by its id. The process must have the call's principal and session and, if the call names a program,
+   * run this program.
    *
    * @throws PluginError `process_unknown`
    */
@@ -77,12 +78,15 @@ export class Processes {
     throw new PluginError("process_unknown", `you have no such process${of} in this session`);
   }
 
-  /** Returns the program of a process in a session, of any principal. */
+  /**
+   * Returns the name of the program that a process of the session runs. The process may have been started by any
+   * principal.
+   */
   programOf(session: SessionScope, id: string): string | undefined {
     return this.#sessions.get(session.id)?.get(id)?.process.program;
   }
 
-  /** Stops a process of a session after this many milliseconds, unless it has ended by then. */
+  /** Stops a process of a session after this many milliseconds, unless the process has ended by then. */
   endAfter(session: SessionScope, id: string, milliseconds: number): void {
     this.#sessions.get(session.id)?.get(id)?.process.endAfter(milliseconds);
   }
@@ -99,7 +103,7 @@ export class Processes {
     await stopAll([...this.#alive].filter((held) => held.session === session.id));
   }
 
-  /** Stops all processes. No more can be started. */
+  /** Stops all processes. Afterwards, none can be started. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#sessions.clear();

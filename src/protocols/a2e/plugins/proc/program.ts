@@ -10,24 +10,24 @@ import { assertName, objectSchema } from "../plugin-options.js";
 
 /** A program that peers may start, and the parameters that they may set. No shell is involved. */
 export interface ProcProgram extends Environment {
-  /** A path, or a name to look up in this process's PATH when the plugin is created. */
+  /** The path of the program, or a name to look up in this process's PATH when the plugin is created. */
   readonly command: string;
   /**
-   * Arguments of the program. `{NAME}` stands for a parameter; an argument whose parameter is not given is left
-   * out. Write an optional value in the same argument as its option, such as `--topic={topic}`; otherwise the
-   * option could remain without a value.
+   * Arguments of the program, in which `{NAME}` is replaced by the value of a parameter. An argument is left out if its
+   * parameter is not given. Write an optional value in the same argument as its option, such as `--topic={topic}`;
+   * otherwise the option could remain without a value.
    */
   readonly args?: readonly string[] | undefined;
   /**
-   * JSON Schemas of the parameters by name. Each must be a number, a boolean, or a string with a `pattern`
-   * (which must match the whole string), an `enum` or a `const`. No parameters unless given.
+   * JSON Schemas of the parameters, by name; no parameters unless given. A parameter must be a number, a boolean or a
+   * string. The schema of a string needs a `pattern`, an `enum` or a `const`; a `pattern` must match the whole string.
    */
   readonly parameters?: { readonly [name: string]: JsonObject } | undefined;
-  /** The parameters that must be given. */
+  /** Names of the parameters that must be given. */
   readonly required?: readonly string[] | undefined;
-  /** A description for those who choose a program. */
+  /** A description that helps users and models to choose a program. */
   readonly description?: string | undefined;
-  /** The working directory; this process's unless given. */
+  /** The working directory of the program; by default, that of this process. */
   readonly cwd?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ const MEMBERS = [
   "env",
   "inherit",
 ];
-/** Matches a parameter's place in an argument, with the parameter's name. */
+/** Matches a placeholder in an argument, such as `{topic}`, and captures the parameter's name. */
 export const PLACE: RegExp = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** @throws TypeError naming the field that is wrong, such as `programs.ticker.args[1]`. */
@@ -117,10 +117,7 @@ function assertNoBareOption(
   }
 }
 
-/**
- * Validates a parameter's schema. A string becomes part of a command line, so a schema that allows any string
- * is a mistake.
- */
+/** Validates a parameter's schema. A string becomes part of a command line, so a schema must limit strings. */
 function boundedSchema(schema: JsonObject, where: string): JsonObject {
   const { type, pattern, ...others } = schema;
   if (type === "number" || type === "integer" || type === "boolean") return schema;
@@ -135,7 +132,8 @@ function boundedSchema(schema: JsonObject, where: string): JsonObject {
 /**
  * Builds a program's arguments from the parameters of a call.
  *
- * @throws PluginError `arguments_invalid` if a value would be read as an option, or cannot be an argument.
+ * @throws PluginError `arguments_invalid` if the program would read a value as an option, or if a value cannot be part
+ *   of a command line.
  */
 export function argumentsFor({ args }: ReadyProgram, given: JsonObject): readonly string[] {
   const filled: string[] = [];
@@ -172,7 +170,7 @@ function commandOf({ command, cwd = "." }: ProcProgram, where: string): string {
   throw new TypeError(`${where}.command: there is no program "${command}"`);
 }
 
-/** Returns whether this user can execute a file. */
+/** Returns whether a path is a file that this user can execute. */
 export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
