@@ -8,22 +8,22 @@ import { isObject } from "../bytes/json.js";
 import { AUTHENTICATOR, assertHas, notA } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
 
-/** A bearer token as received, or the reason for its absence. */
+/** The bearer token of a request, or the reason why the request has no valid one. */
 type BearerReading = { readonly ok: true; readonly token: string } | Unauthenticated;
 
 type Unauthenticated = Extract<CallerAuthentication, { ok: false }>;
 
-/** Longest header in characters; servers commonly accept 16 KiB for all headers together. */
+/** Longest `Authorization` header, in characters. Servers commonly accept 16 KiB for all headers together. */
 export const MAX_HEADER_LENGTH = 8192;
 const SCHEME = /^bearer(?: |$)/i;
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
- * Reads the token in a request's `Authorization` header: the scheme `Bearer` in any case, spaces, and one token
- * (RFC 6750, section 2.1). A header with another scheme counts as having no token (RFC 6750, section 3.1).
+ * Reads the token in a request's `Authorization` header: the scheme `Bearer` in any case, spaces, and one token (RFC
+ * 6750, section 2.1). If the header has another scheme, the token is missing (RFC 6750, section 3.1).
  *
- * @param advice - How to get a token; the end of the message.
- * @param longest - Longest header in characters; 8 KiB unless given.
+ * @param advice - The end of each message: how to get a token.
+ * @param longest - Longest header in characters; by default, 8 KiB.
  */
 export function readBearer(
   { headers: { authorization } }: Pick<CallerRequest, "headers">,
@@ -62,8 +62,8 @@ export interface ChallengeOptions {
 }
 
 /**
- * Returns the `WWW-Authenticate` header of a 401 (RFC 6750, section 3): the realm and, if there were
- * credentials, why they were refused.
+ * Returns the `WWW-Authenticate` header of a 401 (RFC 6750, section 3): the realm and, if the request had
+ * credentials, the reason why they were refused.
  *
  * @returns The header, in printable ASCII.
  * @throws TypeError if an argument has the wrong type, or `resourceMetadata` is not a URL.
@@ -107,7 +107,7 @@ export function wwwAuthenticate(
   return `Bearer ${parameters.map(([name, value]) => `${name}="${quotable(value)}"`).join(", ")}`;
 }
 
-/** Keeps only the characters that RFC 6750 allows in a description, which has no escapes. */
+/** Replaces characters that RFC 6750 does not allow in a description, where they cannot be escaped. */
 function quotable(text: string): string {
   return text
     .replaceAll('"', "'")

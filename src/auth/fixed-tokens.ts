@@ -10,7 +10,7 @@ import { assertMembers } from "../checks/members.js";
 import { readBearer, refused } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
 
-/** A token that stands for a caller, without an authorization server. */
+/** A token that identifies a caller without an authorization server. */
 export interface FixedToken {
   /** At least 16 characters of the bearer token alphabet: letters, digits, `-._~+/`, and `=` at the end. */
   readonly token: string;
@@ -22,7 +22,10 @@ export interface FixedToken {
 export interface FixedTokensOptions {
   /** Confirms that this is not a production service. */
   readonly development: true;
-  /** Called once at the start with a warning that such tokens are accepted, for the terminal or the log. */
+  /**
+   * Called once at the start with a warning that fixed tokens are accepted. Shows the warning on the terminal or
+   * writes it to the log.
+   */
   readonly announce: (message: string) => void;
 }
 
@@ -30,10 +33,10 @@ const MIN_TOKEN_LENGTH = 16;
 const ADVICE = "send one of the development tokens that this agent was started with";
 
 /**
- * Authenticates callers by tokens that never change and never expire, for trials on one machine. Whoever knows
- * such a token counts as that caller.
+ * Authenticates callers by tokens that never change and never expire, for trials on one machine. Any party that knows
+ * such a token is accepted as its caller.
  *
- * @throws TypeError unless `development` is `true`, or naming the index of the token that is wrong.
+ * @throws TypeError unless `development` is `true`, and if a token is wrong; the message names the token's index.
  *
  * @example
  * ```ts
@@ -77,7 +80,7 @@ export function createFixedTokens(
       const bearer = readBearer(request, ADVICE);
       if (!bearer.ok) return bearer;
       const digest = sha256(bearer.token);
-      // Compare with every token, so that the time does not reveal which one is similar.
+      // Compare with every token, so that the time does not reveal which token is similar.
       const [entry] = known.filter((one) => timingSafeEqual(one.digest, digest));
       if (entry !== undefined) return { ok: true, caller: entry.caller };
       return refused("token_invalid", `this agent does not know the token; ${ADVICE}`);

@@ -14,11 +14,11 @@ import { type FindKey, keySource } from "./key-source.js";
 
 /**
  * Authenticates callers by access tokens of an authorization server: JWTs as in RFC 9068, with an asymmetric
- * signature, the right issuer and audience, and valid times. Refuses tokens that are bound to a key (`cnf`),
- * since it cannot check possession of that key. A valid token is not checked again for up to a minute.
+ * signature, the right issuer and audience, and valid times. Refuses tokens that are bound to a key (`cnf`), since it
+ * cannot check possession of that key. A valid token is not checked again for up to a minute.
  *
- * Follows changes of a key file. Fetches keys from a URL when they are first needed, when they are old, and
- * when a token names an unknown key. If it cannot get the keys, `authenticate` throws a {@link
+ * Follows changes of a key file. Fetches keys from a URL when they are first needed, when they are old, and when a
+ * token names an unknown key. If the keys cannot be read or fetched, `authenticate` throws a {@link
  * KeysUnavailableError}.
  *
  * @throws TypeError if an option is wrong.
@@ -107,7 +107,7 @@ export async function createJwtAuthenticator(
       }
       const caller = callerIn(payload, now, settings);
       if (typeof caller === "string") return wrongToken(caller);
-      // If the keys have changed meanwhile, the cache is for other keys.
+      // If the keys changed during verification, the cache already belongs to the new keys.
       if (payload.exp !== undefined && find === cachedFor) {
         const until = Math.min(payload.exp * 1000, now + CACHED_FOR);
         cache.set(digest, { caller, from: now, until });
@@ -124,11 +124,14 @@ function loadPackages(): Promise<[typeof import("jose"), typeof import("lru-cach
   });
 }
 
-/** Milliseconds for which a token is not checked again; a withdrawn key remains valid for this long. */
+/**
+ * Milliseconds for which a verified token is not checked again. For so long, tokens of a withdrawn key may still be
+ * accepted.
+ */
 const CACHED_FOR = 60_000;
 const MAX_CACHED = 1000;
 
-/** A recently verified token. Checking its signature takes a hundred times as long as hashing it. */
+/** A recently verified token. Checking a token's signature takes a hundred times as long as hashing the token. */
 interface Known {
   readonly caller: Caller;
   /** Milliseconds since 1970. */
@@ -136,7 +139,7 @@ interface Known {
   readonly until: number;
 }
 
-/** Returns the caller that a signed token names, or what is wrong with the token. */
+/** Returns the caller that a signed token names, or a string that says what is wrong with the token. */
 function callerIn(payload: JWTPayload, now: number, settings: Settings): Caller | string {
   const { clockTolerance, requiredScope, principalClaim, invokerClaims } = settings;
   if (payload.iat !== undefined && payload.iat > now / 1000 + clockTolerance) {
@@ -167,13 +170,13 @@ function scopesIn(payload: JWTPayload): readonly string[] {
 }
 
 const SHOWN = 120;
-/** Largest date in milliseconds since 1970. */
+/** Latest possible date, in milliseconds since 1970. */
 const FARTHEST = 8.64e15;
 
 /**
  * Describes why jose refuses an access token, for messages after "the access token".
  *
- * @param jose - The error classes of the package, which is loaded only when needed.
+ * @param jose - The error classes of the package `jose`, which is loaded only when needed.
  * @returns `undefined` if the error is not about the token.
  */
 function whatIsWrong(error: unknown, expected: Settings, jose: typeof errors): string | undefined {

@@ -7,15 +7,15 @@ export interface PublicJwkSet {
   readonly keys: readonly object[];
 }
 
-/** The age limits of the keys. */
+/** The time limit for fetching keys, and the intervals after which keys are fetched or read again. */
 export interface KeySourceOptions {
-  /** For a URL: seconds to wait for an answer; 5 unless given. */
+  /** For a URL: seconds to wait for an answer; by default, 5. */
   readonly jwksTimeout?: number;
-  /** For a URL: seconds before the keys are fetched again; 600 unless given. */
+  /** For a URL: seconds before the keys are fetched again; by default, 600. */
   readonly jwksMaxAge?: number;
-  /** For a URL: seconds after a fetch during which an unknown key id does not cause another fetch; 30 unless given. */
+  /** For a URL: seconds after a fetch during which an unknown key id does not cause another fetch; by default, 30. */
   readonly jwksCooldown?: number;
-  /** For a file: milliseconds between checks for a change; 100 unless given, 0 checks every time. */
+  /** For a file: milliseconds between checks for a change; by default, 100. With 0, every request checks the file. */
   readonly refreshEvery?: number;
 }
 
@@ -23,29 +23,29 @@ export interface KeySourceOptions {
 export interface JwtAuthenticatorOptions extends KeySourceOptions {
   /** The authorization server: the `iss` of tokens, compared character by character. */
   readonly issuer: string;
-  /** The `aud` that tokens must have, possibly among others; it names this service. */
+  /** The audience (`aud`) that tokens must have, which names this service. A token may have other audiences, too. */
   readonly audience: string;
   /**
    * The authorization server's public keys: the URL of its JWK Set (`https:`; `http:` on loopback
    * only), the path or `file:` URL of a file, or the set itself.
    */
   readonly jwks: string | URL | PublicJwkSet;
-  /** Accepted signature algorithms: all of RS, PS, ES, EdDSA and Ed25519 unless given. */
+  /** Accepted signature algorithms: by default, all of RS, PS, ES, EdDSA and Ed25519. */
   readonly algorithms?: readonly string[];
   /**
-   * The `typ` of tokens; `at+jwt` (RFC 9068) unless given. `any` is for authorization servers that do not set
-   * it; then only the audience distinguishes an access token from other tokens.
+   * The `typ` of tokens; by default, `at+jwt` (RFC 9068). `any` is for authorization servers that do not set `typ`.
+   * With `any`, only the audience distinguishes an access token from other tokens.
    */
   readonly type?: "at+jwt" | "any";
-  /** The claim that names the principal; `sub` unless given. */
+  /** The claim that names the principal; by default, `sub`. */
   readonly principalClaim?: string;
-  /** The claim that names the invoker; unless given, `client_id`, or `azp` if that is absent. */
+  /** The claim that names the invoker; by default, `client_id`, or `azp` if the token has no `client_id`. */
   readonly invokerClaim?: string;
   /** A scope that the tokens' `scope` must contain. */
   readonly requiredScope?: string;
-  /** Seconds by which the authorization server's clock may differ, up to 300; 5 unless given. */
+  /** Seconds by which the authorization server's clock may differ, up to 300; by default, 5. */
   readonly clockTolerance?: number;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns milliseconds since 1970; by default, `Date.now`. */
   readonly clock?: () => number;
 }
 
@@ -83,7 +83,7 @@ const OPTIONS = [
 export interface Settings
   extends Required<Omit<JwtAuthenticatorOptions, Unsettled>>,
     Pick<JwtAuthenticatorOptions, "requiredScope"> {
-  /** The first of these claims that a token has is used. */
+  /** Claims that may name the invoker. The first of these claims that a token has is used. */
   readonly invokerClaims: readonly string[];
 }
 

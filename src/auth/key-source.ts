@@ -9,21 +9,21 @@ import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 type Jose = typeof import("jose");
 
 /**
- * Finds the key for a token. Throws jose's errors if the set has no such key, and a {@link
- * KeysUnavailableError} if there is no set.
+ * Finds the key for a token. Throws an error of jose if no key of the set matches, or several do, and a {@link
+ * KeysUnavailableError} if the set cannot be read or fetched.
  */
 export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /**
- * Returns the current key finder. It is another function whenever the keys may have changed.
+ * Returns the function that finds keys. After the keys may have changed, the result is another function.
  *
- * @throws KeysUnavailableError
+ * @throws KeysUnavailableError if the key file cannot be used.
  */
 type KeySource = () => FindKey;
 
-/** Milliseconds after a failure until the next fetch, however many calls there are. */
+/** Milliseconds after a failed fetch in which no other fetch starts. */
 const PAUSE = 1000;
-/** Most bytes of a key set. */
+/** Largest key file, in bytes. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const NEVER = Number.NEGATIVE_INFINITY;
 /** Properties of private and secret keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
@@ -113,7 +113,10 @@ function remoteKeys(jose: Jose, url: URL, options: KeySourceOptions): KeySource 
   return () => known;
 }
 
-/** Converts errors to KeysUnavailableErrors, unless the set merely lacks the token's key. */
+/**
+ * Wraps a function that finds keys. Its errors become KeysUnavailableErrors, except if no key of the set matches the
+ * token, or several do.
+ */
 function findingOnly(find: FindKey, source: string): FindKey {
   return async (header, token) => {
     try {
@@ -164,7 +167,7 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Checks that a value is a JWK Set of public keys, as far as possible before they are used.
+ * Checks that a value is a JWK Set of public keys, as far as possible before the keys are used.
  *
  * @throws TypeError that describes the problem without showing a key.
  */
@@ -196,8 +199,8 @@ export function readJwkSet(text: string): JSONWebKeySet {
   } catch {
     throw new TypeError("it is not JSON");
   }
-  // RFC 7517, section 4: duplicates are either refused, or the last one counts. They are refused here, as in
-  // all other files.
+  // RFC 7517, section 4, allows two ways to read duplicate properties: to refuse them, or to use the last one.
+  // Duplicates are refused, as in all other files.
   assertNoTwin(text);
   return checkedJwkSet(value);
 }

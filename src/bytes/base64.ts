@@ -18,7 +18,7 @@ export function encodeBase64url(bytes: Uint8Array): string {
   const text = new Uint8Array(4 * Math.ceil(bytes.length / 3));
   let to = 0;
   for (let at = 0; at < bytes.length; at += 3) {
-    // Reads zeros past the end, and omits their characters.
+    // Past the end, zeros are read; `subarray` omits their characters.
     const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
     for (let shift = 18; shift >= 0; shift -= 6) {
       text[to++] = URL_ALPHABET.charCodeAt((group >> shift) & 63);
@@ -31,8 +31,8 @@ export function encodeBase64url(bytes: Uint8Array): string {
 export interface Base64Reading {
   readonly bytes: Uint8Array;
   /**
-   * A fault that a truncated string also has: a lone last character, or bits set after the last whole byte. The
-   * caller decides what it means: if the bytes end too early as well, the string was truncated.
+   * A fault that a truncated string can also have: a lone last character, or bits set after the last whole byte. The
+   * calling code decides what the fault means: if the bytes also end too early, the string was truncated.
    */
   readonly tail?: TokenError;
 }
@@ -80,7 +80,7 @@ export function readBase64(text: string): Base64Reading {
 }
 
 /**
- * Like {@link readBase64}, but also refuses a fault at the end.
+ * Decodes as {@link readBase64} does, but also refuses a fault at the end of the string.
  *
  * @throws TokenError as {@link readBase64} does, and `truncated` or `base64_trailing_bits`.
  */

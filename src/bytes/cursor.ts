@@ -1,6 +1,6 @@
 import { TokenError } from "./token-error.js";
 
-/** Reads a byte string from front to back. Every overrun is `truncated`, with the offset. */
+/** Reads a byte string from front to back. Reading past the end throws a TokenError `truncated` with the offset. */
 export class Cursor {
   readonly bytes: Uint8Array;
   offset: number;

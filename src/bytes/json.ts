@@ -1,5 +1,5 @@
-// The lowest room, which imports no other: bytes and strings, base64, UTF-8, JSON, a cursor, random bytes,
-// TokenError. This file has JSON.
+// The lowest folder, which imports no other folder of src: bytes and strings, base64, UTF-8, JSON, a cursor, random
+// bytes, TokenError. This file reads and writes JSON.
 
 import { encodeUtf8, isWellFormed } from "./utf8.js";
 
@@ -30,12 +30,11 @@ export function isTexts(value: unknown): value is readonly string[] {
 }
 
 /**
- * Formats a value by the JSON Canonicalization Scheme (RFC 8785): properties sorted by UTF-16 code units,
- * numbers as in ECMAScript, no white space. Properties that are `undefined` are left out, as by
- * `JSON.stringify`.
+ * Formats a value by the JSON Canonicalization Scheme (RFC 8785): properties sorted by UTF-16 code units, numbers as
+ * in ECMAScript, no white space. Properties that are `undefined` are left out, as by `JSON.stringify`.
  *
- * @throws TypeError for a value without a canonical form: a number that is not finite, a lone surrogate, a
- *   function, or `undefined` itself or in an array.
+ * @throws TypeError for a value without a canonical form: a number that is not finite, a lone surrogate, a function,
+ *   `undefined`, or an array that contains `undefined`.
  */
 export function canonicalJson(value: Json): string {
   return formOf(value);
@@ -81,7 +80,7 @@ export function readCanonicalJson(text: string): Json | undefined {
   return canonicalJson(value) === text ? value : undefined;
 }
 
-/** Returns a copy as it would be parsed from the canonical form: properties sorted, no negative zero. */
+/** Returns the value that would be parsed from the canonical form: properties sorted, no negative zero. */
 export function canonicalCopy(value: Json): Json {
   if (value === 0) return 0;
   if (Array.isArray(value)) return value.map(canonicalCopy);
@@ -112,7 +111,10 @@ export function canonicalBytes(value: Json): Uint8Array {
   return encodeUtf8(canonicalJson(value));
 }
 
-/** Returns whether arrays and objects are nested deeper than `depth`; walks level by level. */
+/**
+ * Returns whether arrays and objects are nested deeper than `depth`. Walks level by level instead of recursively, so
+ * any depth is safe.
+ */
 export function isDeeperThan(value: unknown, depth: number): boolean {
   let level: readonly unknown[] = [value];
   for (let deep = 0; level.length > 0; deep++) {
@@ -123,7 +125,7 @@ export function isDeeperThan(value: unknown, depth: number): boolean {
   return false;
 }
 
-/** Yields every string in a value, property names included; iterative, so any depth is safe. */
+/** Yields every string in a value, property names included. Does not recurse, so any depth is safe. */
 export function* textsIn(value: unknown): Generator<string> {
   const waiting: unknown[] = [value];
   while (waiting.length > 0) {
@@ -140,18 +142,21 @@ export function* textsIn(value: unknown): Generator<string> {
 export interface JsonOutline {
   /** Deepest nesting of `{` and `[` outside strings. */
   readonly depth: number;
-  /** Most elements in one array. */
+  /** Length of the longest array, in elements. */
   readonly longestArray: number;
   /** `true` if the input ends inside a string, an array or an object. */
   readonly open: boolean;
 }
 
-/** Measures the nesting and the longest array in one pass, so that limits hold before anything is parsed. */
+/** Measures the nesting and the longest array in one pass, so that limits can be enforced before anything is parsed. */
 export function outlineJson(text: string): JsonOutline {
   return outlineBytes(encodeUtf8(text));
 }
 
-/** Like {@link outlineJson} for UTF-8 bytes, since all structural characters of JSON are ASCII. */
+/**
+ * Measures UTF-8 bytes as {@link outlineJson} measures a string. No decoding is needed, since all structural
+ * characters of JSON are ASCII.
+ */
 export function outlineBytes(text: Uint8Array): JsonOutline {
   const counts: number[] = [];
   let depth = 0;
@@ -177,8 +182,8 @@ export function outlineBytes(text: Uint8Array): JsonOutline {
 }
 
 /**
- * Returns the index of the quote that ends the string whose content begins at `start`; the length of `text` if
- * none does.
+ * Returns the index of the quote that ends the string whose content begins at `start`; the length of `text` if there
+ * is no such quote.
  */
 function endOfString(text: Uint8Array, start: number): number {
   for (let i = start; i < text.length; i++) {
@@ -208,8 +213,8 @@ export function assertNoTwin(text: string): void {
 }
 
 /**
- * Returns the index of the quote that ends the string whose content begins at `start`; the length of `text` if
- * none does.
+ * Returns the index of the quote that ends the string whose content begins at `start`; the length of `text` if there
+ * is no such quote.
  */
 export function closingQuote(text: string, start: number): number {
   for (let i = start; i < text.length; i++) {

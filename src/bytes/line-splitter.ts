@@ -9,12 +9,12 @@ const FIRST_ROOM = 1024;
 const END = 256;
 
 /**
- * Splits a stream of bytes into lines. Never holds more than one line's limit: a longer line is dropped as it
- * arrives.
+ * Splits a stream of bytes into lines. Never holds more bytes than one line may have: of a longer line, only the two
+ * ends are kept.
  */
 export class LineSplitter {
   readonly #limit: number;
-  /** The beginning of an unfinished line; grows by doubling, so that single bytes are cheap. */
+  /** The beginning of an unfinished line; grows by doubling, so that appending single bytes is cheap. */
   #held: Uint8Array = new Uint8Array(0);
   #size = 0;
   /** The two ends of an unfinished line over the limit. */
@@ -35,7 +35,7 @@ export class LineSplitter {
     return this.#ends !== undefined;
   }
 
-  /** Yields the lines that end in these bytes, with which they may share memory. */
+  /** Yields the lines that end in `bytes`. A line may share memory with `bytes`. */
   *split(bytes: Uint8Array): Generator<SplitLine, void, void> {
     let start = 0;
     for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
@@ -51,7 +51,7 @@ export class LineSplitter {
     if (start < bytes.length) this.#hold(bytes.subarray(start));
   }
 
-  /** Returns the bytes after the last line feed, once the stream has ended; `undefined` if there are none. */
+  /** Returns the bytes after the last line feed; `undefined` if there are none. Call it once the stream has ended. */
   rest(): SplitLine | undefined {
     return this.isOpen ? this.#take() : undefined;
   }
@@ -90,7 +90,7 @@ export class LineSplitter {
   }
 }
 
-/** Copies the last bytes of two parts that follow each other. */
+/** Returns a copy of the last bytes of `before` followed by `after`. */
 function lastOf(before: Uint8Array, after: Uint8Array): Uint8Array {
   return joined(before.subarray(-END), after.subarray(-END)).slice(-END);
 }

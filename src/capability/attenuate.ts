@@ -30,17 +30,17 @@ import { hopsOf, type ReadLink, readLinks, readToken } from "./read-token.js";
 
 export interface AttenuateOptions {
   /**
-   * `false` leaves out the random nonce. Children with equal hops are then the same token, and revoking one
+   * `false` leaves out the random nonce. Children with equal hops are then the same token, and revoking one child
    * revokes the other.
    */
   readonly nonce?: boolean;
   /**
-   * `true` intersects the hop with what the token still allows instead of refusing it. It is still refused if
-   * the intersection leaves nothing, or if the hop limits the arguments of an operation that the token does not
+   * `true` reduces a hop that goes beyond the token to what the token still allows, instead of refusing it. The hop
+   * is still refused if nothing remains of it, or if it limits the arguments of an operation that the token does not
    * have.
    */
   readonly intersect?: boolean;
-  /** The moment that durations start from, in milliseconds since 1970; now unless given. */
+  /** The time from which durations are counted, in milliseconds since 1970; by default, the current time. */
   readonly now?: number;
 }
 
@@ -54,9 +54,9 @@ export type Attenuation =
       /** The id that revokes the new token and all its descendants; the given token stays valid. */
       readonly revocationId: string;
       /**
-       * A sentence; absent if there is nothing to report. It says that the token has expired, that the hop
-       * takes nothing away, or that the hop limits arguments of operations whose names could not be checked,
-       * since the token allows every operation.
+       * A sentence about the result; absent if there is nothing to report. Either the token has expired, or the hop
+       * takes nothing away, or the hop limits arguments of operations whose names could not be checked, since the
+       * token allows every operation.
        */
       readonly note?: string;
     }
@@ -70,12 +70,12 @@ export interface Overreaching {
 
 const OPTIONS = ["nonce", "intersect", "now"];
 const NONCE_BYTES = 12;
-// Random bytes for many nonces at once: calling the runtime for each takes longer than the HMAC of a hop.
+// Random bytes for many nonces at once: a call of the runtime for each nonce takes longer than the HMAC of a hop.
 let drawn: Uint8Array = new Uint8Array();
 
 /**
- * Returns a nonce, which distinguishes a hop from others with the same contents. {@link attenuate} adds one by
- * itself.
+ * Returns a random nonce, which distinguishes a hop from other hops with the same contents. {@link attenuate} adds a
+ * nonce by itself.
  */
 export function createNonce(): string {
   if (drawn.length === 0) drawn = randomBytes(64 * NONCE_BYTES);
@@ -87,15 +87,17 @@ export function createNonce(): string {
 /**
  * Narrows a token by one hop: one HMAC, no key, no network. The given token does not change.
  *
- * The result allows what the token allows *and* the hop allows; no hop can widen it. To catch mistakes, a hop
- * that names something the token does not allow is refused. The hop gets a random `nonce` unless it has one, so
- * that each child can be revoked alone. `expires` may be a duration: `5m` means at most five minutes from now.
+ * The child token allows only what both the given token and the hop allow; no hop can widen a token. To catch
+ * mistakes, a hop that names something the token does not allow is refused. The hop gets a random `nonce` unless it
+ * has one, so that each child can be revoked alone. `expires` may be a duration: `5m` means at most five minutes from
+ * now.
  *
  * @param token - The token, without discharges.
- * @returns The child token as base64url of v2 binary, or the values that exceed the parent.
- * @throws TokenError if the token is malformed, not a capability or over a limit, or if the child would be.
- * @throws TypeError if the token is not a string, `hop` is invalid or not plain data at every level, or an
- *   option is unknown.
+ * @returns The child token as base64url of v2 binary, or the values of the hop that go beyond the given token.
+ * @throws TokenError if the token is malformed, is not a capability or exceeds a limit, or if the child would exceed
+ *   a limit.
+ * @throws TypeError if the token is not a string, `hop` is invalid or not plain data at every level, or an option is
+ *   unknown.
  *
  * @example
  * ```ts
@@ -167,8 +169,7 @@ export function appendHop(
   };
   const wanted = canonicalHop(withNonce(withoutDurations(own, now, authority), nonce), fits);
   if (intersect) {
-    // Look for mistakes before the hop is intersected, which removes entries for operations that the child does
-    // not have.
+    // Look for mistakes first, since intersecting removes entries for operations that the child does not have.
     const mistakes = mistakesIn(wanted.hop, authority.operations ?? wanted.hop.operations);
     if (mistakes.length > 0) return { ok: false, overreaches: mistakes };
   }
@@ -206,8 +207,8 @@ interface Appended {
 }
 
 /**
- * Returns whether a hop takes something away besides using up one of the further hops, which every appended hop
- * does.
+ * Returns whether a hop narrows the authority. That it uses up one of the further hops is ignored, since every
+ * appended hop does.
  */
 function takesAway(authority: Authority, hop: Hop): boolean {
   const { furtherHops, ...rest } = authority;

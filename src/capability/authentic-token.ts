@@ -12,9 +12,9 @@ import { type VerifiedCapability, verifiedCapability } from "./verified-capabili
 declare const authentic: unique symbol;
 
 /**
- * A token whose signatures have all been verified. Only verifying a token, or extending an authentic one, makes
- * such an object; a copy, a proxy or an object of the same shape is refused. It does not expose its signature
- * or its key.
+ * A token whose signatures have all been verified. Only verifying a token, or extending an authentic token, makes
+ * such an object; a copy, a proxy or an object of the same shape is refused. The object does not expose the token's
+ * signature or key.
  */
 export interface AuthenticToken {
   readonly [authentic]: true;
@@ -32,9 +32,9 @@ export interface TokenOrigin {
   readonly limits: CapabilityLimits;
 }
 
-/** Data of an authentic token that is not visible in it. */
+/** Data about an authentic token that the object itself does not expose. */
 interface Hidden extends TokenOrigin {
-  /** Computed when first needed, as `capability` is. */
+  /** Computed on first use, like `capability`. */
   query?: RevocationQuery;
   capability?: VerifiedCapability;
 }
@@ -43,8 +43,8 @@ interface Hidden extends TokenOrigin {
 const HIDDEN = new WeakMap<AuthenticToken, Hidden>();
 
 /**
- * Makes an authentic token from macaroons that have just been verified. It is frozen, so that nothing in it can
- * change a later answer.
+ * Makes an authentic token from macaroons that have just been verified. The token is frozen, so that no code can
+ * change a later answer through it.
  */
 export function authenticToken(
   identifier: Identifier,
@@ -63,7 +63,7 @@ function hiddenOf(token: AuthenticToken): Hidden {
 }
 
 /**
- * Returns what an authentic token was made from.
+ * Returns the parts from which an authentic token was made.
  *
  * @throws TypeError if `token` is not authentic.
  */

@@ -21,7 +21,7 @@ export interface KeySource {
   find(kid: string): RootKey | undefined;
 }
 
-/** The context in which a token is verified to be the issuer's own. */
+/** The data needed to verify that a token is the issuer's own. */
 export interface AuthenticationContext {
   /** The issuer's name, as in its tokens. */
   readonly issuer: string;
@@ -40,9 +40,8 @@ interface Refused {
 }
 
 /**
- * Authenticates a token: the first three steps of a check (docs/spec.md, section 7), which are limits and
- * strict parsing, issuer and key, and every signature. No hop is judged. For a cached token, only its key is
- * looked up again.
+ * Authenticates a token. This does the first three steps of a check (docs/spec.md, section 7): limits and strict
+ * parsing; issuer and key; every signature. No hop is judged. For a cached token, only the key is looked up again.
  */
 export function authenticate(text: string, context: AuthenticationContext): Authentication {
   const { cache, limits } = context;
@@ -89,8 +88,8 @@ function authenticChain({ macaroon, tags }: VerifiedChain): AuthenticChain {
 }
 
 /**
- * Looks up the key of an authentic token again: it may have been retired, or replaced under the same id. Also
- * checks the limits of `context`, in case another issuer object with other limits verified the token.
+ * Looks up the key of an authentic token again: the key may have been retired, or replaced by another key with the
+ * same id. Also checks the limits of `context`, in case another issuer object with other limits verified the token.
  *
  * @throws TypeError if `token` is not authentic.
  */
@@ -116,7 +115,7 @@ function limitDenial(
   const over = overCapabilityLimits(macaroons, limits);
   if (over !== undefined) return tokenDenial(over);
   const [root, ...discharges] = macaroons;
-  // Follow the discharges again, since they may be nested deeper than these limits allow.
+  // Follow the discharges again, since they may be nested deeper than `limits` allows.
   const result = verifySignatures(root, key, discharges, limits.nesting);
   return result.ok ? undefined : signatureDenial(result.failure);
 }
@@ -135,7 +134,7 @@ export function authenticateOrRecheck(
     : authenticate(given, context);
 }
 
-/** Returns the root key that an identifier names, if the issuer is this one. */
+/** Returns the root key that an identifier names; a denial if the token has another issuer, or the key is unknown. */
 function keyOf(
   { iss, kid }: Identifier,
   { issuer, keys }: AuthenticationContext,

@@ -1,6 +1,6 @@
-// A macaroon read as a capability: this room joins caveats and macaroon. For holders: attenuate.ts, inspect.ts,
-// diff.ts. For checkers: authenticate.ts (signatures) and this file (the whole check). For issuers: mint.ts.
-// Everything is synchronous and does no I/O.
+// This folder reads macaroons as capabilities, whose caveats are hops. Holders use attenuate.ts, inspect.ts and
+// diff.ts. Checkers use authenticate.ts (signatures) and this file (the whole check). Issuers use mint.ts. Everything
+// is synchronous and does no I/O.
 
 import type { Authority } from "../caveats/authority.js";
 import { NONE } from "../caveats/hop-rule.js";
@@ -29,7 +29,7 @@ export interface CheckContext extends AuthenticationContext {
   readonly clock: () => number;
   /** The issuer's grants and their operations, if it knows them. */
   readonly grants?: GrantOperations | undefined;
-  /** This service's name in `audience`, for invocations that give none. */
+  /** This service's name in `audience`, for invocations without an `audience`. */
   readonly audience?: string | undefined;
 }
 
@@ -69,8 +69,8 @@ export function checkToken(
 }
 
 /**
- * Authenticates a token unless it is authentic already. Then returns the denials of its revocation, its grant
- * and its hops, in this order.
+ * Authenticates a token unless it is authentic already. Then collects the denials because of its revocation, its
+ * grant and its hops, in this order.
  *
  * @param inForce - The grants under which the service acts; absent if there is no call.
  */
@@ -124,8 +124,8 @@ export type Presentation = Pick<Invocation, "invoker" | "audience" | "time">;
 const PRESENTATION = ["invoker", "audience", "time"];
 
 /**
- * Checks a token without a call: everything except its grant and the rules on operation, handles and arguments.
- * The `authority` of the result says what the token allows, for display and for choosing a token. It does not
+ * Checks a token without a call: everything except its grant and the rules on operation, handles and arguments. The
+ * `authority` of the result says what the token allows, for display and for choosing a token. The result does not
  * allow a call; only {@link checkToken} does.
  *
  * @throws TypeError if the presentation has the wrong shape.
@@ -145,7 +145,7 @@ function revocationDenials(
   { moment }: CheckedInvocation,
   { revocations, clock }: CheckContext,
 ): readonly Denial[] {
-  // For a check of a later moment, the list must be trusted until then.
+  // If the invocation has a later time than the clock, the list must still be trusted at that time.
   const now = Math.max(clock(), moment);
   const entries = revocations.find(revocationQueryFor(token));
   const isCurrent = revocations.isCurrent(now) === true;
@@ -178,8 +178,8 @@ function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]
 }
 
 /**
- * Restricts a token to the service named in its key id, since a service can make any token with its key, with
- * any hop.
+ * Refuses a token at every service except the one that its key id names. That service has the key, so it can make
+ * tokens with any hops.
  */
 function serviceDenials(
   { identifier }: AuthenticToken,
@@ -223,7 +223,7 @@ function hopDenials(token: AuthenticToken, asked: CheckedInvocation): readonly D
   return [...denials, { code: "expiry_missing", rule: "expires", message }];
 }
 
-/** Returns the expiry of the token's own chain. Discharges do not count, since they can be replaced. */
+/** Returns the expiry of the token's own chain. Discharges are ignored, since they can be replaced. */
 export function ownExpiry(token: AuthenticToken): string | undefined {
   return earliestExpiry(token.chains[0].links);
 }

@@ -33,17 +33,17 @@ export interface Denial {
   /** The value that the rule requires. */
   readonly expected?: Json;
   /**
-   * The value in the invocation or the token; absent if there is none. If an argument should be inside a value
-   * that is not an object, that value.
+   * The value in the invocation or the token; absent if there is none. If the argument would be inside a value that
+   * is not an object, `actual` is that value.
    */
   readonly actual?: unknown;
   /** The nearest value that would have been allowed. */
   readonly nearest?: Json;
-  /** Number of further denials with the same hop and key that are left out; set only on the last one listed. */
+  /** Number of further denials with the same hop and key that are left out; set only on the last denial in the list. */
   readonly more?: number;
   /**
-   * A change of the call's arguments. The call is allowed once the remedies of all of the decision's denials are applied
-   * in their order; if nothing is known to do that, none of them has one.
+   * A change of the call's arguments. The call is allowed once the remedies of all denials have been applied, in the
+   * order of the denials. Either every denial of a decision has a remedy, or none has.
    */
   readonly remedy?: ArgumentRemedy;
   /** A sentence for people. */

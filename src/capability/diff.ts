@@ -16,11 +16,11 @@ import { type Caveat, partsOf } from "../macaroon/macaroon.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 import { hopsOf, type ReadLink, readLinks, readToken } from "./read-token.js";
 
-/** One thing that a child token no longer allows. */
+/** One limit of a child token that is narrower than its parent's. */
 export interface AuthorityChange {
   /** The rule, such as `operations` or `constraints.amount`. */
   readonly rule: string;
-  /** The parent's limit; absent if it has none. */
+  /** The parent's limit; absent if the parent has none under this rule. */
   readonly before?: Json;
   /** The child's limit. */
   readonly after: Json;
@@ -45,11 +45,11 @@ export type TokenDiff =
     };
 
 /**
- * Compares a token with one narrowed from it. It proves the descent without any key, by computing the child's
- * signature from the parent's. Only the issuer can tell whether the tokens are genuine.
+ * Compares a token with a child that was narrowed from it. Proves the descent without any key, by computing the
+ * child's signature from the parent's. Only the issuer can tell whether the tokens are genuine.
  *
- * @throws TokenError if one of them is malformed.
- * @throws TypeError if one of them is not a string.
+ * @throws TokenError if a token is malformed.
+ * @throws TypeError if a token is not a string.
  *
  * @example
  * ```ts

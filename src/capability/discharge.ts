@@ -7,12 +7,14 @@ import { CAPABILITY_LIMITS } from "./limits.js";
 import { readToken } from "./read-token.js";
 
 /**
- * Binds discharges to a token in its final form and appends them, so that all are presented as one string.
+ * Binds discharges to a token in its final form and appends them, so that the token and its discharges are presented
+ * as one string.
  *
  * @param token - The token, without discharges.
  * @param discharges - Unbound discharges, each as base64url of v2 binary.
- * @throws TokenError if the token or a discharge is malformed or has others appended, or a limit is exceeded.
- * @throws TypeError if one of them is not a string.
+ * @throws TokenError if the token or a discharge is malformed or already has discharges appended, or if the result
+ *   exceeds a limit.
+ * @throws TypeError if `token` or a discharge is not a string.
  *
  * @example
  * ```ts

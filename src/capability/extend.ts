@@ -18,8 +18,8 @@ export type Extension =
   | Overreaching;
 
 /**
- * Narrows an authentic token as {@link attenuate} does, but without its `note`. The child is authentic too;
- * nothing is verified again.
+ * Narrows an authentic token as {@link attenuate} does, but returns no `note`. The child is authentic, too; no
+ * signature is verified again.
  *
  * @throws TokenError `has_discharges`, or if the child would exceed a limit.
  * @throws TypeError as {@link attenuate} does, and if `token` is not authentic.

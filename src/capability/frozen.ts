@@ -1,6 +1,6 @@
 /**
- * Freezes a value and everything in it, so that no caller can use it to change a later answer. Inherited
- * properties are skipped, and so are frozen values, which must be frozen completely.
+ * Freezes a value and everything in it, so that no caller can change a later answer through it. Skips inherited
+ * properties, and values that are already frozen; everything inside a frozen value must be frozen, too.
  */
 export function deepFrozen<T extends object>(value: T): T {
   if (Object.isFrozen(value)) return value;

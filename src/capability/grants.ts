@@ -8,11 +8,10 @@ import type { Denial } from "./denial.js";
 export type GrantOperations = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Returns the grants under which a service acts: those that the invocation names, or else the only known grant
- * that has the operation.
+ * Returns the grants under which a service acts: those that the invocation names, or else the only known grant that
+ * has the operation.
  *
- * @throws TypeError if the grant is not determined, or a named grant is unknown. Without knowing the grant,
- *   nothing may be allowed.
+ * @throws TypeError if the invocation does not determine the grant, or names an unknown grant.
  */
 export function grantsInForce(
   { grants, operation }: CheckedInvocation,
@@ -54,8 +53,8 @@ export function unknownGrant(grant: string, known: GrantOperations): TypeError {
 }
 
 /**
- * Returns denials if the token's grant is not one of those in force, or does not have the operation, whatever
- * the hops say (docs/spec.md, section 7).
+ * Returns a denial if the token's grant is not in force, and one if the grant does not have the operation. The hops
+ * make no difference (docs/spec.md, section 7).
  *
  * @param grant - The grant of the token.
  */

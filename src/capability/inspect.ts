@@ -20,7 +20,7 @@ import { readServiceKeyId } from "./key-id.js";
 import { CAPABILITY_LIMITS, overCapabilityLimits } from "./limits.js";
 
 export interface InspectOptions {
-  /** The time for judging expiry, in milliseconds since 1970; now unless given. */
+  /** The time for judging expiry, in milliseconds since 1970; by default, the current time. */
   readonly now?: number;
 }
 
@@ -121,7 +121,7 @@ export interface InspectedLink {
   readonly problems?: readonly HopProblem[];
   /** The caveat's bytes, if it is not a hop. */
   readonly raw?: RawBytes;
-  /** The address of the discharge, according to a third-party caveat. */
+  /** The location in a third-party caveat: the address from which to get the discharge. */
   readonly location?: string;
 }
 
@@ -137,7 +137,7 @@ export interface InspectedMacaroon {
 export interface Inspection extends InspectedMacaroon {
   readonly verified: false;
   readonly format: MacaroonFormat;
-  /** Total size of all macaroons in v2 binary form. */
+  /** Total size of all macaroons in v2 binary form, in bytes. */
   readonly bytes: number;
   /** The grant's id, such as `documents:read`; absent if this macaroon is not a capability. */
   readonly grant?: string;

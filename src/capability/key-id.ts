@@ -23,13 +23,13 @@ export function serviceKeyId(kid: string, service: string): string {
 
 /** The parts of a service's key id. */
 export interface ServiceKeyId {
-  /** The id of the root key from which it is derived. */
+  /** The id of the root key from which the service's key is derived. */
   readonly root: string;
   /** The only service that accepts tokens made with the key. */
   readonly service: string;
 }
 
-/** Returns whether a key id contains `@`, which marks a service's key; no root key's id does. */
+/** Returns whether a key id contains `@`, which marks a service's key. The id of a root key never contains `@`. */
 export function hasServiceMark(kid: string): boolean {
   return kid.includes(MARK);
 }
@@ -43,8 +43,8 @@ export function readServiceKeyId(kid: string): ServiceKeyId | undefined {
 }
 
 /**
- * Returns the key ids whose revocation revokes a token made with `kid`: `kid` itself, and the root key from
- * which it is derived.
+ * Returns the key ids whose revocation revokes a token made with `kid`: `kid` itself and, for a service's key, the id
+ * of the root key from which it is derived.
  */
 export function revocableKeyIds(kid: string): readonly string[] {
   const derived = readServiceKeyId(kid);

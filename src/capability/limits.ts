@@ -7,15 +7,15 @@ import { overLimits } from "../macaroon/over-limits.js";
 
 /** Limits on a capability's token. Each is checked before the work that it limits. */
 export interface CapabilityLimits extends MacaroonLimits {
-  /** Most elements of an array in a hop. */
+  /** Longest array in a hop, in elements. */
   readonly setMembers: number;
 }
 
 /**
- * The limits of the specification (docs/spec.md, section 4). A token with 200 handles of 25 characters each,
- * attenuated once to 100 of them, fits; as base64url it leaves 2.6 KB of the 16 KiB that Node allows for all
- * headers of a request. A checker may lower the limits but not raise them, since a token that one checker
- * accepts should not fail at the next.
+ * The limits of the specification (docs/spec.md, section 4). A token with 200 handles of 25 characters each still
+ * fits after it has been attenuated to 100 of these handles. As base64url, the largest token leaves 2.6 KB of the 16
+ * KiB that Node allows for all headers of a request. A checker may lower the limits but not raise them, since a token
+ * that one checker accepts should not fail at the next.
  */
 export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze({
   bytes: 10_240,
@@ -43,7 +43,7 @@ export function capabilityLimits(given: Partial<CapabilityLimits> | undefined): 
   return limits;
 }
 
-/** Returns the error for the first limit that `macaroons` together exceed; `undefined` if they fit. */
+/** Returns the error for the first limit that the macaroons together exceed; `undefined` if they exceed none. */
 export function overCapabilityLimits(
   macaroons: readonly Macaroon[],
   limits: CapabilityLimits,
@@ -51,7 +51,7 @@ export function overCapabilityLimits(
   return overLimits(macaroons, limits) ?? overHopLimits(macaroons, limits);
 }
 
-/** Returns the error for the first hop that exceeds a limit; `undefined` if all fit. */
+/** Returns the error for the first hop that exceeds a limit; `undefined` if no hop does. */
 export function overHopLimits(
   macaroons: readonly Macaroon[],
   limits: CapabilityLimits,

@@ -29,21 +29,22 @@ export function newCapabilityId(random: (length: number) => Uint8Array): string 
 /** Default lifetime of a capability, in seconds. */
 const DEFAULT_LIFETIME = 15 * 60;
 
-/** Longest lifetime of a capability by default, in seconds. */
+/** Default for the longest lifetime of a capability, in seconds. */
 export const DEFAULT_MAX_LIFETIME: number = 24 * 60 * 60;
 
 /** Longest lifetime that an issuer can be configured to allow, in seconds: 90 days. */
 export const MAX_LIFETIME: number = 90 * 24 * 60 * 60;
 
-/** The grant, and the issuer's own restrictions, which become its hop. */
+/** The grant and the issuer's restrictions. The restrictions become the issuer's hop. */
 export interface MintRequest extends HopInit {
   /** The id of the grant, such as `documents:read`. */
   readonly grant: string;
   /** The user on whose behalf the capability acts. */
   readonly principal?: string | undefined;
   /**
-   * `true` allows every operation, including future ones. If neither this nor `operations` is given, the issuer
-   * writes the grant's operations into the hop; if it does not know them, it refuses.
+   * `true` allows every operation, including operations added to the grant later. If neither `anyOperation` nor
+   * `operations` is given, the issuer writes the grant's operations into the hop; an issuer that does not know its
+   * grants refuses the request.
    */
   readonly anyOperation?: boolean | undefined;
   /**
@@ -55,7 +56,7 @@ export interface MintRequest extends HopInit {
 
 /** A new capability. */
 export interface MintedCapability {
-  /** The bearer token. Whoever has it has the capability. */
+  /** The bearer token. Whoever has the token has the capability. */
   readonly token: string;
   readonly id: string;
   readonly grant: string;
@@ -71,8 +72,8 @@ export interface MintedCapability {
 }
 
 /**
- * A new capability, and the canonical JSON of its identifier, which is not secret and is needed to rebuild the
- * token.
+ * A new capability, and the canonical JSON of its identifier. The identifier is not secret; it is needed to rebuild
+ * the token.
  */
 export interface IssuedToken {
   readonly capability: MintedCapability;
@@ -169,7 +170,7 @@ export function mintToken(request: MintRequest, id: string, context: MintContext
   return { capability, identifier: new TextDecoder().decode(encoded) };
 }
 
-/** Returns the audience of the issuer's hop. With a service's key, it is only that service. */
+/** Returns the audience of the issuer's hop. For a service's key, the only audience is that service. */
 function audienceFor({ audience }: MintRequest, kid: string): Pick<HopInit, "audience"> {
   const service = readServiceKeyId(kid)?.service;
   if (service === undefined) return {};
@@ -182,7 +183,10 @@ function audienceFor({ audience }: MintRequest, kid: string): Pick<HopInit, "aud
   );
 }
 
-/** Returns the operations for the issuer's hop: the requested ones, or all those of the grant. */
+/**
+ * Checks the requested operations. If the request names none, returns the operations of the grant for the issuer's
+ * hop.
+ */
 function operationsFor(
   { grant, operations, anyOperation }: MintRequest,
   grants: GrantOperations | undefined,
@@ -220,8 +224,8 @@ function checkEntries(
 }
 
 /**
- * Rebuilds a token from its identifier and its hops, beginning with the issuer's. With the same root key the
- * bytes are the same, so an issuer need not store tokens.
+ * Rebuilds a token from its identifier and its hops, of which the issuer's is the first. The same root key gives the
+ * same bytes, so an issuer need not store tokens.
  */
 export function remakeToken(root: RootKey, identifier: string, hops: readonly string[]): string {
   return macaroonToText(hops.reduce(addFirstPartyCaveat, createMacaroon(root, { identifier })));

@@ -16,13 +16,13 @@ interface RefusedCall {
 }
 
 /**
- * Adds to each denial the change of the arguments that would do, if all of these changes together make the call allowed.
- * Otherwise no denial has a remedy: also where one is about anything but an argument.
+ * Adds a remedy to each denial if all these remedies together make the call allowed. Otherwise adds no remedy, for
+ * example if a denial is about anything but an argument.
  *
- * A remedy shows what the token's own hops say, which its holder can read.
+ * A remedy reveals only what the hops of the token say, and the holder of the token can read these.
  *
- * @param authority - Returns what all hops together leave, of all tokens that must allow the call.
- * @param isAllowed - Judges the call with other arguments.
+ * @param authority - Returns the authority that is left by all hops of every token that must allow the call.
+ * @param isAllowed - Returns whether the call is allowed with the given arguments.
  */
 export function withRemedies<One extends Refusing>(
   denials: readonly [One, ...One[]],
@@ -30,7 +30,7 @@ export function withRemedies<One extends Refusing>(
   authority: () => Authority,
   isAllowed: (given: RefusedCall["arguments"]) => boolean,
 ): readonly [One, ...One[]] {
-  // A denial that stands for others has no remedy for those.
+  // A denial with `more` also represents denials that were left out, and a remedy would not concern those.
   const isOfOneArgument = ({ code, more }: Refusing): boolean =>
     code === "constraint_violated" && more === undefined;
   if (denials.length > MOST_REMEDIES || !denials.every(isOfOneArgument)) return denials;

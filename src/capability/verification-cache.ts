@@ -7,9 +7,9 @@ import { earliestExpiry } from "./verified-capability.js";
 
 /** Limits of a verification cache. */
 export interface CacheBounds {
-  /** Most tokens kept; 1,000 by default. */
+  /** Maximum number of tokens kept; 1,000 by default. */
   readonly entries?: number | undefined;
-  /** Most bytes of memory of all entries, estimated from their sizes; 16 MiB by default. */
+  /** Maximum memory of all entries in bytes, estimated from the sizes of the tokens; 16 MiB by default. */
   readonly bytes?: number | undefined;
 }
 
@@ -24,8 +24,8 @@ interface Entry {
   readonly bytes: number;
 }
 
-// Estimated memory of a parsed token and of everything derived from it: a constant, plus an amount for each
-// link and for each character. Hops with many short limits take most.
+// Estimated memory of a parsed token and of everything derived from it: a constant, plus an amount for each link and
+// for each character. Hops with many short limits take the most memory for their size.
 const ENTRY_BYTES = 1024;
 const LINK_BYTES = 1024;
 const BYTES_PER_CHARACTER = 32;
@@ -41,14 +41,14 @@ export class VerificationCache {
   readonly #clock: () => number;
   #bytes = 0;
 
-  /** @param clock - Milliseconds since 1970. */
+  /** @param clock - Returns milliseconds since 1970. */
   constructor(bounds: CacheBounds, clock: () => number) {
     const { entries = CACHE_BOUNDS.entries, bytes = CACHE_BOUNDS.bytes } = bounds;
     this.#most = { entries, bytes };
     this.#clock = clock;
   }
 
-  /** Entries kept at present. */
+  /** Number of entries kept at present. */
   get size(): number {
     return this.#entries.size;
   }
@@ -73,7 +73,8 @@ export class VerificationCache {
   }
 
   /**
-   * Caches a token that has just been completely verified, unless it has expired or is larger than the limit.
+   * Caches a token that has just been completely verified, unless the token has expired or needs more memory than all
+   * entries together may.
    *
    * @param length - Number of characters of the presented string.
    */
@@ -100,12 +101,15 @@ export class VerificationCache {
   }
 }
 
-/** Returns the digest of a presented string, including signature and discharges, by which it is cached. */
+/**
+ * Returns the digest under which a token is cached. It covers the whole presented string, including signature and
+ * discharges.
+ */
 export function digestOf(text: string): string {
   return encodeBase64url(sha256(encodeUtf8(text)));
 }
 
-/** Returns when the first hop of any chain expires, in milliseconds since 1970. */
+/** Returns the earliest expiry of all hops in all chains, in milliseconds since 1970; infinite if no hop expires. */
 function expiryOf({ chains }: AuthenticToken): number {
   const earliest = earliestExpiry(chains.flatMap(({ links }) => links));
   if (earliest === undefined) return Number.POSITIVE_INFINITY;

@@ -55,7 +55,8 @@ export function verifiedCapability(
     issued,
     expires: earliestExpiry(chains.flatMap(({ links }) => links)) ?? issued,
     revocationIds: chains[0].revocationIds,
-    // Computed when needed: most callers use neither, and the intersection takes as long as the check.
+    // Computed on first use: most callers read neither `hops` nor `authority`, and intersecting all hops takes as
+    // long as the check.
     get hops(): readonly VerifiedHop[] {
       hops ??= deepFrozen(verifiedHops(chains[0]));
       return hops;

@@ -28,7 +28,7 @@ export function argumentDomainOf(constraint: ArgumentConstraint): ArgumentDomain
   return { ...valuesOf(constraint), missing: constraint.optional === true };
 }
 
-/** Returns the values that satisfy all operators; `optional` and `absent` are ignored here. */
+/** Returns the values that satisfy all operators. Ignores `optional` and `absent`. */
 function valuesOf(operators: ArgumentOperators): ArgumentDomain {
   const { min, max, in: listed, not_in, path, prefix, url, items, each } = operators;
   const missing = false;
@@ -52,8 +52,8 @@ export function meetArguments(a: ArgumentDomain, b: ArgumentDomain): ArgumentDom
   const types = TYPES.filter((type) =>
     type === "array" ? arrays !== undefined : scalars.types.includes(type),
   );
-  // Values of a list were checked against the conditions on strings already, and without strings the conditions
-  // are irrelevant.
+  // Conditions on strings are left out if the domain lists its values, which `withinForms` has checked, and if the
+  // domain allows no strings.
   const isOpen = scalars.in === undefined && types.includes("string");
   const missing = a.missing && b.missing;
   return { ...scalars, ...(isOpen ? forms : {}), ...arrays, missing, types };
@@ -64,7 +64,7 @@ function defined<T extends object>(value: { readonly [Name in keyof T]: T[Name] 
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as T;
 }
 
-/** Returns the scalar values of a domain, without its conditions on strings. */
+/** Returns the part of a domain that concerns scalars, without the conditions on strings. */
 export function scalarsOf({ types, min, max, in: listed, not_in }: ArgumentDomain): Domain {
   const scalars = types.filter((type) => type !== "array");
   return defined<Domain>({ types: scalars, min, max, in: listed, not_in });
@@ -73,8 +73,8 @@ export function scalarsOf({ types, min, max, in: listed, not_in }: ArgumentDomai
 type Forms = Pick<ArgumentDomain, "path" | "prefix" | "url">;
 
 /**
- * Intersects conditions on strings, each with the condition of the same operator; `undefined` if no string
- * satisfies both.
+ * Intersects the conditions on strings, operator by operator. Returns `undefined` if no string satisfies both
+ * operands of an operator.
  */
 function meetForms(a: Forms, b: Forms): Forms | undefined {
   const path = meetOperands(a.path, b.path, deeper);
@@ -131,8 +131,8 @@ function shared(some: readonly string[], others: readonly string[]): readonly st
 }
 
 /**
- * Removes the strings that violate conditions from a list. If no string can satisfy them, nothing is left, since
- * a domain with such conditions has only strings.
+ * Removes listed strings that violate the conditions. If `forms` is `undefined`, no string satisfies the conditions:
+ * the result is then empty, since a domain with such conditions allows only strings.
  */
 function withinForms(scalars: Domain, forms: Forms | undefined): Domain {
   if (forms === undefined) return { types: [] };
@@ -185,14 +185,14 @@ export function allowsArgument(domain: ArgumentDomain, value: unknown): boolean 
   return each === undefined || judged.every((element) => allowsArgument(each, element));
 }
 
-/** Returns whether nothing is allowed: no value, and not leaving the argument out. */
+/** Returns whether every call is refused: no value is allowed, and a call must not leave the argument out. */
 export function isDead({ missing, types }: ArgumentDomain): boolean {
   return !missing && types.length === 0;
 }
 
 /**
- * Returns a constraint that allows the same as the domain; `undefined` if nothing is allowed, or nothing is
- * limited.
+ * Returns a constraint that allows the same values as the domain; `undefined` if the domain allows nothing, or does
+ * not limit the values.
  */
 export function constraintFrom(domain: ArgumentDomain): ArgumentConstraint | undefined {
   const { missing, types } = domain;
@@ -223,8 +223,8 @@ function operatorsFrom(domain: ArgumentDomain): ArgumentOperators {
 }
 
 /**
- * Returns the bounds on the number of elements, omitting those that every array meets, except that one bound
- * always remains.
+ * Returns the bounds on the number of elements. Omits a bound that every array satisfies, but keeps at least one
+ * bound.
  */
 function itemsFrom({ min, max }: Required<ItemsLimit> = boundsOf({})): ItemsLimit {
   if (max === MAX_JUDGED_ELEMENTS) return { min };

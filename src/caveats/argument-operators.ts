@@ -17,15 +17,15 @@ import { scalarType, shown, shownList } from "./scalar.js";
 import { allowsUrl, isPort, isUrlFolder, URL_SCHEMES } from "./url-form.js";
 import { isHostEntry } from "./url-host.js";
 
-/** Most UTF-16 code units of a string that `operationConstraints` judges. */
+/** Longest string that `operationConstraints` judges, in UTF-16 code units. */
 export const MAX_JUDGED_UNITS = 4096;
 
-/** Most elements of an array that `operationConstraints` judges. */
+/** Longest array that `operationConstraints` judges, in elements. */
 export const MAX_JUDGED_ELEMENTS = 256;
 
 /**
- * Returns a value in the form in which it is judged. A string or array that is too long, and any object,
- * becomes `undefined`, which satisfies no operator.
+ * Returns `value`, or `undefined` for an object and for a string or array that is too long. `undefined` satisfies no
+ * operator, so such an argument is refused.
  */
 export function judgedValue(value: unknown): unknown {
   if (typeof value === "string") return value.length <= MAX_JUDGED_UNITS ? value : undefined;
@@ -33,7 +33,7 @@ export function judgedValue(value: unknown): unknown {
   return isObject(value) ? undefined : value;
 }
 
-/** `path`: a string in the strict form of a path, which is this folder or below it. */
+/** `path`: a string that is a path in the strict form, and is the folder or below the folder. */
 const PATH: OperatorRule<string> = {
   *problems(rule, operand) {
     if (typeof operand === "string" && isPath(operand)) return;
@@ -47,7 +47,7 @@ const PATH: OperatorRule<string> = {
   },
 };
 
-/** `url`: a string in the strict form of a URL, with allowed parts. */
+/** `url`: a string that is a URL in the strict form, all parts of which are allowed. */
 const URL_RULE: OperatorRule<UrlLimit> = {
   problems: urlProblems,
   failure(limit, value) {
@@ -56,7 +56,7 @@ const URL_RULE: OperatorRule<UrlLimit> = {
   },
 };
 
-/** `prefix`: a string that begins with this one. */
+/** `prefix`: a string that begins with the operand. */
 const PREFIX: OperatorRule<string> = {
   *problems(rule, operand) {
     if (typeof operand !== "string" || operand === "")
@@ -134,7 +134,7 @@ const EACH: OperatorRule<ElementOperators> = {
 
 const NOT_OF_ELEMENTS: readonly string[] = ["absent", "each", "optional"];
 
-/** `optional` and `absent` are about a missing argument, so a value never violates them here. */
+/** `optional`: no value violates it, since it only concerns a missing argument. */
 const OPTIONAL: OperatorRule<true> = { problems: onlyTrue, failure: () => undefined };
 const ABSENT: OperatorRule<true> = {
   problems: onlyTrue,
@@ -165,7 +165,7 @@ export function* argumentConstraintProblems(
   }
 }
 
-/** Returns an operand as JSON. It was parsed from JSON, or has been converted to that form. */
+/** Returns an operand as JSON. Every operand was parsed from JSON, or was converted to plain JSON values. */
 function shape(operand: UrlLimit | ElementOperators): Json {
   return operand as Json;
 }
@@ -198,7 +198,7 @@ function* urlProblems(rule: string, operand: Json, suggest: Suggest): Iterable<H
   }
 }
 
-/** Returns the required form of a part of `url`; `undefined` if the part has it. */
+/** Returns the form that a part of `url` must have; `undefined` if the part already has that form. */
 function expectedPart(name: string, part: Json): string | undefined {
   if (name === "path") {
     if (typeof part === "string" && isUrlFolder(part)) return undefined;

@@ -3,21 +3,21 @@ import { isObject } from "../bytes/json.js";
 /** The property names that lead from a call's arguments to one argument; at least one. */
 export type ArgumentPath = readonly [string, ...string[]];
 
-/** An argument found in a call: its value, or why it has none. */
+/** The result of looking for an argument in a call: its value, or the reason why no value can be judged. */
 export type Found =
   | { readonly kind: "present"; readonly value: unknown }
   | { readonly kind: "missing" }
-  /** The property `holder` on the way has a `value` that is not an object. */
+  /** `holder`, a property on the path to the argument, has a `value` that is not an object. */
   | { readonly kind: "unreachable"; readonly holder: string; readonly value: unknown }
-  /** The value is too long to be judged; `size` says in `units` or `elements` how long. */
+  /** The value is too long to be judged. `size` is its length in words, such as `300 elements`. */
   | { readonly kind: "oversized"; readonly value: unknown; readonly size: string };
 
 const POINTER = /^(\/([^~/]|~[01])*)+$/;
 
 /**
- * Reads the name of an argument in `operationConstraints`: a top-level property or, if it begins with `/`, a
- * JSON Pointer (RFC 6901). `undefined` for a malformed pointer, and for a pointer to a top-level argument that
- * can be named without one.
+ * Reads the name of an argument in `operationConstraints`: a top-level property or, if it begins with `/`, a JSON
+ * Pointer (RFC 6901). Returns `undefined` for a malformed pointer, and for a pointer such as `/amount`, since the
+ * name `amount` is shorter.
  */
 export function readArgumentName(name: string): ArgumentPath | undefined {
   if (!name.startsWith("/")) return [name];

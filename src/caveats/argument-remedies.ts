@@ -22,22 +22,22 @@ interface Arguments {
 export type ArgumentRemedy =
   | {
       /**
-       * Sets the argument. An object that should hold the argument is made if it is missing, and replaces a value that
-       * is no object.
+       * Sets the argument. If a property on the path to the argument is missing or not an object, an object takes its
+       * place.
        */
       readonly kind: "set_argument";
-      /** JSON Pointer (RFC 6901) from the arguments, such as `/amount` or `/to/iban`. */
+      /** JSON Pointer (RFC 6901) to the argument within the call's arguments, such as `/amount` or `/to/iban`. */
       readonly pointer: string;
       readonly value: Json;
     }
   | {
       /** Removes the argument. */
       readonly kind: "remove_argument";
-      /** JSON Pointer from the arguments. */
+      /** JSON Pointer (RFC 6901) to the argument within the call's arguments. */
       readonly pointer: string;
     };
 
-/** A remedy for one argument, and the names of the rules that refuse it. */
+/** A remedy for one argument, with a test for the denials that concern this argument. */
 export interface PlannedRemedy {
   readonly remedy: ArgumentRemedy;
   /** Returns whether a denial is about this argument. */
@@ -45,9 +45,10 @@ export interface PlannedRemedy {
 }
 
 /**
- * Finds a remedy for each argument of a call that limits refuse; returns `undefined` if there is none for one of them.
+ * Finds a remedy for each argument that the limits refuse. Returns `undefined` if one of these arguments has no
+ * remedy.
  *
- * @param over - What all hops together leave of the operation.
+ * @param over - The limits of all hops together on the arguments of the operation.
  */
 export function planRemedies(
   over: OperationAuthority,
@@ -65,7 +66,7 @@ export function planRemedies(
     const remedy = isListed ? remedyOf(domain, path, given, suggest) : removal([top]);
     if (remedy === undefined) return undefined;
     const rules = rulesOf(path, operation);
-    // The rule of a limit, or of one of its operators.
+    // A denial names the rule of a limit, or the rule of one operator in the limit.
     const isFor = ({ rule = "" }): boolean =>
       rules.includes(rule) || rules.includes(rule.replace(/\.\w+$/, ""));
     plan.push({ remedy, isFor });
@@ -101,7 +102,10 @@ function remedyOf(
   return domain.missing ? removal(path) : undefined;
 }
 
-/** Returns the path of the value that is no object, though an argument should be inside it. */
+/**
+ * Returns the path of the value that prevents the argument from existing: the argument would be inside this value,
+ * but it is not an object.
+ */
 function blocking(path: ArgumentPath, given: Arguments): ArgumentPath {
   const [top, ...inside] = path;
   const at = inside.findIndex((_, depth) => {
@@ -115,7 +119,7 @@ function removal(path: ArgumentPath): ArgumentRemedy {
   return { kind: "remove_argument", pointer: pointerTo(path) };
 }
 
-/** Returns the names of the limits on an argument in denials. */
+/** Returns the rules that denials may name for limits on an argument. */
 function rulesOf(path: ArgumentPath, operation: string): readonly string[] {
   const rules = [operation, EVERY_OPERATION].map((one) =>
     ruleOf(entryRule("operationConstraints", one), argumentName(path)),
@@ -123,7 +127,7 @@ function rulesOf(path: ArgumentPath, operation: string): readonly string[] {
   return path.length === 1 ? [constraintRule(path[0]), ...rules] : rules;
 }
 
-/** Writes the JSON Pointer to an argument; unlike {@link argumentName}, also for one at the top level. */
+/** Returns the JSON Pointer to an argument. {@link argumentName} writes none for a top-level argument. */
 function pointerTo([top, ...inside]: ArgumentPath): string {
   return inside.length === 0 && !top.startsWith("/")
     ? `/${top.replaceAll("~", "~0").replaceAll("/", "~1")}`
@@ -142,7 +146,10 @@ export function applyRemedies(given: Arguments, remedies: readonly ArgumentRemed
   }, given);
 }
 
-/** Returns an object with another value at a path; without it, if the value is `undefined`. */
+/**
+ * Returns a copy of `holder` with `value` at the path. If `value` is `undefined`, the copy lacks the property at the
+ * path.
+ */
 function changedAt(
   holder: Arguments,
   [name, next, ...inside]: readonly [string, ...string[]],

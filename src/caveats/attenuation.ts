@@ -8,11 +8,11 @@ import { forOperations } from "./operation-entries.js";
 import { deadEntries, foreignEntries } from "./operation-mistakes.js";
 
 /**
- * Returns the values of `hop` that `authority` does not allow, and reports if nothing would remain. This only
- * catches mistakes: no hop widens a token, but one that names more than the token allows is almost always a
- * mistake.
+ * Returns the values of `hop` that `authority` does not allow. If there are none, returns the rules under which the
+ * hop would leave nothing. The result only points out mistakes: no hop can widen a token, but a hop that names more
+ * than the token allows is almost always a mistake.
  *
- * @returns The first 16 overreaches, in the order of the table of keys; empty if the hop fits.
+ * @returns The first 16 overreaches, in the order of `HOP_RULES`; empty if the hop has no mistake.
  */
 export function overreaches(authority: Authority, hop: Hop): Overreach[] {
   const suggest = suggestions();
@@ -39,8 +39,8 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
 }
 
 /**
- * Reduces `hop` to what `authority` still allows. A value that cannot be reduced (because nothing remains, or
- * the token is sealed) stays as it is, and {@link overreaches} reports it.
+ * Reduces `hop` to what `authority` still allows. A value that cannot be reduced (because nothing remains, or the
+ * token is sealed) stays as it is; {@link overreaches} reports that value.
  */
 export function intersectHop(authority: Authority, hop: Hop): Hop {
   const values = overHop(hop, (rule, value, key) => [key, rule.intersect(value, authority)]);

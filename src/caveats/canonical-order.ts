@@ -2,12 +2,12 @@ import { isObject, isTexts, type Json } from "../bytes/json.js";
 import type { ArgumentConstraint, Constraint } from "./hop.js";
 import { isScalar } from "./scalar.js";
 
-/** Orders sets by UTF-16 code units, as RFC 8785 sorts property names. */
+/** Compares two strings by UTF-16 code units, as RFC 8785 does for property names. */
 function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Returns a set in canonical order without duplicates. */
+/** Returns the strings in canonical order, without duplicates. */
 export function sortedSet(values: readonly string[]): string[] {
   return [...new Set(values)].sort(byCodeUnits);
 }
@@ -24,8 +24,8 @@ export function isSet(value: Json): value is readonly string[] {
 }
 
 /**
- * Returns a limit with its lists in canonical order. Any other value is returned unchanged, and refused when it
- * is read.
+ * Returns a limit with its lists in canonical order. A value that is not a limit is returned unchanged; `hopFrom`
+ * then refuses it.
  */
 export function canonicalLimit(limit: unknown): unknown {
   if (typeof limit !== "object" || limit === null || Array.isArray(limit)) return limit;
@@ -42,8 +42,8 @@ export function sortedLimit(limit: Constraint): Constraint {
 }
 
 /**
- * Returns a constraint of `operationConstraints` with its lists and sets in canonical order. Any other value is
- * returned unchanged, and refused when it is read.
+ * Returns a constraint of `operationConstraints` with its lists and sets in canonical order. A value that is not a
+ * constraint is returned unchanged; `hopFrom` then refuses it.
  */
 export function canonicalConstraint(constraint: unknown): unknown {
   if (!isObject(constraint)) return constraint;

@@ -77,7 +77,7 @@ export const CLOSED_LISTS: HopRule<ClosedLists> = {
     }
     return { arguments: Object.fromEntries(merged) };
   },
-  // `operationConstraints` reports what both keys together leave.
+  // The rule of `operationConstraints` reports arguments for which the two keys together leave no value.
   empty: () => NONE,
   *overreaches(lists, { arguments: before = {} }, suggest): Iterable<Overreach> {
     for (const [operation, names] of Object.entries(lists)) {

@@ -7,10 +7,10 @@ import { beyond, didYouMean, type Overreach } from "./hop-rule.js";
 import { type Scalar, shown, shownList } from "./scalar.js";
 
 /**
- * Yields an overreach for each value of a limit that `domain` does not allow, or a single one if the limit
- * would leave no value.
+ * Yields an overreach for each value of the limit that `domain` does not allow. If every value is allowed but the
+ * limit would leave none, yields one overreach for the whole limit.
  *
- * @param domain - The values that all hops so far allow for the argument; absent if none limits it.
+ * @param domain - The values that all hops so far allow for the argument; `undefined` if no hop limits the argument.
  */
 export function* argumentOverreaches(
   rule: string,
@@ -94,7 +94,10 @@ function domainAsJson(domain: Domain): Json {
   return isEmpty(domain) ? false : ((limitFrom(domain) ?? null) as Json);
 }
 
-/** Reduces a limit to what the domain still allows; returns it unchanged if no single limit can express that. */
+/**
+ * Reduces a limit to the values that `domain` also allows. If no single limit allows exactly these values, returns
+ * the limit unchanged.
+ */
 export function intersectLimit(limit: Constraint, domain: Domain | undefined): Constraint {
   if (domain === undefined) return limit;
   const both = limitFrom(meetDomains(domain, domainOf(limit)));

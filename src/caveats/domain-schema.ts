@@ -4,13 +4,14 @@ import type { ArgumentDomain } from "./domain.js";
 import type { UrlLimit } from "./hop.js";
 import { defaultPort } from "./url-form.js";
 
-/** The schema of no value. */
+/** A schema that no value satisfies. */
 export const NOTHING: JsonObject = { not: {} };
 
 /**
- * Returns a JSON Schema of the values that a domain has. It means the same in all drafts from 6 to 2020-12, and its patterns
- * in all common dialects of regular expressions. It accepts every value of the domain, and few others: {@link pathPattern}
- * and {@link urlPattern} say which, and lone surrogates and strings of more than 4,096 UTF-16 units are not looked for.
+ * Returns a JSON Schema for the values of a domain. The schema means the same in all drafts from 6 to 2020-12, and
+ * its patterns mean the same in all common dialects of regular expressions. It accepts every value of the domain, and
+ * a few other strings: with lone surrogates, longer than 4,096 UTF-16 code units, or not excluded by {@link
+ * pathPattern} or {@link urlPattern}.
  */
 export function schemaOfDomain(domain: ArgumentDomain): JsonObject {
   const { types, in: listed, not_in: excluded, min, max, path, prefix, url, each } = domain;
@@ -43,7 +44,7 @@ function listing(values: readonly Json[]): JsonObject {
   return only !== undefined && more.length === 0 ? { const: only } : { enum: values };
 }
 
-/** Writes types as the keyword `type` has them. */
+/** Returns the value of the keyword `type`: a string for one type, otherwise an array. */
 export function oneOrAll(types: readonly string[]): Json {
   const [only, ...more] = types;
   return only !== undefined && more.length === 0 ? only : types;
@@ -66,8 +67,9 @@ const NO_SEGMENT = String.raw`/\\:%\x00-\x1f\x7f-\x9f`;
 const PATH_SEGMENT = `(?:[^${NO_SEGMENT} ][^${NO_SEGMENT}]*)?[^${NO_SEGMENT} .]`;
 
 /**
- * Returns the pattern of paths in a folder. It does not check two rules of the strict form (docs/spec.md, section 5.2):
- * on code points beyond U+00A0, and on `~` at the beginning.
+ * Returns a pattern for a folder and the paths below it. The pattern leaves two rules of the strict form
+ * (docs/spec.md, section 5.2) unchecked: the rule on code points from U+00A0 on, and the rule on `~` at the
+ * beginning.
  */
 function pathPattern(folder: string): string {
   if (folder === "/") return `^/(?:${PATH_SEGMENT}(?:/${PATH_SEGMENT})*)?$`;
@@ -81,8 +83,9 @@ const LABELS = String.raw`(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+`;
 const QUERY_AND_FRAGMENT = String.raw`(?:\?[!-"$-~]*)?(?:#[!-"$-~]*)?`;
 
 /**
- * Returns the pattern of URLs that a limit allows. It does not check these rules of the strict form (docs/spec.md, section
- * 5.3): escapes are UTF-8, the path is one of section 5.2, and a host below a suffix is short and has no label with `xn--`.
+ * Returns a pattern for the URLs that a limit allows. The pattern leaves these rules of the strict form
+ * (docs/spec.md, section 5.3) unchecked: escapes must be UTF-8, the decoded path must satisfy section 5.2, and a host
+ * below a suffix must not be too long or have a label that begins with `xn--`.
  */
 function urlPattern({ schemes, hosts, ports, path }: UrlLimit): string {
   const hostPattern = anyOf(

@@ -9,9 +9,9 @@ import { type Scalar, type ScalarType, scalarType } from "./scalar.js";
 export interface Domain {
   /** The JSON types still allowed; empty if no value is allowed. */
   readonly types: readonly ScalarType[];
-  /** Numbers are at least this. */
+  /** The least number allowed. */
   readonly min?: number;
-  /** Numbers are at most this. */
+  /** The greatest number allowed. */
   readonly max?: number;
   /** The values still allowed; absent if no limit lists values. */
   readonly in?: readonly Scalar[];
@@ -19,21 +19,21 @@ export interface Domain {
   readonly not_in?: readonly Scalar[];
 }
 
-/** The JSON types that a constraint of an operation's argument can allow. */
+/** The JSON types that a constraint of `operationConstraints` can allow. */
 export type ArgumentType = ScalarType | "array";
 
 /**
- * The values that several constraints together allow for one argument of an operation, and whether the argument
- * may be absent. Operators on strings (`path`, `prefix`, `url`) are combined only with the same operator.
+ * The values that several constraints together allow for one argument of an operation, and whether the argument may
+ * be absent. An operator on strings (`path`, `prefix`, `url`) is only intersected with the same operator.
  */
 export interface ArgumentDomain extends Omit<Domain, "types"> {
   /** True if a call may leave the argument out. */
   readonly missing: boolean;
   /** The JSON types still allowed; empty if no value is allowed. */
   readonly types: readonly ArgumentType[];
-  /** Strings must be paths of this folder or below it. */
+  /** Strings must be paths: this folder, or a path below it. */
   readonly path?: string;
-  /** Strings must begin with this one. */
+  /** Strings must begin with this prefix. */
   readonly prefix?: string;
   /** Strings must be URLs with these parts. */
   readonly url?: UrlLimit;
@@ -75,8 +75,8 @@ export function meetDomains(a: Domain, b: Domain): Domain {
   return left.length === 0 ? { types: NO_TYPES } : listed(left);
 }
 
-// Drops types without any value, so that an empty domain always has no types. Then drops exclusions of absent
-// types, so that the exclusions determine which types remain.
+// Drops types of which no value remains, so that an empty domain has no types. Then drops excluded values of other
+// types, since a limit made from the domain would also allow the types of these values.
 function settled(domain: Domain): Domain {
   const excluded = domain.not_in ?? [];
   const { min, max } = domain;

@@ -9,7 +9,7 @@ import { shown } from "./scalar.js";
 /** One reason why a caveat cannot be judged. */
 export interface HopProblem {
   readonly code: "caveat_malformed" | "caveat_unknown";
-  /** The key concerned, such as `constraints.amount`; absent if the whole caveat is. */
+  /** The rule with the problem, such as `constraints.amount`; absent if the problem concerns the whole caveat. */
   readonly rule?: string;
   readonly message: string;
   readonly nearest?: string;
@@ -34,13 +34,13 @@ export interface RuleFailure {
   /** The value that the hop requires. */
   readonly expected: Json;
   /**
-   * The value in the invocation; absent if there is none. If an argument should be inside a value that is not
-   * an object, that value.
+   * The value in the invocation; absent if there is none. If the argument would be inside a value that is not an
+   * object, `actual` is that value.
    */
   readonly actual?: unknown;
   /** The nearest allowed value, if there is one. */
   readonly nearest?: Json;
-  /** Number of further failures of the same key that are left out; set only on the last one listed. */
+  /** Number of further failures of the same key that are left out; set only on the last failure in the list. */
   readonly more?: number;
   readonly message: string;
 }
@@ -58,7 +58,7 @@ export interface Overreach {
   readonly message: string;
 }
 
-/** The value of a key, or what all hops together leave of it, prepared for display. */
+/** The value of a key in one hop, or in the authority of all hops, prepared for display. */
 export type KeyWords =
   | { readonly kind: "set"; readonly items: readonly string[] }
   | { readonly kind: "time"; readonly time: string }
@@ -90,13 +90,13 @@ export interface Flag {
 }
 
 /**
- * Everything about one key of a hop: how it is read, judged, intersected, attenuated and displayed. `HOP_RULES`
- * has one for each key.
+ * Everything about one key of a hop: how it is read, judged, intersected, attenuated and displayed. `HOP_RULES` has
+ * one rule for each key.
  */
 export interface HopRule<Value> {
-  /** The name of the key for people. */
+  /** The name of the key in output for people. */
   readonly label: string;
-  /** Absent for a key that the command line sets by itself. */
+  /** Absent for a key that has no flag of its own. */
   readonly flag?: Flag;
   /** Returns the problems of a value that was read from a caveat. */
   problems(value: Json, suggest: Suggest): readonly HopProblem[];
@@ -122,14 +122,17 @@ export interface HopRule<Value> {
   empty(authority: Authority): Iterable<string>;
   /** Returns the parts of the value that `authority` no longer allows. */
   overreaches(value: Value, authority: Authority, suggest: Suggest): Iterable<Overreach>;
-  /** Reduces the value to what `authority` still allows, as far as one value can express it. */
+  /** Reduces the value to what `authority` still allows, as far as a single value can express the result. */
   intersect(value: Value, authority: Authority): Value;
   words(value: Value): KeyWords;
-  /** Returns the key's part of an authority; `undefined` if no hop limits it. */
+  /** Returns the part of an authority that this key limits; `undefined` if no hop has the key. */
   left(authority: Authority): KeyWords | undefined;
 }
 
-/** Most problems, failures or overreaches of a hop that are reported, since its author controls how many there are. */
+/**
+ * Maximum number of problems or overreaches reported for a hop, and of failures reported for a key. The author of a
+ * hop controls how many there are.
+ */
 export const MAX_REPORTED = 16;
 
 /** The result of a rule that finds nothing wrong. */
@@ -176,7 +179,7 @@ export function firstProblems<Part>(
   return found.length === 0 ? NONE : found;
 }
 
-/** Returns the first 16 failures; the last one has the number of the others. */
+/** Returns the first 16 failures. The last of these says how many further failures were left out. */
 export function firstFailures(failures: readonly RuleFailure[]): readonly RuleFailure[] {
   const more = failures.length - MAX_REPORTED;
   if (more <= 0) return failures;

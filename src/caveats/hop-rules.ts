@@ -78,7 +78,7 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
 /** Every key of a hop, in the order in which checks report them. */
 export const HOP_KEYS: readonly HopKey[] = Object.keys(HOP_RULES) as HopKey[];
 
-// Handles are determined by the request's query, and only attenuating needs a nonce.
+// The query of a request determines the handles, and only attenuating needs a nonce.
 const NOT_REQUESTED = ["resourceHandles", "nonce"] as const;
 
 /** The keys of a hop that a request for a capability may have. */

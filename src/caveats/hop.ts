@@ -1,18 +1,18 @@
-// The type of a hop. hop-rule.ts has the interface of a key's rule, and hop-rules.ts a rule for each key, from
-// which reading, judging, intersecting and attenuating are derived. This folder knows no cryptography and no
-// macaroons.
+// The type of a hop. hop-rule.ts has the interface of a key's rule, and hop-rules.ts a rule for each key, from which
+// reading, judging, intersecting and attenuating are derived. This folder contains no cryptography and does not
+// import macaroons.
 
 import type { Scalar } from "./scalar.js";
 
-/** Limits on one argument; all given ones must hold. */
+/** Operators on one argument. The argument must satisfy every operator that is present. */
 export interface Operators {
-  /** The argument is a number, and at least this. */
+  /** The least number allowed. The argument must be a number. */
   readonly min?: number;
-  /** The argument is a number, and at most this. */
+  /** The greatest number allowed. The argument must be a number. */
   readonly max?: number;
-  /** The argument is one of these. */
+  /** The argument is one of these values. */
   readonly in?: readonly Scalar[];
-  /** The argument is none of these, and has the JSON type of one of them. */
+  /** The argument is none of these values, but has the JSON type of one of them. */
   readonly not_in?: readonly Scalar[];
 }
 
@@ -23,7 +23,7 @@ export type Constraint = Scalar | Operators;
 export interface UrlLimit {
   /** `http`, `https`, `ws` or `wss`. */
   readonly schemes: readonly string[];
-  /** Hosts; a suffix such as `.example.com` stands for every host below `example.com`. */
+  /** Hosts; a suffix such as `.example.com` allows every host below `example.com`. */
   readonly hosts: readonly string[];
   /** Ports in decimal digits; absent means the scheme's default port. */
   readonly ports?: readonly string[];
@@ -31,25 +31,25 @@ export interface UrlLimit {
   readonly path?: string;
 }
 
-/** Bounds on the number of elements of an array, each from 0 to 256; at least one of the two. */
+/** Bounds on the number of elements of an array, each from 0 to 256. At least one of the two must be present. */
 export interface ItemsLimit {
   readonly min?: number;
   readonly max?: number;
 }
 
-/** Operators that every element of an array must satisfy; all given ones must hold. */
+/** Operators on the elements of an array. Every element must satisfy every operator that is present. */
 export interface ElementOperators extends Operators {
-  /** The element is a path of this folder or below it, in the strict form of docs/spec.md, section 5.2. */
+  /** The element is this folder or a path below it, in the strict form of docs/spec.md, section 5.2. */
   readonly path?: string;
   /** The element is a URL with these parts. */
   readonly url?: UrlLimit;
-  /** The element is a string that begins with this one. Not suited for paths and URLs. */
+  /** The element is a string that begins with this prefix. For paths and URLs, use `path` and `url` instead. */
   readonly prefix?: string;
-  /** The element is an array with this many elements. */
+  /** The element is an array whose number of elements is within these bounds. */
   readonly items?: ItemsLimit;
 }
 
-/** Limits on one argument of an operation; all given ones must hold. */
+/** Operators on one argument of an operation. The argument must satisfy every operator that is present. */
 export interface ArgumentOperators extends ElementOperators {
   /** A call may leave the argument out. Needs another operator beside it. */
   readonly optional?: true;
@@ -68,15 +68,15 @@ export interface ArgumentConstraints {
 }
 
 /**
- * One hop of delegation: what one party takes away. Every key present must allow an invocation; an absent key
- * restricts nothing (docs/spec.md, section 5).
+ * One hop of delegation: the limits that one party adds. Every key that is present must allow an invocation; an
+ * absent key restricts nothing (docs/spec.md, section 5).
  */
 export interface Hop {
   /** The operations still allowed, strictly ascending by UTF-16 code units. */
   readonly operations?: readonly string[];
   /** The resource handles still allowed. If present, an invocation must name at least one handle. */
   readonly resourceHandles?: readonly string[];
-  /** Limits by argument name. An invocation must have every argument named here. */
+  /** Limits on arguments, by name. An invocation must have every argument that has a limit. */
   readonly constraints?: { readonly [argument: string]: Constraint };
   /** Limits on the arguments of single operations; those under `*` apply to every operation. */
   readonly operationConstraints?: { readonly [operation: string]: ArgumentConstraints };
@@ -84,7 +84,7 @@ export interface Hop {
   readonly arguments?: { readonly [operation: string]: readonly string[] };
   /** The time before which the hop allows invocations: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires?: string;
-  /** The time from which on the hop allows invocations: `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** The earliest time at which the hop allows invocations: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly notBefore?: string;
   /** The services that may accept the capability. */
   readonly audience?: readonly string[];
@@ -110,13 +110,13 @@ export function ownMember<T extends object, Key extends keyof T>(
 }
 
 /**
- * A hop as a program may write it. Sets may be in any order. A time may also be a `Date`, or have a fraction of
- * a second. For minting and attenuating, it may be a duration from now: `90s`, `15m`, `2h` or `1d`.
+ * A hop as a program may write it. Sets may be in any order. A time may also be a `Date`, or have a fraction of a
+ * second. When minting or attenuating, a time may also be a duration from now: `90s`, `15m`, `2h` or `1d`.
  */
 export interface HopInit extends Omit<Hop, "expires" | "notBefore"> {
   /**
-   * A `Date` is rounded down to the second. A duration means at most this long from now: attenuating reduces it
-   * to the remaining lifetime.
+   * A `Date` is rounded down to the second. A duration is counted from now; attenuating reduces it to the remaining
+   * lifetime of the token.
    */
   readonly expires?: string | Date;
   /** A `Date` is rounded up to the second. */

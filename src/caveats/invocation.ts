@@ -7,9 +7,9 @@ import { copyOfDate, formatTime } from "./time.js";
 /** The call that a capability has to allow. */
 export interface Invocation {
   /**
-   * The grant or grants under which the service acts; a token of any other grant is refused. Optional only if
-   * the issuer knows its grants and exactly one has the operation. A service that takes the operation from the
-   * network must name the grant.
+   * The grant or grants under which the service acts; a token of any other grant is refused. It may be left out only
+   * if the issuer knows its grants and exactly one of them has the operation. A service that takes the operation from
+   * the network must name the grant.
    */
   readonly grant?: string | readonly string[] | undefined;
   readonly operation: string;
@@ -21,7 +21,7 @@ export interface Invocation {
   readonly invoker?: string | undefined;
   /** The name, in `audience`, of the service that checks. */
   readonly audience?: string | undefined;
-  /** The time of the call; unless given, the checker's clock. */
+  /** The time of the call; by default, the time of the checker's clock. */
   readonly time?: Date | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface CheckedInvocation {
   readonly resourceHandles: readonly string[];
   readonly arguments: { readonly [name: string]: unknown };
   readonly time: string;
-  /** The same time in milliseconds since 1970. */
+  /** The time of the call in milliseconds since 1970, not rounded. */
   readonly moment: number;
   readonly invoker: string | undefined;
   readonly audience: string | undefined;
@@ -50,7 +50,7 @@ const KEYS = ["grant", "operation", "resourceHandles", "arguments", "invoker", "
 export function checkInvocation(invocation: Invocation, now: () => number): CheckedInvocation {
   const own = knownMembers(invocation, KEYS, "invocation");
   for (const key of KEYS) {
-    // Other code has set it on Object.prototype.
+    // Other code has set this property on Object.prototype.
     if (Object.hasOwn(own, key) || !(key in own)) continue;
     throw new TypeError(`invocation.${key} must be the invocation's own member`);
   }
@@ -87,7 +87,7 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
  * Copies handles without duplicates.
  *
  * @param where - The name of the array in messages.
- * @throws NotPlainError unless it is a plain array of strings.
+ * @throws NotPlainError unless `given` is a plain array of strings.
  */
 export function plainHandles(given: unknown, where: string): readonly string[] {
   if (!Array.isArray(given)) {

@@ -2,8 +2,9 @@ import { isJsonObject, isTexts, type Json, type JsonObject } from "../bytes/json
 import { oneOrAll } from "./domain-schema.js";
 
 /**
- * Returns a JSON Schema of the values that satisfy both schemas. Keeps every keyword of the first. A keyword that both
- * have is tightened if that has the same meaning; otherwise the keyword of the second schema goes into `allOf`.
+ * Returns a JSON Schema for the values that satisfy both schemas. It keeps every keyword of `theirs`. If both schemas
+ * have a keyword and one value of it can express both, the keyword gets that value; otherwise the keyword of `ours`
+ * goes into `allOf`. A malformed `theirs` is returned unchanged.
  *
  * @param theirs - A schema of another party, of any form.
  */
@@ -29,7 +30,7 @@ export function joinSchemas(theirs: Json, ours: JsonObject): Json {
 
 type Join = (theirs: Json, ours: Json) => Json | undefined;
 
-/** Joins two values of one keyword; `undefined` if that is impossible. */
+/** Functions that join two values of a keyword; they return `undefined` if no single value can express both. */
 const JOINS: ReadonlyMap<string, Join> = new Map<string, Join>([
   ["maximum", bound(Math.min)],
   ["maxItems", bound(Math.min)],

@@ -4,17 +4,16 @@ import { NONE, type RuleFailure } from "./hop-rule.js";
 import { type OperatorFailure, type OperatorTable, operatorFailures } from "./operators.js";
 import { repeated, type Scalar, shown } from "./scalar.js";
 
-/** A limit on one argument, with the names of both. */
+/** A limit on one argument, with the names of the limit and of the argument. */
 export interface ArgumentLimit<All> {
   /** The name of the limit in denials, such as `constraints.amount`. */
   readonly rule: string;
-  /** The name of the argument. */
   readonly argument: string;
   readonly limit: Scalar | All;
 }
 
 /**
- * Judges one argument of a call; returns a failure for each operator that it violates.
+ * Judges one argument of a call; returns a failure for each operator that the argument violates.
  *
  * @param table - The operators that the limit may have.
  */
@@ -47,7 +46,7 @@ export function judgeArgument<All extends object>(
   return failures ?? NONE;
 }
 
-/** Returns the end of a sentence about an argument, which says what the call has. */
+/** Returns the end of a sentence about an argument: the value in the call, or why it cannot be judged. */
 function wordsFor(found: Found): string {
   switch (found.kind) {
     case "missing":

@@ -5,11 +5,11 @@ import { HOP_KEYS, HOP_RULES, type HopKey, type HopValue } from "./hop-rules.js"
 import type { CheckedInvocation } from "./invocation.js";
 
 /**
- * Judges an invocation by one hop. Returns a failure for every violated rule, in the order of the table of
- * keys; empty if the hop allows it.
+ * Judges an invocation by one hop. Returns a failure for every violated rule, in the order of `HOP_RULES`; the list
+ * is empty if the hop allows the invocation.
  *
  * @param furtherLinks - Number of links that follow this hop in its chain.
- * @param suggest - Shared by all hops of one decision, so that the work of suggesting is bounded.
+ * @param suggest - Finds similar names for messages. All hops of one decision share it, which bounds the work.
  */
 export function judgeHop(
   hop: Hop,

@@ -4,7 +4,10 @@ import { HOP_RULES, overHop } from "./hop-rules.js";
 
 const RULES = Object.values(HOP_RULES);
 
-/** Returns what all hops of the given chains together allow (a token's own chain, and those of its discharges). */
+/**
+ * Returns the authority that all hops of the given chains together leave: the chain of a token, and those of its
+ * discharges.
+ */
 export function meetOf(chains: readonly (readonly Link[])[]): Authority {
   const authority: Authority = {};
   for (const chain of chains) {
@@ -17,7 +20,7 @@ export function meetOf(chains: readonly (readonly Link[])[]): Authority {
 }
 
 /**
- * Returns what `authority` and `hop` together allow.
+ * Returns the authority that remains of `authority` after `hop`.
  *
  * @param furtherLinks - Number of links that follow the hop.
  */
@@ -25,7 +28,7 @@ export function meet(authority: Authority, hop: Hop, furtherLinks: number): Auth
   return meetInPlace({ ...authority }, hop, furtherLinks);
 }
 
-/** Narrows `authority` itself. No two keys set the same property, so their order does not matter. */
+/** Narrows `authority` itself. No two keys set the same property, so the order of the keys does not matter. */
 function meetInPlace(authority: Authority, hop: Hop, furtherLinks: number): Authority {
   overHop(hop, (rule, value) =>
     Object.assign(authority, rule.meet(authority, value, furtherLinks)),

@@ -12,19 +12,19 @@ import {
 } from "./operation-authority.js";
 
 /**
- * Narrows the JSON Schema of a tool's arguments to calls that hops allow. Keeps everything that the schema has, and adds
- * to its properties what the hops say of them, to `required` the arguments that a call must have, and for a closed list
- * `additionalProperties: false`.
+ * Narrows the JSON Schema of a tool's arguments to the calls that hops allow. Everything in the schema stays. Limits
+ * of the hops are added to its properties, and arguments that a call must have are added to `required`. If the hops
+ * have a closed list, `additionalProperties: false` is added.
  *
- * Accepts every call that the schema accepts and the hops allow. A schema is for choosing arguments, and not for
- * judging them: it also accepts a few calls that the hops refuse.
+ * The result accepts every call that `inputSchema` accepts and the hops allow. It helps to choose arguments, but does
+ * not replace the check of a call, since it also accepts a few calls that the hops refuse.
  *
- * - {@link schemaOfDomain} says which strings it accepts beyond those of the hops.
- * - An argument that a `$ref` of the schema points into keeps its schema, since a limit would be one on other arguments
- *   too. A schema that can contain itself, by `$ref: "#"`, stays as it is.
- * - `patternProperties` of the schema stay open in a closed list.
+ * - It accepts a few strings that the hops refuse; {@link schemaOfDomain} says which.
+ * - If a `$ref` points to an argument or to a part of it, the schema of the argument gets no limits, since they would
+ *   also apply to other arguments. A schema that can contain itself, by `$ref: "#"`, is returned unchanged.
+ * - With a closed list, it still accepts arguments that match `patternProperties`.
  *
- * Nothing is added beside `properties` as `allOf`: the APIs of model vendors refuse a tool that has it there.
+ * No `allOf` is added at the top level: the APIs of model vendors refuse a tool whose schema has one.
  *
  * @param inputSchema - The schema of an object, in a draft from 6 to 2020-12.
  * @param hops - All hops that are in force, in any order.
@@ -38,7 +38,7 @@ export function narrowedSchema(
   return schemaWithin(inputSchema, authorityOver(operation, meetOf([hops])));
 }
 
-/** Narrows a schema as {@link narrowedSchema} does, to the calls that an authority leaves of one operation. */
+/** Narrows a schema as {@link narrowedSchema} does, by the limits of an authority on the arguments of one operation. */
 export function schemaWithin(
   inputSchema: JsonObject,
   { limited, closed }: OperationAuthority,
@@ -67,7 +67,7 @@ export function schemaWithin(
 
 type Limited = OperationAuthority["limited"];
 
-/** Adds the limits on members of an object to the object's schema. */
+/** Adds limits on the properties of an object to the schema of the object. */
 function withLimits(
   schema: JsonObject,
   places: Places,
@@ -84,7 +84,7 @@ function withLimits(
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-/** Adds the limits on one member, and on those inside it, to its schema. */
+/** Adds limits on a property, and on the properties inside it, to the schema of the property. */
 function limitedTo(schema: Json, { limited: name, inside }: Place, limited: Limited): Json {
   const domain = name === undefined ? undefined : limited.get(name);
   if (domain !== undefined) return joinSchemas(schema, schemaOfDomain(domain));
@@ -96,7 +96,10 @@ function limitedTo(schema: Json, { limited: name, inside }: Place, limited: Limi
 
 const NONE_SHARED: ReadonlySet<string> = new Set();
 
-/** Returns the members that every call must have: those that are limited and not optional, or hold such a member. */
+/**
+ * Returns the names of the properties that every call must have. A property is required if it is limited and not
+ * optional, or if a property inside it is required.
+ */
 function requiredIn(places: Places, limited: Limited): readonly string[] {
   return [...places].flatMap(([name, place]) => (isRequired(place, limited) ? [name] : []));
 }
@@ -119,8 +122,8 @@ function propertiesOf({ properties = {} }: JsonObject): JsonObject {
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /**
- * Returns the arguments that references in a schema point at, or into; `undefined` if one may point at the whole
- * schema.
+ * Returns the arguments that references in a schema point to or into; `undefined` if a reference may point to the
+ * whole schema.
  */
 function argumentsReferredTo(schema: JsonObject): ReadonlySet<string> | undefined {
   const names = new Set<string>();
@@ -138,7 +141,7 @@ function argumentsReferredTo(schema: JsonObject): ReadonlySet<string> | undefine
   return names;
 }
 
-/** Reads a name in the fragment of a reference, which is a JSON Pointer (RFC 6901). */
+/** Decodes a property name in the fragment of a reference. The fragment is a JSON Pointer (RFC 6901). */
 function unescaped(token: string): string {
   const text = token.replaceAll("~1", "/").replaceAll("~0", "~");
   try {

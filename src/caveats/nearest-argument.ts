@@ -6,15 +6,16 @@ import type { UrlLimit } from "./hop.js";
 import { isScalar } from "./scalar.js";
 import { defaultPort } from "./url-form.js";
 
-/** Most characters of a proposed value as JSON: a refusal repeats it for each denial. */
+/** Longest proposed value, in characters of JSON. A refusal repeats the value in each denial. */
 const MAX_LENGTH = 4096;
 
 /**
- * Returns a value that a domain has, close to the given one; `undefined` if none follows from the domain and the given
- * value. Nothing is made up: a value is one that the limits name, or the given one repaired, cut or in another type.
+ * Returns a value in the domain that is close to the given value; `undefined` if no candidate is in the domain.
+ * Candidates are not invented: each follows from the limits, or is the given value repaired, cut or converted to
+ * another type.
  *
  * @param given - The argument of a call; `undefined` if it is missing.
- * @param suggest - Shared by all arguments of one refusal, so that the work of suggesting is bounded.
+ * @param suggest - Finds similar strings. All arguments of one refusal share it, which bounds the work.
  */
 export function nearestArgument(
   domain: ArgumentDomain,
@@ -41,7 +42,7 @@ function* candidates(domain: ArgumentDomain, given: unknown, suggest: Suggest): 
 }
 
 function* listedNear(listed: readonly Json[], given: unknown, suggest: Suggest): Iterable<Json> {
-  // An object, also in an array, may have a property called toString.
+  // Only scalars are converted: the caller may have put a property `toString` into an object, also inside an array.
   const text = isScalar(given) ? String(given) : undefined;
   yield* listed.filter((value) => String(value) === text);
   const texts = listed.filter((value) => typeof value === "string");
@@ -77,7 +78,7 @@ function* stringsNear(domain: ArgumentDomain, given: unknown): Iterable<string> 
   if (path !== undefined) yield* pathsNear(path, text);
   if (url !== undefined) yield* urlsNear(url, text);
   if (prefix === undefined) return;
-  // The string begins with the prefix in another case.
+  // The string may begin with the prefix in another case.
   if (text.toLowerCase().startsWith(prefix.toLowerCase())) yield prefix + text.slice(prefix.length);
   yield prefix;
 }
@@ -89,7 +90,7 @@ function* pathsNear(folder: string, given: string): Iterable<string> {
   yield folder;
 }
 
-/** Resolves empty segments, `.` and `..` of a path. */
+/** Removes empty segments and `.` from a path, and resolves `..`. */
 function resolved(path: string): string {
   const segments: string[] = [];
   for (const segment of path.split("/")) {
@@ -106,7 +107,8 @@ function* urlsNear(limit: UrlLimit, given: string): Iterable<string> {
   const schemes = [scheme.toLowerCase(), ...limit.schemes];
   const hosts = [host.toLowerCase(), ...limit.hosts.filter((one) => !one.startsWith("."))];
   const folder = limit.path ?? "/";
-  // Those that keep most of the given URL first: its host, then its path, its scheme and its port.
+  // Candidates that keep more of the given URL come first: the host matters most, then the path, the scheme and the
+  // port.
   for (const own of hosts.slice(0, 2)) {
     for (const path of [rest.startsWith("/") ? rest : `/${rest}`, folder]) {
       for (const one of schemes) {

@@ -21,7 +21,7 @@ import { allowsHostEntry } from "./url-host.js";
 
 type OperationConstraints = NonNullable<Hop["operationConstraints"]>;
 
-/** Yields what the entries of a hop name as allowed and `authority` does not allow. */
+/** Yields an overreach for each value that the entries of a hop allow and `authority` does not allow. */
 export function* operationOverreaches(
   entries: OperationConstraints,
   authority: Authority,
@@ -37,7 +37,10 @@ export function* operationOverreaches(
   }
 }
 
-/** Reduces the entries of a hop to what `authority` still allows, as far as one constraint can express it. */
+/**
+ * Reduces the entries of a hop to what `authority` still allows, as far as a single constraint can express the
+ * result.
+ */
 export function intersectEntries(
   entries: OperationConstraints,
   authority: Authority,
@@ -71,7 +74,7 @@ function* constraintOverreaches(
   yield { rule, value: constraint as Json, allowed, message };
 }
 
-/** Yields each operand that allows something which the same operator in `domain` does not. */
+/** Yields an overreach for each operand that allows more than the same operator in `domain`. */
 function* operandOverreaches(
   rule: string,
   constraint: ArgumentConstraint,
@@ -115,7 +118,7 @@ function* operandOverreaches(
   }
 }
 
-/** Yields the parts of `inner` that allow a URL which `outer` does not, each with its name. */
+/** Yields the name and the value of each part of `inner` that allows a URL which `outer` refuses. */
 function* partsBeyond(outer: UrlLimit, inner: UrlLimit): Iterable<readonly [string, string]> {
   for (const host of inner.hosts) {
     if (!outer.hosts.some((entry) => allowsHostEntry(entry, host))) yield ["hosts", host];

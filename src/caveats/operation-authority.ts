@@ -19,11 +19,11 @@ type Arguments = Pick<Authority, "constraints" | "operationConstraints" | "argum
 export interface OperationAuthority {
   /** The domain of each limited argument, by its name in `operationConstraints`. */
   readonly limited: ReadonlyMap<string, ArgumentDomain>;
-  /** The only top-level arguments that a call may have; absent if it may have any. */
+  /** The only top-level arguments that a call may have; absent if a call may have any. */
   readonly closed?: readonly string[];
 }
 
-/** Returns the entries of a key that apply to an operation: its own entry and that of `*`. */
+/** Returns the entries of a key that apply to an operation: the operation's own entry, and the entry `*`. */
 export function entriesFor<Entry>(
   entries: { readonly [operation: string]: Entry },
   operation: string,
@@ -55,14 +55,17 @@ export function meetAll(
 }
 
 /**
- * Combines everything that limits the arguments of one operation: `constraints`, the operation's own entries
- * and those of `*`. The operation `*` stands for any without its own entry.
+ * Combines everything that limits the arguments of one operation: `constraints`, the operation's own entries, and the
+ * entries `*`. For the operation `*`, returns the limits on every operation without an entry of its own.
  */
 export function authorityOver(operation: string, authority: Arguments): OperationAuthority {
   return authoritiesOver(authority)(operation);
 }
 
-/** Like {@link authorityOver}, for one operation after another; what is common to all is combined only once. */
+/**
+ * Returns a function that does the same as {@link authorityOver} for an operation. Limits that apply to every
+ * operation are combined only once.
+ */
 export function authoritiesOver(authority: Arguments): (operation: string) => OperationAuthority {
   const { constraints = {}, operationConstraints = {}, arguments: lists = {} } = authority;
   const required = Object.entries(constraints).map(
@@ -95,25 +98,28 @@ export function leftOfArgument(
   );
 }
 
-/** Returns whether the top-level argument that is, or contains, an argument is in a closed list. */
+/**
+ * Returns whether a closed list contains the top-level argument of `name`: the argument itself, or the one that it is
+ * inside of.
+ */
 function isListed(name: string, closed: readonly string[]): boolean {
   const [top] = readArgumentName(name) ?? [name];
   return closed.includes(top);
 }
 
-/** A property of a call's arguments that is limited, or contains one that is. */
+/** A property of a call's arguments that is limited, or that contains a limited property. */
 export interface Place {
-  /** The name of the argument, if it is limited. */
+  /** The name in `operationConstraints`, if the property itself is limited. */
   limited?: string;
   readonly inside: Map<string, Place>;
 }
 
-/** Members by name, each with the members inside it. */
+/** Properties by name, each with the properties inside it. */
 export type Places = ReadonlyMap<string, Place>;
 
 /**
- * If both an argument and one inside it are limited, a call must leave out both: a value that satisfies a constraint
- * is not an object, so it contains nothing.
+ * Makes a call leave out an argument and an argument inside it if both are limited. No call could satisfy both
+ * limits: a value that satisfies a constraint is never an object, so it contains no arguments.
  */
 function withoutHolders(
   limited: ReadonlyMap<string, ArgumentDomain>,
@@ -164,9 +170,8 @@ export function deadArguments({ limited }: OperationAuthority): readonly string[
 }
 
 /**
- * Returns the rules because of which no operation can be called although `constraints` alone allow something:
- * one for each operation of the authority. Empty if some operation can be called, or only `constraints` limit
- * arguments.
+ * If `operationConstraints` and `arguments` leave no operation that can be called, returns one rule for each
+ * operation. Returns nothing if an operation can be called, or if `constraints` alone already allow no value.
  */
 export function deadRules(authority: Authority): readonly string[] {
   const { operations = [EVERY_OPERATION], operationConstraints, arguments: lists } = authority;
@@ -182,7 +187,10 @@ export function deadRules(authority: Authority): readonly string[] {
   return rules;
 }
 
-/** Returns whether an authority limits the arguments of an operation; of any operation, if none is given. */
+/**
+ * Returns whether an authority limits the arguments of `operation`. Without `operation`, returns whether it limits
+ * the arguments of any operation.
+ */
 export function limitsArguments(authority: Arguments, operation?: string): boolean {
   const { constraints, operationConstraints = {}, arguments: lists = {} } = authority;
   if (constraints !== undefined) return true;

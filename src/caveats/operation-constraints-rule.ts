@@ -95,7 +95,7 @@ function mapped(
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, map(one)]));
 }
 
-/** Finds an argument, and reports one that is too long to be judged. */
+/** Finds an argument. The result is `oversized` if the argument is too long to be judged. */
 function placeOf(name: string, given: { readonly [name: string]: unknown }): Found {
   const place = findArgument(given, readArgumentName(name) ?? [name]);
   if (place.kind !== "present" || judgedValue(place.value) !== undefined) return place;

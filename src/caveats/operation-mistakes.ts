@@ -39,7 +39,10 @@ export function* foreignEntries(
   }
 }
 
-/** Yields each `prefix` that stands beside `path` or `url`, or is itself the beginning of a path or a URL. */
+/**
+ * Yields each `prefix` whose constraint also has `path` or `url`, or that looks like the beginning of a path or a
+ * URL.
+ */
 export function* prefixesOfPaths(hop: Hop): Iterable<Overreach> {
   for (const [operation, entry] of Object.entries(ownMember(hop, "operationConstraints") ?? {})) {
     for (const [argument, constraint] of Object.entries(entry)) {
@@ -59,7 +62,7 @@ export function* prefixesOfPaths(hop: Hop): Iterable<Overreach> {
   }
 }
 
-/** Returns the operator to use instead, if a prefix is the beginning of a path or a URL. */
+/** Returns the operator to use in place of a prefix that looks like the beginning of a path or a URL. */
 function operatorFor(prefix: string): "path" | "url" | undefined {
   if (prefix.includes("://")) return "url";
   return prefix.startsWith("/") ? "path" : undefined;
@@ -75,7 +78,7 @@ function operatorsOf(constraint: ArgumentConstraint): readonly ElementOperators[
  * before.
  *
  * @param before - What the token allows without the hop.
- * @param after - What it allows with the hop.
+ * @param after - What the token allows with the hop.
  */
 export function deadEntries(before: Authority, after: Authority, hop: Hop): Overreach[] {
   const named = ENTRY_KEYS.flatMap((key) => Object.keys(ownMember(hop, key) ?? {}));

@@ -54,8 +54,8 @@ export const SCALAR_OPERATORS: OperatorTable<Operators> = {
   },
   not_in: {
     problems: listProblems,
-    // A value whose type no member has is refused too. Otherwise the exclusion could be bypassed at a service
-    // that treats "7" and 7 alike.
+    // A value is also refused if no excluded value has its type. Otherwise the exclusion could be bypassed at a
+    // service that treats "7" and 7 alike.
     failure(excluded, value) {
       const type = scalarType(value);
       const types = [...new Set(excluded.map(scalarType))];

@@ -1,6 +1,6 @@
 import { isWellFormed } from "../bytes/utf8.js";
 
-/** Ranges of code points, each with its first and last one. */
+/** Ranges of code points. Each range includes its first and its last code point. */
 type Ranges = readonly (readonly [first: number, last: number])[];
 
 /** Control characters, and line and paragraph separators. */
@@ -79,7 +79,10 @@ function classOf(ranges: Ranges): string {
 
 const SPACE = classOf(SPACES);
 
-/** Matches whatever a path must not contain, except lone surrogates. The path `/` alone is an exception. */
+/**
+ * Matches everything that a path must not contain, except lone surrogates. It also matches the path `/`, which {@link
+ * isPath} allows.
+ */
 const FLAW: RegExp = new RegExp(
   [
     `[\\\\:%${classOf(EXCLUDED_FROM_PATHS)}]`,
@@ -100,7 +103,7 @@ export function isPath(text: string): boolean {
   return text === "/" || (isWellFormed(text) && !FLAW.test(text));
 }
 
-/** Returns whether a path is a folder or below it. Both are in the strict form. */
+/** Returns whether `path` is `folder` or below it. Both must be in the strict form. */
 export function isBelow(folder: string, path: string): boolean {
   if (folder === "/") return path.startsWith("/");
   return path === folder || path.startsWith(`${folder}/`);

@@ -21,9 +21,9 @@ export function isScalar(value: unknown): value is Scalar {
 
 const MAX_SHOWN = 80;
 
-/** Formats a value for a message: JSON, shortened. Accepts any value. */
+/** Formats any value for a message, as JSON cut to 80 characters. */
 export function shown(value: unknown): string {
-  // Cut before encoding, since a value in a call may have megabytes.
+  // A string is cut before it is encoded, since a string in a call may have megabytes.
   const text = textOf(typeof value === "string" ? value.slice(0, MAX_SHOWN) : value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text;
 }
@@ -41,9 +41,9 @@ function textOf(value: unknown): string {
 const MAX_REPEATED = 256;
 
 /**
- * Returns a value of a call for the `actual` of a denial. A long string is cut, and an array or an object is
- * only described: a call gets one denial for each violated rule, so an uncut value of 1 MB would be repeated
- * many times.
+ * Returns a value of a call in the form in which a denial repeats it. A long string is cut, and an array or an object
+ * is only described: a call gets one denial for each violated rule, so an uncut value of 1 MB would be repeated many
+ * times.
  */
 export function repeated(value: unknown): unknown {
   if (typeof value === "string" && value.length > MAX_REPEATED) {

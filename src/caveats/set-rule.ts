@@ -24,14 +24,14 @@ export interface SetKind {
   /** The noun for a member of the set. */
   readonly noun: string;
   readonly flag: Flag;
-  /** `true` if members mean nothing to people, so that no similar one is suggested. */
+  /** `true` if the members mean nothing to people; a denial then suggests no similar member. */
   readonly opaque?: boolean;
   /** Returns the value or values that an invocation names. There must be at least one, and each must be in the set. */
   named(asked: CheckedInvocation): string | readonly string[] | undefined;
 }
 
 /**
- * Returns the rule of a key whose value is a set of strings, which must contain every value that an invocation
+ * Returns the rule for a key whose value is a set of strings. The set must contain every value that an invocation
  * names.
  */
 export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> {

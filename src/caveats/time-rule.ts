@@ -3,10 +3,10 @@ import { formatTime, parseMoment, parseTime } from "./time.js";
 
 const TIME = "a time such as 2026-01-31T23:59:59Z";
 
-// Timestamps in canonical form sort as strings. A fraction of a second in the time of a call makes no
-// difference, since hops have whole seconds.
+// Timestamps in canonical form sort as strings. A fraction of a second in the time of a call makes no difference,
+// since the times of a hop are whole seconds.
 
-/** `expires`: the time of the call is before it. */
+/** `expires`: the time before which a call must be. */
 export const EXPIRES: HopRule<string> = {
   ...timeRule("expires", 0),
   label: "expires",
@@ -30,7 +30,7 @@ export const EXPIRES: HopRule<string> = {
   intersect: (value, { expires }) => (expires !== undefined && value > expires ? expires : value),
 };
 
-/** `notBefore`: the time of the call is not before it. */
+/** `notBefore`: the earliest time of a call. */
 export const NOT_BEFORE: HopRule<string> = {
   ...timeRule("notBefore", 999),
   label: "not before",

@@ -17,8 +17,8 @@ export function isHostEntry(entry: string): boolean {
 }
 
 /**
- * Returns whether an entry of `hosts` allows a host: both are equal, or the entry is a suffix and the host
- * below it.
+ * Returns whether an entry of `hosts` allows a host: both are equal, or the entry is a suffix and the host is below
+ * the suffix.
  */
 export function allowsHost(entry: string, host: string): boolean {
   if (!entry.startsWith(".")) return entry === host;
@@ -31,7 +31,7 @@ export function allowsHostEntry(outer: string, inner: string): boolean {
   return outer.startsWith(".") && inner.endsWith(outer);
 }
 
-/** Returns whether a string consists of lower-case LDH labels, of which no parser reads the last as a number. */
+/** Returns whether a string consists of lower-case LDH labels, the last of which no parser reads as a number. */
 function isName(text: string): boolean {
   if (text.length > MAX_NAME) return false;
   const labels = text.split(".");
@@ -39,7 +39,7 @@ function isName(text: string): boolean {
   return labels.every((label) => LABEL.test(label)) && !/^(\d+$|0x)/.test(last);
 }
 
-/** Returns whether a name has a label that IDNA decodes to other characters, which would not be visible here. */
+/** Returns whether a name has a label that IDNA decodes to other characters, which a reader of the name cannot see. */
 function hasEncodedLabel(name: string): boolean {
   return name.split(".").some((label) => label.startsWith("xn--"));
 }
@@ -69,7 +69,10 @@ function groupsOf(text: string): readonly string[] {
   return text === "" ? [] : text.split(":");
 }
 
-/** Formats eight groups, writing the first of the longest runs of two or more zeros as `::`. */
+/**
+ * Formats eight groups. Writes the longest run of two or more zeros as `::`, and the first one if several are equally
+ * long.
+ */
 function canonicalIpv6(groups: readonly string[]): string {
   let [start, length] = [0, 0];
   for (let at = 0; at < groups.length; at++) {

@@ -54,7 +54,7 @@ export function encodeHop(hop: HopInit): Uint8Array {
  * Returns the canonical form of a hop, as a value and as the bytes of a caveat.
  *
  * @param init - A result of {@link plainHop}.
- * @param accept - Called with the bytes before they are checked; throws to refuse them.
+ * @param accept - Called with the bytes before the hop is checked. Throws to refuse the hop.
  * @throws TypeError if a value is not allowed in a hop; the message names it.
  */
 export function canonicalHop(
@@ -83,7 +83,7 @@ function canonicalValue(init: HopInit): Json {
 function canonicalValueOf(key: string, canonical: () => unknown): Json {
   try {
     const value = canonical() as Json;
-    // Property by property, so that the error for a string without canonical form names its key.
+    // Each property is encoded on its own, so that the error for a string without canonical form names the key.
     canonicalJson(value);
     return value;
   } catch (error) {

@@ -22,7 +22,7 @@ interface UrlMistake {
   readonly hint: string;
 }
 
-/** The limit for URLs, or the first mistake in them. */
+/** The limit that URLs describe, or the first mistake in the URLs. */
 export type WrittenUrls =
   | { readonly ok: true; readonly limit: UrlLimit }
   | { readonly ok: false; readonly mistake: UrlMistake };
@@ -30,10 +30,10 @@ export type WrittenUrls =
 const PLACE = /^([a-z]+):\/\/(\[[^\]]*\]|[^/?#:@]+)(?::(\d+))?(\/[^?#]*)?$/;
 
 /**
- * Reads the URLs of a limit as people write them: `https://api.example.com/v1`, or `https://*.example.com` for
- * every host below `example.com`. A limit allows every combination of its schemes, hosts and ports, so several
- * URLs are accepted only if they are all combinations of their parts. Hosts, ports and path are checked later,
- * when the hop is brought into canonical form.
+ * Reads the URLs of a limit as people write them: `https://api.example.com/v1`, or `https://*.example.com` for every
+ * host below `example.com`. A limit allows every combination of its schemes, hosts and ports, so several URLs are
+ * accepted only if they include every such combination of their own. Hosts, ports and path are checked later, when
+ * the hop is brought into canonical form.
  *
  * @param forms - A hint on how to write a URL.
  */

@@ -35,15 +35,16 @@ export function assertArray(
 }
 
 /**
- * A method by which an object is recognized: its name, and a description of the object and of the function that
- * makes it.
+ * The method by which a kind of object is recognized, and a description of the expected object that names the
+ * function that makes it.
  */
 export type Part = readonly [method: string, expected: string];
 
 /**
- * Throws unless an argument is an object with a method, such as one made by another function of this package.
+ * Throws unless an argument is an object with the method `method`, such as an object made by another function of this
+ * package.
  *
- * @throws TypeError naming the argument and what is expected.
+ * @throws TypeError naming the argument and the expected object.
  */
 export function assertHas(value: unknown, [method, expected]: Part, where: string): void {
   const isObject = typeof value === "object" && value !== null;
@@ -54,7 +55,7 @@ export function assertHas(value: unknown, [method, expected]: Part, where: strin
 /**
  * Throws unless options have every required object.
  *
- * @param parts - By the name of the option.
+ * @param parts - The required objects, by the name of the option.
  * @throws TypeError naming the option that is missing or has the wrong type, such as a Promise.
  */
 export function assertParts(options: object, parts: { readonly [name: string]: Part }): void {
@@ -65,26 +66,17 @@ export function assertParts(options: object, parts: { readonly [name: string]: P
   }
 }
 
-/** An issuing agent. */
 export const AGENT: Part = ["clearOperation", "an agent, as createIssuingAgent() gives it"];
-/** An issuer. */
 export const ISSUER: Part = ["authorize", "an issuer, as createIssuer() gives it"];
-/** A ledger. */
 export const LEDGER: Part = ["commit", "a ledger, as openLedger() gives it"];
-/** A policy. */
 export const POLICY: Part = ["permissions", "a policy, as createPolicyTable() gives it"];
-/** A list or store that takes revocations. */
 export const REVOCATIONS: Part = ["add", "a list or store, as openRevocations() gives it"];
-/** The store of parties. */
 export const PARTY_STORE: Part = ["change", "a store, as openParties() gives it"];
-/** Parties. */
 export const PARTIES: Part = ["register", "parties, as createParties() gives them"];
-/** An authenticator of callers. */
 export const AUTHENTICATOR: Part = [
   "authenticate",
   "an authenticator, as createJwtAuthenticator() gives it",
 ];
-/** The log of a server. */
 export const LOG: Part = ["info", "an object with the functions info, warn and error"];
 
 /** Returns the error for an argument of the wrong type. It never shows the argument's contents. */
@@ -118,7 +110,7 @@ function classOf(value: object): string {
     const made: unknown = tag === "Object" ? Reflect.get(value, "constructor") : undefined;
     return typeof made === "function" ? made.name : tag;
   } catch {
-    // The caller's own getter or Proxy threw.
+    // A getter or a Proxy of the calling code threw.
     return "";
   }
 }

@@ -5,9 +5,10 @@ import { NotPlainError, plainObject } from "./plain.js";
 /**
  * Throws unless `value` is a plain object with known properties only, so that a misspelt option is not ignored.
  *
- * @param where - The name of the object in messages, such as `options` or `policy.rules[2]`; empty for the
- *   whole value.
- * @throws TypeError naming what is not plain or not known, and what was probably meant.
+ * @param where - The name of the object in messages, such as `options` or `policy.rules[2]`; empty for the whole
+ *   value.
+ * @throws TypeError naming the property that is not plain or not known; for an unknown property, the message also
+ *   suggests the name that was probably meant.
  */
 export function assertMembers(
   value: unknown,
@@ -35,10 +36,11 @@ export function knownMembers<T>(value: T, known: readonly string[], where: strin
 }
 
 /**
- * Throws unless the own properties of `value` are known. It may be an instance of a class, such as a skill
- * whose `run` is a method.
+ * Throws unless the own properties of `value` are known. `value` may be an instance of a class, such as a skill whose
+ * `run` is a method.
  *
- * @throws TypeError if it is not an object, or naming the unknown property and what was probably meant.
+ * @throws TypeError if `value` is not an object or has an unknown property; the message names the unknown property,
+ *   and suggests the name that was probably meant.
  */
 export function assertKnown(
   value: unknown,

@@ -1,24 +1,25 @@
 import { closestMatch } from "leven";
 
-// The work is proportional to the product of the lengths, so long strings and long lists get no suggestion.
+// The work for one candidate is proportional to the product of the lengths of both strings. Therefore long strings
+// get no suggestion, and of a long list only the first candidates are compared.
 const MAX_LENGTH = 64;
 const MAX_CANDIDATES = 64;
 
-// Limit for all suggestions in one answer, in products of lengths; some 20 microseconds. With it, a refusal
-// costs little more than an allowance, however many values it names.
+// Limit for all suggestions in one answer, in products of lengths: some 20 microseconds of work. Thanks to the limit,
+// a refusal costs little more than an allowed call, however many values the refusal names.
 const MAX_ANSWER_WORK = 8192;
 
-/** Returns the candidate of which a string is most likely a misspelling. */
+/** Returns the candidate that a misspelt string most likely meant; `undefined` if no candidate is similar. */
 export type Suggest = (text: unknown, candidates: readonly string[]) => string | undefined;
 
-/** Returns the candidate of which `text` is most likely a misspelling. */
+/** Returns the candidate that `text` most likely meant; `undefined` if no candidate is similar, or one is equal. */
 export function nearest(text: unknown, candidates: readonly string[]): string | undefined {
   return suggestions(Number.POSITIVE_INFINITY)(text, candidates);
 }
 
 /**
- * Returns {@link nearest} for the many values of one answer. Their total work is limited; after that, nothing
- * more is suggested.
+ * Returns a function like {@link nearest} for all values of one answer. Once the function has done `work`, it
+ * suggests nothing more.
  */
 export function suggestions(work: number = MAX_ANSWER_WORK): Suggest {
   let left = work;

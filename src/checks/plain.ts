@@ -1,6 +1,6 @@
-// Checks of what a program passes in: plain data, known options, and suggestions for misspelt names. A Map, a
-// Promise or an object with inherited properties would look like an object with fewer properties, and a hop
-// made of it would restrict less.
+// This folder checks values that a program passes in: plain data, known options, and suggestions for misspelt names.
+// A Map, a Promise or an object with inherited properties would look like an object with fewer properties, and a hop
+// made of such an object would restrict less.
 
 import { quotedName } from "../bytes/json.js";
 import { described } from "./kinds.js";
@@ -13,8 +13,8 @@ const MAX_NESTED = 256;
 const ACCEPTED = "a string, a number, a boolean, null, an array or a plain object";
 
 /**
- * The kind of data. Only the `arguments` of a call may contain numbers that are not finite, as parsed from
- * `1e999`, and properties that are `undefined`, which are left out as by `JSON.stringify`.
+ * The kind of data. Only the `arguments` of a call may contain numbers that are not finite, as parsed from `1e999`,
+ * and properties that are `undefined`. The copy leaves out such properties, as `JSON.stringify` does.
  */
 type Kind = "data" | "arguments";
 
@@ -22,7 +22,7 @@ type Kind = "data" | "arguments";
 interface Copying {
   /** The name of the whole value in messages. */
   readonly where: string;
-  /** Names and indexes that lead from the whole to the current value. */
+  /** Names and indexes that lead from the whole value to the current value. */
   readonly steps: (string | number)[];
   readonly kind: Kind;
 }
@@ -46,7 +46,7 @@ export function plainCopy<T>(value: T, where: string, kind: Kind = "data"): T {
  * Copies a plain object, as {@link plainCopy} defines it. Each property is read once; values are not copied.
  *
  * @param where - The name of the object in messages, such as `options`.
- * @throws NotPlainError naming what is not plain.
+ * @throws NotPlainError naming the part that is not plain.
  */
 export function plainObject<T>(value: T, where: string): T & object {
   return shallowCopy(value, { where, steps: [], kind: "data" }) as T & object;
@@ -92,7 +92,7 @@ function copyOfArray(value: readonly unknown[], copying: Copying): unknown[] {
     throw new NotPlainError(`${placeOf(copying)} must be a plain array, not of a class of its own`);
   }
   const { length } = value;
-  // One name for each item, and "length".
+  // A plain array has one own name for each item, and "length".
   const names = Object.getOwnPropertyNames(value).length;
   if (names !== length + 1 || hasSymbols(value)) throw notOnlyItems(copying);
   const copy: unknown[] = [];
@@ -124,7 +124,7 @@ function shallowCopy(value: unknown, copying: Copying): { [name: string]: unknow
   if (prototype !== null && prototype !== Object.prototype && !isObjectPrototype(prototype)) {
     throw new NotPlainError(`${placeOf(copying)} must be a plain object, not ${described(value)}`);
   }
-  // Reads each property once; "__proto__" is copied like any other.
+  // Reads each property once; "__proto__" is copied like any other property.
   const copy: { [name: string]: unknown } = { ...value };
   const names = Object.getOwnPropertyNames(value);
   if (names.length !== Object.keys(copy).length || hasSymbols(value)) {

@@ -3,9 +3,9 @@ import { ClientError } from "./client-error.js";
 
 /** Rules for requests to URLs chosen by another party, for example in an agent's card. */
 export interface AllowedOrigins {
-  /** Origins that the caller wrote itself; they may have any IP address. */
+  /** Origins that the calling code named itself; their hosts may have any IP address. */
   readonly named: readonly string[];
-  /** Further allowed places, each `HOST:PORT` including a default port; they may have any IP address. */
+  /** Further allowed hosts, each as `HOST:PORT` even for a default port; they may have any IP address. */
   readonly allowHosts?: readonly string[] | undefined;
 }
 
@@ -57,8 +57,8 @@ function listOf(network: string, prefix: number, family: "ipv4" | "ipv6"): Block
 }
 
 /**
- * Returns the kind of a non-public IP address (without brackets), such as `a loopback`; `undefined` for a
- * public one.
+ * Returns the kind of a non-public IP address (without brackets), such as `a loopback`; `undefined` for a public
+ * address.
  */
 export function specialKind(address: string): string | undefined {
   const [plain = ""] = address.split("%", 1);
@@ -70,17 +70,24 @@ export function specialKind(address: string): string | undefined {
   return family === 4 || GLOBAL_IPV6.check(plain, "ipv6") ? undefined : "a reserved";
 }
 
-/** Returns whether the caller itself named this place, so that any IP address is allowed. */
+/**
+ * Returns whether the calling code named the origin of the URL, or its host and port. If so, any IP address is
+ * allowed.
+ */
 export function isNamed(url: URL, { named, allowHosts = [] }: AllowedOrigins): boolean {
   return named.includes(url.origin) || allowHosts.includes(hostAndPort(url));
 }
 
-/** Returns the `HOST:PORT` of a URL as in `allowHosts`, including a default port. */
+/** Returns the `HOST:PORT` of a URL as in `allowHosts`, even if the port is the default. */
 export function hostAndPort({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port === "" ? (protocol === "http:" ? "80" : "443") : port}`;
 }
 
-/** Parses a caller's `HOST:PORT`. @throws ClientError `address_invalid` */
+/**
+ * Parses a `HOST:PORT`.
+ *
+ * @throws ClientError `address_invalid`
+ */
 export function readHostAndPort(text: string): string {
   const isShaped = /^(\[[0-9a-f:.]+\]|[^\s/@:?#[\]\\]+):\d{1,5}$/i.test(text);
   const written = `http://${text}`;
@@ -89,7 +96,7 @@ export function readHostAndPort(text: string): string {
   throw new ClientError("address_invalid", message);
 }
 
-/** Returns the error for a non-public place that the caller did not name. */
+/** Returns the error for a URL with a non-public IP address whose host the calling code did not name. */
 export function addressRefused(url: URL, kind: string): ClientError {
   const message = `${url.origin} is at ${kind} address, which only its name allows: ${hostAndPort(url)}`;
   return new ClientError("address_refused", message, url.origin);

@@ -2,9 +2,9 @@ import { ClientError } from "./client-error.js";
 
 /** The URLs of an agent. */
 export interface AgentAddress {
-  /** The URL of its Agent Card. */
+  /** The URL of the agent's Agent Card. */
   readonly card: URL;
-  /** The URL of the card in A2A before 0.3; absent if the card itself was named. */
+  /** The URL of the card in A2A before 0.3; absent if the given URL is that of a card. */
   readonly olderCard?: URL;
   /** Origins to which requests with secrets may go. */
   readonly origins: readonly string[];
@@ -38,8 +38,8 @@ export function readAddress(text: string, options: AddressOptions = {}): AgentAd
 }
 
 /**
- * Returns whether a request may go to a URL: it has one of the origins, or is the same place under another name
- * of this machine.
+ * Returns whether a request may go to a URL. The URL must have one of the origins, or differ from one only in the
+ * loopback name of this machine.
  */
 export function isWithin(url: URL, origins: readonly string[]): boolean {
   return origins.some((origin) => {
@@ -51,8 +51,10 @@ export function isWithin(url: URL, origins: readonly string[]): boolean {
 }
 
 /**
- * Reads a URL to which tokens are sent. @param what - The beginning of messages. @throws ClientError as {@link
- * readAddress} does.
+ * Reads a URL to which tokens are sent.
+ *
+ * @param what - The beginning of messages.
+ * @throws ClientError as {@link readAddress} does.
  */
 export function readUrl(text: string, what: string, { insecure = false }: AddressOptions): URL {
   const badAddress = (problem: string): ClientError =>

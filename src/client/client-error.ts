@@ -3,11 +3,11 @@
  *
  * - `address_invalid`: the given value is not a URL.
  * - `address_insecure`: tokens would be sent unencrypted.
- * - `origin_foreign`: a request would go to an origin that the caller did not name.
- * - `address_refused`: the place is outside the public network, and the caller did not name it.
+ * - `origin_foreign`: a request would go to an origin that the calling code did not name.
+ * - `address_refused`: the IP address is not public, and the calling code did not name the host.
  * - `unreachable`, `tls_failed`, `not_http`, `timed_out`: there is no answer.
  * - `redirected`: the answer is a redirect.
- * - `not_found`: nothing is there, or access is denied.
+ * - `not_found`: the URL does not exist, or access to it is denied.
  * - `not_json`, `answer_malformed`, `answer_too_large`: the answer is not an agent's.
  */
 export type ClientErrorCode =
@@ -31,7 +31,7 @@ export class ClientError extends Error {
   readonly code: ClientErrorCode;
   /** The origin of the request; absent if its URL is invalid. */
   readonly origin: string | undefined;
-  /** The HTTP status of the answer, if that is the reason. */
+  /** The HTTP status of the answer, if the status is the reason for the error. */
   readonly status: number | undefined;
 
   constructor(code: ClientErrorCode, message: string, origin?: string, status?: number) {
@@ -42,7 +42,7 @@ export class ClientError extends Error {
   }
 }
 
-/** Explanations by the code of the underlying error. */
+/** Reasons why a host is unreachable, by the code of the underlying error. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "there is no host of that name",
@@ -72,7 +72,7 @@ export function networkError(error: unknown, { origin }: URL): ClientError {
     const text = `${where}: its certificate is not trusted here: ${message}`;
     return new ClientError("tls_failed", text, origin);
   }
-  // Some versions of Node lose the parser's own code.
+  // Some versions of Node lose the error code of the HTTP parser.
   if (code.startsWith("HPE_") || message.includes("does not match the HTTP/1.1 protocol")) {
     return new ClientError("not_http", `${origin} does not speak HTTP`, origin);
   }
@@ -80,7 +80,7 @@ export function networkError(error: unknown, { origin }: URL): ClientError {
   return new ClientError("unreachable", `${where}: ${why ?? message}`, origin);
 }
 
-// fetch only says that it failed; the reason is in the underlying errors.
+// The error of `fetch` only says that the request failed; the reason is in the chain of its causes.
 function causeOf(error: unknown): readonly [code: string, message: string] {
   let found: readonly [string, string] = ["", "it failed"];
   let next = error;

@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from "../bytes/json.js";
 import { objectIn, objectsIn, textIn } from "./received.js";
 
-/** An error in an agent's answer, unchanged. Nothing in it is safe to display as it is. */
+/** An error in an agent's answer. Its properties come from the agent and are not safe to display as they are. */
 export class AgentFault extends Error {
   override readonly name = "AgentFault";
   /** The HTTP status; for JSON-RPC errors, derived from the code. */
   readonly status: number;
-  /** The details: `google.rpc.ErrorInfo` and others. */
+  /** The details of the error, such as a `google.rpc.ErrorInfo`. */
   readonly details: readonly JsonObject[];
   /** The stable reason, for programs. */
   readonly reason: string | undefined;
@@ -26,10 +26,14 @@ export class AgentFault extends Error {
   }
 }
 
-/** Most characters of a string. */
+/** Longest message and longest reason, in characters. */
 const MAX_MESSAGE = 1000;
 
-/** Parses the error in an answer of JSON-RPC or `google.rpc.Status`. @param body - `undefined` if it is not JSON. */
+/**
+ * Parses the error in an answer of JSON-RPC or `google.rpc.Status`; `undefined` if the answer is not an error.
+ *
+ * @param body - The JSON body; `undefined` if the body is not JSON.
+ */
 export function faultIn(response: Response, body: Json | undefined): AgentFault | undefined {
   const { status, statusText, headers } = response;
   const error = objectIn(body)["error"];
@@ -44,7 +48,8 @@ export function faultIn(response: Response, body: Json | undefined): AgentFault 
   return new AgentFault(status, message, [], headers);
 }
 
-// JSON-RPC errors come with HTTP 200; the last digits of the extension's codes are the status (docs/a2a.md).
+// JSON-RPC errors come with HTTP 200. The last three digits of the extension's error codes are an HTTP status
+// (docs/a2a.md).
 function statusOf(status: number, code: Json | undefined): number {
   if (status >= 400 || typeof code !== "number") return status;
   const own = -code - 31000;

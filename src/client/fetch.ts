@@ -5,20 +5,20 @@ import { AgentFault, faultIn } from "./fault.js";
 
 /** Limits of a request to an agent. */
 export interface AgentAccess {
-  /** Allowed origins. */
+  /** Origins to which requests may go. */
   readonly origins: readonly string[];
   readonly accessToken?: string | undefined;
   /** Milliseconds for the whole answer. */
   readonly timeout: number;
-  /** The global `fetch` unless given. */
+  /** By default, the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
-  /** Parses errors of a protocol; those of JSON-RPC and `google.rpc.Status` unless given. */
+  /** Parses the errors of a protocol; by default, errors of JSON-RPC and `google.rpc.Status`. */
   readonly faultOf?: typeof faultIn | undefined;
 }
 
-/** Most bytes of an answer. Answers are for people and programs, so a larger one is not meant. */
+/** Largest accepted answer, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Maximum nesting depth of arrays and objects, checked before anything walks them. */
+/** Maximum nesting depth of arrays and objects, checked before other code walks the answer recursively. */
 const MAX_DEPTH = 64;
 
 /**
@@ -39,7 +39,7 @@ export function safeFetch(access: AgentAccess): typeof fetch {
     try {
       const response = await ask(url, { ...init, headers, signal, redirect: "manual" });
       const text = await textOf(url, response);
-      // 304 answers a conditional request. Without a condition it counts as a redirect.
+      // 304 is the answer to a conditional request. To any other request, it is refused like a redirect.
       const unchanged = response.status === 304 && headers.has("If-None-Match");
       return unchanged ? emptied(response) : checked(url, response, text, faultOf);
     } catch (error) {
@@ -98,7 +98,7 @@ function checked(
   return new Response(text === "" ? null : text, { status, statusText, headers });
 }
 
-/** Decodes a body; `undefined` if it is not UTF-8, as JSON must be (RFC 8259, section 8.1). */
+/** Decodes a body; `undefined` if it is not UTF-8. JSON must be UTF-8 (RFC 8259, section 8.1). */
 async function textOf({ origin }: URL, response: Response): Promise<string | undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text: string | undefined = "";

@@ -1,4 +1,4 @@
-/** Waits. @throws The signal's reason when it is aborted. */
+/** Waits. Rejects with the signal's reason when the signal is aborted. */
 export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason);

@@ -9,12 +9,16 @@ export interface Address {
   readonly family: number;
 }
 
-/** Resolves a host name. Throws the system's error if it has no address. */
+/** Resolves a host name. Throws the system's error if the host has no address. */
 export type Resolve = (hostname: string) => Promise<readonly Address[]>;
 
 const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
 
-/** Returns every IP address of a URL's host, or the host if it is one. @throws The resolver's error. */
+/**
+ * Returns every IP address of a URL's host. If the host is an IP address itself, returns that address.
+ *
+ * @throws The resolver's error.
+ */
 async function hostAddresses(
   { hostname }: URL,
   resolve: Resolve = resolveBySystem,
@@ -28,7 +32,8 @@ async function hostAddresses(
  * Resolves the IP addresses for one request. The name is resolved only once, so that the connection goes to the
  * addresses that were checked.
  *
- * @throws ClientError `address_refused` if no address is public, and the caller did not name the place.
+ * @throws ClientError `address_refused` if the host has only non-public addresses, and the calling code did not name
+ *   the host.
  * @throws The resolver's error.
  */
 export async function pinnedAddresses(
@@ -61,8 +66,8 @@ export function pinnedLookup(addresses: readonly Address[]): LookupFunction {
 }
 
 /**
- * Checks a place to which another client will connect by itself: all its addresses must be public, unless the
- * caller named the place.
+ * Checks a URL to which another HTTP client will connect by itself. All addresses of its host must be public, unless
+ * the calling code named the host.
  *
  * @param timeout - Milliseconds for resolving the name.
  * @throws ClientError `address_refused`, `unreachable` or `timed_out`
@@ -80,7 +85,10 @@ export async function assertReachable(
   if (kind !== undefined) throw addressRefused(url, kind);
 }
 
-/** The system's resolver cannot be stopped, so a late result is ignored. */
+/**
+ * Rejects if the addresses are not found in time. The system's resolver cannot be stopped, so a late result is
+ * ignored.
+ */
 function within(
   timeout: number,
   url: URL,

@@ -9,15 +9,15 @@ import { pinnedAddresses, pinnedLookup, type Resolve } from "./pinned-addresses.
 export interface GetAccess extends AllowedOrigins {
   /** Milliseconds for resolving the name, the redirects and the whole body. */
   readonly timeout: number;
-  /** Most bytes of the body. */
+  /** Longest body, in bytes. */
   readonly maxBytes: number;
   /** Allows plain HTTP to other machines. */
   readonly insecure?: boolean | undefined;
-  /** Sent in addition to `Accept`. No other headers and no credentials are sent. */
+  /** Headers to send in addition to `Accept` and `Accept-Encoding`. No credentials are sent. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The system's resolver unless given. */
+  /** Resolves host names; by default, the system's resolver. */
   readonly resolve?: Resolve | undefined;
-  /** PEM certificates to trust instead of the usual ones. */
+  /** PEM certificates to trust instead of the default certificates of Node. */
   readonly ca?: string | undefined;
 }
 
@@ -34,9 +34,11 @@ const MOST_REDIRECTS = 3;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json$/i;
 
 /**
- * Gets JSON from a URL that another party may have chosen. Its IP address must be public, unless the caller
- * named the place. The connection goes to the checked address, redirects must stay within the origin, and size
- * and time are limited. No secrets are sent. @throws ClientError
+ * Gets JSON from a URL that another party may have chosen. The IP address must be public, unless the calling code
+ * named the host. The connection goes to the checked address, redirects must stay within the origin, and size and
+ * time are limited. No secrets are sent.
+ *
+ * @throws ClientError
  */
 export async function pinnedGet(url: URL, access: GetAccess): Promise<GetAnswer> {
   assertScheme(url, access);
@@ -75,7 +77,7 @@ async function agentFor(
   return new HttpsAgent({ ...options, ca: access.ca });
 }
 
-/** The system's resolver cannot be stopped, so a late result is ignored. */
+/** Rejects when the signal is aborted. The system's resolver cannot be stopped, so a late result is ignored. */
 function before<T>(signal: AbortSignal, found: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
@@ -98,7 +100,7 @@ async function follow(
       const target = redirectIn(url, response);
       if (target === undefined) {
         const answer = await answerIn(url, response, access);
-        // A body without a length ends when its connection does, even if the deadline closed it.
+        // A body without a length ends when the connection closes, even if the time limit closed it.
         signal.throwIfAborted();
         return answer;
       }

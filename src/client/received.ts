@@ -2,17 +2,17 @@ import type { JsonObject } from "../bytes/json.js";
 
 // An agent's answer may be any JSON. It is read leniently: a value of the wrong type counts as absent.
 
-/** Returns an object; empty for any other value. */
+/** Returns the value if it is an object; otherwise, an empty object. */
 export function objectIn(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Returns the objects in an array; empty for any other value. */
+/** Returns the objects in an array; an empty array for any other value. */
 export function objectsIn(value: unknown): readonly JsonObject[] {
   return itemsIn(value).filter(isObject);
 }
 
-/** Returns the strings in an array; empty for any other value. */
+/** Returns the strings in an array; an empty array for any other value. */
 export function textsIn(value: unknown): readonly string[] {
   return itemsIn(value).filter((item) => typeof item === "string");
 }

@@ -2,7 +2,7 @@ import type { AgentDenial, RefusedGrant, RequestDenial } from "../agent/refusal.
 import { isDeeperThan, type Json, type JsonObject } from "../bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "./received.js";
 
-/** A denial in an answer. Its code may be unknown here. */
+/** A denial in an answer. Its code may be unknown to this version. */
 export type ReceivedDenial = Omit<AgentDenial, "code"> & { readonly code: string };
 
 /** An agent's refusal of a request for capabilities. */
@@ -15,7 +15,7 @@ export interface ReceivedRefusal extends Omit<RequestDenial, "code" | "message" 
 export type ReceivedRefusedGrant = Omit<RefusedGrant, "takenBy"> & { readonly takenBy: string };
 
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";
-/** Most characters of a string. */
+/** Longest string, in characters; longer ones are cut. */
 const MAX_TEXT = 1000;
 /** Maximum nesting depth of arrays and objects. */
 const MAX_DEPTH = 16;
@@ -64,7 +64,7 @@ function metadataIn(details: unknown, domain: string): JsonObject | undefined {
   return info === undefined ? undefined : objectIn(info["metadata"]);
 }
 
-/** Reads denials; skips those without code or message. */
+/** Reads denials; skips denials without code or message. */
 export function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] {
   return objectsIn(value).flatMap((denial): ReceivedDenial[] => {
     const { hop, discharge, capability, expected, actual, nearest, more } = denial;
@@ -88,7 +88,7 @@ export function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] 
   });
 }
 
-/** Reads a remedy; `undefined` for one of a kind that is unknown here. */
+/** Reads a remedy; `undefined` if its kind is unknown to this version. */
 function remedyIn(value: Json | undefined): ReceivedDenial["remedy"] {
   const { kind, pointer, value: set } = objectIn(value);
   if (typeof pointer !== "string") return undefined;

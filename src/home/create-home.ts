@@ -30,18 +30,20 @@ import { type HomeFiles, homeFiles, incomplete, missingFiles, notFolder } from "
 export interface NewHome extends Omit<HomeConfig, "maxLifetime"> {
   /** The folder to create; it must be empty or not exist. */
   readonly folder: string;
-  /** The database, if outside the home: a path, or a PostgreSQL address. An existing one is used as it is. */
+  /**
+   * The database, if it is outside the home: a path, or a PostgreSQL address. An existing database is used as it is.
+   */
   readonly database?: string | undefined;
-  /** Longest lifetime of a capability in seconds, at most 90 days; 24 hours unless given. */
+  /** Longest lifetime of a capability in seconds, at most 90 days; by default, 24 hours. */
   readonly maxLifetime?: number | undefined;
 }
 
 const PRIVATE_FOLDER = 0o700;
 
 /**
- * Creates a home: the issuer's name, a new root key and a database, readable by this user alone. Builds
- * everything in a temporary folder beside the target and then renames it, so that after any failure the target
- * is a complete home or as it was before.
+ * Creates a home: the issuer's name, a new root key and a database, readable by this user alone. Builds everything in
+ * a temporary folder beside the target and then renames it, so that after any failure the target is either a complete
+ * home or unchanged.
  *
  * @returns The keyring.
  * @throws TypeError naming the option that is wrong.
@@ -82,9 +84,9 @@ export async function createHome(options: NewHome): Promise<Keyring> {
 }
 
 /**
- * Returns whether the database is not the home's own file.
+ * Returns whether the database is outside the home.
  *
- * @throws TypeError if it is a different file in the home's folder, since that folder exists only once the home
+ * @throws TypeError if the database is another file in the home's folder, since that folder exists only once the home
  *   is complete.
  */
 function isElsewhere(wanted: HomeFiles, own: HomeFiles): boolean {
@@ -102,7 +104,7 @@ function isElsewhere(wanted: HomeFiles, own: HomeFiles): boolean {
 
 function failureOf(error: unknown, wanted: HomeFiles): unknown {
   if (!isErrno(error) || error instanceof StorageError) return error;
-  // Another process has just created one.
+  // Another process may have just created a home in the folder.
   if (["ENOTEMPTY", "EEXIST", "EPERM"].includes(error.code ?? "")) refuseToOverwrite(wanted);
   const { folder } = wanted;
   const message = `could not make a home at ${folder}: ${error.message}`;

@@ -73,8 +73,8 @@ function homeGrants(value: unknown): readonly HomeGrant[] {
 }
 
 /**
- * Returns a sentence for each difference between some grants and those that a home lists; empty if the home
- * lists none. The command line uses the listed grants, so with a difference it would disagree with the agent.
+ * Returns a sentence for each difference between the offered grants and the grants that a home lists; empty if the
+ * home lists none. The command line uses the listed grants, so a difference would make it disagree with the agent.
  *
  * @param path - The home's configuration file, as named in the sentences.
  */

@@ -2,11 +2,11 @@
  * The reason why a home cannot be used or created; stable.
  *
  * - `home_missing`: the folder does not exist, or has none of a home's files.
- * - `home_not_folder`: it is not a folder.
+ * - `home_not_folder`: the path of the home is not a folder.
  * - `home_incomplete`: some of a home's files are missing.
  * - `home_unreadable`: this user cannot read the folder or a file in it.
  * - `config_malformed`: `config.json` is not JSON, or a property is wrong.
- * - `home_exists`: there is a home already, which is not overwritten.
+ * - `home_exists`: the folder is already a home, which is not overwritten.
  * - `folder_in_use`: the folder for a new home contains other files.
  * - `home_unwritable`: the folder cannot be created.
  */
@@ -24,7 +24,7 @@ export type HomeErrorCode =
 export class HomeError extends Error {
   override readonly name = "HomeError";
   readonly code: HomeErrorCode;
-  /** The folder or the file. */
+  /** The folder or the file that has the problem. */
   readonly path: string;
 
   constructor(code: HomeErrorCode, path: string, message: string, cause?: unknown) {

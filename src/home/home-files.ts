@@ -34,9 +34,8 @@ export function homeFiles(path: string, database?: string): HomeFiles {
 /**
  * Reads the configuration of a complete home.
  *
- * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
- *   `config_malformed`.
- * @throws StorageError `store_outdated` if it has one file per store, as in an earlier format.
+ * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or `config_malformed`.
+ * @throws StorageError `store_outdated` if the home has one file per store, as in an earlier format.
  */
 export function readHome(files: HomeFiles): HomeConfig {
   const { folder } = files;
@@ -52,7 +51,7 @@ export function readHome(files: HomeFiles): HomeConfig {
 }
 
 /**
- * Returns the names of a home's missing files, and whether all are missing.
+ * Returns the names of a home's missing files, and whether all of its files are missing.
  *
  * @throws HomeError `home_unreadable` if the folder cannot be read.
  * @throws StorageError `store_outdated`, as {@link readHome}.
@@ -80,7 +79,7 @@ export function notFolder(path: string): HomeError {
   return new HomeError("home_not_folder", path, `${path} is a file, not a folder`);
 }
 
-// An unreadable folder must not count as an empty one.
+// An unreadable folder must not be mistaken for an empty one.
 function assertReadable(folder: string): void {
   try {
     accessSync(folder, constants.R_OK | constants.X_OK);

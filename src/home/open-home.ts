@@ -25,20 +25,20 @@ export interface HomeOptions {
   /** The database, unless it is `proviso.db` in the folder: a path, or a PostgreSQL address. */
   readonly database?: string | undefined;
   /**
-   * The grants that the issuing agent offers; those listed in the home unless given. If the home lists grants,
+   * The grants that the issuing agent offers; by default, the grants listed in the home. If the home lists grants,
    * ids and operations must be the same.
    */
   readonly grants?: readonly Grant[] | undefined;
-  /** Longest lifetime of a capability in seconds; at most the home's, which is used unless given. */
+  /** Longest lifetime of a capability in seconds; at most that of the home, which is the default. */
   readonly maxLifetime?: number | undefined;
   /** This service's name in `audience`, used for invocations without one. */
   readonly audience?: string | undefined;
   readonly ledger?: LedgerOptions | undefined;
-  /** The refresh interval and the age limit of the revocation list; unless given, as in `openRevocations`. */
+  /** The refresh interval and the age limit of the revocation list; the defaults are those of `openRevocations`. */
   readonly revocations?: Pick<RevocationStoreOptions, "refreshEvery" | "staleAfter"> | undefined;
   /** Called while the revocations are read, with the fraction read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;
-  /** The issuer's cache of verified tokens, or `false` for none. */
+  /** The limits of the issuer's cache of verified tokens; `false` disables the cache. */
   readonly cache?: IssuerOptions["cache"];
 }
 
@@ -47,7 +47,11 @@ export interface Home {
   readonly files: HomeFiles;
   /** Mints, authorizes and revokes with the home's current keys. */
   readonly issuer: Issuer;
-  /** Returns the current keyring in the key file. @throws StorageError if the file cannot be read. */
+  /**
+   * Returns the current keyring in the key file.
+   *
+   * @throws StorageError if the file cannot be read.
+   */
   readonly keys: () => Keyring;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
@@ -55,8 +59,8 @@ export interface Home {
   /** Hosts, agents, their grants, and approvals. */
   readonly partyStore: PartyStore;
   /**
-   * The database, for stores that a home does not open, such as `openTaskStore(home.database)`. Close these
-   * stores first.
+   * The database, for stores that a home does not open, such as `openTaskStore(home.database)`. Close these stores
+   * before the home.
    */
   readonly database: StoreDatabase;
   /**
@@ -82,12 +86,11 @@ const OPTIONS = [
 ];
 
 /**
- * Opens a home: an issuer with its keys, revocations, ledger and resource numbers. Several processes may have
- * one home open; revocations and new keys made by one take effect in all.
+ * Opens a home: an issuer with its keys, revocations, ledger and resource numbers. Several processes may open the
+ * same home; revocations and new keys made by one process take effect in all of them.
  *
  * @throws TypeError naming the option that is wrong.
- * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
- *   `config_malformed`.
+ * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or `config_malformed`.
  * @throws StorageError if the key file or the database cannot be used.
  *
  * @example

@@ -4,8 +4,8 @@ import { hmac } from "../macaroon/hmac.js";
 const LABEL = "proviso-service-key-v1 ";
 
 /**
- * Returns the secret of the key for one service: HMAC-SHA256 of a label and the service's name, with the root
- * key's secret as the key. It reveals nothing about the root key, or about the keys of other services.
+ * Returns the secret of the key for one service: HMAC-SHA256 of a label and the service's name, with the root key's
+ * secret as the key. The result reveals nothing about the root key, or about the keys of other services.
  *
  * @param secret - The root key's secret, at most 64 bytes.
  * @returns 32 bytes.
@@ -19,7 +19,7 @@ const ANSWER = "proviso-revocation-feed-answer-v1 ";
 
 /**
  * Authenticates an issuer and one of its services to each other on the revocation feed. Credential and MAC are
- * derived from the service's secret and reveal nothing about it.
+ * derived from the service's secret and reveal nothing about that secret.
  */
 export class FeedKey {
   readonly #secret: Uint8Array;

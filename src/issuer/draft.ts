@@ -2,7 +2,7 @@
 export interface CapabilityDraft {
   readonly id: string;
   /**
-   * Seals resource numbers. @returns The handle of each number.
+   * Seals resource numbers, and returns the handle of each number.
    *
    * @throws TypeError if a number is not an integer from 0 to 2^53 - 1.
    */
@@ -11,10 +11,10 @@ export interface CapabilityDraft {
 
 /** Options for issuing a capability. */
 export interface IssueOptions {
-  /** The capability's id, to issue the same capability again; random unless given. */
+  /** The id of an issued capability, to issue the same capability again; by default, a random id. */
   readonly id?: string | undefined;
   /**
-   * The only service that accepts the capability, as in {@link MintRequest.service}. Its key also seals the
+   * The only service that accepts the capability, as in {@link MintRequest.service}. The service's key also seals the
    * handles.
    */
   readonly service?: string | undefined;

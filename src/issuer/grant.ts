@@ -8,9 +8,11 @@ export interface Grant {
   readonly id: string;
   /** The operations that the grant allows. */
   readonly operations: readonly string[];
-  /** A description for those who choose among grants; required by an issuing agent. */
+  /**
+   * A description for people and agents that choose among grants. An issuing agent requires every grant to have one.
+   */
   readonly description?: string;
-  /** `true` if holders may attenuate its capabilities; by default `true` unless the grant is `legacy`. */
+  /** `true` if holders may attenuate capabilities of the grant; by default `true` unless the grant is `legacy`. */
   readonly attenuable?: boolean;
   /**
    * `true` for a wrapper around a system without capabilities: requests need not name resources, and every use
@@ -20,26 +22,26 @@ export interface Grant {
   /** Ids of grants that must be requested together with this one. */
   readonly requires?: readonly string[];
   /**
-   * `true` to check at each call that resources still match the query by which they were requested. Unless
-   * given, this is checked if the principal's policy under this grant has conditions on fields.
+   * `true` to check at each call that resources still match the query by which they were requested. By default, this
+   * is checked only if the principal's policy for the grant has conditions on fields.
    */
   readonly recheck?: boolean;
   /**
-   * The approval needed before anything is issued under the grant. Without it, everything that the policy
-   * allows is issued at once.
+   * The approval needed before anything is issued under the grant. If absent, everything that the policy allows is
+   * issued at once.
    */
   readonly approval?: GrantApproval;
 }
 
 /** The approvers, and the number of approvals needed. */
 export interface GrantApproval {
-  /** Principals who may approve; unless given, the user on whose behalf the request is made. */
+  /** Principals who may approve; by default, the user on whose behalf the request is made. */
   readonly approvers?: readonly string[];
   /** Number of approvals needed; 1 by default. */
   readonly needed?: number;
   /**
-   * Seconds that a request may wait for a decision, and then as long again to be collected; at most 30 days.
-   * Unless given, 1 day; for registered agents, the parties' setting.
+   * Seconds that a request may wait for a decision; after the decision, the result waits as long again to be
+   * collected. At most 30 days. The default is 1 day; for registered agents, the setting of the parties.
    */
   readonly lifetime?: number;
 }
@@ -92,7 +94,7 @@ export function texts(value: unknown, where: string): readonly string[] {
   });
 }
 
-/** Returns the part of grants that checks use. */
+/** Returns the operations of each grant, by the grant's id. */
 export function operationsOf(grants: ReadonlyMap<string, Grant>): GrantOperations {
   return new Map([...grants].map(([id, { operations }]) => [id, operations]));
 }

@@ -17,14 +17,14 @@ const BLOCK = 16;
 const NUMBER_BITS = 21;
 
 /**
- * Returns whether a string has the form of a handle: `rh_` and 16 bytes of base64url, 25 characters. Whether it
- * is one can only be tested with the issuer's key.
+ * Returns whether a string has the form of a handle: `rh_` and 16 bytes of base64url, 25 characters. Only with the
+ * issuer's key can it be tested whether the string is a real handle.
  */
 export function isHandle(text: string): boolean {
   return FORM.test(text);
 }
 
-/** The owner of handles: a capability, or a principal for calls without one. */
+/** The owner of handles: a capability, or a principal for calls without a capability. */
 export type HandleScope =
   | Pick<VerifiedCapability, "id" | "keyId">
   | {
@@ -43,7 +43,7 @@ export function assertScope(scope: HandleScope): void {
   }
 }
 
-/** Returns the name of the scope for handles outside any capability. No capability id has its prefix. */
+/** Returns the name of the scope for handles outside any capability. No capability id begins with `ambient:`. */
 export function ambientScope({ ambient }: { readonly ambient: string }): string {
   return `ambient:${ambient}`;
 }
@@ -83,7 +83,7 @@ export class HandleKey {
     return new Map(distinct.map((number, at) => [number, handleAt(at)]));
   }
 
-  /** Returns the number in each handle that was sealed with this key for this scope; others are left out. */
+  /** Returns the number in each handle that was sealed with this key for this scope; leaves out all other handles. */
   open(scope: string, handles: readonly string[]): Map<string, number> {
     const written = [...new Set(handles)].filter(isHandle);
     const sealed = new Uint8Array(written.length * BLOCK);

@@ -13,33 +13,33 @@ import { Keyring } from "./keyring.js";
 
 export interface IssuerOptions {
   /**
-   * The grants and their operations. If given, an operation outside a token's grant is refused whatever its
-   * hops say, and minting without `operations` writes the grant's operations into the hop. Otherwise every
-   * invocation must name its grant.
+   * The grants and their operations. If given, an operation outside a token's grant is refused whatever the hops say,
+   * and minting without `operations` writes the grant's operations into the hop. Without `grants`, every invocation
+   * must name its grant.
    */
   readonly grants?: readonly Grant[] | undefined;
   /** The issuer's name. Every token contains it, and tokens with another name are refused. */
   readonly name: string;
   /**
-   * The keys: a fixed keyring, or a function that returns the current one at each call, such as {@link
-   * followKeyringFile} returns.
+   * The keys: a fixed keyring, or a function that returns the current keyring at each call, such as the result of
+   * {@link followKeyringFile}.
    */
   readonly keys: Keyring | (() => Keyring);
   /** The source of revocations: a `RevocationList`, or a store. */
   readonly revocations: RevocationSource;
-  /** This service's name in `audience`, for invocations that give none. */
+  /** This service's name in `audience`, for invocations without an `audience`. */
   readonly audience?: string | undefined;
-  /** Longest lifetime of a capability in seconds, at most 90 days; 24 hours unless given. */
+  /** Longest lifetime of a capability in seconds, at most 90 days; by default, 24 hours. */
   readonly maxLifetime?: number | undefined;
-  /** Limits below those of the specification. */
+  /** Limits on tokens. Each may be lower than in the specification, but not higher. */
   readonly limits?: Partial<CapabilityLimits> | undefined;
   /**
-   * Limits of the cache of verified tokens; 1,000 entries and 16 MiB unless given, `false` for no cache. For a
-   * cached token, a check computes one digest instead of every signature. Every rule, revocation and time is
-   * checked at each call either way (docs/threat-model.md).
+   * Limits of the cache of verified tokens, by default 1,000 entries and 16 MiB; `false` disables the cache. For a
+   * cached token, a check computes one digest instead of every signature. With or without the cache, every call
+   * checks every rule, the revocations and the times (docs/threat-model.md).
    */
   readonly cache?: CacheBounds | false | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns milliseconds since 1970; by default, `Date.now`. */
   readonly clock?: (() => number) | undefined;
   /** Returns cryptographically random bytes. */
   readonly random?: ((length: number) => Uint8Array) | undefined;

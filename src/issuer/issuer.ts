@@ -37,8 +37,8 @@ import { isStillValid } from "./still-valid.js";
 import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
 
 /**
- * Mints and checks the capabilities of an issuing agent, and returns the entries to revoke them with. Made by
- * {@link createIssuer}.
+ * Mints and checks the capabilities of an issuing agent, and returns the entries that revoke them. Made by {@link
+ * createIssuer}.
  */
 export class Issuer {
   readonly name: string;
@@ -73,7 +73,8 @@ export class Issuer {
   }
 
   /**
-   * Mints a capability with the key that mints. Without `expires` it lives for 15 minutes.
+   * Mints a capability with the minting key of the keyring. Without `expires`, the capability expires after 15
+   * minutes.
    *
    * @throws TypeError if the request is invalid, or the lifetime is longer than this issuer allows.
    */
@@ -83,8 +84,8 @@ export class Issuer {
   }
 
   /**
-   * Issues a capability whose request needs its id or names resources. The draft seals resource numbers into
-   * handles for this capability only, with the key that mints it.
+   * Issues a capability whose request depends on the capability's id or names resources. The draft seals resource
+   * numbers into handles for this capability only, with the key that mints it.
    *
    * @param options - `id` to issue a capability again; `service` if only one service is to accept it.
    * @returns The capability, and its identifier's canonical JSON for {@link Issuer.remake}.
@@ -144,11 +145,11 @@ export class Issuer {
   }
 
   /**
-   * Rebuilds the token of a capability that was issued here. None of the parts is secret.
+   * Rebuilds the token of a capability that this issuer has issued. The parts that it is rebuilt from are not secret.
    *
    * @param issued - The canonical JSON of the identifier, the issuer's hop and the hops after it, as they were
    *   issued.
-   * @returns `undefined` if the key that made it no longer exists.
+   * @returns `undefined` if the key that made the token no longer exists.
    * @throws TokenError if the identifier is invalid.
    */
   remake(issued: {
@@ -164,7 +165,10 @@ export class Issuer {
     return root === undefined ? undefined : remakeToken(root, identifier, [hop, ...further]);
   }
 
-  /** Opens handles in a scope. Returns the resource number of each; handles that do not open there are left out. */
+  /**
+   * Opens handles in a scope. Returns the resource number of each handle; leaves out handles that do not open in this
+   * scope.
+   */
   openHandles(scope: HandleScope, handles: readonly string[]): Map<string, number> {
     assertScope(scope);
     assertArray(handles, "handles", "handles");
@@ -179,8 +183,8 @@ export class Issuer {
   }
 
   /**
-   * Seals handles without issuing a capability: for one that is not limited to handles, or for calls without
-   * one.
+   * Seals resource numbers as handles without issuing a capability: for a capability that is not limited to handles,
+   * or for calls without a capability.
    *
    * @returns The handle of each number; empty if the key that made the capability no longer exists.
    * @throws TypeError if a number is not an integer from 0 to 2^53 - 1.
@@ -219,8 +223,8 @@ export class Issuer {
   }
 
   /**
-   * Narrows an authentic token on behalf of a party that cannot, in the same way as {@link attenuate}. The
-   * child is authentic too.
+   * Narrows an authentic token on behalf of a party that cannot narrow it itself, in the same way as {@link
+   * attenuate}. The child is authentic, too.
    *
    * @throws TokenError `has_discharges`, or if the child would exceed a limit.
    * @throws TypeError if the hop is invalid or an option is unknown.
@@ -241,9 +245,9 @@ export class Issuer {
   }
 
   /**
-   * Checks again, right before something runs, whether a token that was just allowed is still valid for the
-   * same party. Only checks what time can change: its key, its revocation and its times. For the reasons, call
-   * {@link Issuer.standing}. It allows nothing that was not allowed before.
+   * Checks again whether a token that was just allowed is still valid for the same party; call it right before an
+   * operation runs. Only checks what time can change: the key, the revocation and the times of the token. For the
+   * reasons, call {@link Issuer.standing}. The result `true` does not allow a call that was not allowed before.
    *
    * @throws TypeError if the token is not authentic.
    */
@@ -252,8 +256,8 @@ export class Issuer {
   }
 
   /**
-   * Waits until the revocation list is as recent as possible. {@link Issuer.authorize}, {@link Issuer.standing}
-   * and {@link Issuer.isStillValid} are synchronous, and use the list as it is known until it is too old to be
+   * Waits until the revocation list is as recent as possible. {@link Issuer.authorize}, {@link Issuer.standing} and
+   * {@link Issuer.isStillValid} are synchronous: they use the list that was read last, until it is too old to be
    * trusted. Code that can wait should call `catchUp` first. Never rejects.
    */
   async catchUp(): Promise<void> {
@@ -261,14 +265,14 @@ export class Issuer {
   }
 
   /**
-   * Checks a token against an invocation: limits and form, issuer and key, every signature; then revocation,
-   * the grant and every rule of every hop. The denials of this second part are returned together, in this
-   * order. No other call is needed. A bad token is refused, and never causes an exception.
+   * Checks a token against an invocation. First checks limits and form, issuer and key, and every signature; the
+   * first failure is the only denial. Then checks revocation, the grant and every rule of every hop, and returns all
+   * denials together, in this order. No other call is needed. A bad token is refused, and never causes an exception.
    *
-   * @param token - The token as a string, or an authentic token, whose signatures are not verified again; its
-   *   key is looked up.
-   * @throws TypeError if the invocation has the wrong shape or does not determine the grant; the message names
-   *   the candidates.
+   * @param token - The token as a string, or an authentic token. For an authentic token, the key is looked up but no
+   *   signature is verified again.
+   * @throws TypeError if the invocation has the wrong shape or does not determine the grant; the message names the
+   *   candidates.
    * @throws StorageError if `keys` follows a key file that cannot be read; nothing is allowed then.
    */
   authorize(token: string | AuthenticToken, invocation: Invocation): Decision {
@@ -276,23 +280,24 @@ export class Issuer {
   }
 
   /**
-   * Returns the entry that revokes a presented token and everything that descends from it, to be added to a
-   * list or store. Only checks that the token is authentic: whoever presents a token may have it revoked. If
-   * the token is already revoked or expired, `needless` says so, so that a holder cannot fill the list with
-   * children of a dead token. A revoked discharge does not make the entry needless.
+   * Returns the entry that revokes a presented token and everything narrowed from it. Add the entry to a list or
+   * store. Only checks that the token is authentic: whoever presents a token may have it revoked. If the token is
+   * already revoked or expired, `needless` says so, so that a holder cannot fill the list with children of a dead
+   * token. A revoked discharge does not make the entry needless.
    */
   revocationOf(token: string | AuthenticToken, reason?: string): TokenRevocation {
     return tokenRevocation(token, reason, this.#context);
   }
 
   /**
-   * Seals a string that is handed out and comes back: a cursor, a cookie, the state of a login. Others can
-   * neither read nor change it. {@link Issuer.open} opens it for the same purpose only, as long as the sealing
-   * key exists and is not revoked.
+   * Encrypts and authenticates a string that is handed out and comes back: a cursor, a cookie, the state of a login.
+   * Other parties can neither read nor change the string. {@link Issuer.open} opens it only for the same purpose, and
+   * only as long as the sealing key exists and is not revoked.
    *
    * @param purpose - The purpose, such as `a2a-cursor`: 1 to 64 printable ASCII characters without spaces.
-   * @param text - At most 16,384 bytes of UTF-8. Its length is not hidden.
-   * @param expires - The expiry: a timestamp, a `Date` or a duration such as `15m`; none unless given.
+   * @param text - The string, at most 16,384 bytes of UTF-8. Its length is not hidden.
+   * @param expires - The expiry: a timestamp, a `Date` or a duration such as `15m`. By default, the string does not
+   *   expire.
    * @returns A base64url string.
    * @throws TypeError if purpose, text or expiry is invalid.
    *
@@ -328,9 +333,9 @@ export class Issuer {
   }
 
   /**
-   * Returns whether a string is a token made with one of this issuer's keys, even if it has expired, is revoked
-   * or lacks its discharges. For finding tokens that must not be stored or passed on; the result allows
-   * nothing.
+   * Returns whether a string is a token made with one of this issuer's keys, even if it has expired, is revoked or
+   * lacks its discharges. Use it to find tokens that must not be stored or passed on. The result does not allow a
+   * call.
    *
    * @throws TypeError if `text` is not a string.
    */
@@ -350,7 +355,7 @@ export class Issuer {
 }
 
 /**
- * Creates an issuer. It mints capabilities, checks them, and returns the entries to revoke them with.
+ * Creates an issuer. It mints capabilities, checks them, and returns the entries that revoke them.
  *
  * @throws TypeError if an option is wrong.
  *

@@ -34,10 +34,10 @@ export function keyInUse({ kid, k }: RootJwk): KeyInUse {
 }
 
 /**
- * Returns the service to which all these keys belong; `undefined` for root keys. A mixture is refused, since a
- * service's key among root keys could be taken for one derived from a root key.
+ * Returns the service whose keys these are; `undefined` for root keys. A mixture of both is refused, since a
+ * service's key among root keys could be taken for a key derived from one of them.
  *
- * @throws TypeError that names the key that does not belong.
+ * @throws TypeError that names the first key of another kind, or of another service.
  */
 export function serviceOf(kids: readonly string[]): string | undefined {
   const services = kids.map((kid) => {

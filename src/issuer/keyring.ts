@@ -30,7 +30,10 @@ export interface KeyInfo {
 
 /** The property names of {@link KeyringOptions}. */
 export const KEYRING_OPTIONS: readonly string[] = ["clock", "random"];
-/** Most derived keys of services in a keyring's cache, since invented service names must not fill the memory. */
+/**
+ * Maximum number of derived service keys that a keyring caches, so that invented service names cannot fill the
+ * memory.
+ */
 const MAX_DERIVED = 256;
 
 export interface KeyringOptions {
@@ -46,16 +49,16 @@ interface HeldKey {
 }
 
 /**
- * An issuer's root keys: one that mints, and older ones that still verify; or the keys of one service, derived
- * from an issuer's. A keyring is immutable; rotating and retiring return a new one. Secrets are in private
- * fields, and are returned only by {@link Keyring.exportJwkSet} and {@link Keyring.serviceKeys}.
+ * The root keys of an issuer, or the keys of one service, which are derived from root keys. One key mints; older keys
+ * only verify. A keyring is immutable: rotating and retiring return a new keyring. Secrets are in private fields;
+ * only {@link Keyring.exportJwkSet} and {@link Keyring.serviceKeys} return them.
  */
 export class Keyring implements KeySource {
   readonly #keys: ReadonlyMap<string, HeldKey>;
   readonly #minting: HeldKey;
   readonly #options: Required<KeyringOptions>;
   readonly #derived = new Map<string, KeyInUse>();
-  /** The service whose keys these are; absent if they are an issuer's root keys. */
+  /** The service whose keys these are; `undefined` if the keys are an issuer's root keys. */
   readonly service: string | undefined;
 
   /** @internal Use {@link createKeyring} or {@link importKeyring}. */
@@ -91,7 +94,9 @@ export class Keyring implements KeySource {
     return key;
   }
 
-  /** Finds the key `kid`: a key of this keyring, or one derived from it for a service, `KID@SERVICE`. */
+  /**
+   * Finds the key `kid`: a key of this keyring, or a service's key derived from one of its root keys, `KID@SERVICE`.
+   */
   find(kid: string): RootKey | undefined {
     assertString(kid, "kid");
     return this.#find(kid)?.root;
@@ -105,7 +110,7 @@ export class Keyring implements KeySource {
 
   /**
    * Returns the key that opens strings sealed with the key `kid`, which must be a key of this keyring itself. A
-   * service knows its derived key, so a string sealed with that is not the issuer's.
+   * service knows its derived key, so a string sealed with the derived key may not come from the issuer.
    */
   textKey(kid: string): TextKey | undefined {
     return this.#keys.get(kid)?.key.texts;
@@ -138,10 +143,10 @@ export class Keyring implements KeySource {
   }
 
   /**
-   * Returns a keyring without the key `kid`. Tokens made with it are refused as `unknown_key` from then on, and
-   * its secret is lost.
+   * Returns a keyring without the key `kid`. Tokens made with it are refused as `unknown_key` from then on, and its
+   * secret is lost.
    *
-   * @throws TypeError if there is no such key, or it is the one that mints.
+   * @throws TypeError if the keyring has no key `kid`, or if `kid` is the key that mints.
    */
   retire(kid: string): Keyring {
     if (!this.#keys.has(kid)) throw new TypeError(`there is no key ${JSON.stringify(kid)}`);
@@ -160,8 +165,9 @@ export class Keyring implements KeySource {
   }
 
   /**
-   * Derives the keys for one service, as a JWK Set for {@link importKeyring}: one for each root key, with its
-   * secret. With them, the service can check, narrow and mint tokens for itself only. They reveal no root key.
+   * Derives the keys for one service, one from each root key, as a JWK Set for {@link importKeyring}. The set
+   * includes the secrets of the derived keys. With these keys, the service can check, narrow and mint tokens for
+   * itself only. The derived keys do not reveal the root keys.
    *
    * @param service - The name in `audience`: 1 to 255 printable ASCII characters without spaces and "@".
    * @throws TypeError if the service's name is invalid, or these are a service's keys already.

@@ -21,7 +21,7 @@ export interface RootJwkSet {
   readonly keys: readonly RootJwk[];
 }
 
-/** Bytes of a secret. */
+/** Length of a secret, in bytes. */
 export const SECRET_LENGTH = 32;
 const KID_BYTES = 9;
 /** The last second of the year 9999, in seconds since 1970. */
@@ -62,7 +62,7 @@ export function serviceJwk(jwk: RootJwk, service: string): RootJwk {
   return { ...copyOf(jwk), kid: serviceKeyId(jwk.kid, service), k };
 }
 
-/** The properties of a new key. */
+/** The sources of time and randomness for a new key. */
 interface KeyMaking {
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -9,20 +9,23 @@ import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import { parseTime } from "../caveats/time.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
 
-/** Most bytes of UTF-8 of a string to seal. */
+/** Longest string that can be sealed, in bytes of UTF-8. */
 export const MAX_SEALED_TEXT = 16_384;
 
 const LABEL = "proviso-sealed-text-v1 ";
 const PURPOSE = /^[\x21-\x7e]{1,64}$/;
 const KEY_LENGTH = 32;
 const NONCE_LENGTH = 24;
-/** Most characters of a sealed string: the longest string, its expiry, nonce, tag and a long key id. */
+/**
+ * Longest sealed string, in characters. It includes the longest string, the expiry, the nonce, the tag and a long key
+ * id.
+ */
 const LONGEST = Math.ceil(((MAX_SEALED_TEXT + 1024) * 4) / 3);
 
 /**
- * Encrypts and authenticates strings that a server hands out and gets back: a cursor, a session's cookie, the
- * state of a login. Uses XSalsa20-Poly1305 with a random nonce, and for each purpose a key derived from a root
- * key's secret by HKDF-SHA256 (RFC 5869).
+ * Encrypts and authenticates strings that a server hands out and gets back: a cursor, a session's cookie, the state
+ * of a login. Uses XSalsa20-Poly1305 with a random nonce. Each purpose has its own key, derived from a root key's
+ * secret by HKDF-SHA256 (RFC 5869).
  */
 export class TextKey {
   readonly #secret: Uint8Array;

@@ -15,7 +15,7 @@ export type TokenRevocation =
       readonly capability: string;
       /** `true` if the token is the capability as it was issued, so that the entry revokes the whole capability. */
       readonly whole: boolean;
-      /** Set if adding the entry would change nothing: why. */
+      /** The reason why adding the entry would change nothing; absent if the entry is needed. */
       readonly needless?: "revoked" | "expired";
     }
   | { readonly ok: false; readonly denial: Denial };
@@ -41,15 +41,15 @@ export function tokenRevocation(
   };
   const { id: capability } = token.identifier;
   const revocation = { ok: true, entry, capability, whole: links.length <= 2 } as const;
-  // Only the token's own links count, since a revoked discharge can be replaced by another.
+  // Only the token's own links are looked up, since a revoked discharge can be replaced by another discharge.
   const found = context.revocations.find({ ...revocationQueryFor(token), links });
   if (found.length > 0) return { ...revocation, needless: "revoked" };
   return until <= formatTime(now) ? { ...revocation, needless: "expired" } : revocation;
 }
 
 /**
- * Returns the latest possible expiry of any token that exists at `now`, however its issuer is configured. It is
- * the default `until` of a revocation entry.
+ * Returns the latest possible expiry of any token that exists at `now`, however its issuer is configured. A
+ * revocation entry has this `until` by default.
  */
 export function latestExpiry(now: number): string {
   return formatTime(now + MAX_LIFETIME * 1000);

@@ -23,7 +23,7 @@ interface Packet {
   readonly at: number;
 }
 
-/** Reads one v1 binary macaroon, leaving the cursor after it. All bytes are copied. */
+/** Reads one v1 binary macaroon, and leaves the cursor after the macaroon. All bytes are copied. */
 export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   const location = expect(readPacket(cursor), "location", []);
   const identifier = withinIdentifier(
@@ -62,12 +62,12 @@ export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   });
 }
 
-/** Returns whether `byte` is `0` to `9` or `a` to `f`, as is the first byte of every v1 macaroon. */
+/** Returns whether `byte` is `0` to `9` or `a` to `f`, as the first byte of every v1 macaroon must be. */
 export function isLowerHex(byte: number | undefined): boolean {
   return byte !== undefined && /[0-9a-f]/.test(String.fromCharCode(byte));
 }
 
-/** Returns whether the remaining bytes begin like a v1 macaroon, with a location packet; a truncated packet counts. */
+/** Returns whether the remaining bytes begin like a v1 macaroon, with a location packet or a truncated one. */
 export function startsBinaryV1(cursor: Cursor): boolean {
   const name = cursor.bytes.subarray(cursor.offset + HEADER, cursor.offset + HEADER + FIRST.length);
   return isLowerHex(cursor.peek()) && name.every((byte, at) => byte === FIRST.charCodeAt(at));

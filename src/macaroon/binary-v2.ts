@@ -26,7 +26,7 @@ const FIELD_NAMES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Reads one v2 binary macaroon, leaving the cursor after it. All bytes are copied.
+ * Reads one v2 binary macaroon, and leaves the cursor after the macaroon. All bytes are copied.
  *
  * @param locations - `left out` skips locations, which are not signed, and accepts any bytes in them.
  */
@@ -45,7 +45,7 @@ export function readBinaryV2(
   const location = readLocation(head, start, locations);
   const caveats: Caveat[] = [];
   while (cursor.peek() !== END) {
-    // At the end of the bytes, reading on reports a truncated token instead.
+    // At the end of the bytes, `readCaveat` reports a truncated token instead.
     if (caveats.length >= limits.caveats && !cursor.done) throw tooManyCaveats(limits.caveats);
     caveats.push(readCaveat(cursor, limits, locations));
   }
@@ -101,7 +101,7 @@ interface Section {
   verificationId: Uint8Array | undefined;
 }
 
-/** Reads fields up to the end-of-section byte. They must be known, ascending and unique. */
+/** Reads fields up to the end-of-section byte. The fields must be known, ascending and unique. */
 function readSection(cursor: Cursor, known: readonly number[]): Section {
   const section: Section = {
     location: undefined,

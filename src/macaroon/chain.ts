@@ -20,7 +20,7 @@ export function nextTag(tag: Uint8Array, caveat: Caveat): Uint8Array {
     : hash2(tag, caveat.verificationId, caveat.identifier);
 }
 
-/** Returns the signature of a discharge, bound to the root macaroon with which it is presented. */
+/** Returns the signature of a discharge, bound to the root macaroon with which the discharge is presented. */
 export function bindSignature(
   rootSignature: Uint8Array,
   dischargeSignature: Uint8Array,
@@ -31,7 +31,7 @@ export function bindSignature(
 export interface MacaroonInit {
   /** Identifies the macaroon and its key to the issuer. A string is encoded as UTF-8. */
   readonly identifier: string | Uint8Array;
-  /** The service where the macaroon is used. Only a hint: it is not signed. */
+  /** The service where the macaroon is used. The location is only a hint, since it is not signed. */
   readonly location?: string;
 }
 
@@ -62,11 +62,11 @@ export function addFirstPartyCaveat(macaroon: Macaroon, caveat: string | Uint8Ar
 }
 
 export interface ThirdPartyInit {
-  /** The secret shared with the third party, with which it makes the discharge. */
+  /** The secret shared with the third party. The third party makes the discharge with this secret. */
   readonly key: Uint8Array;
   /** Tells the third party what to check. The discharge must have the same identifier. */
   readonly identifier: string | Uint8Array;
-  /** The address of the discharge. Only a hint: it is not signed. */
+  /** The address from which to get the discharge. The location is only a hint, since it is not signed. */
   readonly location?: string;
   /** A 24-byte nonce, never reused for the same macaroon; random if absent. */
   readonly nonce?: Uint8Array;

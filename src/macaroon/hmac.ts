@@ -14,13 +14,13 @@ export interface Hashes {
   hmac(key: Uint8Array, message: Uint8Array): Uint8Array;
 }
 
-/** The function of `node:crypto` that is used here. */
+/** The part of `node:crypto` that {@link hashesOf} uses. */
 export interface NodeCrypto {
   hash?(algorithm: "sha256", message: Uint8Array, encoding: "buffer"): Uint8Array;
 }
 
 /**
- * Returns the hashes of `node:crypto` if the runtime has its function `hash`, otherwise those of
+ * Returns the hash functions of `node:crypto` if it has the function `hash`, otherwise the hash functions of
  * `@noble/hashes`.
  *
  * @param crypto - `undefined` for a runtime without `node:crypto`.
@@ -56,7 +56,7 @@ function padded(hash: Hashes["sha256"], key: Uint8Array, message: Uint8Array): U
   return hash(outer);
 }
 
-// Requested by name at run time, so that the library imports no Node module.
+// The module is requested by name at run time, so that the library imports no Node module.
 const HASHES: Hashes = /* @__PURE__ */ hashesOf(
   globalThis.process?.getBuiltinModule?.("node:crypto"),
 );

@@ -34,7 +34,10 @@ export function readArray(object: JsonObject, name: string): readonly Json[] {
   return value;
 }
 
-/** Returns bytes given as a string under `name` or as base64 under `name` + "64", but not both. */
+/**
+ * Returns the bytes that an object has as a string under `name`, or as base64 under `name` + "64". Throws if it has
+ * both.
+ */
 export function readBytes(object: JsonObject, name: string): Uint8Array | undefined {
   const text = readText(object, name);
   const base64 = readText(object, `${name}64`);
@@ -45,7 +48,7 @@ export function readBytes(object: JsonObject, name: string): Uint8Array | undefi
   return text === undefined ? undefined : encodeUtf8(text);
 }
 
-/** Throws if a property is absent. */
+/** Returns the value of a property. Throws if the property is absent. */
 export function present<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new TokenError("field_missing", `"${name}" is missing`);
   return value;

@@ -52,7 +52,7 @@ function readHex(text: string): Uint8Array {
 /**
  * Returns the v1 JSON object.
  *
- * @throws TypeError if an identifier is not UTF-8, for which this format has no encoding.
+ * @throws TypeError if an identifier is not UTF-8: this format cannot encode other bytes.
  */
 export function writeJsonV1(macaroon: Macaroon): Json {
   const { location, identifier, caveats, signature } = partsOf(macaroon);

@@ -15,7 +15,7 @@ const CAVEAT_MEMBERS = ["l", "i", "i64", "v", "v64"];
 /** Reads one macaroon from its v2 JSON object. */
 export function readJsonV2(value: Json, limits: MacaroonLimits): Macaroon {
   const object = readObject(value, MEMBERS, "the macaroon");
-  // Go and pymacaroons leave "v" out.
+  // The Go library and pymacaroons leave "v" out.
   if (Object.hasOwn(object, "v") && object["v"] !== 2)
     throw new TokenError("json_version", '"v" is not the number 2');
   const caveats = readArray(object, "c");
@@ -36,7 +36,7 @@ function readCaveat(value: Json, limits: MacaroonLimits): Caveat {
   return caveatFrom(identifier, readBytes(object, "v"), readText(object, "l"), limits);
 }
 
-/** Reads a caveat from the properties that both JSON formats have. */
+/** Makes a caveat from the properties that both JSON formats have. */
 export function caveatFrom(
   identifier: Uint8Array,
   vid: Uint8Array | undefined,

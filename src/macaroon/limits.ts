@@ -3,21 +3,21 @@ import { plainObject } from "../checks/plain.js";
 
 /** Limits, each checked before the work that it limits. All are inclusive. */
 export interface MacaroonLimits {
-  /** Most bytes of all macaroons presented together, in the v2 binary form. */
+  /** Maximum size of all macaroons presented together, in bytes of the v2 binary form. */
   readonly bytes: number;
-  /** Most caveats of one macaroon. */
+  /** Maximum number of caveats in one macaroon. */
   readonly caveats: number;
-  /** Most bytes of the macaroon's own identifier. */
+  /** Longest identifier of a macaroon, in bytes. */
   readonly identifierBytes: number;
-  /** Most bytes of one caveat's identifier. */
+  /** Longest identifier of a caveat, in bytes. */
   readonly caveatBytes: number;
-  /** Most discharges presented with a macaroon. */
+  /** Maximum number of discharges presented with a macaroon. */
   readonly discharges: number;
-  /** Most levels of discharges that need discharges themselves; 1 allows no nesting. */
+  /** Maximum depth of nested discharges. With 1, a discharge must not need a discharge itself. */
   readonly nesting: number;
 }
 
-/** The default limits for generic macaroons. Capabilities have lower ones, `CAPABILITY_LIMITS`. */
+/** The default limits for generic macaroons. Capabilities have lower limits, `CAPABILITY_LIMITS`. */
 export const MACAROON_LIMITS: MacaroonLimits = /* @__PURE__ */ Object.freeze({
   bytes: 65536,
   caveats: 256,
@@ -27,7 +27,7 @@ export const MACAROON_LIMITS: MacaroonLimits = /* @__PURE__ */ Object.freeze({
   nesting: 16,
 });
 
-/** Completes partial limits. Throws if one is unknown, or is not an integer of at least 0. */
+/** Adds the defaults to partial limits. Throws if a limit is unknown, or is not an integer of at least 0. */
 export function completeLimits<T extends object>(defaults: T, given: Partial<T> | undefined): T {
   const own = given === undefined ? {} : plainObject(given, "limits");
   const unknown = Object.keys(own).find((name) => !Object.hasOwn(defaults, name));

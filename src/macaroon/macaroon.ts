@@ -1,7 +1,7 @@
 import { encodeUtf8, isWellFormed } from "../bytes/utf8.js";
 import { notA } from "../checks/kinds.js";
 
-/** A caveat that is judged by whoever verifies the macaroon. */
+/** A caveat that the verifier of the macaroon judges. */
 export interface FirstPartyCaveat {
   readonly kind: "first-party";
   /** The caveat's bytes: its predicate. */
@@ -13,9 +13,9 @@ export interface ThirdPartyCaveat {
   readonly kind: "third-party";
   /** Tells the third party what to check; also the identifier of the discharge. */
   readonly identifier: Uint8Array;
-  /** 24-byte nonce and sealed caveat key: always 72 bytes. */
+  /** A 24-byte nonce and the sealed caveat key, 72 bytes together. */
   readonly verificationId: Uint8Array;
-  /** The address of the discharge. Only a hint: it is not signed. */
+  /** The address from which to get the discharge. The location is only a hint, since it is not signed. */
   readonly location?: string;
 }
 
@@ -29,12 +29,12 @@ export interface MacaroonParts {
 }
 
 /**
- * A macaroon (Birgisson et al., "Macaroons: Cookies with Contextual Caveats for Decentralized Authorization in
- * the Cloud", NDSS 2014). It is immutable. Nothing in it has been verified: anyone can make one with any
+ * A macaroon (Birgisson et al., "Macaroons: Cookies with Contextual Caveats for Decentralized Authorization in the
+ * Cloud", NDSS 2014). A macaroon is immutable. Nothing in it has been verified: anyone can make a macaroon with any
  * contents.
  *
- * Made by `createMacaroon` or `parseMacaroon`. Caveats and signature together *are* the bearer token, so
- * printing or JSON-encoding a macaroon leaves the signature out.
+ * Made by `createMacaroon` or `parseMacaroon`. Caveats and signature together *are* the bearer token, so printing or
+ * JSON-encoding a macaroon leaves the signature out.
  */
 export class Macaroon {
   readonly #parts: MacaroonParts;
@@ -49,7 +49,7 @@ export class Macaroon {
     return macaroon.#parts;
   }
 
-  /** The service where the macaroon is used. Only a hint: it is not signed. */
+  /** The service where the macaroon is used. The location is only a hint, since it is not signed. */
   get location(): string | undefined {
     return this.#parts.location;
   }
@@ -64,7 +64,7 @@ export class Macaroon {
     return this.#parts.caveats.map(copyCaveat);
   }
 
-  /** A copy of the 32-byte signature. Whoever has it can use and extend the macaroon. */
+  /** A copy of the 32-byte signature. Whoever has the signature can use and extend the macaroon. */
   get signature(): Uint8Array {
     return this.#parts.signature.slice();
   }
@@ -85,8 +85,8 @@ export function assertMacaroon(value: unknown, where: string): asserts value is 
 }
 
 /**
- * Returns the parts themselves, not copies. Only for this package, which never writes to them; the public
- * getters of {@link Macaroon} return copies.
+ * Returns the parts themselves, not copies. Only this package may call it, and must not write to the parts. The
+ * public getters of {@link Macaroon} return copies.
  */
 export function partsOf(macaroon: Macaroon): MacaroonParts {
   return Macaroon.partsOf(macaroon);
@@ -99,10 +99,10 @@ function copyCaveat(caveat: Caveat): Caveat {
 }
 
 /**
- * Copies a caller's string or bytes to a plain `Uint8Array`; a Node `Buffer` too, since its `slice` would share
+ * Returns a string or bytes as a new, plain `Uint8Array`. Also copies a Node `Buffer`, since its `slice` would share
  * memory.
  *
- * @throws TypeError if the value is neither, or is a string that cannot be encoded as UTF-8.
+ * @throws TypeError if the value is neither a string nor bytes, or is a string that cannot be encoded as UTF-8.
  */
 export function toBytes(value: string | Uint8Array, what: string): Uint8Array {
   if (value instanceof Uint8Array) return new Uint8Array(value);

@@ -10,7 +10,7 @@ import {
 } from "./limits.js";
 import { type Macaroon, partsOf } from "./macaroon.js";
 
-/** Returns the error for the first limit that `macaroons` together exceed; `undefined` if they fit. */
+/** Returns the error for the first limit that the macaroons together exceed; `undefined` if they exceed none. */
 export function overLimits(
   macaroons: readonly Macaroon[],
   limits: MacaroonLimits,

@@ -18,18 +18,19 @@ import type { Macaroon } from "./macaroon.js";
 import { overLimits } from "./over-limits.js";
 import { refuseJwt, unwrapped, wrapperOf } from "./wrapped.js";
 
-/** The four formats: v1 and v2 are binary and are sent as base64url, the others are JSON. */
+/** The four formats: v1 and v2 are binary and are sent as base64url; v1json and v2json are JSON. */
 export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
 
-// A string is at most this many times as long as the v2 binary form, unless most of it is JSON escape sequences.
-// Longer strings are refused without parsing.
+// Highest number of characters in a string for each byte of the v2 binary form; only JSON that is mostly escape
+// sequences has more. Longer strings are refused without parsing.
 const TEXT_PER_BYTE = 4;
 const MAX_JSON_DEPTH = 4;
 const JSON_START = /^[ \t\n\r]*[{[]/;
-// Either property distinguishes a v1 object from a v2 object, whose version some writers omit.
+// Either property shows that a JSON object is v1. Some writers omit the version of a v2 object, so the version does
+// not show it.
 const V1_MEMBERS = ["identifier", "signature"];
 
-// Codes that are reported instead of a fault at the end of the base64, which a truncated string also has.
+// If the bytes have a fault with one of these codes, it is reported in place of the fault at the end of the base64.
 const MORE_TELLING: readonly string[] = ["truncated", "format_unknown", "format_not_v2"];
 
 /** One or more macaroons, and the format in which they came. */
@@ -41,11 +42,11 @@ export interface MacaroonText {
 
 /**
  * Reads a macaroon, possibly followed by its discharges, in any of the four formats: base64 of v1 or v2 binary
- * (either alphabet, padded or not; several macaroons one after another), or a v1 or v2 JSON object (several in
- * an array). Also reads a macaroon in hexadecimal (as printed by lnd), with the prefix of PyPI, or in an L402
+ * (either alphabet, padded or not; several macaroons one after another), or a v1 or v2 JSON object (several in an
+ * array). Also reads a macaroon in hexadecimal (as printed by lnd), with the prefix of PyPI, or in an L402
  * credential.
  *
- * @throws TokenError if it is not well-formed or exceeds a limit.
+ * @throws TokenError if `text` is not well-formed or exceeds a limit.
  * @throws TypeError if `text` is not a string.
  *
  * @example
@@ -70,12 +71,12 @@ export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): Ma
 }
 
 /**
- * Reads the only form in which a capability is presented: base64 of one or more v2 binary macaroons, root
- * first; either alphabet, padded or not.
+ * Reads the only form in which a capability is presented: base64 of one or more v2 binary macaroons, root first;
+ * either alphabet, padded or not.
  *
  * @param limits - Limits with every property set.
  * @returns The macaroon, then its discharges.
- * @throws TokenError if it is not well-formed, exceeds a limit, or is in another format (`format_not_v2`).
+ * @throws TokenError if `text` is not well-formed, exceeds a limit, or is in another format (`format_not_v2`).
  */
 export function readV2Text(text: string, limits: MacaroonLimits): MacaroonText["macaroons"] {
   assertText(text);
@@ -121,7 +122,7 @@ export function parseMacaroon(text: string, limits?: Partial<MacaroonLimits>): M
 /**
  * Reads one or more v1 or v2 binary macaroons, one after another.
  *
- * @throws TokenError if they are not well-formed or exceed a limit.
+ * @throws TokenError if the macaroons are not well-formed or exceed a limit.
  */
 export function macaroonsFromBytes(
   bytes: Uint8Array,
@@ -151,7 +152,7 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits, onlyV2 = false): 
   const macaroons: [Macaroon, ...Macaroon[]] = [read(cursor, limits)];
   while (!cursor.done) {
     const next = cursor.peek();
-    // Discharges have the format of the first macaroon; anything else is rubbish after a complete token.
+    // Discharges have the format of the first macaroon; anything else after a complete token is refused.
     if (isV2 ? next !== V2_VERSION : !startsBinaryV1(cursor)) {
       const message = `bytes follow the end of the macaroon (at ${cursor.offset})`;
       throw new TokenError("trailing_bytes", message, cursor.offset);

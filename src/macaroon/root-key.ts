@@ -10,7 +10,7 @@ export function deriveKey(secret: Uint8Array): Uint8Array {
   return hmac(GENERATOR, secret);
 }
 
-/** A root key. Its secret is in a private field, so printing the key shows nothing. */
+/** A root key. Its secret is in a private field, so printing the key does not show the secret. */
 export class RootKey {
   readonly #key: Uint8Array;
 
@@ -24,7 +24,7 @@ export class RootKey {
     this.#key = deriveKey(new Uint8Array(secret));
   }
 
-  /** Returns the tag of the chain's first link: the HMAC with the derived key. */
+  /** Returns the tag of the chain's first link: the HMAC of the identifier with the derived key. */
   tag(identifier: Uint8Array): Uint8Array {
     return hmac(this.#key, identifier);
   }

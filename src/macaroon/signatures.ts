@@ -22,7 +22,7 @@ export interface SignatureFailure {
   readonly code: SignatureFailureCode;
   /** 0 for the macaroon itself, k for the k-th presented discharge. */
   readonly macaroon: number;
-  /** The third-party caveat concerned, counted from 1. */
+  /** The number of the third-party caveat with the fault, counted from 1. */
   readonly caveat?: number;
   readonly message: string;
 }
@@ -33,7 +33,10 @@ export interface SignatureFailure {
  */
 export interface VerifiedChain {
   readonly macaroon: Macaroon;
-  /** The tag of the identifier, then the tag after each caveat. Unlike a discharge's signature, they are not bound. */
+  /**
+   * The tag of the identifier, then the tag after each caveat. The tags of a discharge are not bound to the root
+   * macaroon, unlike its signature.
+   */
   readonly tags: readonly Uint8Array[];
 }
 
@@ -103,7 +106,7 @@ export function verifySignatures(
         const message = `discharge ${found + 1} has a wrong signature, or is not bound to this macaroon`;
         return fail("discharge_mismatch", found + 1, undefined, message);
       }
-      // Mark it before following its own caveats, so that a cycle is not followed.
+      // Mark the discharge as used before following its own caveats, so that a cycle is not followed.
       chains[found] = chain;
       queue.push({ chain, index: found + 1, depth: visit.depth + 1, parent: visit });
     }

@@ -20,7 +20,7 @@ export function sealCaveatKey(
   return vid;
 }
 
-/** Returns the caveat key sealed in `vid`; `undefined` if it does not open with `tag`. */
+/** Returns the caveat key sealed in `vid`; `undefined` if `vid` does not open with `tag`. */
 export function openCaveatKey(tag: Uint8Array, vid: Uint8Array): Uint8Array | undefined {
   const nonce = vid.subarray(0, NONCE_LENGTH);
   try {

@@ -11,8 +11,8 @@ export interface VerifyOptions {
   /** Bound discharges, in any order. Each must be needed exactly once. */
   readonly discharges?: readonly Macaroon[];
   /**
-   * Judges one first-party caveat. Only `true` passes, so a callback that returns nothing refuses. Called only
-   * after every signature is verified.
+   * Judges one first-party caveat. Only the result `true` accepts the caveat, so a callback that returns nothing
+   * refuses it. Called only after every signature is verified.
    */
   readonly check: (caveat: Uint8Array, macaroon: number) => boolean;
   readonly limits?: Partial<MacaroonLimits>;
@@ -23,7 +23,7 @@ export interface VerifyFailure {
   readonly code: SignatureFailureCode | TokenErrorCode | "caveat_unmet";
   /** 0 for the macaroon itself, k for the k-th discharge presented. */
   readonly macaroon: number;
-  /** The caveat concerned, counted from 1. */
+  /** The number of the caveat with the fault, counted from 1. */
   readonly caveat?: number;
   readonly message: string;
 }
@@ -33,9 +33,9 @@ export type VerifyResult =
   | { readonly ok: false; readonly failures: readonly VerifyFailure[] };
 
 /**
- * Checks a generic macaroon completely: limits, every signature, then every first-party caveat. Never throws
- * for a bad macaroon. Returns one failure for an exceeded limit or a bad signature, or one for each violated
- * caveat.
+ * Checks a generic macaroon completely: limits, every signature, then every first-party caveat. Never throws for a
+ * bad macaroon. Returns a single failure for an exceeded limit or a bad signature, otherwise one failure for each
+ * violated caveat.
  *
  * @throws TypeError on wrong arguments.
  *

@@ -9,10 +9,10 @@ import { assertMacaroon, type Macaroon } from "./macaroon.js";
 import type { MacaroonFormat } from "./read.js";
 
 /**
- * Writes a macaroon, followed by its discharges if any, as a string in a format.
+ * Writes a macaroon, and its discharges if there are any, as one string.
  *
- * @throws TypeError if an argument is wrong, or `format` cannot represent a macaroon (v1: fields over 65 kB;
- *   v1json: bytes that are not UTF-8).
+ * @throws TypeError if an argument is wrong, or `format` cannot represent a macaroon (v1: fields over 65 kB; v1json:
+ *   bytes that are not UTF-8).
  */
 export function writeMacaroons(
   macaroons: readonly [Macaroon, ...Macaroon[]],

@@ -4,8 +4,8 @@ import { plainCopy } from "../checks/plain.js";
 import { isRevocationId } from "./id.js";
 
 /**
- * The revoked thing: a link with everything that descends from it, a capability, a key, or the capabilities of a
- * principal.
+ * The kind of object that an entry revokes: a link with everything that descends from it, a capability, a key, or the
+ * capabilities of a principal.
  */
 export type RevocationKind = "link" | "capability" | "key" | "principal";
 
@@ -16,14 +16,17 @@ export interface RevocationEntry {
   readonly id: string;
   /** For a principal: everything issued strictly before this time is revoked. */
   readonly before?: string;
-  /** When the last token concerned has expired, so that the entry can be removed; absent for never. */
+  /**
+   * The time at which the last revoked token has expired, so that the entry can be removed. If absent, the entry is
+   * never removed.
+   */
   readonly until?: string;
   /**
-   * When it was revoked. Set in every entry that is added, listed or sent; may be absent in the result of a
+   * The time of the revocation. Set in every entry that is added, listed or sent; may be absent in the result of a
    * look-up.
    */
   readonly at?: string;
-  /** The reason in the operator's words. Never shown to whoever presents a token. */
+  /** The reason in the operator's words. Never shown to the party that presents a token. */
   readonly reason?: string;
 }
 
@@ -35,7 +38,7 @@ export interface RevocationRecord {
   readonly reason: string | undefined;
 }
 
-/** The id that a record revokes, and the end of the revocation: everything that a check needs. */
+/** The part of a record that a check needs: the issue times that it revokes, and the end of the revocation. */
 export type Bounds = Pick<RevocationRecord, "before" | "until">;
 
 /** A validated entry. */
@@ -90,7 +93,7 @@ export function checkedRevocation(
   return { kind: known, id, record };
 }
 
-/** Returns an entry for callers, frozen so that it cannot be used to change the list. */
+/** Returns an entry for calling code. The entry is frozen, so that no code can change the list through it. */
 export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
   const { before, until, at, reason } = record;
   return Object.freeze({
@@ -103,21 +106,24 @@ export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
   });
 }
 
-/** Merges two records of the same object: the result revokes what either revokes, until the later time. */
+/**
+ * Merges two records of the same object. The result revokes everything that either record revokes, until the later of
+ * the two ends.
+ */
 export function mergeRecords(known: RevocationRecord, added: RevocationRecord): RevocationRecord {
   return {
     ...mergeBounds(known, added),
-    // The first revocation determines time and reason, which a later one cannot rewrite.
+    // The first revocation determines time and reason; a later revocation cannot change them.
     at: Math.min(known.at, added.at),
     reason: known.reason ?? added.reason,
   };
 }
 
-/** Merges what two records of the same object revoke, and until when. */
+/** Merges the bounds of two records of the same object, as {@link mergeRecords} does. */
 export function mergeBounds(known: Bounds, added: Bounds): Bounds {
   return {
     before: latest(known.before, added.before),
-    // An absent end means never, so it stays absent.
+    // A revocation without an end never ends, so the result has no end either.
     until:
       known.until === undefined || added.until === undefined
         ? undefined
@@ -125,7 +131,10 @@ export function mergeBounds(known: Bounds, added: Bounds): Bounds {
   };
 }
 
-/** Returns whether `known` revokes everything that `added` revokes, for at least as long. Both are of one object. */
+/**
+ * Returns whether `known` revokes everything that `added` revokes, for at least as long. Both records must be of the
+ * same object.
+ */
 export function covers(known: RevocationRecord, added: RevocationRecord): boolean {
   if ((known.before ?? 0) < (added.before ?? 0)) return false;
   return known.until === undefined || (added.until !== undefined && known.until >= added.until);
@@ -144,7 +153,8 @@ function latest(a: number | undefined, b: number | undefined): number | undefine
 }
 
 /**
- * Refuses unknown properties: most absent properties mean forever, so a misspelt one must not be ignored.
+ * Refuses unknown properties, so that a misspelt property is not ignored. Most properties mean "for ever" if they are
+ * absent.
  *
  * @param what - The name of the value in error messages.
  * @throws TypeError if the value is not an object, or has an unknown property.

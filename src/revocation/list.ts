@@ -1,7 +1,7 @@
 // A revocation list in memory. In this folder, id.ts derives the id of a link from its tag; entry.ts defines an
-// entry; table.ts looks entries up in memory, and lookup.ts in any table; pace.ts and oldest-first.ts split
-// work on long lists; source.ts defines the interfaces that a checker reads from and an agent writes to.
-// Nothing here does I/O: stores are in src/stores.
+// entry; table.ts looks entries up in memory, and lookup.ts in any table; pace.ts and oldest-first.ts split work on
+// long lists; source.ts defines the interfaces that a checker reads from and an agent writes to. Nothing in this
+// folder does I/O: stores are in src/stores.
 
 import { formatTime, parseTime } from "../caveats/time.js";
 import { assertOptionalString, described } from "../checks/kinds.js";
@@ -24,8 +24,8 @@ export interface RevocationSnapshot {
 }
 
 /**
- * A revocation list in memory, made by {@link createRevocationList}. It is either an original, to which entries
- * are added, or a copy, which follows an original elsewhere and is trusted for a limited time.
+ * A revocation list in memory, made by {@link createRevocationList}. It is either an original, to which entries are
+ * added, or a copy, which is updated from an original elsewhere and is trusted for a limited time.
  */
 export class RevocationList implements RevocationSource, RevocationSink, RevocationRecords {
   #table: RevocationTable = new RevocationTable();
@@ -45,7 +45,7 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
     return this.#table.size;
   }
 
-  /** Until when the list may be trusted, in milliseconds since 1970; `Infinity` for an original. */
+  /** The time until which the list may be trusted, in milliseconds since 1970; `Infinity` for an original. */
   get trustedUntil(): number {
     return this.#trustedUntil;
   }
@@ -55,11 +55,11 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
   }
 
   /**
-   * Adds an entry. If there is one for the same object, the result revokes what either revokes, until the later
-   * time.
+   * Adds an entry. If the list has an entry for the same object, merges the two: the result revokes everything that
+   * either entry revokes, until the later of the two ends.
    *
-   * @throws TypeError if the entry is not well-formed, or this list is a copy: the next snapshot would remove
-   *   the entry, so revoke at the original.
+   * @throws TypeError if the entry is not well-formed, or if this list is a copy. Add the entry to the original
+   *   instead: the next snapshot would remove it from the copy.
    */
   add(entry: RevocationEntry): void {
     if (this.#isCopy) throw new TypeError("this list is a copy: revoke at the original");
@@ -68,12 +68,12 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
   }
 
   /**
-   * Replaces the entries by those of a newer snapshot of the original. An older version than its own is
+   * Replaces the entries by those of a newer snapshot of the original. A snapshot that is older than the list is
    * refused, so that a replayed snapshot cannot undo a revocation.
    *
-   * @throws TypeError if the snapshot is not well-formed or has no `trustedUntil`, or this list is an original
-   *   with its own entries.
-   * @returns Whether the snapshot was accepted.
+   * @throws TypeError if the snapshot is not well-formed or has no `trustedUntil`, or this list is an original with
+   *   its own entries.
+   * @returns `true` if the snapshot was accepted, `false` if it was older.
    */
   replace(snapshot: RevocationSnapshot): boolean {
     if (!this.#isCopy && this.#version > 0) {
@@ -102,7 +102,7 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
    * Removes entries whose tokens have all expired.
    *
    * @param now - Milliseconds since 1970.
-   * @returns The number of records removed.
+   * @returns The number of entries removed.
    */
   prune(now: number): number {
     const removed = this.#table.prune(now / 1000);
@@ -114,8 +114,8 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
   /**
    * Returns the list as data, oldest entry first.
    *
-   * @param trustedUntil - The time until which a copy may trust the snapshot, such as `2026-01-31T23:59:59Z`;
-   *   {@link RevocationList.trustedUntil} unless given.
+   * @param trustedUntil - The time until which a copy may trust the snapshot, such as `2026-01-31T23:59:59Z`; by
+   *   default, {@link RevocationList.trustedUntil} of a copy, and none for an original.
    */
   snapshot(trustedUntil?: string): RevocationSnapshot {
     assertOptionalString(trustedUntil, "trustedUntil");
@@ -160,8 +160,8 @@ function readSnapshot(snapshot: RevocationSnapshot) {
 /**
  * Creates a revocation list in memory.
  *
- * @param snapshot - The first entries. With `trustedUntil`, the list is a copy; without it, it is the original,
- *   restored from storage.
+ * @param snapshot - The initial entries. With `trustedUntil`, the new list is a copy; without `trustedUntil`, it is
+ *   the original, restored from storage.
  * @throws TypeError if the snapshot is not well-formed.
  *
  * @example

@@ -6,7 +6,7 @@ export interface RevocationLookup {
   /**
    * Appends to `found` the entry of each id that is revoked.
    *
-   * @param issued - When the capability was issued, in milliseconds since 1970.
+   * @param issued - The time at which the capability was issued, in milliseconds since 1970.
    */
   collect(
     kind: RevocationKind,
@@ -16,7 +16,7 @@ export interface RevocationLookup {
   ): void;
 }
 
-/** Returns every entry that concerns the token. */
+/** Returns every entry that revokes the token of the query. */
 export function findIn(
   lookup: RevocationLookup,
   { links, capability, keys, principal, issued }: RevocationQuery,
@@ -29,7 +29,12 @@ export function findIn(
   return found;
 }
 
-/** Returns whether an entry covers a token issued at `issued`, in milliseconds since 1970. */
+/**
+ * Returns whether an entry revokes a token that was issued at `issued`.
+ *
+ * @param before - Seconds since 1970; `undefined` if the entry does not depend on the time of issue.
+ * @param issued - Milliseconds since 1970.
+ */
 export function concerns(before: number | undefined, issued: number): boolean {
   return before === undefined || !(issued >= before * 1000);
 }

@@ -1,12 +1,12 @@
 import type { KeptRevocation } from "./entry.js";
 import { Pace } from "./pace.js";
 
-/** Number of entries sorted in one step, in about a millisecond. */
+/** Number of entries sorted in one step, which takes about a millisecond. */
 const RUN = 4096;
 
 /**
- * Sorts entries by the time they were made; entries of the same second keep their order. Lets other work run
- * meanwhile.
+ * Sorts entries by the time of the revocation; entries of the same second keep their order. Pauses regularly, so that
+ * other work can run.
  */
 export async function oldestFirst(entries: Iterable<KeptRevocation>): Promise<KeptRevocation[]> {
   const pace = new Pace();

@@ -8,14 +8,14 @@ export interface RevocationQuery {
   /** The id of the key that made the token; for a service's key, also the id of its root key. */
   readonly keys: readonly string[];
   readonly principal?: string;
-  /** When the capability was issued, in milliseconds since 1970. */
+  /** The time at which the capability was issued, in milliseconds since 1970. */
   readonly issued: number;
 }
 
 /** Looks up revocations; every issuer must have a source. */
 export interface RevocationSource {
   /**
-   * Returns every entry that concerns the token, at least with kind and id. The other properties may be left in
+   * Returns every entry that revokes the token, with at least `kind` and `id`. Its other properties may be left in
    * storage.
    */
   find(query: RevocationQuery): RevocationEntry[];
@@ -26,9 +26,9 @@ export interface RevocationSource {
    */
   isCurrent(now: number): boolean;
   /**
-   * Reads new revocations, unless it has just done so. Code that can wait should call this right before it
-   * checks; concurrent calls share one read. Never rejects: after a failed read, the known entries stay in
-   * force as long as {@link RevocationSource.isCurrent} allows. Absent if the source is never behind.
+   * Reads new revocations, unless the source has just done so. Code that can wait should call it right before a
+   * check; concurrent calls share one read. Never rejects: after a failed read, the known entries stay in force as
+   * long as {@link RevocationSource.isCurrent} allows. Absent if the source is never behind.
    */
   catchUp?(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface RevocationSource {
 /** Reads complete entries. */
 export interface RevocationRecords {
   /**
-   * Returns every entry that concerns the token, with its time and reason.
+   * Returns every entry that revokes the token, with time and reason.
    *
    * @throws StorageError if stored entries cannot be read.
    */
@@ -52,8 +52,8 @@ export interface RevocationQuota {
 }
 
 /**
- * The result of adding an entry. `known`: the list revokes all of it already. `over_quota`: the party has
- * reached its quota, and nothing was added.
+ * The result of adding an entry. `known`: the list already revokes everything that the entry revokes. `over_quota`:
+ * the party has reached its quota, and nothing was added.
  */
 export type RevocationAddition = "added" | "known" | "over_quota";
 

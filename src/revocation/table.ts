@@ -12,7 +12,7 @@ import type { RevocationQuery } from "./source.js";
 
 type Records = Map<string, RevocationRecord>;
 
-/** Keeps complete entries in memory, in one map for each kind. A million of them take some 150 MB. */
+/** Keeps complete entries in memory, in one map for each kind. A million entries take some 150 MB. */
 export class RevocationTable implements RevocationLookup {
   readonly #kinds: Readonly<Record<RevocationKind, Records>> = {
     link: new Map(),
@@ -25,14 +25,14 @@ export class RevocationTable implements RevocationLookup {
     return Object.values(this.#kinds).reduce((sum, records) => sum + records.size, 0);
   }
 
-  /** Adds a record. If there is one for the same object, the result revokes what either revokes. */
+  /** Adds a record. If there is a record of the same object, merges the two as {@link mergeRecords} does. */
   add({ kind, id, record }: KeptRevocation): void {
     const records = this.#kinds[kind];
     const known = records.get(id);
     records.set(id, known === undefined ? record : mergeRecords(known, record));
   }
 
-  /** Returns every entry that concerns the token. */
+  /** Returns every entry that revokes the token of the query. */
   find(query: RevocationQuery): RevocationEntry[] {
     return findIn(this, query);
   }
@@ -46,7 +46,7 @@ export class RevocationTable implements RevocationLookup {
   ): void {
     const records = this.#kinds[kind];
     if (records.size === 0) return;
-    // `for of` would make an iterator and a result object for each id.
+    // A `for of` loop would allocate an iterator, and a result object for each id.
     for (let at = 0; at < ids.length; at++) {
       const id = ids[at] ?? "";
       const record = records.get(id);
