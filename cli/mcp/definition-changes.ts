@@ -5,13 +5,13 @@ import { escapedJson } from "../output.js";
 export interface DefinitionChange {
   /** The property, such as `inputSchema.properties.path.type`. */
   readonly path: string;
-  /** Absent if the property is new. */
+  /** The old value; absent if the property is new. */
   readonly before?: Json;
-  /** Absent if the property is gone. */
+  /** The new value; absent if the property was removed. */
   readonly after?: Json;
 }
 
-/** Lists the differences between two definitions, in the order of their properties. */
+/** Lists the differences between two definitions, sorted by property name. */
 export function definitionChanges(before: Json, after: Json, path = ""): DefinitionChange[] {
   if (!isJsonObject(before) || !isJsonObject(after)) {
     return textOf(before) === textOf(after) ? [] : [{ path, before, after }];
@@ -35,7 +35,9 @@ function textOf(value: Json): string {
   }
 }
 
-/** Describes a difference in a line. Of two long strings, the part that differs is shown with what surrounds it. */
+/**
+ * Describes a difference in one line. For two long strings, shows the part that differs and a few characters around it.
+ */
 export function changeLine({ path, before, after }: DefinitionChange): string {
   if (before === undefined) return `${path} is new: ${shown(after)}`;
   if (after === undefined) return `${path} is gone: ${shown(before)}`;
@@ -46,10 +48,13 @@ export function changeLine({ path, before, after }: DefinitionChange): string {
   return `${path} was ${shown(before)} and is ${shown(after)}`;
 }
 
-/** Common characters that are shown before and after a difference. */
+/** Number of equal characters that are shown on each side of a difference. */
 const AROUND = 32;
 
-/** Cuts the common beginning and end of two strings, except for {@link AROUND} characters beside the difference. */
+/**
+ * Removes the common beginning and end of two strings, but keeps {@link AROUND} characters on each side of the
+ * difference.
+ */
 function differingParts(one: string, other: string): readonly [string, string] {
   const shorter = Math.min(one.length, other.length);
   let start = 0;
@@ -63,7 +68,7 @@ function differingParts(one: string, other: string): readonly [string, string] {
   return [part(one), part(other)];
 }
 
-/** Longest value in characters that is shown whole. */
+/** Longest value that is shown in full, in characters. */
 const LONGEST = 2000;
 
 function shown(value: Json | undefined): string {

@@ -33,15 +33,15 @@ interface Options extends GlobalOptions {
   readonly server?: string;
 }
 
-/** One operation in the answer: a row of the table. */
+/** One operation in the answer, as one or more rows of the table. */
 interface Entry {
   readonly name: string;
   readonly left: Left;
-  /** The word for what happens to an operation that the token does not have. */
+  /** The word for an operation that the token does not allow: `hidden` or `refused`. */
   readonly refused: string;
 }
 
-/** The calls of one operation that the tokens allow. */
+/** The calls of an operation that the tokens allow, or the reason why they allow none. */
 type Left =
   | { readonly allowed: true; readonly authority: OperationAuthority }
   | { readonly allowed: false; readonly reason: string };
@@ -137,7 +137,7 @@ function serverFrom(
   throw usageError(`--upstream ${quoted(upstream)} is not the address of a server`, hint);
 }
 
-/** Returns the calls that all hops of all tokens allow together. */
+/** Returns the authority that all hops of all tokens have in common. */
 function authorityOf(context: Context, { token: given }: Options): Authority {
   const inspections = given.flatMap((argument) =>
     readTokensArgument(context, argument).map((text) =>
@@ -146,7 +146,7 @@ function authorityOf(context: Context, { token: given }: Options): Authority {
   );
   for (const { warnings } of inspections) {
     for (const { code, message } of warnings) {
-      // A host's configuration names a token for weeks.
+      // A long expiry is usual here: the configuration of a host names the same token for weeks.
       if (code !== "long_expiry") say(context, `warning: ${printable(message)}`);
     }
   }
@@ -167,7 +167,7 @@ const HIDDEN_NAME: Left = {
   reason: "a gate takes no tool with : or / in its name",
 };
 
-/** The operations, other than tools, that have a use with this server. */
+/** Returns the operations, other than tools, that are useful with this server. */
 function otherOperations({
   hasResources,
   hasPrompts,

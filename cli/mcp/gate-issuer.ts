@@ -18,25 +18,25 @@ import { shellWord } from "../storage-advice.js";
 import type { ForeignIssuer, GateSettings } from "./gate-settings.js";
 import { gateIssuer } from "./new-token.js";
 
-/** The issuer by which a gate judges, and the database that it writes to. */
+/** The issuer by which a gate judges, and the database to which the gate writes. */
 export interface GateIssuer {
   readonly issuer: Issuer;
   readonly revocations: { readonly version: number };
   readonly ledger: Ledger;
   readonly database: StoreDatabase;
-  /** The name of the gate in `audience`. */
+  /** The name of the gate in the `audience` of tokens. */
   readonly audience: string;
-  /** A line for the operator. */
+  /** A line for the operator, which names the issuer. */
   readonly note: string;
-  /** The command that shows the pins of this gate's database, in the words of a shell. */
+  /** The command that shows the pins of this gate's database, quoted for a shell. */
   readonly pinsCommand: string;
 }
 
 /**
- * Opens the home, or the keys and the revocation list of an issuer elsewhere.
+ * Opens the gate's home or, with `--keys`, the keys and the revocation list of an issuer elsewhere.
  *
- * @param opened - Gets the functions that close what was opened.
- * @throws CliError `home_missing`, with the command that makes one.
+ * @param opened - Receives the functions that close the opened resources.
+ * @throws CliError `home_missing`, with the commands that make a home.
  */
 export async function openGateIssuer(
   context: Context,

@@ -32,7 +32,10 @@ export interface GateOptions extends HomeChoice {
 /** One server behind the gate. */
 export type ServerSource = {
   readonly name: string | undefined;
-  /** A name for the server among those of all gates: its command line, its address, or its name and the file. */
+  /**
+   * A string that identifies the server among the servers of all gates: its command line, its address, or its name and
+   * the configuration file.
+   */
   readonly title: string;
 } & (
   | {
@@ -49,7 +52,7 @@ export type ServerSource = {
     }
 );
 
-/** An issuer elsewhere, of which the gate is a service. */
+/** An issuer on another machine. The gate is one of the issuer's services. */
 export interface ForeignIssuer {
   readonly file: string;
   readonly name: string;
@@ -58,17 +61,17 @@ export interface ForeignIssuer {
   readonly state: string;
 }
 
-/** The settings of a gate, from its flags; a setting without a flag is from the configuration. */
+/** The settings of a gate. A flag takes precedence over the configuration file. */
 export interface GateSettings {
   readonly servers: readonly ServerSource[];
   readonly home: HomeChoice;
-  /** The issuer elsewhere, if the gate has no home. */
+  /** The issuer on another machine; `undefined` if the gate has a home. */
   readonly keys: ForeignIssuer | undefined;
   readonly grant: string;
   readonly audience: string | undefined;
-  /** The gate's own tokens, in the forms that `--token` takes. */
+  /** The gate's own tokens, each in a form that `--token` accepts. */
   readonly tokens: readonly string[];
-  /** The address for Streamable HTTP; standard streams unless given. */
+  /** The address for Streamable HTTP; `undefined` for standard streams. */
   readonly listen: Address | undefined;
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
@@ -77,11 +80,11 @@ export interface GateSettings {
   /** Allows plain HTTP to other machines. */
   readonly insecure: boolean;
   readonly recordValues: readonly string[];
-  /** The retention of the ledger, in days. */
+  /** How long the ledger keeps entries, in days. */
   readonly retention: number | undefined;
 }
 
-/** @throws CliError if the flags or the configuration are not valid. */
+/** Reads the settings from the flags and the configuration file. @throws CliError if one of them is not valid. */
 export async function gateSettings(
   context: Context,
   options: GateOptions,

@@ -84,7 +84,7 @@ async function run(
 ): Promise<void> {
   const { json = false } = options;
   const signal = context.untilStopped();
-  // Loaded on demand, since help does not need it.
+  // Loaded on demand, because help does not need the modules.
   const { gateSettings } = await import("./gate-settings.js");
   const settings = await gateSettings(context, options, words);
   const { openGate } = await import("./open-gate.js");

@@ -9,22 +9,22 @@ import { GATE_GRANT } from "./new-token.js";
 
 const BIN_OF_NPM = join("node_modules", ".bin");
 
-/** The token of a gate. */
+/** A gate's token: its file, its grant, and the home that has issued it. */
 export interface GateToken {
   readonly home: HomeFiles;
-  /** The absolute path. */
+  /** The absolute path of the token file. */
   readonly file: string;
   readonly grant: string;
 }
 
-/** The configuration of a host, in the form of Claude Desktop, Cursor and most others. */
+/** The configuration of a host, in the form that Claude Desktop, Cursor and most other hosts use. */
 export interface HostConfiguration {
   readonly mcpServers: {
     readonly [name: string]: { readonly command: string; readonly args: readonly string[] };
   };
 }
 
-/** Returns the configuration that puts a gate before a server; `undefined` if the server's command is not known. */
+/** Returns the configuration that puts a gate before a server; `undefined` if the server's command is unknown. */
 export function hostConfiguration(
   context: Context,
   words: readonly string[],
@@ -37,7 +37,7 @@ export function hostConfiguration(
   return { mcpServers: { [name]: { command, args } } };
 }
 
-/** Formats the configuration for a person, or says what to put before the server's command. */
+/** Formats the configuration for a person. If it is unknown, says what to put before the server's command. */
 export function configurationLines(
   context: Context,
   configuration: HostConfiguration | undefined,
@@ -56,7 +56,7 @@ export function configurationLines(
   ];
 }
 
-/** Returns the members that a token has in the configuration of a gate with several servers, for a person. */
+/** Returns lines for a person: the properties for this token in the configuration of a gate with several servers. */
 export function gateConfigLines(
   { database }: HomeChoice,
   { home, file, grant }: GateToken,
@@ -75,17 +75,17 @@ export function gateConfigLines(
   ];
 }
 
-/** Returns the words that start `proviso` from a host: its name, if it is on PATH. */
+/** Returns the words with which a host starts `proviso`: the name alone if it is on PATH. */
 export function ownCommand({ env, program }: Context): readonly string[] {
   const folders = (env["PATH"] ?? "").split(delimiter);
-  // npm and npx add such folders to the PATH of what they start. The host may not have them.
+  // npm and npx add such folders to the PATH of the programs that they start. The PATH of the host may not have them.
   const lasting = folders.filter((one) => one !== "" && !one.endsWith(BIN_OF_NPM));
   const names = ["proviso", "proviso.cmd"];
   const isOnPath = lasting.some((one) => names.some((name) => existsSync(join(one, name))));
   return isOnPath ? ["proviso"] : program;
 }
 
-/** Returns the words that start a gate with a token of its own, up to the `--` before the server's command. */
+/** Returns the words that start a gate with its own token, up to but excluding the `--` before the server's command. */
 export function gateCommand(
   context: Context,
   { database }: HomeChoice,
@@ -97,7 +97,10 @@ export function gateCommand(
   return [...ownCommand(context), ...words];
 }
 
-/** An address may have a password, which does not belong into a configuration: `PROVISO_DATABASE` names it. */
+/**
+ * Returns whether the database is a file. The address of a database may contain a password, which must not be in a
+ * configuration; `PROVISO_DATABASE` can name the address.
+ */
 function isFile(database: string | undefined): boolean {
   return database !== undefined && !isAddress(database);
 }

@@ -96,12 +96,12 @@ async function run(context: Context, words: readonly string[], options: Options)
     );
   }
   await session.over;
-  // A host that has ended the session does not wait long.
+  // Learns while the session closes, because a host that has ended the session may soon end this process.
   const [{ document, lines }] = await Promise.all([
     learnToken(context, words, options, places),
     session.close(),
   ]);
-  // Standard output belongs to the session.
+  // Standard output carries the messages of the session, so the answer goes to standard error.
   for (const line of options.json === true ? [escapedJson({ ...document, madeHome })] : lines)
     say(context, line);
 }
@@ -189,7 +189,7 @@ async function record(
         try {
           file.append(line);
         } catch (error) {
-          // The session goes on.
+          // The session continues without the recording.
           failure = error;
           say(context, `the recording cannot be continued: ${errorCode(error)}`);
         }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { isErrno } from "../../src/system/error-code.js";
 
-// The last line of a learned request has a digest of the lines above it and of the token, so that the next session
-// can tell whether somebody has changed one of the two.
+// The last line of a learned request has a digest of the lines before it and of the token. From the digest, the next
+// session knows whether somebody has changed the request or the token.
 
 const SEAL =
   "# While this file and its token are as learn wrote them, learn replaces both: sha256 ";
@@ -11,19 +11,22 @@ const SEAL =
 /**
  * Adds the last line to a request.
  *
- * @param token - What the token's file has; empty for a request that has no token.
+ * @param token - The content of the token's file; empty for a request without a token.
  */
 export function sealed(text: string, token: string): string {
   return `${text}\n${SEAL}${digest(`${text}\n`, token)}\n`;
 }
 
-/** Returns whether neither file is there, or both are as learn wrote them. */
+/** Returns whether both files are missing, or both are unchanged since learn wrote them. */
 export function areAsLearned(request: string, token: string): boolean {
   if (!existsSync(request)) return !existsSync(token);
   return existsSync(token) && isSealed(request, contentOf(token));
 }
 
-/** Returns the first of `NAME.new`, `NAME.new2` and so on that is not there, or that nobody has changed. */
+/**
+ * Returns the first of `NAME.new`, `NAME.new2` and so on that does not exist, or that nobody has changed since learn
+ * wrote it.
+ */
 export function newName(request: string): string {
   for (let count = 1; ; count++) {
     const name = `${request}.new${count === 1 ? "" : count}`;

@@ -31,11 +31,11 @@ export interface LearnOptions extends HomeChoice {
   readonly grant: string;
   readonly expires?: string;
   readonly allowBroad?: boolean;
-  /** The name of the server behind a gate that has several. */
+  /** The name of the server, if the gate has several servers. */
   readonly server?: string;
 }
 
-/** The files of a server; absolute paths. */
+/** The files for one server. The paths are absolute. */
 export interface Places {
   /** The name of the server in a host's configuration. */
   readonly name: string;
@@ -44,23 +44,23 @@ export interface Places {
   readonly request: string;
 }
 
-/** The contents of a recording. */
+/** The calls and errors in a recording. */
 interface Seen {
   readonly calls: readonly RecordedCall[];
-  /** Calls from which nothing is learned. */
+  /** Calls that failed, from which nothing is learned. */
   readonly failed: readonly FailedCall[];
-  /** The number of messages that a gate refuses, whatever the token, by the reason. */
+  /** The number of messages that a gate would refuse with any token, by the reason. */
   readonly refused: ReadonlyMap<string, number>;
-  /** The number of lines of the file that are not of a recording. */
+  /** The number of malformed lines in the file. */
   readonly unreadable: number;
 }
 
 /**
- * Learns from a recording, and writes the token and the request. If somebody has changed one of the two, both stay, and
- * only a new request is written beside them.
+ * Learns from a recording, and writes the token and the request. If somebody has changed the request or the token,
+ * keeps both and only writes a new request beside them.
  *
- * @param words - The server's command; empty if it is not known.
- * @throws CliError if the recording cannot be read, or nothing that it has can be allowed.
+ * @param words - The words of the server's command; empty if it is unknown.
+ * @throws CliError if the recording cannot be read, or if no recorded call can be allowed.
  */
 export async function learnToken(
   context: Context,
@@ -103,7 +103,7 @@ export async function learnToken(
   );
   putRequest(places.request, sealed(request(places.request), `${written.minted.token}\n`));
   const { id, issued, expires: end, hop } = written.minted;
-  // A gate with several servers has a configuration of its own, and one token for all of them.
+  // A gate with several servers has one token for all servers, and a configuration file of its own.
   const isAlone = server === undefined;
   const configuration = isAlone
     ? hostConfiguration(context, words, options, places.name, token)
@@ -170,7 +170,7 @@ async function readSeen(recording: string, server: string | undefined): Promise<
   throw environmentError("unreadable_file", message, "proviso mcp learn -- COMMAND makes one");
 }
 
-/** The failed calls for a document. */
+/** Returns the failed calls for the JSON document. */
 function failedCalls({ failed }: Seen): readonly object[] {
   return failed.map(({ operation, arguments: given, reason }) => ({
     operation,
@@ -203,7 +203,7 @@ function nothingLearned(places: Places, learned: LearnedLimits, seen: Seen): Cli
   });
 }
 
-/** Returns the text of a request for a file. */
+/** Returns the text of a request file. */
 function requestOf(
   context: Context,
   options: LearnOptions,

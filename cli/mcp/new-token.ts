@@ -19,10 +19,10 @@ import { type HomeChoice, homeFor, withHome } from "../home.js";
 import { mintCapability } from "../minting.js";
 import { printable } from "../output.js";
 
-/** The grant of tokens for a gate, unless `--grant` names another. */
+/** The grant of tokens for a gate, unless `--grant` names another grant. */
 export const GATE_GRANT = "mcp";
 
-/** Seconds that a token for a gate lives unless `--expires` says otherwise: 30 days, or what the home allows. */
+/** Lifetime of a gate's token in seconds, unless `--expires` is given: 30 days, or less if the home allows less. */
 const LIFETIME = 30 * 24 * 60 * 60;
 
 export interface NewTokenOptions extends HomeChoice {
@@ -30,20 +30,21 @@ export interface NewTokenOptions extends HomeChoice {
   readonly output?: string | undefined;
 }
 
-/** A token for a gate, after it was written to a file. */
+/** A gate's token, after it has been written to a file. */
 export interface NewToken {
   readonly minted: MintedCapability;
   /** The absolute path of the token file. */
   readonly file: string;
   readonly home: HomeFiles;
-  /** True if there was no home, and one was made. */
+  /** `true` if there was no home and a new home was made. */
   readonly madeHome: boolean;
 }
 
 /**
- * Mints a token for a gate and writes it to a file, mode 0600, replacing its contents; makes the home if there is none.
+ * Mints a token for a gate, and writes it to a file of mode 0600. Replaces the contents of the file. Makes a home if
+ * there is none.
  *
- * @param request - Without `expires`, the token lives for 30 days, or as long as the home allows.
+ * @param request - Without `expires`, the token lives for 30 days, or less if the home allows less.
  * @throws CliError if the request is not valid, or the file cannot be written.
  */
 export async function writeNewToken(
@@ -69,8 +70,9 @@ export async function writeNewToken(
 }
 
 /**
- * Returns the issuer by which a gate judges: without the home's list of grants, unless the list has the gate's grant,
- * since a server's tools are not known beforehand.
+ * Returns the issuer by which a gate judges. A list of grants in the home names all operations of a grant, but a
+ * server's tools are not known beforehand. The issuer therefore has the list only if the list contains the gate's
+ * grant.
  */
 export function gateIssuer(
   { issuer, keys, revocations }: Pick<Home, "issuer" | "keys" | "revocations">,
@@ -81,7 +83,7 @@ export function gateIssuer(
   return createIssuer({ name, keys, revocations, maxLifetime });
 }
 
-/** Makes the home if there is none. @returns `true` if it made the home. */
+/** Makes the home if there is none. @returns `true` if the function has made a home. */
 export async function makeHome(files: HomeFiles): Promise<boolean> {
   try {
     readHome(files);
@@ -90,7 +92,7 @@ export async function makeHome(files: HomeFiles): Promise<boolean> {
     if (!(error instanceof HomeError) || error.code !== "home_missing") throw error;
     const { folder, database } = files;
     const issuer = hostname();
-    // A host's configuration names the token for weeks.
+    // A long lifetime, because the configuration of a host names the same token for weeks.
     await createHome({ folder, database, issuer, maxLifetime: MAX_LIFETIME });
     return true;
   }

@@ -22,31 +22,30 @@ import { type GateIssuer, openGateIssuer } from "./gate-issuer.js";
 import type { GateSettings, ServerSource } from "./gate-settings.js";
 import { OwnTokens, ownTokenNotes } from "./own-tokens.js";
 
-/** A session of a host, with servers of its own. */
+/** A session of a host, or the session that all HTTP clients of the new era share. */
 interface OpenSession {
   readonly session: HostSession;
-  /** Fulfilled when the last of its servers has ended by itself. */
+  /** Fulfilled when all servers of the session have ended by themselves. */
   readonly ended: Promise<ServerEnd>;
 }
 
-/** An open gate. */
 export interface Gate {
   /** Lines for the operator that the gate prints at its start. */
   readonly notes: readonly string[];
   /**
    * Starts the servers, and opens a session with them.
    *
-   * @param stateless - `true` for a session that all callers share.
-   * @throws CliError with the code of the server's failure.
+   * @param stateless - `true` for the session that all HTTP clients of the new era share.
+   * @throws CliError with the code of a server's failure.
    */
   openSession(stateless?: boolean): Promise<OpenSession>;
-  /** Decides whether the sender of an `initialize` over HTTP gets a session. */
+  /** Judges an `initialize` over HTTP: returns who opens the session, or the answer that refuses the session. */
   opening(message: Message, credentials: readonly string[]): Promise<SessionOpening>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the issuer, the tokens and the pins of a gate. Its sessions start the servers.
+ * Opens the issuer, the tokens and the pins of a gate. The servers start later, with each session.
  *
  * @throws CliError if the home, the keys or the gate's own token cannot be used.
  */
@@ -99,7 +98,7 @@ function authorityOf(
   });
 }
 
-/** Starts every server, or none. */
+/** Starts all servers. If a server does not start, ends the started ones. */
 async function startAll(
   { env }: Context,
   sources: readonly ServerSource[],
@@ -138,7 +137,7 @@ function start(
   return startStdioServer({ name, command, args, cwd, env: { ...env, ...source.env }, log });
 }
 
-/** Waits until every server has ended, and the session has heard of it. @returns The last end. */
+/** Waits until all servers have ended and the session has been told. @returns The reason why the last server ended. */
 function endOf(servers: readonly ServerConnection[]): Promise<ServerEnd> {
   return new Promise((resolve) => {
     let left = servers.length;

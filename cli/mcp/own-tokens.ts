@@ -14,20 +14,20 @@ import { readTokensArgument } from "../token-argument.js";
 import { summaryLine } from "../token-words.js";
 import type { GateSettings } from "./gate-settings.js";
 
-/** Milliseconds for which a file counts as unchanged. */
+/** Milliseconds between two checks whether a token file has changed. */
 const REFRESH = 100;
 
-/** A value of `--token`. */
+/** One value of the option `--token`. */
 interface Source {
-  /** A phrase for messages: the gate's token, and its file if it has one. */
+  /** A phrase for messages that names the gate's token and, if the token is in a file, the file. */
   readonly name: string;
   readonly read: () => readonly string[];
 }
 
-/** Tokens as `--token` gives them, each a string or `@FILE`; files are read again when they change. */
+/** Reads the tokens of `--token`, each given as a string or as `@FILE`. A file is read again when it changes. */
 export class OwnTokens {
   readonly #sources: readonly Source[];
-  /** Files that others can read, with their mode in words. */
+  /** A sentence about each token file that other users can read. */
   readonly exposed: readonly string[];
 
   constructor(context: Context, given: readonly string[]) {
@@ -94,10 +94,10 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Checks the gate's own tokens at the start, and returns a line about each. One that has expired or is revoked is only
- * warned of, since a new one may take its place while the gate runs.
+ * Checks the gate's own tokens at the start, and returns a line about each. An expired or revoked token causes only a
+ * warning, because a new token may replace it while the gate runs.
  *
- * @throws CliError if a token cannot be read, is not the issuer's, or is for another grant.
+ * @throws CliError if a token cannot be read, is from another issuer, or is for another grant.
  */
 export function ownTokenNotes(
   context: Context,

@@ -11,10 +11,9 @@ import { cut, printable, quoted } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { refuseRepeats, toText } from "../verb.js";
 
-// A request: what a token should allow, in the words of the command, for a person to edit. Each line is an option of
-// `proviso mcp token` with its value, without the quotes that a shell needs; lines that begin with # are comments.
+// A request says what a token should allow, in words that a person can edit. Each line is an option of `proviso mcp
+// token` with its value, without the quotes that a shell needs. Lines that begin with # are comments.
 
-/** The request that a file contains. */
 export interface TokenRequest {
   readonly grant?: string | undefined;
   readonly principal?: string | undefined;
@@ -36,9 +35,9 @@ interface RequestHead {
   readonly heading: readonly string[];
 }
 
-/** UTF-16 code units of the arguments, and of the error, of a failed call. */
+/** Longest text of a failed call's arguments, and of its error, in UTF-16 code units. */
 const SHOWN = 200;
-/** Failed calls that are listed. */
+/** Maximum number of failed calls in a request. */
 const MOST_FAILED = 100;
 
 /** Writes learned limits as a request, with the calls that failed as comments. */
@@ -96,9 +95,10 @@ function comment(text: string): string {
 }
 
 /**
- * Reads a request from files, whose limits are joined: operations of one server each, behind a gate that has several.
+ * Reads a request from one or more files, whose limits are joined. Several files are for a gate with several servers:
+ * each file has the operations of one server.
  *
- * @throws CliError that names the file and, where it can, the line.
+ * @throws CliError that names the file and, if possible, the line.
  */
 export async function readRequest(
   context: Context,

@@ -12,17 +12,17 @@ import type { Address } from "../serve/settings.js";
 import type { GateSettings } from "./gate-settings.js";
 import type { Gate } from "./open-gate.js";
 
-/** Milliseconds in which the host can be told that the server has ended. */
+/** Milliseconds to tell the host that the servers have ended. */
 const LAST_WORDS = 500;
 
-/** Serves the host that has started this process, until it leaves or the server ends. */
+/** Serves the host that has started this process, until the host closes its end or all servers have ended. */
 export async function serveHost(context: Context, gate: Gate, signal: AbortSignal): Promise<void> {
   const { session, ended } = await gate.openSession();
   const over = new AbortController();
   const streams = context.stdio();
   const front = serveStdio({
     session,
-    // Reading to the end closes a stream; answers still go out by the other half of this one.
+    // Reading `streams` to its end would close the stream before all answers are sent. The front reads a copy instead.
     input: streams.pipe(new PassThrough()),
     output: streams,
     signal: AbortSignal.any([signal, over.signal]),

@@ -11,7 +11,7 @@ interface OfferedTool {
 
 /** The tools, resources and prompts that a server lists. */
 export interface ServerOffer {
-  /** The name and version that it gives itself. */
+  /** The name and the version by which the server calls itself. */
   readonly title: string;
   readonly tools: readonly OfferedTool[];
   readonly hasResources: boolean;
@@ -19,14 +19,14 @@ export interface ServerOffer {
   readonly hasCompletions: boolean;
 }
 
-/** Milliseconds for each answer of the server. */
+/** Milliseconds to wait for each answer of the server. */
 const TIMEOUT = 30_000;
 
 /**
- * Asks a server what it has, and ends it.
+ * Starts or connects to a server, reads its lists and ends it.
  *
- * @param server - The words of its command, or its address.
- * @throws CliError if it does not start or does not answer.
+ * @param server - The words of the server's command, or the server's address.
+ * @throws CliError if the server does not start or does not answer.
  */
 export async function offerOf(
   context: Context,
@@ -72,7 +72,7 @@ export async function offerOf(
   }
 }
 
-/** The environment of this process, without the variables of proviso. */
+/** Returns the environment of this process without the variables of proviso. */
 function ownEnvironment({ env }: Context): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>

@@ -67,7 +67,7 @@ async function run(context: Context, options: Options): Promise<void> {
   printAnswer(context, options, document, lines(context, options, written));
 }
 
-/** Reads what the token is to allow: the flags, or the file that `--request` names. */
+/** Reads the request for a token from the flags, or from the files that `--request` names. */
 async function requestFrom(context: Context, options: Options) {
   const { grant, principal, anyOp, request } = options;
   const restrictions = await restrictionsFrom(options);
@@ -85,7 +85,7 @@ function lines(context: Context, options: Options, written: NewToken): string[] 
   const { minted, file, home, madeHome } = written;
   const now = Date.now();
   const token = { home, file, grant: minted.grant };
-  // No tool behind a gate has a name with a slash.
+  // An operation with a slash names its server, because the name of a tool has no slash.
   const namesServers = minted.hop.operations?.some((one) => one.includes("/")) === true;
   return [
     ...(madeHome ? [`Made a home at ${printable(home.folder)}`] : []),

@@ -8,7 +8,7 @@ export class ChangeWatch {
   #timer: ReturnType<typeof setInterval> | undefined;
   #known: string | undefined;
 
-  /** @param state - Returns a string that changes with the state. One that throws counts as a state of its own. */
+  /** @param state - Returns a string that differs after each change. If the function throws, the state is "unknown". */
   constructor(state: () => string) {
     this.#state = state;
   }
@@ -19,7 +19,7 @@ export class ChangeWatch {
       this.#known = this.#look();
       this.#timer = setInterval(() => this.#compare(), INTERVAL).unref();
     }
-    // Distinct, though the same listener may be added twice.
+    // A new function for each call of `add`, so that the same listener can be added twice.
     const own = (): void => listener();
     this.#listeners.add(own);
     return () => {

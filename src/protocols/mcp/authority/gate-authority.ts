@@ -1,5 +1,5 @@
-// src/protocols/mcp/authority: what tokens allow at the gate. This file has the types by which the gate asks;
-// token-authority.ts answers them with an issuer and a ledger.
+// src/protocols/mcp/authority: decides which calls the tokens allow. This file has the interface that the gate uses;
+// token-authority.ts implements it with an issuer and a ledger.
 
 import type { AgentDenials } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
@@ -12,20 +12,22 @@ export interface GateCall {
   /** The operation, such as `read_file`, `files/read_file` or `resources:read`. */
   readonly operation: string;
   readonly arguments: JsonObject;
-  /** The path that a server opens if it does not decode the escapes of a URI; `undefined` if there are none. */
+  /**
+   * For a `file:` URI with percent-escapes: the path that a server opens if it does not decode them; otherwise
+   * `undefined`.
+   */
   readonly undecodedPath?: string | undefined;
-  /** The method of MCP, such as `tools/call`. */
+  /** The MCP method, such as `tools/call`. */
   readonly method: string;
   /** The name of the server; `undefined` for a gate's only server. */
   readonly server?: string | undefined;
 }
 
-/** The tokens that apply to a message, all of which must allow a call; or the reasons why none is judged. */
+/** The tokens that apply to a message, or the reasons why they cannot be judged. Every token must allow a call. */
 export type Presented =
   | { readonly ok: true; readonly tokens: readonly [AuthenticToken, ...AuthenticToken[]] }
   | { readonly ok: false; readonly denials: AgentDenials };
 
-/** The decision on a call. */
 export type GateDecision =
   | {
       readonly allowed: true;
@@ -37,67 +39,76 @@ export type GateDecision =
 export interface GateRefusal {
   readonly allowed: false;
   /**
-   * Every reason of every token that refuses; of several tokens, each says which by `capability`. A `remedy` is about
-   * the arguments of a tool, and all of them together make the call allowed.
+   * Every reason of every token that refuses the call. If a call has several tokens, the property `capability` of a
+   * denial is the index of its token. A `remedy` changes an argument of a tool; all remedies together make the call
+   * allowed.
    */
   readonly denials: AgentDenials;
-  /** Ways to an allowed call that change no argument; none if absent. */
+  /** Remedies that change no argument; `undefined` if there are none. */
   readonly remedies?: readonly GateRemedy[];
 }
 
-/** A way to an allowed call that changes no argument. */
+/** A remedy for a refused call that changes no argument of the call. */
 export type GateRemedy =
   | {
-      /** Presents this token alone. */
+      /** The host can present one of its tokens alone. */
       readonly kind: "use_token";
-      /** The id of the capability of the token to present alone. */
+      /** The capability id of the token to present alone. */
       readonly capability: string;
     }
   | {
-      /** Requests a capability for this very call from whoever issues them. */
+      /** The host can request a capability for exactly this call from an issuer. */
       readonly kind: "request";
-      /** A request for capabilities, as an issuing agent reads it (docs/a2a.md, section 6). */
+      /** A request in the form that an issuing agent reads (docs/a2a.md, section 6). */
       readonly request: JsonObject;
     };
 
-/** Judges what the gate is asked to pass on, by the tokens that its caller presents. */
+/** Decides, by the tokens that a host presents, which calls the gate passes on. */
 export interface GateAuthority {
   /**
-   * Returns the tokens that apply to a message: the gate's own, then those that came with it. A token that is not
-   * authentic is a refusal, so that no token is passed over.
+   * Authenticates the tokens that apply to a message: the gate's own tokens, then the tokens that came with the
+   * message. If one token is not authentic, the result is not ok; the gate never ignores a token.
    *
-   * @param given - Tokens that came with the message: in headers, or in its `_meta`.
+   * @param given - Tokens that came with the message, in its headers or its `_meta`.
    */
   present(given: readonly string[]): Presented;
-  /** Returns the tokens that apply to a message as texts; without the gate's own while they cannot be read. */
+  /**
+   * Returns the tokens that apply to a message as strings, without authenticating them. While the gate's own tokens
+   * cannot be read, returns `given` alone.
+   */
   texts(given: readonly string[]): readonly string[];
   /**
-   * Returns why tokens are not in force, whatever they allow: one is expired, revoked or for another audience.
-   * `undefined` if all are in force. Records nothing.
+   * Returns why tokens are not valid at present, whatever they allow: for example, a token is expired, revoked or for
+   * another audience. `undefined` if all tokens are valid. Does not write to the ledger.
    */
   standing(presented: Presented): Promise<AgentDenials | undefined>;
-  /** Judges a call, and records the decision in the ledger. A refused {@link Presented} is recorded too. */
+  /** Judges a call, and records the decision in the ledger. If `presented` is not ok, records its denials. */
   decide(presented: Presented, call: GateCall): Promise<GateDecision>;
-  /** Records a refusal for reasons of the gate's own, such as a URI that cannot be judged. */
+  /** Records a refusal that the gate itself has decided, for example because it cannot judge a URI. */
   refuse(presented: Presented, call: GateCall, denials: AgentDenials): GateRefusal;
-  /** Returns whether each token has an operation, whatever the arguments: for lists. Records nothing. */
+  /**
+   * Returns whether every token allows the operation with at least some arguments. Lists use this method. Does not
+   * write to the ledger.
+   */
   holds(presented: Presented, operation: string): boolean;
-  /** Returns the hops of all tokens, those of discharges included, in no order that matters: for narrowed schemas. */
+  /**
+   * Returns the hops of all tokens and of their discharges, by which schemas are narrowed. The order has no meaning.
+   */
   hops(presented: Presented): readonly Hop[];
-  /** Returns when the first of the tokens expires, in milliseconds since 1970; `undefined` if none is authentic. */
+  /** Returns the earliest expiry of the tokens, in milliseconds since 1970; `undefined` if `presented` is not ok. */
   expiresAt(presented: Presented): number | undefined;
   /**
-   * Returns who presents: the revocation id of each token's last link, so that a token and one narrowed from it have
-   * different holders. Binds a task or a request's state to its party.
+   * Returns a string that identifies the party that presents the tokens: the revocation id of each token's last link. A
+   * token and a token narrowed from it thus have different holders. Tasks and request states are bound to this string.
    */
   holder(presented: Presented): string;
   /**
-   * Calls the listener when what a list shows may have changed: something was revoked, the gate's own token was
-   * replaced or has expired.
+   * Calls the listener when the entries that a list shows may have changed: a token was revoked, or the gate's own
+   * token was replaced or has expired.
    *
-   * @returns A function that ends this.
+   * @returns A function that removes the listener.
    */
   onChange(listener: () => void): () => void;
-  /** Ends all listening. The issuer and the ledger stay open. */
+  /** Removes all listeners. The issuer and the ledger stay open. */
   close(): Promise<void>;
 }

@@ -9,21 +9,21 @@ import { isScalar } from "../../../caveats/scalar.js";
 import { normalizeHop } from "../../../caveats/write-hop.js";
 import type { GateCall, GateRefusal, GateRemedy } from "./gate-authority.js";
 
-/** The tokens of a refused call, all of which must allow it, and how they judge. */
+/** The tokens of a refused call, with functions that judge by all of them. */
 interface RefusedBy {
-  /** The grant of the gate's tokens. */
+  /** The grant that the gate uses, such as `mcp`. */
   readonly grant: string;
-  /** True if the caller chooses the tokens. */
+  /** `true` if the host chooses which tokens it presents. */
   readonly isChoice: boolean;
-  /** The answer of each token to the call. */
+  /** The capability id of each token, and whether the token allows the call. */
   readonly answers: readonly { readonly id: string; readonly allowed: boolean }[];
-  /** Returns the calls that all tokens allow together. */
+  /** Returns the authority that all tokens have in common. */
   authority(): Authority;
-  /** Judges the call with other arguments. */
+  /** Returns whether all tokens allow the call with these arguments. */
   isAllowed(given: JsonObject): boolean;
 }
 
-/** Codes of denials that a call with another capability would not get. */
+/** Codes of denials that the host can avoid with another capability. */
 const REQUESTABLE: ReadonlySet<string> = new Set([
   "constraint_violated",
   "expired",
@@ -34,15 +34,18 @@ const REQUESTABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Adds to a refusal what would make the call allowed: changes of its arguments by which all tokens allow it, one of the
- * tokens alone, or, where no change of the arguments does, a request for a capability.
+ * Adds remedies to a refusal:
+ * - changes of arguments with which all tokens allow the call;
+ * - one token alone, if that token allows the call;
+ * - a request for a capability, if no change of arguments is found and another capability could avoid every denial.
  */
 export function remedied(
   call: GateCall,
   [first, ...others]: AgentDenials,
   { grant, isChoice, answers, authority, isAllowed }: RefusedBy,
 ): GateRefusal {
-  // A token's own remedy may be refused by another token, and only tools get their arguments as they are judged.
+  // Remedies are computed anew, because another token may refuse the remedy of one token. Only a tool receives its
+  // arguments exactly as the gate judges them, so only tools/call gets changes of arguments.
   const plain: AgentDenials = [withoutRemedy(first), ...others.map(withoutRemedy)];
   const denials =
     call.method === "tools/call"
@@ -65,14 +68,14 @@ function withoutRemedy({ remedy: _, ...denial }: AgentDenial): AgentDenial {
   return denial;
 }
 
-/** Largest request as JSON, in characters; an issuing agent takes some 2,000 bytes. */
+/** Longest hop of a request as JSON, in characters. An issuing agent accepts about 2,000 bytes. */
 const MAX_LENGTH = 2000;
-/** Most elements of an array that the request names. */
+/** Maximum length of an array whose elements the request limits. */
 const MAX_ELEMENTS = 64;
 
 /**
- * Returns the remedy of requesting a capability that allows this call, and as few others as can be said. It repeats the
- * call and the grant, and nothing of a token.
+ * Returns a request for a capability that allows this call and as few other calls as a hop can express. The request
+ * contains the call and the grant, but no part of a token.
  */
 function requestFor(
   grant: string,
@@ -90,7 +93,7 @@ function requestFor(
   return { kind: "request", request };
 }
 
-/** Yields a constraint for each value of a call that one can name. */
+/** Yields a constraint for each argument or nested property whose value a constraint can express. */
 function* limitsOn(
   given: JsonObject,
   above: readonly string[],

@@ -13,9 +13,9 @@ import { errorCode } from "../../../system/error-code.js";
 import type { GateCall } from "./gate-authority.js";
 
 /**
- * Follows the symbolic links of paths in a call that its tokens allow, and returns a denial for each path that leads
- * out of a folder to which a hop limits it. Links may change before the server opens the file: this finds links that
- * are there, and locks nothing. Of a URI with escapes, both paths are followed: with them and decoded.
+ * Follows symbolic links in the paths of a call that the tokens allow. Returns a denial for each folder limit of a hop
+ * that a path leaves through a link. The links can still change before the server opens the file. For a URI with
+ * percent-escapes, follows both the decoded path and the path with its escapes.
  *
  * @param base - The folder from which the server reads relative paths.
  */
@@ -57,9 +57,9 @@ export function linkDenials(
   );
 }
 
-/** The folder to which a hop limits an argument of an operation, or each of its elements. */
+/** A folder limit of a hop, for an argument of an operation or for each element of the argument. */
 interface FolderLimit {
-  /** The rule, as denials name it, such as `operationConstraints.read.path.path`. */
+  /** The name of the rule in denials, such as `operationConstraints.read.path.path`. */
   readonly rule: string;
   /** The name of the argument, or a JSON Pointer into it. */
   readonly argument: string;
@@ -78,7 +78,7 @@ function folderLimits(hop: Hop, operation: string): readonly FolderLimit[] {
   );
 }
 
-/** Returns the folders to which a limit keeps an argument, each with the operator that says so. */
+/** Returns the folders that a constraint names, each with its operator: `path`, or `each` for the elements. */
 function foldersOf(
   limit: ArgumentConstraint,
 ): readonly (readonly [operator: string, folder: string])[] {
@@ -92,14 +92,17 @@ function foldersOf(
   ];
 }
 
-/** Returns the strings of an argument: the argument itself, or its elements. */
+/** Returns the argument if it is a string, or those of its elements that are strings. */
 function pathsIn(given: JsonObject, argument: string): readonly string[] {
   const found = findArgument(given, readArgumentName(argument) ?? [argument]);
   const values: readonly unknown[] = found.kind === "present" ? [found.value].flat() : [];
   return values.filter((value) => typeof value === "string");
 }
 
-/** Returns the path of a URI with its escapes, if a server that does not decode them finds something there. */
+/**
+ * Returns the path as written if its beginning, through the first segment with an escape, exists on disk. A server that
+ * does not decode escapes can then open the path.
+ */
 function undecodedPaths(path: string | undefined): readonly string[] {
   const [firstEscaped] = /^[^%]*%[^/]*/.exec(path ?? "") ?? [];
   return path !== undefined && firstEscaped !== undefined && isThere(firstEscaped) ? [path] : [];
@@ -120,7 +123,7 @@ function allStay(paths: readonly string[], folder: string, base: string): boolea
     const allowed = targetOf(resolve(base, folder));
     return paths.every((path) => isBelow(allowed, targetOf(resolve(base, path))));
   } catch (error) {
-    // A link that cannot be read, or a chain of links without an end.
+    // The system cannot read a link, or the chain of links is too long.
     if (error instanceof EndlessLinksError || errorCode(error) !== "") return false;
     throw error;
   }
@@ -134,8 +137,8 @@ class EndlessLinksError extends Error {
 }
 
 /**
- * Returns where an absolute path leads: each symbolic link on the way is followed, also one to something that does not
- * exist yet, which the server might make.
+ * Returns the path to which an absolute path leads when every symbolic link in it is followed. A link is followed even
+ * if its target does not exist, because the server might create the target.
  */
 function targetOf(path: string): string {
   let target = "/";

@@ -4,31 +4,34 @@ import { isWellFormed } from "../../../bytes/utf8.js";
 import { isPath } from "../../../caveats/path-form.js";
 import { shown } from "../../../caveats/scalar.js";
 
-/** The arguments by which a resource is judged, or why its URI cannot be judged. */
+/** The arguments by which the gate judges a resource, or the denial of a URI that it cannot judge. */
 export type ResourceArguments =
   | {
       readonly ok: true;
       readonly arguments: JsonObject;
-      /** The path of a `file:` URI that has escapes, with them: what a program opens that decodes none. */
+      /** The path with its percent-escapes, if it has any. A program that does not decode escapes opens this path. */
       readonly undecodedPath?: string | undefined;
     }
   | { readonly ok: false; readonly denial: AgentDenial };
 
-/** White space and control characters at either end, or control characters anywhere: parsers of URLs drop them. */
+/** A space at either end, or a control character anywhere: URL parsers drop these characters. */
 const DROPPED = /^ | $|[\p{Cc}]/u;
 const FILE_PREFIX = "file://";
 const SCHEME = /^([a-z][a-z\d+.-]*):/i;
-/** An escape of `/`, or of a character that needs none, such as `%2e`: programs differ in whether they decode it. */
+/**
+ * A percent-escape of `/`, or of a character that needs no escape, such as `%2e` for `.`. Some programs decode such an
+ * escape, others do not.
+ */
 const MISLEADING_ESCAPE = /%(?:2[DEF]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/i;
 
 /**
- * Returns the arguments by which a call for a resource is judged: `path` for a `file:` URI, else `uri`.
+ * Returns the arguments by which the gate judges a resource: `path` for a `file:` URI, else `uri`.
  *
- * A `file:` URI must be `file:///` and a path in the strict form of docs/spec.md, section 5.2. Only characters such as
- * a space may be escaped, so that a program that does not decode escapes stays in the same folder, unless the folder's own
- * name has such characters.
+ * A `file:` URI must be `file:///` followed by a path in the strict form of docs/spec.md, section 5.2. Only characters
+ * that need an escape, such as a space, may have one. A program that does not decode escapes then stays in the same
+ * folder, unless the name of the folder has such a character.
  *
- * @param uri - The URI as the caller wrote it.
+ * @param uri - The URI as the host wrote it.
  */
 export function resourceArguments(uri: string): ResourceArguments {
   if (uri === "" || DROPPED.test(uri) || !isWellFormed(uri)) {

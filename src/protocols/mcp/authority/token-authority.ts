@@ -28,44 +28,46 @@ import type {
 import { remedied } from "./gate-remedies.js";
 import { linkDenials } from "./resolve-paths.js";
 
-/** The parts and settings of an authority. */
 export interface TokenAuthorityOptions {
   readonly issuer: Issuer;
-  /** The list by which the issuer judges; `version` grows with each change of it. */
+  /** The revocation list of the issuer. `version` grows with each change of the list. */
   readonly revocations: { readonly version: number };
   /** Records the decisions. */
   readonly ledger: RecorderContext["ledger"];
-  /** The grant of the tokens, such as `mcp`. */
+  /** The grant that tokens must have, such as `mcp`. */
   readonly grant: string;
-  /** The name of the gate in `audience`; that of the issuer unless given. */
+  /** The name of this gate in the `audience` of tokens; the issuer's name unless given. */
   readonly audience?: string | undefined;
   /**
-   * Returns the gate's own tokens, as they are now; none unless given.
+   * Returns the gate's own tokens at this moment. Unless given, the gate has no own tokens.
    *
-   * @throws OwnTokenError while they cannot be read. Every call is refused then.
+   * @throws OwnTokenError while the tokens cannot be read; the gate then refuses every call.
    */
   readonly ownTokens?: (() => readonly string[]) | undefined;
   /** Names of the arguments whose values are written to the ledger; no values unless given. */
   readonly recordValues?: readonly string[] | undefined;
   /**
-   * Returns the folder from which a server reads relative paths. A path whose symbolic links lead out of the folders that
-   * the tokens allow is refused then. Links are not followed unless given, nor for a server without a folder.
+   * Returns the folder from which a server reads relative paths. The gate then follows symbolic links, and refuses a
+   * path that leads out of the folders that the tokens allow. If this function is not given, or returns `undefined`,
+   * the gate does not follow links.
    */
   readonly folderOf?: ((server: string | undefined) => string | undefined) | undefined;
-  /** Called when the keys cannot be read. Every call is then refused. */
+  /** Called when the issuer's keys cannot be read; the gate then refuses the call. */
   readonly onProblem?: ((error: StorageError) => void) | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the present time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 
-/** The gate's own tokens cannot be read. Its message says why, to the model too, and shows no token. */
+/**
+ * Thrown when the gate's own tokens cannot be read. The message says why and contains no token; the model sees it too.
+ */
 export class OwnTokenError extends Error {
   override readonly name = "OwnTokenError";
 }
 
-/** Judges by the tokens that are presented: each must allow a call. Made by {@link createTokenAuthority}. */
+/** Allows a call if every presented token allows it. Made by {@link createTokenAuthority}. */
 class TokenAuthority implements GateAuthority {
   readonly #options: TokenAuthorityOptions;
   readonly #recorder: Recorder;
@@ -206,14 +208,14 @@ class TokenAuthority implements GateAuthority {
     }
   }
 
-  /** @throws The error, unless it says that the keys cannot be read. */
+  /** Returns the denial for keys that cannot be read. @throws The error itself if it is not a StorageError. */
   #keyDenial(error: unknown): Denial {
     if (!(error instanceof StorageError)) throw error;
     this.#options.onProblem?.(error);
     return { code: "unknown_key", rule: "keys", message: "the gate cannot read its keys" };
   }
 
-  /** Judges by one token. An argument that is not plain data is a refusal. */
+  /** Judges a call by one token. Refuses arguments that are not plain data. */
   #judge(token: AuthenticToken, operation: string, given: JsonObject): Judged {
     const { issuer, grant, audience = issuer.name } = this.#options;
     const invocation: Invocation = {
@@ -242,7 +244,7 @@ class TokenAuthority implements GateAuthority {
     return folder === undefined ? [] : linkDenials(call, tokens, folder);
   }
 
-  /** Adds what would make a refused call allowed by all tokens. */
+  /** Adds remedies to the denials of a refused call. */
   #remedied(
     call: GateCall,
     presented: Extract<Presented, { ok: true }>,
@@ -253,7 +255,7 @@ class TokenAuthority implements GateAuthority {
     const { tokens } = presented;
     return remedied(call, denials, {
       grant,
-      // The gate's own token cannot be left out.
+      // The host cannot leave out the gate's own token.
       isChoice: ownTokens === undefined,
       answers: tokens.map(({ identifier: { id } }, at) => ({
         id,
@@ -277,7 +279,7 @@ class TokenAuthority implements GateAuthority {
     return { allowed: false, denials: [first, ...more] };
   }
 
-  /** Returns a string that changes when a list may change. */
+  /** Returns a string that changes when the entries of a list may have changed. */
   #state(): string {
     const presented = this.present([]);
     const tokens = presented.ok ? presented.tokens : [];
@@ -293,7 +295,10 @@ type Reasons = Pick<Refusal, "denials" | "capability">;
 
 type Judged = Decision | ({ readonly allowed: false } & Reasons);
 
-/** Codes of denials that depend on arguments: a list shows each operation that a token allows with some arguments. */
+/**
+ * Codes of denials that depend on the arguments. A list also shows an operation that the tokens allow only with certain
+ * arguments.
+ */
 const OF_ARGUMENTS: ReadonlySet<string> = new Set(["constraint_violated", "resource_denied"]);
 
 const NOTHING_PRESENTED: AgentDenial = {
@@ -308,7 +313,7 @@ function refused(...denials: AgentDenials): Presented {
   return { ok: false, denials };
 }
 
-/** Marks the denials of one of several tokens. */
+/** Adds the index of a token to its denials. Adds nothing if `at` is `undefined`: the call has only one token. */
 function numbered({ denials, capability }: Reasons, at: number | undefined): Reasons {
   if (at === undefined) return { denials, capability };
   const [first, ...more] = denials.map((denial) => ({ ...denial, capability: at }));
@@ -326,9 +331,10 @@ function used(call: GateCall, capability: VerifiedCapability): Parameters<Record
 }
 
 /**
- * Makes the authority of a gate over an issuer: that of a home, or that of a service with keys of its own.
+ * Makes the authority of a gate from an issuer, such as the issuer of a home or of a service with its own keys.
  *
- * The issuer must know its grants only if `grant` is among them; then it refuses operations that the grant lacks.
+ * Give the issuer a list of grants only if the list contains `grant`; the issuer then refuses operations that this
+ * grant does not have.
  */
 export function createTokenAuthority(options: TokenAuthorityOptions): GateAuthority {
   return new TokenAuthority(options);

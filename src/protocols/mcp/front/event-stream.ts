@@ -3,22 +3,22 @@ import type { ServerResponse } from "node:http";
 import { onOneLine } from "../message/message.js";
 import type { Unread } from "./unread.js";
 
-/** Milliseconds between comments that keep a quiet stream open. */
+/** Milliseconds between the SSE comments that keep an idle stream open. */
 const KEEP_ALIVE = 15_000;
 
-/** An HTTP answer of server-sent events, one message an event. */
+/** An HTTP response that sends each message as a server-sent event. */
 export class EventStream {
   readonly #res: ServerResponse;
   readonly #unread: Unread;
 
-  /** Sends the status and the headers of the answer. */
+  /** Sends the status and the headers of the response. */
   constructor(res: ServerResponse, unread: Unread) {
     this.#res = res;
     this.#unread = unread;
     res.writeHead(200, {
       "Content-Type": "text/event-stream",
       "Cache-Control": "no-store",
-      // Proxies such as nginx would hold events back.
+      // Without this header, proxies such as nginx buffer events.
       "X-Accel-Buffering": "no",
     });
     res.flushHeaders();
@@ -35,7 +35,7 @@ export class EventStream {
   /** Sends a message, or drops it if the HTTP client has disconnected. */
   write(text: string): void {
     if (!this.isOpen) return;
-    // Node counts the bytes of a buffer, but the characters of a string.
+    // A buffer, because `writableLength` counts the characters of a string, not its bytes.
     if (!this.#res.write(Buffer.from(`data: ${onOneLine(text)}\n\n`))) this.#unread.enforce();
   }
 
@@ -43,7 +43,7 @@ export class EventStream {
   async room(): Promise<void> {
     if (!this.isOpen || !this.#res.writableNeedDrain) return;
     const stop = new AbortController();
-    // A connection that breaks off closes the answer.
+    // A broken connection also emits `close`.
     const events = ["drain", "close"].map((event) => once(this.#res, event, stop));
     await Promise.race(events).catch(() => {});
     stop.abort();

@@ -1,30 +1,37 @@
-// src/protocols/mcp/front: the host's side of the gate, over standard streams or Streamable HTTP. Bytes become checked
-// messages here; nothing is decided about them.
+// src/protocols/mcp/front: the transports to the host, over standard streams and Streamable HTTP. They turn bytes into
+// checked messages; the code in gate/ decides about the messages.
 
 import type { Message } from "../message/message.js";
 
-/** The tokens and headers that came with one message of the host, and the way to answer it. */
+/** One message of the host: the tokens and headers that came with it, and the function that answers it. */
 export interface Exchange {
   /** Capability tokens that the transport presented with this message. */
   readonly credentials: readonly string[];
-  /** `new` for a request of revision 2026-07-28 or later, which carries its version; `old` for earlier revisions. */
+  /** `new` for revision 2026-07-28 or later, whose requests carry the protocol version; `old` for earlier revisions. */
   readonly era: "old" | "new";
   /**
-   * Sends a message that belongs to the request: its response, progress, logs, requests to the client. After the
-   * response, or once the caller is gone, messages are dropped. The returned promise is back-pressure.
+   * Sends the host a message that belongs to the request: the response, progress, a log message or a request to the
+   * host. Drops a message after the response, or after the host has disconnected. Wait for the promise before the next
+   * message, so that unread messages do not fill the memory.
    */
   send(text: string): Promise<void>;
-  /** Aborted when the caller is gone: it has closed its stream or its session. */
+  /** Aborted when the host has closed its stream or its session. */
   readonly signal: AbortSignal;
   /** The `Mcp-Param-*` headers to pass on to a server over HTTP. */
   readonly headers?: { readonly [name: string]: string } | undefined;
 }
 
-/** A session of the gate, as the host's side uses it. */
+/** A session of the gate, as the transports in front/ use it. */
 export interface HostSession {
-  /** Takes a message of the host. Fulfilled when it can take the next one, not when a request is answered. */
+  /**
+   * Takes a message of the host. The promise is fulfilled when the session can take the next message; a request may
+   * still be unanswered at that time.
+   */
   receive(message: Message, exchange: Exchange): Promise<void>;
-  /** Sends the host a message that belongs to none of its requests. Set this before the first message. */
+  /**
+   * Sends the host a message that belongs to none of the host's requests. The transport sets this property before the
+   * first message.
+   */
   toHost: (text: string) => Promise<void>;
   /** Ends the session and its servers. */
   close(): Promise<void>;

@@ -1,11 +1,11 @@
 import type { EventStream } from "./event-stream.js";
 
-/** Messages kept for a host that has opened no stream yet. */
+/** Maximum number of messages that are kept for a host without an open stream. */
 const MOST_WAITING = 100;
-/** Characters of all these messages together. */
+/** Maximum length of all kept messages together, in characters. */
 const MOST_TEXT = 1024 * 1024;
 
-/** The stream that a host of the old era opens with GET, for messages that belong to none of its requests. */
+/** The stream that a host of the old era opens with GET, for messages that belong to none of the host's requests. */
 export class HostStream {
   #stream: EventStream | undefined;
   readonly #waiting: string[] = [];
@@ -14,14 +14,14 @@ export class HostStream {
     return this.#stream?.isOpen === true;
   }
 
-  /** Uses a stream in place of an earlier stream, and sends the messages that have waited. */
+  /** Replaces the open stream, if there is one, and sends the messages that were kept. */
   open(stream: EventStream): void {
     this.#stream?.end();
     this.#stream = stream;
     for (const text of this.#waiting.splice(0)) stream.write(text);
   }
 
-  /** Sends a message, or keeps it until the host opens a stream; the oldest are dropped over the limit. */
+  /** Sends a message, or keeps it until the host opens a stream. Over the limits, drops the oldest kept messages. */
   async send(text: string): Promise<void> {
     if (this.#stream?.isOpen) {
       this.#stream.write(text);

@@ -4,21 +4,24 @@ import { HEADER_MISMATCH } from "../message/mirrored-headers.js";
 import { EventStream } from "./event-stream.js";
 import type { Unread } from "./unread.js";
 
-/** Milliseconds after which a request without an answer gets a stream, so that no proxy takes it for dead. */
+/** Milliseconds after which an unanswered request gets an event stream, so that no proxy closes the idle connection. */
 const LATE = 5000;
 
-/** HTTP statuses of JSON-RPC errors in the new era (2026-07-28, "Error Codes"); 200 for any other. */
+/** HTTP status for each JSON-RPC error code in the new era (2026-07-28, "Error Codes"); 200 for any other code. */
 const STATUSES: ReadonlyMap<unknown, number> = new Map([
   [-32700, 400],
   [-32600, 400],
   [-32601, 404],
   [HEADER_MISMATCH, 400],
-  // A client capability that is missing, and a version that is not supported.
+  // -32021: a missing client capability; -32022: an unsupported protocol version.
   [-32021, 400],
   [-32022, 400],
 ]);
 
-/** The answer to one POST with a request: JSON if the response is the only message, otherwise events. */
+/**
+ * The HTTP response to a POST with a JSON-RPC request. It is JSON if the JSON-RPC response is the only message and
+ * comes within 5 seconds, else an event stream.
+ */
 export class HttpAnswer {
   readonly #res: Response;
   readonly #era: "old" | "new";
@@ -29,7 +32,10 @@ export class HttpAnswer {
   #stream: EventStream | undefined;
   #isAnswered = false;
 
-  /** @param onResponse - Called before the response is sent; its headers may still change if no event was sent. */
+  /**
+   * @param onResponse - Called before the JSON-RPC response is sent. The function may still set HTTP headers if no
+   *   event has been sent.
+   */
   constructor(
     res: Response,
     era: "old" | "new",
@@ -49,15 +55,15 @@ export class HttpAnswer {
     if (res.destroyed) this.#gone.abort();
   }
 
-  /** Aborted when the exchange is over: the caller is gone, or has its answer. */
+  /** Aborted when the HTTP response is closed: it is complete, or the HTTP client has disconnected. */
   get signal(): AbortSignal {
     return this.#gone.signal;
   }
 
   /**
-   * Sends a message. Does nothing after the response has been sent. In the old era, waits until the HTTP client can take
-   * another message, so that its servers are read no faster. In the new era other callers use the same servers, and must
-   * not wait for this one.
+   * Sends a message. Does nothing after the JSON-RPC response has been sent. In the old era, waits until the HTTP
+   * client can take another message, so that the gate reads the session's servers no faster than the client reads. In
+   * the new era it does not wait, because all HTTP clients share the servers.
    */
   async send(text: string): Promise<void> {
     if (this.#isAnswered || this.#gone.signal.aborted) return;
@@ -83,7 +89,7 @@ export class HttpAnswer {
     this.#unread.enforce();
   }
 
-  /** Ends the answer without a response, such as an endless stream while the server closes. */
+  /** Ends the HTTP response without a JSON-RPC response, for example a subscription when the gate closes. */
   cut(): void {
     this.#isAnswered = true;
     this.#open().end();

@@ -22,35 +22,39 @@ import { type HttpSession, HttpSessions, type OpenSession } from "./http-session
 import { sameOrigin } from "./same-origin.js";
 import { Unread, type UnreadLimits } from "./unread.js";
 
-/** The parts and settings of a gate over Streamable HTTP. */
 export interface HttpFrontOptions extends UnreadLimits {
   readonly address: ListenOptions;
   readonly open: OpenSession;
   /**
-   * Decides whether the sender of an `initialize` gets a session.
+   * Judges an `initialize`: returns who opens the session, or the answer that refuses the session.
    *
-   * @param credentials - The tokens in the headers of the request.
+   * @param credentials - The tokens in the HTTP headers.
    */
   readonly opening: (message: Message, credentials: readonly string[]) => Promise<SessionOpening>;
   readonly log: AgentLog;
-  /** Origins of pages that may call, beside those of this machine at a loopback address. */
+  /** Origins of web pages that may send requests. A gate at a loopback address also allows every loopback origin. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Allowed names in `Host`, beside those of this machine at a loopback address; elsewhere any name unless given. */
+  /**
+   * Allowed values of the header `Host`. A gate at a loopback address also allows loopback names. A gate at another
+   * address allows every name unless this is given.
+   */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Longest message of a host in bytes; 4 MiB unless given. */
+  /** Longest message of a host, in bytes; 4 MiB unless given. */
   readonly bytes?: number | undefined;
-  /** Sessions of the old era at once; 64 unless given, a quarter of them for one opener. */
+  /** Maximum number of open sessions of the old era; 64 unless given. One opener may have a quarter of them. */
   readonly sessions?: number | undefined;
-  /** Milliseconds after which a session that nobody uses ends; 30 minutes unless given. */
+  /** Milliseconds without a request after which a session ends; 1,800,000 (30 minutes) unless given. */
   readonly idle?: number | undefined;
-  /** Milliseconds for pending requests when the gate closes; 10,000 unless given. */
+  /** Milliseconds that pending requests have to finish when the gate closes; 10,000 unless given. */
   readonly grace?: number | undefined;
 }
 
-/** The answer to a refused `initialize`, or a name for the party that opens the session, by which sessions are shared out. */
+/**
+ * The answer that refuses an `initialize`, or a string that identifies the party that opens the session. The number of
+ * sessions of one opener is limited.
+ */
 export type SessionOpening = { readonly refusal: string } | { readonly opener: string };
 
-/** A running gate over HTTP. */
 export interface HttpFront {
   /** The address of the gate, such as `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
@@ -152,7 +156,7 @@ class HttpMount implements Mounted {
       res.setHeader("Allow", "POST, GET, DELETE");
       refuse(res, 405, INVALID_REQUEST, "the method must be POST, GET or DELETE");
     };
-    // Express would answer HEAD as GET.
+    // Without this handler, Express answers HEAD with the handler of GET.
     app.head(PATH, other);
     app.get(PATH, (req, res) => this.#get(req, res));
     app.delete(PATH, (req, res) => this.#delete(req, res));
@@ -163,7 +167,7 @@ class HttpMount implements Mounted {
     await this.#sessions.close();
   }
 
-  /** Ends the streams that would otherwise stay open. */
+  /** Ends the streams that do not end by themselves: streams opened with GET, and subscriptions. */
   #endStreams(): void {
     this.#sessions.endStreams();
     for (const endless of this.#endless) endless.cut();
@@ -178,7 +182,7 @@ class HttpMount implements Mounted {
     };
   }
 
-  /** Reads the bytes of a body. */
+  /** Returns a handler that reads a body of at most `limit` bytes. */
   #body(limit: number): RequestHandler {
     const read = express.raw({ type: () => true, limit, inflate: false });
     return (req, res, next) => {
@@ -199,7 +203,7 @@ class HttpMount implements Mounted {
     }
     const body: unknown = req.body;
     const read = readMessage(body instanceof Uint8Array ? body : "", this.#limits);
-    // The response, which may wait long, holds the request.
+    // Frees the body: the response holds the request, and may stay open for long.
     req.body = undefined;
     if (!read.ok) return refuse(res, 400, read.code, read.reason, read.isAnswer ? null : read.id);
     const { message } = read;
@@ -218,7 +222,7 @@ class HttpMount implements Mounted {
       } else await this.#old(route.kind, message, { req, res, tokens: given.tokens });
     } catch (error) {
       this.#onFailure(error, "message");
-      // A stream that has begun is cut: its request has no answer.
+      // An event stream that has begun is ended, and the request gets no answer.
       if (res.headersSent) res.end();
       else
         refuse(
@@ -251,7 +255,7 @@ class HttpMount implements Mounted {
     await this.#take(opened.session, message, post, opened);
   }
 
-  /** Hands a message to its session, and answers the POST. */
+  /** Passes a message to its session, and answers the POST. */
   async #take(
     session: HostSession,
     message: Message,
@@ -272,7 +276,7 @@ class HttpMount implements Mounted {
     }
     const isOpening = message.method === "initialize";
     const answering = new HttpAnswer(res, about.era, this.#unread, (isError) => {
-      // A session that was not opened has no id.
+      // `initialize` has failed, so the session ends and the response names no session.
       if (!isOpening || !isError || old === undefined) return;
       if (!res.headersSent) res.removeHeader("Mcp-Session-Id");
       this.#sessions.end(old.id).catch((error) => this.#onFailure(error, "session"));
@@ -294,7 +298,7 @@ class HttpMount implements Mounted {
       return refuse(res, 406, INVALID_REQUEST, `Accept must name ${EVENTS}`);
     }
     if (req.headers[SESSION] === undefined) {
-      // The new era has no stream that a GET opens.
+      // In the new era, GET opens no stream.
       res.setHeader("Allow", "POST");
       return refuse(res, 405, INVALID_REQUEST, "without a session there is no stream");
     }
@@ -312,7 +316,7 @@ class HttpMount implements Mounted {
     res.status(204).end();
   }
 
-  /** Finds the session that a request names, or answers that there is none. */
+  /** Returns the session that a request names. If there is none, answers the request and returns `undefined`. */
   #find(req: Request, res: Response, id?: string | number): HttpSession | undefined {
     const named = one(req.headers, SESSION);
     if (named === undefined) {

@@ -5,15 +5,15 @@ import { CAPABILITY_HEADER } from "../../../http/headers.js";
 import { INVALID_REQUEST, type Message, versionOf } from "../message/message.js";
 import { HEADER_MISMATCH, namedIn, readHeaderValue } from "../message/mirrored-headers.js";
 
-/** The session that a message goes to, or the reason why it goes to none. */
+/** The session that receives a message, or the reason to refuse the message. */
 export type Route =
-  /** A request of the new era goes to the session that all share. */
+  /** A request of the new era goes to the session that all HTTP clients share. */
   | { readonly kind: "shared" }
-  /** A notification of the new era is dropped: over HTTP, none of them has an effect. */
+  /** A notification of the new era is dropped, because it has no effect over HTTP. */
   | { readonly kind: "dropped" }
   /** `initialize` opens a session. */
   | { readonly kind: "opening" }
-  /** A message of the old era goes to the session that its header names. */
+  /** A message of the old era goes to the session that the header `Mcp-Session-Id` names. */
   | { readonly kind: "session" }
   | { readonly kind: "refused"; readonly code: number; readonly reason: string };
 
@@ -23,7 +23,10 @@ const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** Decides by a message's body where it goes; headers must agree with the body (2026-07-28, "Server Validation"). */
+/**
+ * Chooses the session for a message by the body of the message. The headers must agree with the body (2026-07-28,
+ * "Server Validation").
+ */
 export function routeOf(message: Message, headers: IncomingHttpHeaders): Route {
   const version = versionOf(message.value);
   const header = one(headers, "mcp-protocol-version");
@@ -78,7 +81,7 @@ function refused(code: number, reason: string): Route {
   return { kind: "refused", code, reason };
 }
 
-/** Returns why the old era's headers of a request cannot be accepted. */
+/** Returns a refusal if `MCP-Protocol-Version` names an unsupported version; else `undefined`. */
 export function oldHeadersFlaw(headers: IncomingHttpHeaders): Route | undefined {
   const version = one(headers, "mcp-protocol-version");
   if (version === undefined || OLD_VERSIONS.has(version)) return undefined;
@@ -92,12 +95,12 @@ const OLD_VERSIONS: ReadonlySet<string> = new Set([
   "2025-11-25",
 ]);
 
-/** The tokens that came with a request, or a sentence about what is wrong with their headers. */
+/** The tokens in the headers of a request, or a sentence that says what is wrong with a header. */
 export type HeaderTokens =
   | { readonly ok: true; readonly tokens: readonly string[] }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads the tokens in `Proviso-Capability`, separated by commas, and a bearer token. All of them count. */
+/** Reads the tokens in `Proviso-Capability`, which commas separate, and the bearer token in `Authorization`. */
 export function tokensIn(headers: IncomingHttpHeaders): HeaderTokens {
   const own = one(headers, CAPABILITY_HEADER.toLowerCase());
   const tokens = own === undefined ? [] : own.split(",").map((token) => token.trim());
@@ -109,7 +112,7 @@ export function tokensIn(headers: IncomingHttpHeaders): HeaderTokens {
   const bearer = readBearer({ headers }, "send a capability in it", Number.POSITIVE_INFINITY);
   if (bearer.ok) return { ok: true, tokens: [...new Set([...tokens, bearer.token])] };
   const { code, message } = bearer.denial;
-  // Credentials of another scheme are for a proxy in front.
+  // Credentials of another scheme are meant for a proxy in front of the gate.
   return code === "token_missing" ? { ok: true, tokens } : { ok: false, reason: message };
 }
 

@@ -6,20 +6,23 @@ import { HostStream } from "./host-stream.js";
 /** A session of the gate with its servers. */
 export interface OpenedSession {
   readonly session: HostSession;
-  /** Fulfilled when one of its servers has ended by itself. */
+  /** Fulfilled when all servers of the session have ended by themselves. */
   readonly ended: Promise<unknown>;
 }
 
-/** Starts servers and opens a session with them. @param stateless - True for the session that all callers share. */
+/**
+ * Starts servers and opens a session with them. @param stateless - `true` for the session that all HTTP clients of the
+ * new era share.
+ */
 export type OpenSession = (stateless: boolean) => Promise<OpenedSession>;
 
 /** Limits of sessions of the old era. */
 export interface SessionLimits {
-  /** Sessions at once, each with servers of its own. */
+  /** Maximum number of open sessions. Each session has its own servers. */
   readonly most: number;
-  /** Sessions of one opener at once. */
+  /** Maximum number of open sessions of one opener. */
   readonly mostOfOne: number;
-  /** Milliseconds after which a session that nobody uses ends. */
+  /** Milliseconds without a request after which a session ends. */
   readonly idle: number;
 }
 
@@ -32,25 +35,25 @@ export interface HttpSession {
 
 interface Entry extends HttpSession {
   readonly opener: string;
-  /** Requests that are being worked on. */
+  /** Number of HTTP requests of the session that are open. */
   busy: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 const ID_BYTES = 18;
 
-/** The sessions of the old era by their ids, and the session that all callers of the new era share. */
+/** The sessions of the old era by id, and the session that all HTTP clients of the new era share. */
 export class HttpSessions {
   readonly #open: OpenSession;
   readonly #limits: SessionLimits;
   readonly #onFailure: (error: unknown, what: string) => void;
   readonly #entries = new Map<string, Entry>();
-  /** The openers of the sessions that are about to open. */
+  /** The opener of each session that is being opened. */
   readonly #opening: string[] = [];
   #shared: Promise<OpenedSession> | undefined;
   #isClosed = false;
 
-  /** @param onFailure - Called with errors of sessions that end by themselves. */
+  /** @param onFailure - Called with an error that occurs while a session ends by itself. */
   constructor(
     open: OpenSession,
     limits: SessionLimits,
@@ -62,8 +65,8 @@ export class HttpSessions {
   }
 
   /**
-   * Opens a session for a host; `undefined` if there are as many sessions as allowed, in all or of this opener. Rethrows
-   * what opening throws.
+   * Opens a session for a host. Returns `undefined` if the maximum number of sessions is open, in total or for this
+   * opener, and after `close`. Rethrows errors of {@link OpenSession}.
    */
   async create(opener: string): Promise<HttpSession | undefined> {
     const { most, mostOfOne } = this.#limits;
@@ -80,7 +83,7 @@ export class HttpSessions {
       this.#entries.set(id, entry);
       this.#watch(ended.then(() => this.end(id)));
       this.#rest(entry);
-      // The gate may have been closed meanwhile.
+      // `close` may have been called while the session was being opened.
       if (this.#isClosed) await this.end(id);
       return entry;
     } finally {
@@ -92,7 +95,10 @@ export class HttpSessions {
     return this.#entries.get(id);
   }
 
-  /** Returns the session that all share; opens it again if its servers have ended. Rethrows what opening throws. */
+  /**
+   * Returns the shared session. Opens a new one if all servers of the last one have ended. Rethrows errors of
+   * {@link OpenSession}.
+   */
   async shared(): Promise<HostSession> {
     this.#shared ??= this.#openShared();
     return (await this.#shared).session;
@@ -101,7 +107,7 @@ export class HttpSessions {
   #openShared(): Promise<OpenedSession> {
     const opened = this.#open(true);
     const over = async (): Promise<void> => {
-      // Whoever asks for the session hears of a failure to open it.
+      // The caller of `shared` gets the error if the session cannot be opened.
       const found = await opened.catch(() => undefined);
       await found?.ended;
       this.#shared = undefined;
@@ -115,7 +121,10 @@ export class HttpSessions {
     work.catch((error) => this.#onFailure(error, "session"));
   }
 
-  /** Keeps a session from resting while something runs in it. @returns A function to call once when it is done. */
+  /**
+   * Keeps a session from ending as idle while a request is open. @returns A function to call once when the request is
+   * over.
+   */
   use(id: string): () => void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return () => {};
@@ -144,7 +153,7 @@ export class HttpSessions {
     return true;
   }
 
-  /** Ends the streams that hosts have opened; they would keep the server from closing. */
+  /** Ends the streams that hosts have opened with GET. Open streams would keep the HTTP server from closing. */
   endStreams(): void {
     for (const { stream } of this.#entries.values()) stream.end();
   }

@@ -1,19 +1,19 @@
 import type { RequestHandler, Response } from "express";
 import { isLoopback } from "../../../client/address.js";
 
-/** The pages that may call from a browser, and the names under which they may. */
+/** The web pages that may send requests, and the host names to which they may send them. */
 export interface OriginRules {
-  /** The address that is listened at. */
+  /** The address at which the gate listens. */
   readonly host: string;
-  /** More allowed origins, such as `https://app.example`. */
+  /** Further allowed origins, such as `https://app.example`. */
   readonly allowedOrigins: readonly string[];
-  /** More allowed names in the header `Host`, such as `gate.example` or `gate.example:8443`. */
+  /** Further allowed values of the header `Host`, such as `gate.example` or `gate.example:8443`. */
   readonly allowedHosts: readonly string[];
 }
 
 /**
- * Refuses requests of pages of other sites with 403: those with an `Origin` that is not allowed, and, at a loopback
- * address, those under another name, which DNS rebinding would bring.
+ * Answers with 403 a request whose `Origin` is not allowed, and a request whose `Host` is not allowed. The check of
+ * `Host` protects a gate at a loopback address against DNS rebinding.
  */
 export function sameOrigin(
   { host, allowedOrigins, allowedHosts }: OriginRules,

@@ -16,18 +16,17 @@ import {
 import { aboutTooLarge } from "../message/too-large.js";
 import type { Exchange, HostSession } from "./exchange.js";
 
-/** The streams between a host and the gate. */
 export interface StdioFrontOptions {
   readonly session: HostSession;
   readonly input: Readable;
   readonly output: Writable;
-  /** Ends the session when it is aborted, such as at SIGTERM. */
+  /** Ends the session when aborted, for example at SIGTERM. */
   readonly signal: AbortSignal;
-  /** Longest message of the host in bytes; 4 MiB unless given. */
+  /** Longest message of the host, in bytes; 4 MiB unless given. */
   readonly bytes?: number | undefined;
-  /** Milliseconds for answers to requests that are open when the host closes its end; 5,000 unless given. */
+  /** Milliseconds to wait for open requests after the host has closed its end; 5,000 unless given. */
   readonly grace?: number | undefined;
-  /** Called with a sentence about a message that is dropped, and about failures of the gate. */
+  /** Called with a sentence about a dropped message or a failure of the gate. */
   readonly log: (line: string) => void;
 }
 
@@ -35,8 +34,8 @@ const GRACE = 5000;
 const INTERNAL_ERROR = -32603;
 
 /**
- * Serves one host over standard streams, until the host closes its end, the host is gone, or the signal is aborted. The
- * promise is fulfilled after the session has then been closed.
+ * Serves one host over standard streams until the host closes its end or is gone, or the signal is aborted. Then closes
+ * the session and fulfils the promise.
  */
 export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const front = new StdioFront(options);
@@ -50,9 +49,9 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
 class StdioFront {
   readonly #options: StdioFrontOptions;
   readonly #limits: MessageLimits;
-  /** Aborted when the host is gone. */
+  /** Aborted when the host is gone, or when serving has ended. */
   readonly #gone = new AbortController();
-  /** Requests whose answers are waited for when the host has closed its end. */
+  /** Ids of the requests whose answers `serve` awaits after the host has closed its end. */
   readonly #open = new Set<string | number>();
   #allAnswered: () => void = () => {};
   #draining: Promise<unknown> | undefined;
@@ -91,7 +90,7 @@ class StdioFront {
         }
       }
     } catch {
-      // The host is gone in the middle of a message.
+      // The stream has failed: the host is gone.
       return;
     }
     const rest = splitter.rest();
@@ -99,7 +98,7 @@ class StdioFront {
   }
 
   async #take(line: Uint8Array): Promise<void> {
-    // Blank lines, of a terminal for example.
+    // Ignores blank lines, which a terminal can send.
     if (line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) return;
     const read = readMessage(line, this.#limits);
     if (!read.ok) {
@@ -119,7 +118,7 @@ class StdioFront {
     }
   }
 
-  /** Remembers a request that will be answered: it is neither endless nor cancelled. */
+  /** Remembers an open request, unless it is endless. Forgets a request that the host cancels. */
   #count({ kind, id, method, value }: Message): void {
     if (kind === "request" && id !== undefined && method !== "subscriptions/listen") {
       this.#open.add(id);
@@ -157,7 +156,7 @@ class StdioFront {
       `refused a message of the host: it has more than ${this.#limits.bytes} bytes`,
     );
     if (about.kind === "answer") await this.#write(about.text);
-    // The error is the answer that the gate gets.
+    // The session receives this error in place of the host's answer.
     if (about.kind === "replace") await this.#take(Buffer.from(about.text));
   }
 

@@ -1,20 +1,17 @@
 import type { ServerResponse } from "node:http";
 
-/** Limits of what callers leave unread. */
+/** Limits of the output that HTTP clients have not read. Such output stays in memory. */
 export interface UnreadLimits {
-  /** Bytes of all callers together; 64 MiB unless given. */
+  /** Maximum number of unread bytes of all HTTP clients together; 64 MiB unless given. */
   readonly unread?: number | undefined;
-  /** Milliseconds in which a caller must take something of what waits for it; 30,000 unless given. */
+  /** Milliseconds without traffic after which the gate closes the connection of a response; 30,000 unless given. */
   readonly stall?: number | undefined;
 }
 
 const BYTES = 64 * 1024 * 1024;
 const STALL = 30_000;
 
-/**
- * The answers that callers have not read to the end. They are kept in memory, so a caller that reads too slowly is
- * cut off.
- */
+/** The HTTP responses that clients have not read to the end. A client that reads too slowly is disconnected. */
 export class Unread {
   readonly #bytes: number;
   readonly #stall: number;
@@ -25,16 +22,19 @@ export class Unread {
     this.#stall = stall;
   }
 
-  /** Counts an answer until its connection has taken it, and cuts it off if that stops for too long. */
+  /** Counts the unread bytes of a response until it is closed. Closes its connection if no data flows for too long. */
   add(res: ServerResponse): void {
     if (res.destroyed) return;
     this.#answers.add(res);
     res.once("close", () => this.#answers.delete(res));
-    // Bytes that leave start the time anew. A stream that waits for messages sends comments more often than this.
+    // Sent bytes restart the timeout. An idle event stream sends comments at shorter intervals.
     res.setTimeout(this.#stall, () => res.destroy());
   }
 
-  /** Cuts off the callers with the most unread bytes until all others are within the limit. Call it after a write. */
+  /**
+   * Disconnects the clients with the most unread bytes until all other responses are within the limit. Call this after
+   * each write.
+   */
   enforce(): void {
     const answers = [...this.#answers].sort((a, b) => b.writableLength - a.writableLength);
     let bytes = answers.reduce((sum, { writableLength }) => sum + writableLength, 0);

@@ -19,7 +19,7 @@ export function resultAnswer(id: Id, result: JsonObject): string {
   return JSON.stringify({ jsonrpc: "2.0", id, result });
 }
 
-/** The answer to a method that is not in the table. */
+/** Returns the error for a method that is not in the table of methods.ts. */
 export function unknownMethod(id: Id, method: string): string {
   return errorAnswer(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
 }

@@ -4,9 +4,10 @@ import type { GateParts } from "./gate-parts.js";
 import type { OpenRequest } from "./host-request.js";
 
 /**
- * Limits the caching of a result that depends on who asks: for that party alone, and no longer than its tokens live.
+ * Limits the caching of a result that depends on the tokens: the scope is `private`, and the lifetime ends when the
+ * first token expires.
  *
- * @param result - A result of the new era. One that does not say how it may be cached stays as it is.
+ * @param result - A result of the new era. A result without `ttlMs` and `cacheScope` gets no edits.
  */
 export function cacheEdits(
   { authority }: GateParts,

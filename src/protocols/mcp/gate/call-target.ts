@@ -13,15 +13,15 @@ import type { ServerLink } from "./server-link.js";
 import { misspeltArgument } from "./spellings.js";
 import { objectAt, stringAt, without } from "./values.js";
 
-/** The call that a request stands for, and the server that it goes to. */
+/** The call that a request makes, and the server that receives it. */
 export interface CallTarget {
   readonly link: ServerLink;
   readonly call: GateCall;
-  /** Changes of the request: the server's own name for a tool or a prompt. */
+  /** Edits of the request that replace the host's name of a tool or a prompt by the server's own name. */
   readonly edits: readonly Edit[];
 }
 
-/** The target of a request, or the answer to a request without a target, or the gate's own reason to refuse it. */
+/** The target of a request, the answer to a request without a target, or the gate's own reason to refuse the call. */
 export type FoundTarget =
   | { readonly kind: "target"; readonly target: CallTarget }
   | { readonly kind: "answer"; readonly text: string }
@@ -29,7 +29,7 @@ export type FoundTarget =
 
 type CallRule = Extract<HostRule, { by: "call" }>;
 
-/** Finds the target of a request. @throws ServerError if the gate must ask a server for it, and the server fails. */
+/** Finds the target of a request. @throws ServerError if a server that the gate must ask for the target fails. */
 export async function callTarget(
   parts: GateParts,
   request: HostRequest,
@@ -101,7 +101,10 @@ async function toolTarget(parts: GateParts, request: HostRequest): Promise<Found
   return { kind: "target", target: { link, call, edits } };
 }
 
-/** Returns whether a name can be taken neither for another operation, nor for a tool of another server. */
+/**
+ * Returns whether a tool may have this name. A name with `:` could mean an operation that is not a tool; a name with
+ * `/` could mean a tool of another server.
+ */
 export function isToolName(name: string): boolean {
   return name !== "" && !/[:/]/.test(name);
 }
@@ -129,9 +132,9 @@ function promptTarget(
 }
 
 /**
- * Finds the target of a request about a resource, or about several.
+ * Finds the target of a request for one resource. A request for several resources has one target for each URI.
  *
- * @param uri - What the host gave for the URI.
+ * @param uri - The value that the host sent as the URI. It may be any JSON value.
  */
 export async function resourceTarget(
   parts: GateParts,
@@ -185,7 +188,7 @@ async function completionTarget(
   return { kind: "target", target: { link, call, edits } };
 }
 
-/** The parameters that say what is done; the rest belongs to the protocol. */
+/** Returns the parameters by which a call is judged, without the parameters of the protocol itself. */
 export function judged(params: JsonObject): JsonObject {
   return without(params, ["_meta", "inputResponses", "requestState"]);
 }

@@ -15,7 +15,7 @@ import { refusalAnswer } from "./refusal.js";
 import type { ServerLink } from "./server-link.js";
 import { objectAt, stringAt } from "./values.js";
 
-/** Judges a request that runs or reads something, and passes it on if it is allowed. */
+/** Judges a request for a tool, a resource, a prompt or a completion, and passes it on if it is allowed. */
 export async function runCall(
   parts: GateParts,
   request: HostRequest,
@@ -44,7 +44,7 @@ export async function runCall(
   });
 }
 
-/** Finds the target of a request; answers the request if it has no target. */
+/** Finds the target of a request. If there is none, answers the request and returns `undefined`. */
 async function findTarget(
   parts: GateParts,
   request: HostRequest,
@@ -66,7 +66,7 @@ async function findTarget(
   return undefined;
 }
 
-/** The parts of a call that are kept until its answer comes. */
+/** The data of a call that `finishCall` needs when the server has answered. */
 export interface Called {
   readonly link: ServerLink;
   readonly operation: string;
@@ -74,8 +74,8 @@ export interface Called {
 }
 
 /**
- * Makes the host's answer of a server's response to a call. A response that asks for something of the host is judged
- * first; one that creates a task binds the task to its creator.
+ * Turns a server's response to a call into the answer for the host. If the response contains requests to the host,
+ * judges them first. If the response creates a task, binds the task to the party that made the call.
  */
 export async function finishCall(
   parts: GateParts,
@@ -108,7 +108,7 @@ export async function finishCall(
   return restored(request, response, edits);
 }
 
-/** Passes on the progress of a task of the old era, which continues after the answer. */
+/** Passes on progress notifications of a task. In the old era they continue after the call is answered. */
 function keepProgress(
   { toHost }: GateParts,
   { progressToken: token }: OpenRequest,

@@ -11,26 +11,27 @@ import { type ServerLink, whyOf } from "./server-link.js";
 import { objectAt, stringAt, tokenAt } from "./values.js";
 
 const MOST_TASKS = 10_000;
-/** Requests of one server that may wait for the host at once. */
+/** Maximum number of requests of one server that wait for the host at the same time. */
 const MOST_OPEN = 100;
 const PROGRESS_TOKEN = ["params", "_meta", "progressToken"];
 
 /** A request of a server that the host has not answered yet. */
 interface Asked {
   readonly link: ServerLink;
-  /** The server's own id. */
+  /** The id that the server has chosen. */
   readonly id: string | number;
   readonly progressToken: string | number | undefined;
   readonly toHost: (text: string) => Promise<void>;
 }
 
 /**
- * Requests of servers to the host, which the old era has: for the host's model, its person, its roots. Each is judged by
- * the tokens of the request that the server is working on, and sent under an id of the gate's own.
+ * Requests of servers to the host in the old era: for the host's model, its user or its roots. The gate judges such a
+ * request by the tokens of the host's request that the server is working on, and sends it to the host with an id of the
+ * gate.
  */
 export class ClientRequests {
   readonly #parts: GateParts;
-  /** Returns the tokens that came with the opening of the session. */
+  /** Returns the tokens that came with `initialize`. */
   readonly #ofSession: () => readonly string[];
   readonly #asked = new Map<number, Asked>();
   /** Servers by the ids of the tasks that the host runs for them. */
@@ -70,7 +71,9 @@ export class ClientRequests {
     await toHost(text);
   }
 
-  /** Takes an answer of the host back to the server that has asked. An answer without a request is dropped. */
+  /**
+   * Passes an answer of the host to the server that sent the request. Drops an answer to a request that is not open.
+   */
   async answered(response: Message): Promise<void> {
     const asked = typeof response.id === "number" ? this.#asked.get(response.id) : undefined;
     if (asked === undefined || typeof response.id !== "number") {
@@ -84,7 +87,7 @@ export class ClientRequests {
     await link.tell(edit(response.text, [{ path: ["id"], value: id }]));
   }
 
-  /** Takes a host's progress on a server's request back to that server. */
+  /** Passes a progress notification of the host to the server whose request the notification is about. */
   async progressed(notification: Message): Promise<void> {
     const token = tokenAt(notification.value, ["params", "progressToken"]);
     const asked = typeof token === "number" ? this.#asked.get(token) : undefined;
@@ -92,13 +95,13 @@ export class ClientRequests {
     await asked.link.tell(withToken(notification, asked.progressToken));
   }
 
-  /** Takes the state of a task that the host runs to the server that the task is for. */
+  /** Passes the state of a task in the host to the server for which the host runs the task. */
   async taskChanged(notification: Message): Promise<void> {
     const taskId = stringAt(notification.value, ["params", "taskId"]);
     await (taskId === undefined ? undefined : this.#tasks.get(taskId))?.tell(notification.text);
   }
 
-  /** Takes a server's cancellation of its own request to the host. */
+  /** Passes on to the host that a server has cancelled one of the server's own requests. */
   async cancelled(link: ServerLink, notification: Message): Promise<void> {
     const requestId = tokenAt(notification.value, ["params", "requestId"]);
     for (const [gateId, asked] of this.#asked) {
@@ -110,13 +113,19 @@ export class ClientRequests {
     }
   }
 
-  /** Returns the way to the host for what a server sends beside answers: with the request that it works on, if any. */
+  /**
+   * Returns the function that sends a server's request or log message to the host. It uses the exchange of the host's
+   * request that the server is working on, if there is one.
+   */
   wayToHost(link: ServerLink, { forRequest }: Origin): (text: string) => Promise<void> {
     const about = link.waitingFor(forRequest) ?? link.allWaiting().findLast(({ toHost }) => toHost);
     return about?.toHost ?? this.#parts.toHost;
   }
 
-  /** Returns the answer to a request that the host does not get. The answer does not say what the tokens allow. */
+  /**
+   * Judges a request of a server. Returns the error that refuses the request, or `undefined` if the host may receive
+   * it. The error does not say what the tokens allow.
+   */
   async #refusal(
     link: ServerLink,
     request: Message,
@@ -134,7 +143,7 @@ export class ClientRequests {
       this.#parts.log(`refused ${method} of a server: ${decision.denials[0].message}`);
       return errorAnswer(id, REFUSED, `${method} is not allowed here`);
     }
-    // The host's list would show the tasks of the other servers too.
+    // The host's task list would also show the tasks of other servers.
     if (rule.by === "task-list" && this.#parts.servers.only !== link)
       return unknownMethod(id, method);
     if (rule.by !== "task") return undefined;
@@ -143,7 +152,10 @@ export class ClientRequests {
     return isOwn ? undefined : errorAnswer(id, INVALID_PARAMS, "there is no such task");
   }
 
-  /** Returns the tokens of the request that a server is working on; if unknown, the tokens of all open requests. */
+  /**
+   * Returns the tokens of the request that a server is working on; if that request is unknown, the tokens of all open
+   * requests of the server. If these requests have no tokens, returns the tokens of the session.
+   */
   #credentialsFor(link: ServerLink, { forRequest }: Origin): readonly string[] {
     const known = link.waitingFor(forRequest);
     const about = known === undefined ? link.allWaiting() : [known];

@@ -9,11 +9,11 @@ import { cancelledText, type ServerLink, type Waiting } from "./server-link.js";
 const PROGRESS_TOKEN = ["params", "_meta", "progressToken"];
 
 export interface Forwarding {
-  /** Changes of the request besides its id and its progress token. */
+  /** Edits of the request, in addition to its id and its progress token. */
   readonly edits?: readonly Edit[] | undefined;
   /**
-   * Makes the host's answer of the server's response; unless given, only the id changes. It must not hold the
-   * request.
+   * Turns the server's response into the answer for the host; unless given, only the id changes. The function must not
+   * keep a reference to the request, whose body may be large.
    */
   readonly finish?:
     | ((opened: OpenRequest, response: Message, id: number) => Promise<string>)
@@ -26,8 +26,8 @@ export interface Forwarding {
 }
 
 /**
- * Sends a host's request to a server, and the server's answer back. Of both texts only what must change does. Fulfilled
- * when the server has taken it.
+ * Sends a host's request to a server, and later the server's answer to the host. Changes only the parts of the two
+ * texts that must change. The promise is fulfilled when the server has taken the request.
  */
 export async function forward(
   request: HostRequest,
@@ -77,7 +77,7 @@ export async function forward(
   await link.send(id, text, { headers: exchange.headers, era });
 }
 
-/** The server's response under the host's id, with further changes. */
+/** Returns the text of the server's response with the host's id and further edits. */
 export function restored(
   { id }: OpenRequest,
   response: Message,
@@ -86,12 +86,14 @@ export function restored(
   return edit(response.text, [{ path: ["id"], value: id }, ...edits]);
 }
 
-/** A progress notification under another token. */
+/** Returns the text of a progress notification with another token. */
 export function withToken(notification: Message, progressToken: string | number): string {
   return edit(notification.text, [{ path: ["params", "progressToken"], value: progressToken }]);
 }
 
-/** The host's own cancellation under the gate's id, or the gate's own one if nobody waits for the answer any more. */
+/**
+ * Returns the host's cancellation with the gate's id. If the host has sent none, returns a cancellation by the gate.
+ */
 function cancellation(reason: unknown, id: number): string {
   return isNotification(reason)
     ? edit(reason.text, [{ path: ["params", "requestId"], value: id }])

@@ -4,7 +4,10 @@ import { forward } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
 
-/** Passes on a request that needs no authority. With several servers the gate answers, and tells those concerned. */
+/**
+ * Handles a request that needs no authority. Passes it on to the only server. With several servers the gate answers
+ * itself, and sends `logging/setLevel` to each server that supports logging.
+ */
 export async function runFree({ servers, log }: GateParts, request: HostRequest): Promise<void> {
   if (servers.only !== undefined) return forward(request, servers.only);
   if (request.method === "logging/setLevel") {

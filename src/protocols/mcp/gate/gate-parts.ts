@@ -4,15 +4,15 @@ import type { ResourceWatchers } from "./resource-watchers.js";
 import type { Tasks } from "./tasks.js";
 import type { ToolCatalog } from "./tool-catalog.js";
 
-/** The parts of one session that the steps of each request share. */
+/** The objects of one session that all handlers of requests use. */
 export interface GateParts extends InputParts {
   readonly catalog: ToolCatalog;
   readonly rounds: InputRounds;
   readonly tasks: Tasks;
   readonly watchers: ResourceWatchers;
-  /** Sends the host a message that belongs to none of its requests. */
+  /** Sends the host a message that belongs to none of the host's requests. */
   readonly toHost: (text: string) => Promise<void>;
-  /** Writes a line for the operator, without newline. */
+  /** Logs a line, given without a newline, for the operator. */
   readonly log: (line: string) => void;
   readonly pinsCommand: string;
 }

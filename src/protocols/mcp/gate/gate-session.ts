@@ -27,20 +27,20 @@ export interface GateSessionOptions {
   readonly servers: readonly ServerConnection[];
   readonly authority: GateAuthority;
   readonly pins: ToolPins;
-  /** Writes a line for the operator, without newline. */
+  /** Logs a line, given without a newline, for the operator. */
   readonly log: (line: string) => void;
-  /** The command that shows the pins, for lines to the operator; `proviso mcp pins` unless given. */
+  /** The command that shows the pins, for log lines; `proviso mcp pins` unless given. */
   readonly pinsCommand?: string | undefined;
   /**
-   * `true` for a session that all callers of the new era over HTTP share: their ids may be equal, and what belongs to no
-   * request goes to nobody.
+   * `true` for the session that all HTTP clients of the new era share. Two clients may use the same request id, and a
+   * log message that belongs to no request is dropped.
    */
   readonly stateless?: boolean | undefined;
-  /** Milliseconds without answer or progress after which a request fails; ten minutes unless given. */
+  /** Milliseconds without answer or progress after which a request fails; 600,000 (ten minutes) unless given. */
   readonly answerWithin?: number | undefined;
   /**
-   * Milliseconds after which one of several servers is left out of an answer that is made of those of all; 30 seconds
-   * unless given.
+   * Milliseconds that the gate waits for one of several servers whose answers it joins; 30,000 unless given. The joined
+   * answer leaves out a server that answers later.
    */
   readonly shareWithin?: number | undefined;
 }
@@ -48,7 +48,7 @@ export interface GateSessionOptions {
 /**
  * Opens the gate between a host and servers.
  *
- * @throws TypeError if the names of the servers do not keep their tools apart.
+ * @throws TypeError if one of several servers has no name, or if a name is malformed or comes twice.
  */
 export function openGateSession(options: GateSessionOptions): HostSession {
   return new Session(options);
@@ -123,7 +123,7 @@ class Session implements HostSession {
     await Promise.all(this.#parts.servers.links.map((link) => link.close()));
   }
 
-  /** Answers a request that no server may see. Another message is dropped. */
+  /** Refuses a message that no server may receive: answers a request with an error, and drops any other message. */
   async #refuse({ kind, id }: Message, exchange: Exchange, problem: string): Promise<void> {
     if (id !== undefined && kind === "request") {
       return exchange.send(errorAnswer(id, INVALID_PARAMS, problem));
@@ -185,7 +185,7 @@ class Session implements HostSession {
     }
   }
 
-  /** Tells the host that what its tokens show of every list may have changed. */
+  /** Tells the host that every list may have changed, because the tokens may now allow other entries. */
   async #authorityChanged(): Promise<void> {
     await this.#subscriptions.authorityChanged();
     for (const list of ["tools", "resources", "prompts"]) {

@@ -10,15 +10,18 @@ export interface OpenRequest {
   readonly method: string;
   readonly era: Era;
   readonly exchange: Exchange;
-  /** Tokens that came with the request, by the transport and in its `_meta`. */
+  /** Tokens that came with the request, through the transport or in its `_meta`. */
   readonly credentials: readonly string[];
   readonly presented: Presented;
   readonly progressToken: string | number | undefined;
-  /** Aborted when no answer is wanted any more; the reason is the host's `notifications/cancelled`, if it sent one. */
+  /**
+   * Aborted when the request has been answered or cancelled. If the host has cancelled it, the reason is the message
+   * `notifications/cancelled`.
+   */
   readonly over: AbortSignal;
   /** Answers the request, unless it has been answered or cancelled. */
   answer(text: string): Promise<void>;
-  /** Answers that the gate itself has failed; the log says why. */
+  /** Answers with an internal error, and logs the cause. */
   fail(error: unknown): Promise<void>;
 }
 
@@ -29,8 +32,8 @@ export interface HostRequest extends OpenRequest {
 }
 
 /**
- * Copies what the answer to a request needs. What waits for the answer must not hold the request itself: its body may be
- * large, and a server may take long.
+ * Copies a request without its body. Code that waits for the answer uses this copy, because a body may be large and a
+ * server may take long.
  */
 export function withoutBody({
   id,

@@ -14,15 +14,18 @@ import { whyOf } from "./server-link.js";
 import { runTaskRequest } from "./task-requests.js";
 import { objectAt, tokenAt } from "./values.js";
 
-/** Requests, and characters of them, that the gate works on at once before it takes no further one. */
+/**
+ * Maximum number of requests in progress, and their maximum total length in characters. At a limit, the gate takes no
+ * further request.
+ */
 const MOST_AT_ONCE = 256;
 const MOST_TEXT = 64 * 1024 * 1024;
-/** Requests of one session that wait for an answer. */
+/** Maximum number of unanswered requests of one session. */
 const MOST_OPEN = 512;
-/** Characters of an id or a progress token: they are kept until the answer. */
+/** Longest id or progress token, in characters. The gate keeps both until the request is answered. */
 const LONGEST_ID = 1024;
 
-/** A request that is well formed and in the table of methods, or the answer to any other request. */
+/** A well-formed request with a known method, or the error that answers any other request. */
 type Checked =
   | (Pick<HostRequest, "id" | "method" | "params" | "credentials" | "progressToken"> & {
       readonly ok: true;
@@ -30,19 +33,21 @@ type Checked =
     })
   | { readonly ok: false; readonly answer: string };
 
-/** The host's requests: each is checked as a message, gets its tokens, and is answered once. */
+/**
+ * Handles the host's requests: checks the form of a request, authenticates its tokens, runs it, and answers it once.
+ */
 export class HostRequests {
   readonly #parts: GateParts;
   readonly #subscriptions: Subscriptions;
   readonly #isStateless: boolean;
-  /** Requests that wait for an answer, by id; empty in a stateless session, whose callers may use the same ids. */
+  /** Requests that wait for an answer, by id; empty in a stateless session, where two clients may use the same id. */
   readonly #open = new Map<string | number, AbortController>();
   /** The number of requests that wait for an answer. */
   #unanswered = 0;
-  /** Requests that have not been passed on or answered yet, and their characters. */
+  /** The number of requests that are neither passed on nor answered yet, and their total length in characters. */
   #working = 0;
   #text = 0;
-  /** Functions that end a wait in `receive`, called when there is room for another request. */
+  /** Functions that end a wait in `receive`. They are called when the requests in progress are below the limits. */
   readonly #waiting: (() => void)[] = [];
   #ofSession: readonly string[] = [];
 
@@ -58,8 +63,8 @@ export class HostRequests {
   }
 
   /**
-   * Takes a request, and works on it at the same time as on other requests. Too many at once are refused; a caller that
-   * waits for this before the next request causes too many only by requests that no server answers.
+   * Takes a request, and handles it concurrently with other requests. Refuses it if too many requests are unanswered.
+   * Wait for the promise before the next request: the limit is then reached only if servers do not answer.
    */
   async receive(message: Message, exchange: Exchange): Promise<void> {
     if (this.#unanswered >= MOST_OPEN || this.#text >= MOST_TEXT) {
@@ -84,7 +89,7 @@ export class HostRequests {
     return this.#working >= MOST_AT_ONCE || this.#text >= MOST_TEXT;
   }
 
-  /** Gives up a request, and tells the server that works on it. */
+  /** Cancels a request, and notifies the server that works on it. */
   cancel(id: string | number | undefined, notification: Message): void {
     if (id !== undefined) this.#open.get(id)?.abort(notification);
   }
@@ -110,7 +115,10 @@ export class HostRequests {
     }
   }
 
-  /** Checks the form of a request; returns the answer if it is not well formed or its method is not known. */
+  /**
+   * Checks the form of a request. If the request is malformed or its method is unknown, returns the error for the
+   * answer.
+   */
   #checked(message: Message, { era, credentials }: Exchange): Checked {
     const { id = null, method = "", value } = message;
     const rule = hostRequestRule(method, era);
@@ -135,7 +143,7 @@ export class HostRequests {
     return { ok: true, id, method, params, rule, credentials, progressToken };
   }
 
-  /** Opens a request until it is answered or cancelled. */
+  /** Registers a request until it is answered or cancelled. */
   #opened(id: string | number, exchange: Exchange): Pick<HostRequest, "over" | "answer"> {
     const controller = new AbortController();
     const { signal: over } = controller;

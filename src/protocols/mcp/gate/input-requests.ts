@@ -12,7 +12,7 @@ import type { ServerLink } from "./server-link.js";
 import type { Servers } from "./servers.js";
 import { digestOf, listAt, objectAt, stringAt, valueAt, without } from "./values.js";
 
-/** A request of a server to the host that was allowed. */
+/** An allowed request of a server to the host. */
 interface AskedInput {
   readonly operation: string;
   readonly method: string;
@@ -20,13 +20,15 @@ interface AskedInput {
   readonly digest: string;
 }
 
-/** Requests of a server to the host, by digests of the keys under which the host answers. */
+/** Requests of a server to the host, by the digest of the key under which the host answers. */
 export type Inputs = ReadonlyMap<string, AskedInput>;
 
-/** Requests that one result may make of the host, and those of one call or task that are remembered. */
+/**
+ * Maximum number of requests to the host in one result, and of requests that the gate remembers for one call or task.
+ */
 const MOST_INPUTS = 32;
 
-/** Adds what a server has asked last to what it asked before; the oldest is forgotten. */
+/** Adds a server's latest requests to its earlier requests. Over the limit, forgets the oldest requests. */
 export function joined(before: Inputs, inputs: Inputs): Inputs {
   return new Map([...before, ...inputs].slice(-MOST_INPUTS));
 }
@@ -35,7 +37,6 @@ export type JudgedInputs =
   | { readonly allowed: true; readonly inputs: Inputs }
   | { readonly allowed: false; readonly denials: AgentDenials };
 
-/** The parts by which inputs are judged. */
 export interface InputParts {
   readonly authority: GateAuthority;
   readonly servers: Servers;
@@ -57,7 +58,7 @@ const TOO_MANY_INPUTS: AgentDenials = [
   },
 ];
 
-/** Judges one request of a server to the host's model, person or files, which could carry data out. */
+/** Judges one request of a server for the host's model, user or roots. Such a request could leak data. */
 export function judgeInput(
   parts: InputParts,
   presented: Presented,
@@ -67,7 +68,7 @@ export function judgeInput(
   return { allowed: false, denials: NOT_IN_PROTOCOL };
 }
 
-/** Returns the call that a server's request to the host stands for; `undefined` if the host has no such method. */
+/** Returns the call by which a server's request to the host is judged; `undefined` if MCP has no such request. */
 export function inputCall(
   { servers }: InputParts,
   link: ServerLink,
@@ -81,10 +82,10 @@ export function inputCall(
 }
 
 /**
- * Judges the input requests in a result, all of which must be allowed.
+ * Judges the input requests in a result. Refuses the result unless every request is allowed.
  *
- * @param known - Requests that were allowed before. The same ones, seen again while a task is polled, are not recorded
- *   again.
+ * @param known - Requests that were allowed before. When the host polls a task, the same requests come again; they are
+ *   not recorded again.
  */
 export async function judgeInputs(
   parts: InputParts,
@@ -118,9 +119,9 @@ export async function judgeInputs(
 const URL_ELICITATION_REQUIRED = -32042;
 
 /**
- * Judges the addresses in an error by which a server of the old era asks the host to open URLs.
+ * Judges the URLs in an error by which a server of the old era asks the host to open URLs.
  *
- * @returns Reasons to keep the response from the host; `undefined` if there are none.
+ * @returns Reasons to withhold the response from the host; `undefined` if the host may receive it.
  */
 export async function urlRefusal(
   parts: InputParts,
@@ -138,7 +139,7 @@ export async function urlRefusal(
   return judged.allowed ? undefined : judged.denials;
 }
 
-/** Returns whether a response asks the host for something, in any of the forms that hosts understand. */
+/** Returns whether a response contains a request to the host, in any form that hosts understand. */
 export function asksHost({ value }: Message): boolean {
   const result = objectAt(value, ["result"]);
   return (
@@ -149,10 +150,11 @@ export function asksHost({ value }: Message): boolean {
 }
 
 /**
- * Judges the host's answers to input requests again, since they go to the server only now. The tokens and the arguments
- * are those that were judged when the server asked, so what may have changed is whether the tokens are still good.
+ * Judges the host's answers to input requests before the server receives them. The requests themselves were judged when
+ * the server sent them; this function checks that the tokens still allow the operations.
  *
- * @returns Reasons to refuse; `undefined` if all answers may go. An answer to what was not asked is a reason.
+ * @returns Reasons to refuse the answers; `undefined` if the server may receive all of them. An answer to an unknown
+ *   request is refused.
  */
 export async function judgeResponses(
   parts: InputParts,
@@ -171,8 +173,8 @@ export async function judgeResponses(
 }
 
 /**
- * Returns why tokens no longer have an operation that they had, whatever its arguments; `undefined` if they have it.
- * A refusal is recorded.
+ * Returns why the tokens no longer allow an operation with any arguments; `undefined` if they still allow it. Records a
+ * refusal in the ledger.
  */
 export async function lapseOf(
   { authority }: InputParts,
@@ -186,9 +188,7 @@ export async function lapseOf(
   return decision.allowed ? undefined : decision.denials;
 }
 
-/**
- * The reason to refuse a retry with a state, an input or arguments that do not belong to what this caller was asked.
- */
+/** The reason to refuse a retry whose state, inputs or arguments do not match what the server has asked this host. */
 export const UNKNOWN_INPUT: AgentDenials = [
   {
     code: "input_unknown",

@@ -18,33 +18,34 @@ import { digestOf, objectAt, stringAt, without } from "./values.js";
 const MOST_ROUNDS = 10_000;
 
 /**
- * The parts of a call that are kept until its answer comes: the server may ask for input, and the host make the call
- * again.
+ * Data of a call that is kept until the server answers. The server may answer with a request for input, and the host
+ * then repeats the call.
  */
 export interface Round {
-  /** A digest of the party, the server and what it was asked to do. */
+  /** A digest of the party, the server, the method and the parameters. */
   readonly call: string;
-  /** The inputs that the server has asked for this call in earlier rounds. */
+  /** The inputs that the server has requested for this call in earlier rounds. */
   readonly before: Inputs;
 }
 
-/** The changes of the text of a call that may go on, or the reasons to refuse it as a retry. */
+/** The edits of an allowed call, or the reasons to refuse a retry. */
 export type JudgedRetry =
   | { readonly allowed: true; readonly edits: readonly Edit[]; readonly round: Round }
   | { readonly allowed: false; readonly denials: AgentDenials };
 
 /**
- * Calls for which a server of the new era has asked for input (multi-round-trip requests). A retry is let through only
- * with the state that the server gave for the same call of the same party, and with answers to what it asked.
+ * Remembers the calls for which a server of the new era has requested input (multi-round-trip requests). A retry is
+ * allowed only with the state that the server returned for the same call of the same party, and only with answers to
+ * the server's requests.
  */
 export class InputRounds {
   readonly #asked = new OldestOut<string, Inputs>(MOST_ROUNDS);
 
   /**
-   * Judges the inputs in a request that retries. Answers to what this caller was not asked are removed, so that the
-   * server asks again; a state that it was not given is a reason to refuse.
+   * Judges the inputs in a retry. Removes answers to inputs that the server has not requested from this party; the
+   * server then requests them again. Refuses a state that the server has not returned to this party.
    *
-   * @returns The removals, or reasons to refuse the request.
+   * @returns The removals as edits, or the reasons to refuse the request.
    */
   async judge(parts: InputParts, request: HostRequest, link: ServerLink): Promise<JudgedRetry> {
     const { params, presented } = request;
@@ -71,9 +72,9 @@ export class InputRounds {
   }
 
   /**
-   * Judges a result that asks for input, and remembers what it asks.
+   * Judges a result that requests input, and remembers its requests.
    *
-   * @returns Reasons to keep it from the host; `undefined` if there are none.
+   * @returns Reasons to withhold the result from the host; `undefined` if the host may receive it.
    */
   async admit(
     parts: InputParts,
@@ -85,7 +86,7 @@ export class InputRounds {
     const { inputRequests = {} } = result;
     const judged = await judgeInputs(parts, presented, link, inputRequests);
     if (!judged.allowed) return judged.denials;
-    // A server without state of its own is told all answers so far at each retry.
+    // A server without its own state receives all earlier answers with each retry, so earlier requests stay known.
     const key = keyOf(call, stringAt(result, ["requestState"]));
     this.#asked.set(key, joined(before, judged.inputs));
     return undefined;
@@ -93,8 +94,8 @@ export class InputRounds {
 }
 
 /**
- * Finds a parameter that would answer a server where nobody judges answers: calls alone are made again with answers, and
- * `tasks/update` has them without a state.
+ * Finds a parameter with answers for a server in a request whose answers the gate does not judge. Only calls may have
+ * `inputResponses` and `requestState`; `tasks/update` may have `inputResponses`, but no `requestState`.
  */
 export function strayInput(
   method: string,
@@ -106,14 +107,14 @@ export function strayInput(
   return names.find((name) => params[name] !== undefined);
 }
 
-/** Names a call of one party. */
+/** Returns a digest that identifies a call of one party. */
 function callOf({ authority }: InputParts, request: HostRequest, link: ServerLink): string {
   const { params, presented, method } = request;
   const call = without(params, ["_meta", "inputResponses", "requestState"]);
   return digestOf(canonicalJson([authority.holder(presented), link.name ?? null, method, call]));
 }
 
-/** Names a call with the state that a server gave for it. */
+/** Returns a digest that identifies a call together with the state that a server returned for it. */
 function keyOf(call: string, state: string | undefined): string {
   return digestOf(JSON.stringify([call, state ?? null]));
 }

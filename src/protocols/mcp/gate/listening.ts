@@ -21,19 +21,19 @@ type AllowedFilter = Extract<JudgedFilter, { ok: true }>;
 /** A subscription of a host, at one server or at all servers. */
 interface Subscription {
   readonly request: OpenRequest;
-  /** The lists of whose changes the host wants to hear. */
+  /** The lists whose changes the host subscribes to. */
   readonly lists: readonly (typeof LIST_FILTERS)[number][];
-  /** The operations without which it ends. */
+  /** The operations that the tokens must allow for the subscription to stay open. */
   readonly operations: readonly string[];
-  /** `true` once the host knows that the subscription is open. No other message may precede that. */
+  /** `true` once the host has received the acknowledgement, which must be the first message of the subscription. */
   isAcknowledged: boolean;
 }
 
-/** Milliseconds between looks at a subscription whose token expires: the shortest, and the longest of a timer. */
+/** Milliseconds between two checks of a subscription's tokens: the minimum, and the maximum that a timer allows. */
 const SHORTEST = 100;
 const LONGEST = 2 ** 31 - 1;
 
-/** The open subscriptions of the new era. Each ends with the tokens that it needs. */
+/** The open subscriptions of the new era. A subscription ends when its tokens no longer allow it. */
 export class Subscriptions {
   readonly #authority: GateAuthority;
   readonly #open = new Set<Subscription>();
@@ -49,7 +49,10 @@ export class Subscriptions {
     if (subscription.operations.length > 0) this.#endWhenExpired(subscription);
   }
 
-  /** Ends subscriptions that the tokens no longer allow, and tells the others that lists may have changed. */
+  /**
+   * Ends subscriptions that the tokens no longer allow. Notifies the remaining subscriptions that lists may have
+   * changed.
+   */
   async authorityChanged(): Promise<void> {
     for (const subscription of [...this.#open]) {
       if (!(await this.keeps(subscription))) continue;
@@ -59,7 +62,7 @@ export class Subscriptions {
     }
   }
 
-  /** Ends a subscription unless the tokens still allow it. @returns Whether they do. */
+  /** Ends a subscription unless the tokens still allow it. @returns Whether the subscription stays open. */
   async keeps({ request, operations }: Subscription): Promise<boolean> {
     const presented = this.#authority.present(request.credentials);
     if (operations.every((operation) => this.#authority.holds(presented, operation))) return true;
@@ -78,7 +81,7 @@ export class Subscriptions {
   }
 }
 
-/** Opens a subscription to the changes that the caller may hear of. */
+/** Opens a subscription if the tokens allow everything in its filter. */
 export async function runListen(
   parts: GateParts,
   subscriptions: Subscriptions,
@@ -110,7 +113,10 @@ export async function runListen(
   });
 }
 
-/** Subscribes at every server. For the host it is one subscription, which ends with the last of them. */
+/**
+ * Subscribes at every server. The host sees one subscription, which ends when the last of the servers' subscriptions
+ * ends.
+ */
 async function listenToAll(
   parts: GateParts,
   subscriptions: Subscriptions,
@@ -148,7 +154,7 @@ async function listenToAll(
   }
 }
 
-/** Passes on a notification of a subscription under the host's id. */
+/** Passes on a notification of a subscription, with the host's id as the subscription id. */
 async function pass(
   parts: GateParts,
   { request, lists }: Subscription,
@@ -170,7 +176,10 @@ async function pass(
   await request.exchange.send(edit(heard.text, edits));
 }
 
-/** Adds the changes of lists that the host has asked for: the gate itself tells of them. */
+/**
+ * Returns edits that add list changes to the acknowledgement, even if the server does not send them: the gate itself
+ * sends these notifications.
+ */
 function acknowledgedEdits(lists: Subscription["lists"]): readonly Edit[] {
   return lists.map(([property]) => ({ path: [...FILTER, property], value: true }));
 }
@@ -180,7 +189,7 @@ function closingEdits(request: OpenRequest, response: Message): readonly Edit[] 
   return valueAt(response.value, path) === undefined ? [] : [{ path, value: request.id }];
 }
 
-/** The answer that ends a subscription. */
+/** Returns the answer that ends a subscription. */
 function closing(id: string | number): string {
   return resultAnswer(id, { resultType: "complete", _meta: { [SUBSCRIPTION_ID]: id } });
 }

@@ -19,8 +19,8 @@ import { listAt, objectAt, stringAt } from "./values.js";
 type Listed = Extract<HostRule, { by: "list" }> | { readonly by: "task-list" };
 
 /**
- * Answers a list by what the caller's tokens allow. A list of the only server is the server's own text with changes in
- * place; the lists of several servers become one page.
+ * Answers a list request with the entries that the tokens allow. With one server, edits the server's own text; with
+ * several servers, joins their lists into one page.
  */
 export async function runList(parts: GateParts, request: HostRequest, rule: Listed): Promise<void> {
   const { presented } = request;
@@ -53,11 +53,11 @@ function isShown(
 
 interface Page {
   readonly response: Message;
-  /** `true` if no page precedes it. */
+  /** `true` for the first page of the list. */
   readonly isFirst: boolean;
 }
 
-/** Returns the changes of one page. */
+/** Returns the edits of one page. */
 async function listEdits(
   parts: GateParts,
   request: OpenRequest,
@@ -71,7 +71,10 @@ async function listEdits(
   return [];
 }
 
-/** Hides tools that the caller may not use or that have changed, and narrows the schemas of the others. */
+/**
+ * Hides tools that the tokens do not allow or whose definitions have changed. Narrows the schemas of the remaining
+ * tools.
+ */
 async function toolEdits(
   parts: GateParts,
   request: OpenRequest,
@@ -157,12 +160,12 @@ async function wholeList(
   return entries;
 }
 
-/** The property of a list's result that has its entries. */
+/** Returns the name of the property that has the entries in the result of a list. */
 function memberOf(rule: Listed): "tasks" | "tools" | ListedMember {
   return rule.by === "task-list" ? "tasks" : rule.what;
 }
 
-/** The capability that a server declares, by the list that it has. */
+/** The server capability that a list needs, by the name of the list. */
 const CAPABILITY_OF = {
   tasks: "tasks",
   tools: "tools",
@@ -171,7 +174,7 @@ const CAPABILITY_OF = {
   prompts: "prompts",
 } as const;
 
-/** Returns the result of a list that the gate makes itself. */
+/** Returns the result of a list that the gate itself has composed. */
 function listResult({ era }: OpenRequest, rule: Listed, entries: readonly Json[]): JsonObject {
   const list = { [memberOf(rule)]: entries };
   return era === "new"

@@ -1,12 +1,16 @@
-// src/protocols/mcp/gate: what passes between a host and the servers behind the gate. Start with gate-session.ts: a
-// tools/call goes from there through host-requests.ts, call.ts, call-target.ts, forward.ts and server-link.ts; its
-// answer comes back through server-link.ts, forward.ts and finishCall in call.ts. This file is the closed table of
-// methods: what is not in it is not passed on.
+// src/protocols/mcp/gate: passes messages between a host and the servers behind the gate. Start with gate-session.ts. A
+// tools/call goes from there through host-requests.ts, call.ts, call-target.ts, forward.ts and server-link.ts. Its
+// answer comes back through server-link.ts, forward.ts and finishCall in call.ts. This file is the table of known
+// methods; the gate does not pass on any other method.
 
-/** `old` has `initialize` and sessions, up to 2025-11-25; `new`, from 2026-07-28 on, has neither. */
+/**
+ * `old`: revisions up to 2025-11-25, with `initialize` and sessions. `new`: revisions from 2026-07-28 on, without them.
+ */
 export type Era = "old" | "new";
 
-/** The operations that are not tools. A tool cannot have one of these names: no name of a tool may have a `:`. */
+/**
+ * The operations that are not tools. No tool can have one of these names, because a tool's name must not contain `:`.
+ */
 export const OPERATIONS = {
   read: "resources:read",
   subscribe: "resources:subscribe",
@@ -17,29 +21,35 @@ export const OPERATIONS = {
   roots: "client:roots",
 } as const;
 
-/** The treatment of a host's request. */
+/** The way in which the gate handles a request of the host. */
 export type HostRule =
-  /** Asks for the names, versions and capabilities of the servers. */
+  /** A request for the names, versions and capabilities of the servers. */
   | { readonly by: "opening" }
-  /** Needs no authority. */
+  /** A request that needs no authority. */
   | { readonly by: "free" }
-  /** Runs or reads something, and is judged with its arguments. The operation of a tool is the tool's name. */
+  /**
+   * A request that runs or reads something. It is judged with its arguments. The operation of a tool is the tool's
+   * name.
+   */
   | { readonly by: "call"; readonly what: "tool" }
   | {
       readonly by: "call";
       readonly what: "resource" | "prompt" | "completion";
       readonly operation: string;
     }
-  /** Lists tools, each shown if its operation is allowed, or other entries, all shown if `operation` is allowed. */
+  /**
+   * A request for a list. A tool is shown if its operation is allowed; other entries are all shown if `operation` is
+   * allowed.
+   */
   | { readonly by: "list"; readonly what: "tools" }
   | { readonly by: "list"; readonly what: ListedMember; readonly operation: string }
-  /** Subscribes to changes, and is judged for each resource and each task. */
+  /** A subscription to changes. Each resource and each task in it is judged. */
   | { readonly by: "listen" }
-  /** Concerns a task, and is allowed to the creator of the task alone. */
+  /** A request about a task. Only the party that created the task may make it. */
   | { readonly by: "task" }
   | { readonly by: "task-list" };
 
-/** The property of a list's result that has the entries. */
+/** The property that has the entries in the result of a list. */
 export type ListedMember = "resources" | "resourceTemplates" | "prompts";
 
 const { read, subscribe, prompt, complete } = OPERATIONS;
@@ -76,7 +86,10 @@ const HOST_REQUESTS: Readonly<Record<Era, ReadonlyMap<string, HostRule>>> = {
   }),
 };
 
-/** The way of a host's notification: to the server of the request or task that it is about, or to all servers. */
+/**
+ * The kind of a host's notification. It decides whether the server of a request or a task receives the notification, or
+ * every server does.
+ */
 export type HostNotificationRule = "cancelled" | "progress" | "task" | "all";
 
 const HOST_NOTIFICATIONS: ReadonlyMap<string, HostNotificationRule> = table<HostNotificationRule>({
@@ -87,12 +100,14 @@ const HOST_NOTIFICATIONS: ReadonlyMap<string, HostNotificationRule> = table<Host
   "notifications/tasks/status": "task",
 });
 
-/** The treatment of a server's request to the host, which the old era alone has. */
+/** The way in which the gate handles a server's request to the host. Only the old era has such requests. */
 export type ServerRequestRule =
   | { readonly by: "free" }
-  /** Uses the host's model, user or roots. It is judged, since a poisoned server could carry data out. */
+  /**
+   * A request for the host's model, user or roots. It is judged, because a malicious server could use it to leak data.
+   */
   | { readonly by: "client"; readonly operation: string }
-  /** Concerns a task that the host runs for the server. */
+  /** A request about a task that the host runs for the server. */
   | { readonly by: "task" }
   | { readonly by: "task-list" };
 
@@ -107,7 +122,10 @@ const SERVER_REQUESTS: ReadonlyMap<string, ServerRequestRule> = table<ServerRequ
   "tasks/list": { by: "task-list" },
 });
 
-/** The way of a server's notification: to the request that it is about, to a subscription, or to the host itself. */
+/**
+ * The kind of a server's notification. It decides whether the notification goes to a request, to a subscription or to
+ * the host.
+ */
 export type ServerNotificationRule = "progress" | "cancelled" | "log" | "change" | "task" | "host";
 
 const SERVER_NOTIFICATIONS: ReadonlyMap<string, ServerNotificationRule> =
@@ -129,7 +147,7 @@ function table<Rule>(rules: Readonly<Record<string, Rule>>): ReadonlyMap<string,
   return new Map(Object.entries(rules));
 }
 
-/** Returns the treatment of a host's request; `undefined` for a method that its era does not have. */
+/** Returns the rule for a host's request; `undefined` for a method that the era does not have. */
 export function hostRequestRule(method: string, era: Era): HostRule | undefined {
   return HOST_REQUESTS[era].get(method);
 }

@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entry when it has too many entries, so that nobody can fill the memory. */
+/** A map with at most `most` entries. It removes its oldest entry when a new entry exceeds this number. */
 export class OldestOut<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #most: number;

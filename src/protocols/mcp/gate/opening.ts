@@ -14,12 +14,13 @@ const GATE = { name: "proviso-mcp-gate", title: "proviso", version: "1" };
 /** Versions of the old era. */
 const OLD_VERSIONS: readonly unknown[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/** Capabilities whose lists may change because of the gate, when something is revoked. */
+/** Capabilities with lists. The gate can change what such a list shows, for example when a token is revoked. */
 const LISTS = ["tools", "resources", "prompts"];
 
 /**
- * Passes on `initialize` or `server/discover`. Of several servers, all of which must speak the host's era, the answers
- * become one: the lowest version, or the versions that all know; every capability; all instructions.
+ * Passes on `initialize` or `server/discover`. With several servers, joins their answers into one: the lowest version,
+ * or the versions that all servers support; every capability; all instructions. For `server/discover`, every server
+ * must speak the new era.
  */
 export async function runOpening({ servers, log }: GateParts, request: HostRequest): Promise<void> {
   const { only } = servers;
@@ -62,7 +63,10 @@ async function ask(link: ServerLink, request: HostRequest): Promise<Answer> {
   }
 }
 
-/** Remembers what a server can do. @returns Changes that announce the gate's own notifications of changed lists. */
+/**
+ * Remembers the capabilities of a server. @returns Edits that declare `listChanged`, because the gate itself sends
+ * notifications of changed lists.
+ */
 function noteOpening(
   link: ServerLink,
   { method }: OpenRequest,
@@ -87,7 +91,8 @@ function merged(request: HostRequest, answers: readonly Answer[]): string {
     answer.kind === "result" ? [answer] : [],
   );
   const refusal = answers.find((answer) => answer.kind === "error");
-  // A host that learns that one server does not speak the new era falls back to the old one, for all of them.
+  // The error tells the host that one server does not speak the new era. The host then uses the old era for all
+  // servers.
   if (refusal !== undefined && (isDiscovery || first === undefined)) {
     return JSON.stringify({ jsonrpc: "2.0", id, error: refusal.error });
   }
@@ -136,7 +141,10 @@ function merged(request: HostRequest, answers: readonly Answer[]): string {
   );
 }
 
-/** Joins the capabilities of all servers, and announces the gate's notifications of changed lists. */
+/**
+ * Joins the capabilities of all servers. Declares `listChanged` for their lists, because the gate itself sends these
+ * notifications.
+ */
 function withLists(all: readonly JsonObject[]): JsonObject {
   const union = all.reduce<JsonObject>(unionOf, {});
   const lists = LISTS.flatMap((list) => {
@@ -156,7 +164,7 @@ function unionOf(one: JsonObject, other: JsonObject): JsonObject {
   return { ...one, ...Object.fromEntries(added) };
 }
 
-/** Leaves out properties without a value. */
+/** Copies an object without the properties that are `undefined`. */
 function defined(value: { readonly [name: string]: Json | undefined }): JsonObject {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])),

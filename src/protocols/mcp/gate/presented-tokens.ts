@@ -9,17 +9,17 @@ import { objectAt, valueAt, without } from "./values.js";
 /** The property of `_meta` by which a message presents capability tokens: a string, or an array of strings. */
 export const CAPABILITY_KEY = "dev.proviso/capability";
 
-/** Objects that may have `_meta`: of a request or notification, and of a response. */
+/** Properties that may contain `_meta`: `params` of a request or notification, `result` of a response. */
 const WITH_META = ["params", "result"];
 
-/** A message as a server may get it, and the tokens that came with it; or a sentence about what is wrong with it. */
+/** A message without its tokens, and these tokens; or a sentence that says what is wrong with the message. */
 export type Separated =
   | { readonly ok: true; readonly message: Message; readonly credentials: readonly string[] }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Takes the tokens out of a message of the host. Refuses a message that has one of them, or of the gate's own, in another
- * place, where a server would read it.
+ * Removes the tokens from a host's message. Refuses a message that contains one of these tokens, or a token of the
+ * gate, in any other part, because a server would receive it.
  */
 export function separateTokens(
   given: Message,

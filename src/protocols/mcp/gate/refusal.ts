@@ -17,13 +17,14 @@ interface Refused {
 const ENVELOPE = "io.modelcontextprotocol/authorization";
 /** The property with every reason, for clients that know proviso. */
 const DENIALS = "dev.proviso/denials";
-/** The property with ways to an allowed call that change no argument: another token, or a request for a capability. */
+/** The property with remedies that change no argument: another token, or a request for a capability. */
 const REMEDIES = "dev.proviso/remedies";
 
 /**
- * Makes the answer to a refused request. A refused tools/call is a result with `isError`, which the model reads and
- * which does not end the session; another refused request is a JSON-RPC error with the same data. So is a retry that
- * continues no call: a result would complete the call, as if the server had accepted its state (SEP-2322).
+ * Makes the answer to a refused request. A refused tools/call gets a result with `isError`, which the model reads and
+ * which does not end the session. Any other refused request gets a JSON-RPC error with the same data. A retry that
+ * continues no call also gets an error, because a result would complete the call as if the server had accepted its
+ * state (SEP-2322).
  */
 export function refusalAnswer(
   request: Refused,
@@ -45,7 +46,10 @@ export function refusalAnswer(
     : answer(request, sentence, data);
 }
 
-/** The answer to a call of a hidden or missing tool: it is the same, so that nobody learns which tools are hidden. */
+/**
+ * Returns the answer to a call of a hidden or missing tool. Both get the same answer, so that a host cannot learn which
+ * tools are hidden.
+ */
 export function unknownToolAnswer(request: Refused): string {
   const sentence = "There is no such tool here, or it may not be used; tools/list shows which may.";
   return answer(request, sentence, { [ENVELOPE]: envelope([]) });
@@ -68,7 +72,10 @@ function answer({ id, method, era }: Refused, sentence: string, data: JsonObject
   return resultAnswer(id, era === "new" ? { resultType: "complete", ...result } : result);
 }
 
-/** One sentence for the model: the first reason, how many more there are, and what would be allowed. */
+/**
+ * Returns the text for the model: the first reason, the number of further reasons, and the changes that would make the
+ * call allowed.
+ */
 function sentenceOf(denials: AgentDenials): string {
   const [{ message, nearest, remedy }] = denials;
   const more = denials.length === 1 ? "" : ` (and ${denials.length - 1} more reasons)`;
@@ -89,7 +96,7 @@ function allowedWith(denials: AgentDenials): string {
   return changes.length === 0 ? "" : ` It would be allowed ${changes.join(" and ")}.`;
 }
 
-/** Returns the changes that make the call allowed, each once: denials of several tokens may name the same change. */
+/** Returns the remedies of all denials without duplicates: denials of several tokens may have the same remedy. */
 function changesIn(denials: AgentDenials): readonly ArgumentRemedy[] {
   const changes = denials.flatMap(({ remedy }) => remedy ?? []);
   const texts = changes.map((change) => JSON.stringify(change));

@@ -6,9 +6,9 @@ import { pagesOf } from "./tool-catalog.js";
 import { listAt, stringAt } from "./values.js";
 
 /**
- * Finds the server of a resource. URIs stay as the servers write them, so those of several servers that the caller's
- * tokens have the operation of are asked: the first that lists the resource, or else the one whose template has the
- * longest beginning in common with it.
+ * Finds the server of a resource. A URI does not name its server, so the gate asks each server for which the tokens
+ * allow the operation. Returns the first server that lists the resource. If no server lists it, returns the server with
+ * the template whose fixed beginning matches the longest part of the URI.
  */
 export async function resourceLink(
   { authority, servers, log }: GateParts,
@@ -25,7 +25,8 @@ export async function resourceLink(
       link.mayHave("resources") &&
       authority.holds(request.presented, servers.operation(link, operation)),
   );
-  // No token has the operation: the call is then refused for the first server, with the reason.
+  // No server qualifies, usually because the tokens allow none. The call is then judged for the first server, so that
+  // its refusal has a reason.
   if (links.length === 0) return first;
   let best: { readonly link: ServerLink; readonly length: number } | undefined;
   for (const link of links) {
@@ -49,7 +50,10 @@ async function listed(link: ServerLink, request: HostRequest, uri: string): Prom
   return false;
 }
 
-/** Returns the length of the longest beginning of a template, up to its first expression, that begins the URI too. */
+/**
+ * Returns the length of the longest fixed beginning of a template, before its first expression, with which the URI
+ * begins; 0 if there is none.
+ */
 async function longestTemplate(
   link: ServerLink,
   request: HostRequest,

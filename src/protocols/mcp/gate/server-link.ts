@@ -14,11 +14,11 @@ import { tokenAt } from "./values.js";
 const SUBSCRIPTION = ["params", "_meta", "io.modelcontextprotocol/subscriptionId"];
 const MOST_TASK_PROGRESS = 1000;
 
-/** Functions that wait for the answer to a request that the gate has sent to a server. */
+/** The callbacks and settings of a request that the gate has sent to a server and that has no answer yet. */
 export interface Waiting {
   /** Called with the response, whose id is the gate's. */
   answered(response: Message): Promise<void>;
-  /** Called if no response can come any more. */
+  /** Called if no response can come, for example because the server has ended. */
   failed(end: ServerEnd): Promise<void>;
   /** Called with a progress notification of the request, whose token is the gate's id. */
   progressed?(notification: Message): Promise<void>;
@@ -28,25 +28,27 @@ export interface Waiting {
   cancelled?(notification: Message): Promise<void>;
   /** The tokens that came with the host's request. */
   readonly credentials?: readonly string[] | undefined;
-  /** Sends a message to the host beside the answer. */
+  /** Sends the host a message in addition to the answer. */
   readonly toHost?: ((text: string) => Promise<void>) | undefined;
-  /** `true` for a request that may stay open for good, such as a subscription. */
+  /** `true` for a request that may stay open without a time limit, such as a subscription. */
   readonly isEndless?: boolean | undefined;
-  /** Milliseconds without answer or progress after which it fails; those of the link unless given. */
+  /**
+   * Milliseconds without answer or progress after which the request fails; {@link LinkTimes.answerWithin} unless given.
+   */
   readonly within?: number | undefined;
 }
 
 /** Milliseconds without answer or progress after which a request fails. */
 export interface LinkTimes {
   readonly answerWithin: number;
-  /** For a request of the gate's own to one of several servers, whose answer the others wait for. */
+  /** For the gate's own request to one of several servers whose answers the gate joins. */
   readonly shareWithin: number;
 }
 
 export interface LinkEvents {
-  /** A request of the server to the host. */
+  /** Called with a request of the server to the host. */
   requested(link: ServerLink, request: Message, origin: Origin): Promise<void>;
-  /** A notification that is neither progress nor of a subscription. */
+  /** Called with a notification that is neither progress nor part of a subscription. */
   notified(link: ServerLink, notification: Message, origin: Origin): Promise<void>;
   log(line: string): void;
 }
@@ -57,12 +59,15 @@ interface Entry {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** A server as the gate speaks to it: requests have ids of the gate's own, and only what waits gets an answer. */
+/**
+ * The gate's link to one server. The gate gives each request an id of its own, and drops an answer that no request
+ * waits for.
+ */
 export class ServerLink {
   readonly connection: ServerConnection;
   /** The capabilities that the server declares; `undefined` until the gate has asked for them. */
   capabilities: JsonObject | undefined;
-  /** `true` while the server has not answered in time what the gate itself has asked. */
+  /** `true` if the gate's last own request to the server timed out and the server has answered nothing since. */
   isMute = false;
   /** `true` once the host has opened a session of the old era with the server. */
   hasSession = false;
@@ -87,7 +92,6 @@ export class ServerLink {
     connection.onEnd = (end) => void this.#ended(end);
   }
 
-  /** The name of the server in messages and sentences. */
   get name(): string | undefined {
     return this.connection.name;
   }
@@ -96,7 +100,7 @@ export class ServerLink {
     return this.#end !== undefined;
   }
 
-  /** Returns a new id for a request, and waits for the answer with this id from now on. */
+  /** Returns a new id for a request, and registers the functions that wait for the answer with this id. */
   expectAnswer(waiting: Waiting): number {
     const id = ++this.#lastId;
     const entry: Entry = { waiting, controller: new AbortController(), timer: undefined };
@@ -105,7 +109,10 @@ export class ServerLink {
     return id;
   }
 
-  /** Sends a request of {@link expectAnswer}. Fulfilled when the server has taken it, or cannot take it. */
+  /**
+   * Sends a request with an id from {@link expectAnswer}. The promise is fulfilled when the server has taken the
+   * request or has failed.
+   */
   async send(id: number, text: string, context: SendContext = {}): Promise<void> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
@@ -120,7 +127,7 @@ export class ServerLink {
     }
   }
 
-  /** Sends a notification, or an answer to a request of the server. Sends nothing to a server that has failed. */
+  /** Sends a notification, or an answer to a request of the server. Sends nothing to a server that has ended. */
   async tell(text: string, context?: SendContext): Promise<void> {
     if (this.#end !== undefined) return;
     try {
@@ -136,7 +143,7 @@ export class ServerLink {
     return this.capabilities === undefined || Object.hasOwn(this.capabilities, capability);
   }
 
-  /** Sends a request of the gate's own. @throws ServerError */
+  /** Sends one of the gate's own requests, and returns the response. @throws ServerError */
   ask(text: string, context?: SendContext): Promise<Message> {
     return new Promise((resolve, reject) => {
       const id = this.expectAnswer({
@@ -151,7 +158,7 @@ export class ServerLink {
     });
   }
 
-  /** Gives up a request, and tells the server unless it has told the gate. */
+  /** Stops waiting for a request. Sends `notification`, if given, to the server. */
   async cancel(id: number, notification?: string): Promise<void> {
     const entry = this.#take(id);
     if (entry === undefined) return;
@@ -159,7 +166,7 @@ export class ServerLink {
     if (notification !== undefined) await this.tell(notification);
   }
 
-  /** Passes on progress of a task after the request that has created it was answered. */
+  /** Passes on progress of a task after the request that created the task has been answered. */
   keepProgress(id: number, progressed: (notification: Message) => Promise<void>): void {
     this.#taskProgress.set(id, progressed);
     const [oldest] = this.#taskProgress.keys();
@@ -168,12 +175,12 @@ export class ServerLink {
     }
   }
 
-  /** Returns the functions that wait for the answer to a request; `undefined` if none do. */
+  /** Returns the functions that wait for the answer to a request; `undefined` if the request is not open. */
   waitingFor(id: string | number | undefined): Waiting | undefined {
     return typeof id === "number" ? this.#entries.get(id)?.waiting : undefined;
   }
 
-  /** All that wait for the answer to a request, in the order of the requests. */
+  /** Returns the waiting functions of all open requests, in the order of the requests. */
   allWaiting(): readonly Waiting[] {
     return [...this.#entries.values()].map(({ waiting }) => waiting);
   }
@@ -199,14 +206,15 @@ export class ServerLink {
     }
     if (message.kind === "request") return this.#events.requested(this, message, origin);
     if (message.method === "notifications/progress") return this.#progressed(message);
-    // Over HTTP the stream says whose it is; some servers write the id of a subscription as a string.
+    // Some servers write the subscription id as a string, which is no id of the gate. Over HTTP, the stream identifies
+    // the subscription in that case.
     const named = this.waitingFor(tokenAt(message.value, SUBSCRIPTION));
     const subscription = named ?? this.waitingFor(origin.forRequest);
     if (subscription?.notified !== undefined) return subscription.notified(message);
     return this.#events.notified(this, message, origin);
   }
 
-  /** Drops a message; the request that it answers fails. */
+  /** Drops an unreadable message. If the message answers a request, the request fails. */
   async #unreadable(answered: string | number | null | undefined, reason: string): Promise<void> {
     this.#events.log(`${this.#named}: dropped an unreadable message: ${reason}`);
     if (typeof answered !== "number") return;
@@ -271,7 +279,7 @@ export class ServerLink {
   }
 }
 
-/** The message of an error, for the log. */
+/** Returns the message of an error for the log. */
 export function whyOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,11 +1,11 @@
 import type { ServerLink } from "./server-link.js";
 
 const SEPARATOR = "__";
-/** No `__` within and no `_` at an end: `SERVER__TOOL` can be read in one way only. */
+/** A server name has no `__` and no `_` at either end, so that `SERVER__TOOL` is unambiguous. */
 const SERVER_NAME = /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/;
 const TOOL_OF_SEVERAL = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** A tool or a prompt of one server, by the server's own name for it. */
+/** A tool or a prompt of one server, with the server's own name for it. */
 export interface Route {
   readonly link: ServerLink;
   readonly name: string;
@@ -19,7 +19,9 @@ export class Servers {
     this.links = links;
   }
 
-  /** The only server, if it has no name; its messages keep all names. */
+  /**
+   * The only server, if it has no name; else `undefined`. The host sees its tools and prompts under their own names.
+   */
   get only(): ServerLink | undefined {
     const [link] = this.links;
     return link?.name === undefined ? link : undefined;
@@ -30,14 +32,17 @@ export class Servers {
     return link.name === undefined ? operation : `${link.name}/${operation}`;
   }
 
-  /** Returns the name by which the host sees a tool or a prompt; `undefined` if it cannot be shown. */
+  /**
+   * Returns the name by which the host sees a tool or a prompt; `undefined` if the name would be too long or has
+   * characters that are not allowed.
+   */
   hostName(link: ServerLink, name: string): string | undefined {
     if (link.name === undefined) return name;
     const hostName = `${link.name}${SEPARATOR}${name}`;
     return TOOL_OF_SEVERAL.test(hostName) ? hostName : undefined;
   }
 
-  /** Finds what the host calls by a name. */
+  /** Finds the tool or the prompt that the host calls by a name. */
   route(hostName: string): Route | undefined {
     const { only } = this;
     if (only !== undefined) return { link: only, name: hostName };
@@ -48,9 +53,9 @@ export class Servers {
 }
 
 /**
- * Throws unless the names of servers keep their tools apart.
+ * Checks the names of the servers, by which the gate tells their tools apart.
  *
- * @throws TypeError naming the server.
+ * @throws TypeError that names the server, if a name is missing, malformed or comes twice.
  */
 export function assertServerNames(names: readonly (string | undefined)[]): void {
   if (names.length === 0) throw new TypeError("servers: there must be at least one");

@@ -8,11 +8,11 @@ import { refusalAnswer } from "./refusal.js";
 import { valueAt } from "./values.js";
 
 /**
- * Decides whether the sender of an `initialize` over HTTP gets a session. A session starts servers, so its opener must
- * have tokens that are in force, whatever they allow. The principal of the first token opens it; without a principal,
- * the capability.
+ * Judges an `initialize` over HTTP: returns who opens the session, or the answer that refuses the session. A session
+ * starts servers, so its opener must present tokens that are valid at present, whatever they allow. The opener is the
+ * principal of the first token or, without a principal, the token's capability.
  *
- * @param credentials - The tokens in the headers; those in `_meta` count too.
+ * @param credentials - The tokens in the HTTP headers. The tokens in `_meta` are judged too.
  */
 export async function sessionOpening(
   authority: GateAuthority,

@@ -10,7 +10,10 @@ const META_NAMES = [
   "io.modelcontextprotocol/subscriptionId",
 ];
 
-/** Names of properties that decide what a message does, by the path of their object; `*` stands for every entry. */
+/**
+ * Names of the properties that the gate judges, by the path of the object that has them. `*` in a path matches every
+ * entry.
+ */
 const NAMES: readonly { readonly path: readonly string[]; readonly names: readonly string[] }[] = [
   {
     path: ["params"],
@@ -45,9 +48,10 @@ const NAMES: readonly { readonly path: readonly string[]; readonly names: readon
 ];
 
 /**
- * Finds a property that some readers take for one that the gate judges: Go's `encoding/json`, for example, ignores case.
+ * Finds a property whose name differs only in case from a property that the gate judges. Some parsers, such as Go's
+ * `encoding/json`, ignore case and would confuse the two.
  *
- * @returns A sentence about the property; `undefined` if every reader finds the same ones.
+ * @returns A sentence about the property; `undefined` if there is none.
  */
 export function misspellingIn(message: JsonObject): string | undefined {
   for (const { path, names } of NAMES) {
@@ -61,7 +65,7 @@ export function misspellingIn(message: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Finds a property of an object that differs from one of some names in case alone. */
+/** Finds a property of an object whose name differs only in case from one of `names`. */
 function misspelling(object: JsonObject, names: readonly string[]): string | undefined {
   const folded = new Set(names.map(fold));
   return Object.keys(object).find((name) => !names.includes(name) && folded.has(fold(name)));
@@ -80,15 +84,15 @@ function within(value: Json, step: string): readonly Json[] {
 }
 
 /**
- * Finds a misleading property in a tool's arguments: one that differs in case alone from a property of the tool's schema,
- * or from another property of the same object, at any depth.
+ * Finds an argument whose name differs only in case from a property in the tool's schema, or from another property of
+ * the same object at any depth.
  */
 export function misspeltArgument(given: JsonObject, inputSchema: JsonObject): string | undefined {
   const known = Object.keys(objectAt(inputSchema, ["properties"]) ?? {});
   return misspelling(given, known) ?? twinIn(given);
 }
 
-/** Finds a property whose name differs in case alone from the name of another property of the same object. */
+/** Finds a property whose name differs only in case from the name of another property of the same object. */
 function twinIn(value: Json): string | undefined {
   const waiting: Json[] = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -104,7 +108,7 @@ function twinIn(value: Json): string | undefined {
   return undefined;
 }
 
-/** Folds case as widely as any reader does: `ſ` is an `s`, and the Kelvin sign a `k`. */
+/** Folds case as widely as the most lenient parser: `ſ` becomes `s`, and the Kelvin sign becomes `k`. */
 function fold(name: string): string {
   return name.toUpperCase().toLowerCase();
 }

@@ -9,21 +9,21 @@ import { refusalAnswer } from "./refusal.js";
 import type { ServerLink } from "./server-link.js";
 import { objectAt } from "./values.js";
 
-/** Kinds of lists, by the property of a filter that subscribes to their changes. */
+/** Properties of a filter that subscribe to changes of a list, each with the notification of such a change. */
 export const LIST_FILTERS = [
   ["toolsListChanged", "notifications/tools/list_changed"],
   ["resourcesListChanged", "notifications/resources/list_changed"],
   ["promptsListChanged", "notifications/prompts/list_changed"],
 ] as const;
 
-/** A filter that is allowed, or the answer to a subscription with a filter that is not. */
+/** An allowed filter, or the answer that refuses the subscription. */
 export type JudgedFilter =
   | {
       readonly ok: true;
       readonly filter: JsonObject;
-      /** The part of the filter that concerns each server. */
+      /** The part of the filter for each server. */
       readonly shares: ReadonlyMap<ServerLink, JsonObject>;
-      /** The operations without which the subscription ends. */
+      /** The operations that the tokens must allow for the subscription to stay open. */
       readonly operations: readonly string[];
     }
   | { readonly ok: false; readonly answer: string };
@@ -65,7 +65,10 @@ export async function judgeFilter(parts: GateParts, request: HostRequest): Promi
   return { ok: true, filter, shares: new Map(shares), operations };
 }
 
-/** Returns whether a filter has known properties alone: a server could take another one for `resources`. */
+/**
+ * Returns whether a filter has only known properties. A server could read an unknown property as a subscription that
+ * the gate has not judged.
+ */
 function isFilter(filter: JsonObject): boolean {
   const lists: readonly string[] = LIST_FILTERS.map(([property]) => property);
   return Object.entries(filter).every(([name, value]) =>

@@ -19,7 +19,10 @@ import { refusalAnswer } from "./refusal.js";
 import type { Task } from "./tasks.js";
 import { listAt, objectAt, stringAt } from "./values.js";
 
-/** Passes a request about a task on to its server, if the caller has created the task and may still make its call. */
+/**
+ * Passes a request about a task on to the task's server, if the requesting party created the task and its tokens still
+ * allow the operation.
+ */
 export async function runTaskRequest(parts: GateParts, request: HostRequest): Promise<void> {
   const { authority, tasks } = parts;
   const { params, presented, method } = request;
@@ -57,7 +60,10 @@ async function refusalOf(
     : judgeResponses(parts, presented, link, responses, inputs);
 }
 
-/** Makes the host's answer of a task's state: what the task asks of the host is judged first. */
+/**
+ * Turns a server's response about a task into the answer for the host. First judges the requests to the host in the
+ * response.
+ */
 async function finishTask(
   parts: GateParts,
   request: OpenRequest,
@@ -70,7 +76,10 @@ async function finishTask(
   return denials === undefined ? restored(request, response) : refusalAnswer(request, denials);
 }
 
-/** Judges what a task asks of the host, and remembers it. @returns Reasons to keep the state from the host. */
+/**
+ * Judges the requests to the host in a task's state, and remembers them. @returns Reasons to withhold the state from
+ * the host; `undefined` if there are none.
+ */
 export async function admitInputs(
   parts: GateParts,
   { presented }: OpenRequest,
@@ -85,7 +94,7 @@ export async function admitInputs(
   return undefined;
 }
 
-/** Removes the tasks of others from a list of tasks. */
+/** Returns the edits that remove the tasks of other parties from a list of tasks. */
 export function ownTaskEdits(
   { authority, tasks }: GateParts,
   { presented }: OpenRequest,

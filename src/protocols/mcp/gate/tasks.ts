@@ -8,11 +8,11 @@ const MOST_TASKS = 10_000;
 /** A task that a server runs for a party. */
 export interface Task {
   readonly link: ServerLink;
-  /** The party that has created the task. No other party may name the task. */
+  /** The party that created the task. For any other party, the task does not exist. */
   readonly holder: string;
   /** The operation that has created the task. */
   readonly operation: string;
-  /** The requests to the host that the task has made and that were allowed. */
+  /** The allowed requests of the task to the host. */
   inputs: Inputs;
 }
 
@@ -20,7 +20,7 @@ export interface Task {
 export class Tasks {
   readonly #tasks = new OldestOut<string, Task>(MOST_TASKS);
 
-  /** Notes a task. @returns `false` if another party or another server has a task with this id. */
+  /** Remembers a task. @returns `false` if another party or another server has a task with this id. */
   add(id: string, task: Omit<Task, "inputs">): boolean {
     const known = this.of(id);
     if (known !== undefined) return known.holder === task.holder && known.link === task.link;
@@ -34,7 +34,7 @@ export class Tasks {
     return task?.holder === holder ? task : undefined;
   }
 
-  /** Finds a task by its id, of whichever party. */
+  /** Finds a task of any party by its id. */
   of(id: string | undefined): Task | undefined {
     return id === undefined ? undefined : this.#tasks.get(digestOf(id));
   }

@@ -6,7 +6,7 @@ import type { HostRequest } from "./host-request.js";
 import type { ServerLink } from "./server-link.js";
 import { listAt, objectAt, stringAt, without } from "./values.js";
 
-/** Most pages, entries and characters of one list, over all its pages: a server may not fill the memory. */
+/** Maximum number of pages, entries and characters of one list, so that a server cannot fill the memory. */
 const MOST_PAGES = 1000;
 const MOST_ENTRIES = 10_000;
 const MOST_TEXT = 8 * 1024 * 1024;
@@ -14,21 +14,21 @@ const MOST_TEXT = 8 * 1024 * 1024;
 /** The definition of a tool, and the result of comparing it with its pin. */
 export interface KnownTool {
   readonly definition: ToolDefinition;
-  /** `true` if the definition is not the pinned one. The tool may then not be used. */
+  /** `true` if the definition differs from the pinned definition. The gate then refuses the tool. */
   readonly isChanged: boolean;
 }
 
-/** The definitions of the servers' tools, each compared with its pin when it is seen. */
+/** The definitions of the servers' tools, each compared with its pin when the gate reads it. */
 export class ToolCatalog {
   readonly #pins: ToolPins;
-  /** Tools of servers whose whole list was read, and that may not have changed since. */
+  /** Tools by name, for each server whose whole list has been read and has not been reported as changed. */
   readonly #known = new Map<ServerLink, Promise<Map<string, KnownTool>>>();
 
   constructor(pins: ToolPins) {
     this.#pins = pins;
   }
 
-  /** Compares the tools in a page of a server's list with their pins. @returns The tools, in that order. */
+  /** Compares the tools in a page of a server's list with their pins. @returns The tools, in the order of the page. */
   async read(link: ServerLink, response: Message): Promise<readonly KnownTool[]> {
     const definitions = definitionsIn(response);
     const changed = await this.#pins.check(link.name, definitions);
@@ -43,21 +43,22 @@ export class ToolCatalog {
     this.#known.set(link, Promise.resolve(byName(tools)));
   }
 
-  /** Forgets what a server has listed, so that the next call reads the list again: it may have changed. */
+  /** Forgets the tools of a server, whose list may have changed. The next call reads the list again. */
   forget(link: ServerLink): void {
     this.#known.delete(link);
   }
 
   /**
-   * Finds a tool of a server; asks the server for its list if it is not known, so that no tool is called unseen.
+   * Finds a tool of a server. If the server's list is not known, reads it first, so that every called tool has been
+   * compared with its pin.
    *
-   * @throws ServerError if the server does not say which tools it has.
+   * @throws ServerError if the server does not return its list.
    */
   async find(link: ServerLink, name: string, request: HostRequest): Promise<KnownTool | undefined> {
     const tools = await this.#toolsOf(link, request);
     const tool = tools.get(name);
     if (tool?.isChanged !== true) return tool;
-    // Someone may have accepted the change since.
+    // The user may have accepted the change since the list was read.
     const changed = await this.#pins.check(link.name, [tool.definition]);
     const again = { definition: tool.definition, isChanged: changed.has(name) };
     tools.set(name, again);
@@ -91,8 +92,9 @@ function byName(tools: readonly KnownTool[]): Map<string, KnownTool> {
 /**
  * Asks a server for all pages of a list.
  *
- * @param request - The host's request that needs it, whose `_meta` in the new era says version and client.
- * @throws ServerError if the server fails, or refuses, or if the list is too long.
+ * @param request - The host's request that needs the list. In the new era, its `_meta` names the version and the
+ *   client, which the gate repeats to the server.
+ * @throws ServerError if the server fails or refuses, or if the list is too long.
  */
 export async function* pagesOf(
   link: ServerLink,
@@ -127,13 +129,13 @@ export async function* pagesOf(
   throw tooLong(`${MOST_PAGES} pages`);
 }
 
-/** Returns how many entries the lists in a result have; a list method's result has one. */
+/** Returns the number of entries in all arrays of a result. The result of a list method has one array. */
 function entriesIn({ value }: Message): number {
   const lists = Object.values(objectAt(value, ["result"]) ?? {});
   return lists.reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
 }
 
-/** Returns the definitions in a page; leaves out entries without a name, or without an object as input schema. */
+/** Returns the tool definitions in a page. Leaves out entries without a name, or without an object as input schema. */
 function definitionsIn(response: Message): readonly ToolDefinition[] {
   const entries = listAt(response.value, ["result", "tools"]) ?? [];
   return entries.flatMap((entry) => (isDefinition(entry) ? [entry] : []));

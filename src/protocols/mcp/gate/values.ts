@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Path } from "../message/edit.js";
 
-/** Returns the value at a path of own properties and elements; `undefined` if there is none. */
+/** Returns the value at a path of own properties and array elements; `undefined` if the path leads to none. */
 export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   let at = value;
   for (const key of path) {
@@ -46,7 +46,10 @@ export function without(value: JsonObject, names: readonly string[]): JsonObject
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
 
-/** Returns the SHA-256 of a text, to keep in its place: the other side chooses how long it is. */
+/**
+ * Returns the SHA-256 of a string, in base64url. The gate keeps it in place of the string, whose length the other side
+ * chooses.
+ */
 export function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }

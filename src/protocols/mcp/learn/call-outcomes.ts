@@ -7,7 +7,7 @@ import type { RecordedLine } from "./recording.js";
 
 /** A call that was answered with an error, or with a result that says `isError`. */
 export interface FailedCall extends RecordedCall {
-  /** The text of the error, as the other side wrote it. */
+  /** The error message in the answer. */
   readonly reason: string;
 }
 
@@ -16,19 +16,19 @@ interface Asked {
   failure: string | undefined;
 }
 
-/** Calls that an answer decides about. */
+/** Calls whose outcome an expected answer decides. */
 interface Waiting {
   readonly asked: readonly Asked[];
-  /** True for the answer to a question about the task of a call, instead of to the call itself. */
+  /** `true` if the request asks about the task of a call; `false` if the request is the call itself. */
   readonly isTask: boolean;
 }
 
-/** The calls of a recording, by what became of them. A recording may have several sessions, one after the other. */
+/** Sorts the calls of a recording by their outcome. A recording may contain several sessions, one after another. */
 export class CallOutcomes {
-  /** The number of messages that a gate refuses, whatever the token, by the reason. */
+  /** The number of messages that a gate would refuse with any token, by the reason. */
   readonly refused: Map<string, number> = new Map();
   readonly #asked: Asked[] = [];
-  /** By the asking side and the id, which the next session uses again. */
+  /** Open requests, by the requesting side and the id. The next session may use the same ids again. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #tasks = new Map<string, readonly Asked[]>();
 
@@ -42,12 +42,12 @@ export class CallOutcomes {
     if (message?.kind === "response") this.#answer(line.from, message);
   }
 
-  /** The calls that did not fail. A call without an answer, such as a subscription, is one of them. */
+  /** The calls that did not fail. A call without an answer, such as a subscription, is included. */
   get calls(): readonly RecordedCall[] {
     return this.#asked.filter(({ failure }) => failure === undefined).map(({ call }) => call);
   }
 
-  /** The calls that failed, each once; without those that did not fail when they were made again. */
+  /** The calls that failed, without duplicates. A call that succeeded when it was repeated is not included. */
   get failed(): readonly FailedCall[] {
     const known = new Set(this.calls.map(sameCall));
     const failed: FailedCall[] = [];
@@ -88,19 +88,22 @@ function sameCall({ operation, arguments: given }: RecordedCall): string {
   return JSON.stringify([operation, given]);
 }
 
-/** Returns the text of an error in an answer; `undefined` if it is none. */
+/** Returns the text of an error in an answer; `undefined` if the answer is not an error. */
 function failureIn(answer: JsonObject): string | undefined {
   const error = objectAt(answer, ["error"]);
   if (error !== undefined) return stringAt(error, ["message"]) ?? "an error without a message";
   const result = objectAt(answer, ["result"]);
-  // The call is made again with what the server asks for.
+  // The host repeats the call with the requested input. The answer to the repeated call decides.
   if (stringAt(result, ["resultType"]) === "input_required") return "the server asked for more";
   if (valueAt(result, ["isError"]) !== true) return undefined;
   const texts = (listAt(result, ["content"]) ?? []).map((part) => stringAt(part, ["text"]) ?? "");
   return texts.find((text) => text !== "") ?? "an error without a text";
 }
 
-/** Returns why a task failed, by the answer to `tasks/get`, which in the new era has the result of the task. */
+/**
+ * Returns why a task failed, from the answer to `tasks/get`; `undefined` if the task did not fail. In the new era, the
+ * answer contains the result of the task.
+ */
 function taskFailure(answer: JsonObject): string | undefined {
   const task = objectAt(answer, ["result"]) ?? {};
   const status = stringAt(task, ["status"]);

@@ -1,5 +1,5 @@
-// src/protocols/mcp/learn: what a session with an MCP server needs, from a recording of it. This file has the
-// inference, which is a function of the calls alone; recording.ts and recorder.ts have the recording.
+// src/protocols/mcp/learn: records a session with an MCP server, and infers the limits that the session needs. This
+// file infers limits from calls; recording.ts and recorder.ts record the session.
 
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import { isWellFormed } from "../../../bytes/utf8.js";
@@ -22,23 +22,29 @@ export interface RecordedCall {
   /** The operation, as the gate names it: `read_file`, `resources:read`. */
   readonly operation: string;
   readonly arguments: JsonObject;
-  /** The arguments whose values are looked at; all unless given. Those of one operation are the same in all calls. */
+  /**
+   * Names of the arguments for which limits are learned; all arguments unless given. All calls of one operation have
+   * the same names.
+   */
   readonly limited?: readonly string[] | undefined;
 }
 
-/** The part of a hop that allows what was seen. */
+/** The part of a hop that allows the recorded calls. */
 export type LearnedHop = Pick<Hop, "operations" | "operationConstraints" | "arguments">;
 
-/** An argument, or the elements of one, that may have any value, since no limit says what its values have in common. */
+/**
+ * An argument without a limit, or an array whose elements have no limit, because no operator expresses what the
+ * recorded values have in common.
+ */
 export interface OpenArgument {
   readonly operation: string;
   /** The name of the argument, or its JSON Pointer. */
   readonly argument: string;
-  /** True if the argument is an array of a limited length, whose elements may have any value. */
+  /** `true` if the argument is an array of a limited length, whose elements may have any value. */
   readonly isElements: boolean;
 }
 
-/** An operation that the hop does not have, though it was seen. */
+/** A recorded operation that the hop does not allow. */
 export interface LeftOut {
   readonly operation: string;
   /** The argument for which there is no narrow limit; `undefined` if the reason is not an argument. */
@@ -49,15 +55,15 @@ export interface LeftOut {
 
 /** The result of {@link learnLimits}. */
 export interface LearnedLimits {
-  /** `undefined` if no call is left. */
+  /** `undefined` if there are no calls, or every operation is left out. */
   readonly hop: LearnedHop | undefined;
-  /** The number of calls of each operation of the hop, in the order in which these were first seen. */
+  /** The number of calls for each operation of the hop. The operations are in the order of their first calls. */
   readonly calls: ReadonlyMap<string, number>;
   readonly open: readonly OpenArgument[];
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Levels of detail: the first whose limits fit into a token is used. */
+/** Levels of detail, from fine to coarse. The first level whose limits fit into a token is used. */
 const DETAILS: readonly Omit<Detail, "allowBroad">[] = [
   { values: 3, places: 64 },
   { values: 3, places: 16 },
@@ -65,19 +71,25 @@ const DETAILS: readonly Omit<Detail, "allowBroad">[] = [
   { values: 0, places: 3 },
 ];
 
-/** Bytes that a hop may have here; a caveat has 8,192 at most, and holds an expiry too. */
+/** Maximum size of a learned hop, in bytes. A caveat has at most 8,192 bytes, and also needs space for an expiry. */
 const MAX_BYTES = 7_680;
 
-/** Members of an object that are looked at one by one; one with more is a map, whose names are values too. */
+/**
+ * Maximum number of property names of an object that get limits of their own. An object with more names is treated as a
+ * map, whose names are data too.
+ */
 const MAX_MEMBERS = 32;
 
 /**
- * Returns the limits that allow what was seen, and little else: the operations; for each the closed list of its
- * arguments; and for each argument the narrowest limit that all its values have in common. A call that the hop has the
- * operation of is allowed by it. A path or a URL is never allowed below `/`, below a folder of one segment such as
- * `/home`, or without a limit: such an operation is left out.
+ * Infers limits that allow the recorded calls and little else:
+ * - the operations;
+ * - for each operation, the closed list of its arguments;
+ * - for each argument, the narrowest limit that all its values satisfy.
  *
- * @param allowBroad - Allows these too.
+ * The hop allows every recorded call of its operations. It leaves out an operation if a path or a URL in its arguments
+ * could be limited only to `/`, or to a folder of one segment such as `/home`, or not at all.
+ *
+ * @param allowBroad - `true` keeps such operations.
  */
 export function learnLimits(
   calls: Iterable<RecordedCall>,
@@ -159,7 +171,7 @@ class OperationLimits {
     this.#detail = detail;
   }
 
-  /** @param limited - The arguments that are looked at; all unless given. */
+  /** @param limited - Names of the arguments for which limits are learned; all arguments unless given. */
   addCalls(given: readonly JsonObject[], limited: readonly string[] | undefined): void {
     if (limited === undefined) {
       this.#addMembers([], given, false);
@@ -180,9 +192,9 @@ class OperationLimits {
   }
 
   /**
-   * Adds the members of some objects, which all stand at the same place of their calls.
+   * Adds the properties of objects that are at the same path in their calls.
    *
-   * @param isOptional - True if a call has no object there.
+   * @param isOptional - `true` if at least one call has no object at this path.
    */
   #addMembers(path: readonly string[], objects: readonly JsonObject[], isOptional: boolean): void {
     const members = new Map<string, Json[]>();
@@ -202,7 +214,8 @@ class OperationLimits {
     const name = path[path.length - 1] ?? "";
     if (values.every(isJsonObject)) {
       const names = [...new Set(values.flatMap((value) => Object.keys(value)))];
-      // Limits on members do not close the list of them: beside a path as a name, any other may stand.
+      // Limits on properties do not exclude further properties. If names can be paths, the object could have any other
+      // path as a name.
       const areSafe = this.#detail.allowBroad || !names.some(mayBePlaceName);
       const areFew = names.length > 0 && names.length <= MAX_MEMBERS;
       if (areFew && areSafe && names.every(isWellFormed)) {

@@ -2,26 +2,29 @@ import type { ElementOperators } from "../../../caveats/hop.js";
 import { isPath } from "../../../caveats/path-form.js";
 import { defaultPort, readUrl, type UrlParts } from "../../../caveats/url-form.js";
 
-// Strings that name a place: a file, a folder, a URL. They are never left without a limit, nor limited by a folder as
-// wide as `/` or `/home`, unless the user wants that.
+// A place is a file, a folder or a URL. A string that names a place always gets a limit that is narrower than `/` or
+// `/home`, unless the user allows broad limits.
 
-/** A string that names a place, whatever the argument is called: `/a`, `~/a`, `./a`, `C:\a`, `\\a`, `x://a`. */
+/** A string that names a place, whatever the name of its argument: `/a`, `~/a`, `./a`, `C:\a`, `\\a`, `x://a`. */
 const PLACE =
   /^(?:[/\\]|~(?:[/\\]|$)|\.{1,2}(?:[/\\]|$)|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z\d+.-]*:\/\/|file:)/;
 /** A `..` segment, anywhere in a string. */
 const WAY_UP = /(?:^|[/\\])\.\.(?:[/\\]|$)/;
-/** The last word of an argument that names a place, in any spelling: `path`, `filePath`, `base_url`. */
+/** An argument name whose last word says that the value is a place, such as `path`, `file_path` or `base_url`. */
 const PLACE_NAME =
   /(?:^|_)(?:paths?|files?|filenames?|dirs?|directory|directories|folders?|root|cwd|uris?|urls?|hosts?|hostname)$/;
 
-/** A word with a slash, which may be escaped, or behind the name of a host: `docs/a`, `docs%2Fa`, `me@host:a`. */
+/** A word with a slash or an escaped slash, or a path after a host name: `docs/a`, `docs%2Fa`, `me@host:a`. */
 const SLASHED = /^(?:\S*(?:[/\\]|%2f|%5c)\S*|[^\s@]+@[^\s@]+:\S+)$/i;
-/** The end of the name of a file, or of a host: `my report.txt`, `example.com`. */
+/** The last part of a file name or a host name, as in `my report.txt` or `example.com`. */
 const EXTENSION = /\.[A-Za-z]\w{0,7}$/;
-/** A longer string that begins like no place is a text, or data such as base64. In UTF-16 code units. */
+/**
+ * Longest string that may be a place because of a slash or an extension alone, in UTF-16 code units. A longer string is
+ * prose, or data such as base64.
+ */
 const MAX_UNCERTAIN = 256;
 
-/** The shortest absolute folder that is not broad: it has so many segments. */
+/** Minimum number of segments of an absolute folder that is not too broad. */
 const NARROW_SEGMENTS = 2;
 
 /** Returns whether a string certainly names a place, by its form or by the name of its argument. */
@@ -33,24 +36,29 @@ export function isPlace(text: string, argument: string): boolean {
 }
 
 /**
- * Returns whether a string may name a place, so that not every string may stand for it: also `docs/a`, `report.txt`.
+ * Returns whether a string may name a place and therefore needs a limit. Unlike {@link isPlace}, also true for `docs/a`
+ * and `report.txt`.
  */
 export function mayBePlace(text: string, argument: string): boolean {
   if (isPlace(text, argument) || mayBePlaceName(text)) return true;
   return text.length <= MAX_UNCERTAIN && !text.includes("\n") && EXTENSION.test(text);
 }
 
-/** Returns whether the name of a member may name a place, as in `{"docs/a": "its text"}`; `address.city` does not. */
+/**
+ * Returns whether the name of a property may be a place, as in `{"docs/a": "its text"}`. The name `city` is not a
+ * place.
+ */
 export function mayBePlaceName(name: string): boolean {
   return isPlace(name, "") || (name.length <= MAX_UNCERTAIN && SLASHED.test(name));
 }
 
 /**
- * Returns the narrowest limit by folder, or by hosts and folder, that allows all of these strings; `undefined` if they
- * are not all paths or all URLs in the strict forms, or have no folder in common.
+ * Returns the narrowest limit by `path` or `url` that allows all of these strings. Returns `undefined` if the strings
+ * are neither all paths nor all URLs in the strict forms, or if only a limit that is too broad allows all of them.
  *
  * @param most - Maximum number of hosts.
- * @param allowBroad - Accepts `/`, folders of one segment such as `/home`, and origins that none of the URLs has.
+ * @param allowBroad - `true` also accepts the folder `/`, folders of one segment such as `/home`, and limits that allow
+ *   an origin that none of the URLs has.
  */
 export function placeLimit(
   texts: readonly string[],
@@ -70,8 +78,9 @@ export function placeLimit(
 }
 
 /**
- * Limits URLs by schemes, hosts and, where these are not the defaults, ports; and by the folder that all share. Such a
- * limit allows every combination: `undefined` if one of these was not seen, unless that is accepted.
+ * Limits URLs by schemes, hosts, the common folder and, unless all ports are the defaults, ports. Such a limit allows
+ * every combination of its schemes, hosts and ports. Returns `undefined` if a combination does not occur in `urls`,
+ * unless `allowBroad` is true.
  */
 function urlLimit(
   urls: readonly UrlParts[],

@@ -19,17 +19,17 @@ interface ReadLine {
 /** The calls in a recorded line. */
 type LineCalls =
   | { readonly ok: true; readonly calls: readonly RecordedCall[] }
-  /** A gate would refuse the line, whatever the token. The reason is a sentence part. */
+  /** A gate would refuse the line with any token. The reason is a part of a sentence. */
   | { readonly ok: false; readonly reason: string };
 
 const NONE: LineCalls = { ok: true, calls: [] };
 const URL_ELICITATION_REQUIRED = -32042;
 
-/** Reads a line, and the calls in it that a gate judges: those of the host, and what the server asks of the host. */
+/** Reads a line, and the calls in it that a gate judges: calls of the host, and requests of the server to the host. */
 export function readLine({ from, text }: RecordedLine): ReadLine {
   const isHost = from === "host";
   const read = readMessage(text, isHost ? HOST_LIMITS : SERVER_LIMITS);
-  // Servers also write what is no message, and hosts end their lines with spaces.
+  // A server may also write lines that are no messages, and a host may write blank lines. Neither is an error.
   if (!read.ok) return { message: undefined, asks: isHost && text.trim() !== "" ? read : NONE };
   const { message } = read;
   const asks: LineCalls = isHost ? hostCalls(message) : { ok: true, calls: serverCalls(message) };
@@ -38,7 +38,7 @@ export function readLine({ from, text }: RecordedLine): ReadLine {
 
 function hostCalls({ text, value, method = "", kind }: Message): LineCalls {
   if (kind !== "request") return NONE;
-  // A method that both eras have is judged alike in both.
+  // A method of both eras is judged by the same rule in both.
   const rule = hostRequestRule(method, "old") ?? hostRequestRule(method, "new");
   const params = objectAt(value, ["params"]) ?? {};
   if (rule?.by === "listen") {
@@ -71,7 +71,7 @@ function subscriptions(uris: readonly Json[]): LineCalls {
   return bad ?? { ok: true, calls: read.flatMap((found) => (found.ok ? found.calls : [])) };
 }
 
-/** Returns the requests of a server to the host: its own requests, and those in its answers. */
+/** Returns the requests of a server to the host: its own requests, and the requests in its answers. */
 function serverCalls({ value, method, kind }: Message): readonly RecordedCall[] {
   if (kind === "request") return clientCall(method, objectAt(value, ["params"]));
   const asked = Object.values(objectAt(value, ["result", "inputRequests"]) ?? {});
@@ -88,7 +88,7 @@ function serverCalls({ value, method, kind }: Message): readonly RecordedCall[] 
 function clientCall(method = "", params: JsonObject = {}): readonly RecordedCall[] {
   const rule = serverRequestRule(method);
   if (rule?.by !== "client") return [];
-  // The other arguments are texts for people and models.
+  // The remaining arguments are texts for people and models, which get no limits.
   const limited = rule.operation === OPERATIONS.elicit ? ["url"] : [];
   return [{ operation: rule.operation, arguments: judged(params), limited }];
 }

@@ -10,28 +10,28 @@ export interface RecorderOptions {
   /** The server's program, started without a shell. */
   readonly command: string;
   readonly args: readonly string[];
-  /** All variables of the server. */
+  /** The whole environment of the server. */
   readonly env: { readonly [name: string]: string | undefined };
   /** The stream from which the host reads and to which it writes. */
   readonly host: Duplex;
-  /** Called with each line of both sides, before it is passed on. */
+  /** Called with each line of both sides, before the line is passed on. */
   readonly record: (line: RecordedLine) => void;
-  /** Strings that stand in no recorded line, such as tokens. */
+  /** Strings, such as tokens, that are replaced by `[withheld]` in recorded lines. */
   readonly secrets: readonly string[];
-  /** Ends the session when it is aborted. */
+  /** Ends the session when aborted. */
   readonly stop: AbortSignal;
 }
 
 /** A session that is being recorded. */
 export interface RecordedSession {
-  /** Fulfilled when the host has ended the session, or the server has. */
+  /** Fulfilled when the host or the server has ended the session, or `stop` is aborted. */
   readonly over: Promise<void>;
   /** Ends the server. */
   close(): Promise<ChildEnd>;
 }
 
 /**
- * Starts a server and passes every byte between it and the host on, unchanged and as it comes.
+ * Starts a server. Passes on every byte between the server and the host unchanged, as soon as it arrives.
  *
  * @throws Error of the system, such as `ENOENT`, if the server does not start.
  */
@@ -83,7 +83,7 @@ export async function recordSession({
   };
 }
 
-/** Passes bytes on, and calls back with each line when it is complete. A line that no gate would take is left out. */
+/** Passes bytes on, and calls `note` with each complete line. Leaves out lines that are too long for a gate. */
 async function* noted(
   chunks: AsyncIterable<Uint8Array>,
   note: (line: Uint8Array) => void,
@@ -97,7 +97,10 @@ async function* noted(
   if (rest?.kind === "line") note(rest.bytes);
 }
 
-/** Removes the tokens that a host sends with a message. A line that cannot be read is withheld: it may have a token. */
+/**
+ * Removes the tokens that a host presents in `_meta`. Returns "" for a line that names their property but is no
+ * readable message, because it may contain a token.
+ */
 function withoutPresented(text: string): string {
   if (!text.includes(CAPABILITY_KEY)) return text;
   const read = readMessage(text);

@@ -11,30 +11,30 @@ import { isJsonObject, type Json } from "../../../bytes/json.js";
 import { LineSplitter } from "../../../bytes/line-splitter.js";
 import { decodeUtf8 } from "../../../bytes/utf8.js";
 
-/** One line of a session. In the file of a recording, each is a JSON object on a line of its own. */
+/** One line of a session. The file of a recording has one such object, as JSON, on each line. */
 export interface RecordedLine {
   /** The time at which the line was passed on, as `Date.toISOString` writes it. */
   readonly time: string;
   readonly from: "host" | "server";
-  /** The line as it was, without its line feed. */
+  /** The line without its line feed and without tokens. */
   readonly text: string;
 }
 
-/** A message of 4 MiB, each byte of which is written as an escape. */
+/** Longest line of a recording, in bytes: a message of 4 MiB, each byte of which is written as a JSON escape. */
 const MAX_LINE = 6 * 4 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
-/** A recording that is being written: a file of mode 0600, to which each line is appended at once. */
+/** A recording that is being written: a file of mode 0600, to which each line is appended immediately. */
 export class RecordingFile {
   readonly #fd: number;
 
-  /** Opens a file, or makes it. Its contents stay. @throws Error of the system */
+  /** Opens a file, or creates it. Keeps the contents of the file. @throws Error of the system */
   constructor(path: string) {
     this.#fd = openSync(path, "a+", 0o600);
     if (process.platform !== "win32") fchmodSync(this.#fd, 0o600);
     const { size } = fstatSync(this.#fd);
     const last = Buffer.alloc(1);
-    // Half a line is left where the program was killed.
+    // If an earlier recording was killed, its last line may be incomplete. The new recording begins on a new line.
     if (size > 0 && readSync(this.#fd, last, 0, 1, size - 1) === 1 && last[0] !== LINE_FEED) {
       writeSync(this.#fd, "\n");
     }
@@ -52,7 +52,7 @@ export class RecordingFile {
   }
 }
 
-/** Yields the lines of a recording; `undefined` for each line of the file that is none. @throws Error of the system */
+/** Yields the lines of a recording; `undefined` for each malformed line of the file. @throws Error of the system */
 export async function* readRecording(path: string): AsyncGenerator<RecordedLine | undefined> {
   const splitter = new LineSplitter(MAX_LINE);
   const chunks: AsyncIterable<Buffer> = createReadStream(path);

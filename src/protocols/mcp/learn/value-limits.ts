@@ -4,38 +4,41 @@ import type { ElementOperators } from "../../../caveats/hop.js";
 import { isScalar, type Scalar } from "../../../caveats/scalar.js";
 import { isPlace, mayBePlace, mayBePlaceName, placeLimit } from "./places.js";
 
-/** The precision with which limits follow what was seen. */
+/** The precision with which limits follow the recorded values. */
 export interface Detail {
-  /** Different values that are named one by one; with more, any value is allowed. */
+  /** Maximum number of different values that a limit lists. If there are more, every value is allowed. */
   readonly values: number;
-  /** Different paths, URLs or hosts that are named one by one where they have no folder in common. */
+  /**
+   * Maximum number of paths or URLs that a limit lists if they have no folder in common; also the maximum number of
+   * hosts.
+   */
   readonly places: number;
-  /** Accepts the folder `/`, folders of one segment such as `/home`, and places without a limit. */
+  /** `true` accepts the folder `/`, folders of one segment such as `/home`, and places without a limit. */
   readonly allowBroad: boolean;
 }
 
-/** The limit that some values of an argument lead to. */
+/** The limit that is learned from the values of an argument. */
 export type Learned =
   | {
       readonly kind: "limit";
       readonly limit: Scalar | ElementOperators;
       readonly each?: ElementOperators;
-      /** True for arrays whose elements may have any value. */
+      /** `true` for arrays whose elements may have any value. */
       readonly anyElements?: boolean;
     }
-  /** The values have nothing in common that an operator can say. */
+  /** No operator expresses what the values have in common. */
   | { readonly kind: "any" }
-  /** The values may name places that no narrow limit allows. The reason is the end of a sentence. */
+  /** Values may name places, and no narrow limit allows all of these places. The reason is the end of a sentence. */
   | { readonly kind: "too-broad"; readonly reason: string };
 
-/** Longest string that is named by itself, in UTF-16 code units; a longer one is a text, of which no two are alike. */
+/** Longest string that a limit lists, in UTF-16 code units. A longer string is prose, which is rarely repeated. */
 const MAX_NAMED = 128;
 
 const ANY: Learned = { kind: "any" };
 
 /**
- * Returns the narrowest limit that allows all of these values, none of which is an object: numbers by the least and the
- * greatest, places by their common folder, a few strings one by one, arrays by their length and their elements.
+ * Returns the narrowest limit that allows all of these values. None of the values may be an object. Numbers are limited
+ * by minimum and maximum, places by their common folder, arrays by their length and elements. A few strings are listed.
  *
  * @param argument - The name of the argument, by which some places are recognized.
  */
@@ -89,7 +92,10 @@ function limitOfArrays(
   return { kind: "limit", limit: items, each: asOperators(each.limit) };
 }
 
-/** Returns what to do with values for which there is no limit: nothing, unless they may name a place. */
+/**
+ * Returns the result for values without a limit: `too-broad` if a value may name a place and broad limits are not
+ * accepted, else `any`.
+ */
 export function unlimited(values: readonly Json[], argument: string, detail: Detail): Learned {
   if (detail.allowBroad) return ANY;
   const place = values.flatMap((value) => [...placesIn(value, argument)])[0];
@@ -142,7 +148,7 @@ function oneOf(known: readonly Scalar[]): Scalar | ElementOperators {
   return others.length === 0 ? first : { in: known };
 }
 
-/** Returns each value once; 0 and -0 are one number. */
+/** Removes duplicates. 0 and -0 are the same number. */
 function distinct(values: readonly Scalar[]): readonly Scalar[] {
   return [...new Set(values.map((value) => (value === 0 ? 0 : value)))];
 }

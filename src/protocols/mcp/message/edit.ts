@@ -1,7 +1,7 @@
 import { inexactNumber } from "../../../bytes/exact-json.js";
 import { closingQuote, type Json } from "../../../bytes/json.js";
 
-/** Names a value in a message: property names and array indices from the root. */
+/** The path of a value in a message: property names and array indices from the root. */
 export type Path = readonly (string | number)[];
 
 /** A change of one value. */
@@ -11,10 +11,10 @@ export interface Edit {
   readonly value: Json | undefined;
 }
 
-/** A property of an object or an element of an array, by its place in the text. */
+/** A property of an object or an element of an array, with its position in the text. */
 interface Member {
   readonly key: string | number;
-  /** Offset of the name's quote, or of the element. */
+  /** Offset of the opening quote of the property name, or of the array element. */
   readonly start: number;
   /** Offset of the value. */
   readonly valueStart: number;
@@ -36,8 +36,8 @@ const SCALAR = /[^\s,\]}]*/y;
 const SPACE = /[\t\n\r ]*/y;
 
 /**
- * Changes values in place: every character outside of them stays. A property that an object does not have is added at
- * its end; removing one that is not there, or changing something within a value that is not there, changes nothing.
+ * Changes values in a text, and keeps every character outside these values. Adds a missing property at the end of its
+ * object. An edit has no effect if it removes a missing property, or if its path leads through a missing value.
  *
  * @param text - A JSON text that `JSON.parse` accepts, without duplicate properties.
  * @throws TypeError if a path is empty, or leads into a value that another edit replaces.
@@ -53,7 +53,7 @@ export function edit(text: string, edits: readonly Edit[]): string {
   return written + text.slice(at);
 }
 
-/** Returns the exact text of a value; `undefined` if there is none at the path. */
+/** Returns the exact text of a value; `undefined` if the path leads to no value. */
 export function textAt(text: string, path: Path): string | undefined {
   let start = skipSpace(text, 0);
   let end = endOfValue(text, start);
@@ -67,8 +67,8 @@ export function textAt(text: string, path: Path): string | undefined {
 }
 
 /**
- * Returns the first number in a value that a double does not hold as it is written, such as 9007199254740993: whoever
- * judges the parsed value would judge another than the server may read.
+ * Returns the first number in a value that a double does not represent exactly as written, such as 9007199254740993.
+ * The gate would judge the rounded number, but the server may read the exact one.
  */
 export function inexactNumberIn(text: string, path: Path): string | undefined {
   const value = textAt(text, path);
@@ -97,7 +97,7 @@ function overlapping(path: Path): TypeError {
   return new TypeError(`edits: two of them change ${JSON.stringify(path)}`);
 }
 
-/** Returns the cuts in the container at `open`, in the order of the text. */
+/** Returns the replacements in the object or array at offset `open`, in the order of the text. */
 function cutsWithin(text: string, open: number, tree: EditTree): readonly Cut[] {
   const members = membersOf(text, open);
   const isRemoved = ({ key }: Member): boolean => {
@@ -125,7 +125,7 @@ function cutsWithin(text: string, open: number, tree: EditTree): readonly Cut[] 
   return added === undefined ? cuts : [...cuts, added];
 }
 
-/** Returns the insertion of the properties that the object at `open` does not have. */
+/** Returns the insertion of the properties that the object at offset `open` does not have. */
 function addition(
   text: string,
   open: number,
@@ -145,7 +145,7 @@ function addition(
   return { start: at, end: at, text: (isEmpty ? "" : ",") + properties.join(",") };
 }
 
-/** Lists the members of the object or array at `open`; returns an empty list for any other value. */
+/** Lists the members of the object or array at offset `open`; returns an empty list for any other value. */
 function membersOf(text: string, open: number): readonly Member[] {
   const bracket = text.charAt(open);
   if (bracket !== "{" && bracket !== "[") return [];
@@ -168,7 +168,7 @@ function membersOf(text: string, open: number): readonly Member[] {
   return members;
 }
 
-/** Returns the offset after the value at `start`; iterative, so any depth is safe. */
+/** Returns the offset after the value at `start`. The function is not recursive, so any depth is safe. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
@@ -186,7 +186,9 @@ function skipSpace(text: string, at: number): number {
   return after(SPACE, text, at);
 }
 
-/** Returns the offset after what a sticky pattern, which also matches nothing, matches at `at`. */
+/**
+ * Returns the offset after the match of a sticky pattern at offset `at`. The pattern must also match the empty string.
+ */
 function after(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   pattern.exec(text);

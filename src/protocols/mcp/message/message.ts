@@ -1,5 +1,5 @@
-// src/protocols/mcp/message: JSON-RPC messages as they are written. What is judged is the text, so it is checked once
-// and, where something must change, changed in place.
+// src/protocols/mcp/message: reads and edits the text of JSON-RPC messages. The gate checks a text once and changes
+// only the parts that must change, so that a server reads what the gate has judged.
 
 import {
   duplicateKey,
@@ -13,9 +13,9 @@ import {
 } from "../../../bytes/json.js";
 import { decodeUtf8, encodeUtf8, isWellFormed } from "../../../bytes/utf8.js";
 
-/** A JSON-RPC message whose text has been checked: its value says all that the text says. */
+/** A JSON-RPC message whose text has been checked, so that every parser reads the same value from the text. */
 export interface Message {
-  /** The text as it was received. */
+  /** The text as received, except for tokens that the gate has removed. */
   readonly text: string;
   readonly value: JsonObject;
   readonly kind: "request" | "notification" | "response";
@@ -30,9 +30,12 @@ export type ReadMessage =
   | { readonly ok: true; readonly message: Message }
   | {
       readonly ok: false;
-      /** The id of the refused message; `null` if it has none that can be read. */
+      /** The id of the refused message; `null` if the message has no readable id. */
       readonly id: string | number | null;
-      /** True for a result or an error. Nobody answers it; the sender of the request waits for it. */
+      /**
+       * `true` if the refused message is a result or an error. Nobody may answer such a message; the sender of the
+       * request waits for it.
+       */
       readonly isAnswer: boolean;
       readonly code: number;
       /** A sentence part, such as `the message is not JSON`. */
@@ -41,13 +44,13 @@ export type ReadMessage =
 
 /** Limits of a message. */
 export interface MessageLimits {
-  /** Bytes of the text; 4 MiB unless given. */
+  /** Maximum size of the text, in bytes. */
   readonly bytes: number;
-  /** Nesting of arrays and objects; 64 unless given. */
+  /** Maximum nesting depth of arrays and objects. */
   readonly depth: number;
   /**
-   * True allows half of a surrogate pair, which some servers write where they cut a string. What is judged must not have
-   * one, since readers replace it differently.
+   * `true` allows lone surrogates, which some servers write when they cut a string. A message that the gate judges must
+   * not have lone surrogates, because parsers replace them differently.
    */
   readonly halfPairs: boolean;
 }
@@ -62,14 +65,15 @@ const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 
 /**
- * Reads one JSON-RPC message that all readers read alike: one object in UTF-8 in which no property comes twice. Batches
- * are refused, and where names are judged also two names that differ in case alone, which some servers take for one.
+ * Reads one JSON-RPC message that all parsers read in the same way: a JSON object in UTF-8 without duplicate
+ * properties. Refuses batches. In the objects whose properties the gate judges, also refuses two names that differ only
+ * in case, because some servers treat them as the same name.
  */
 export function readMessage(
   given: string | Uint8Array,
   limits: MessageLimits = HOST_LIMITS,
 ): ReadMessage {
-  // A string has at least as many bytes as UTF-16 code units.
+  // In UTF-8, a string has at least as many bytes as it has UTF-16 code units.
   if (given.length > limits.bytes) return tooLarge(limits);
   const bytes = typeof given === "string" ? encodeUtf8(given) : given;
   if (bytes.length > limits.bytes) return tooLarge(limits);
@@ -98,7 +102,7 @@ function tooLarge({ bytes }: MessageLimits): ReadMessage {
   return refused(INVALID_REQUEST, `the message has more than ${bytes} bytes`);
 }
 
-/** Returns why readers could read a message differently. */
+/** Returns why parsers could read a message differently; `undefined` if they cannot. */
 function flawIn(text: string, value: JsonObject, { halfPairs }: MessageLimits): string | undefined {
   const twin = duplicateKey(text);
   if (twin !== undefined) return `an object has the property ${quotedName(twin.key)} twice`;
@@ -107,7 +111,7 @@ function flawIn(text: string, value: JsonObject, { halfPairs }: MessageLimits): 
     if (other !== undefined)
       return `an object has the property ${quotedName(other)} in two spellings`;
   }
-  // Only an escape can write half of a pair, since the bytes are UTF-8.
+  // The bytes are UTF-8, so only an escape can write a lone surrogate.
   if (halfPairs || !text.includes("\\u")) return undefined;
   for (const one of textsIn(value)) {
     if (!isWellFormed(one)) return "a string has half of a surrogate pair";
@@ -115,7 +119,7 @@ function flawIn(text: string, value: JsonObject, { halfPairs }: MessageLimits): 
   return undefined;
 }
 
-/** The objects whose properties decide what a message does. */
+/** Returns the objects whose properties the gate judges. */
 function judgedObjects(value: JsonObject): readonly JsonObject[] {
   const within = (outer: JsonObject, name: string): readonly JsonObject[] => {
     const inner = outer[name];
@@ -126,11 +130,11 @@ function judgedObjects(value: JsonObject): readonly JsonObject[] {
   return [value, ...params, ...parts];
 }
 
-/** Returns the first name that differs from an earlier one in case alone. */
+/** Returns the first name that differs only in case from an earlier name. */
 function otherSpelling(value: JsonObject): string | undefined {
   const seen = new Set<string>();
   for (const name of Object.keys(value)) {
-    // Upper case first: it unites characters such as the long s, which has no other small letter.
+    // Upper case comes first, because it maps characters such as the long s (ſ) to the same letter as s.
     const folded = name.toUpperCase().toLowerCase();
     if (seen.has(folded)) return name;
     seen.add(folded);
@@ -145,7 +149,7 @@ function classified(text: string, value: JsonObject): ReadMessage {
   const is = (name: string): boolean => Object.hasOwn(value, name);
   const isAnswer = is("result") || is("error");
   const no = (reason: string): ReadMessage => refused(INVALID_REQUEST, reason, value);
-  // Readers that ignore case take an answer with a member "Method" for a request.
+  // Parsers that ignore case take an answer with a property "Method" for a request.
   const other = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (other !== undefined) return no(`JSON-RPC has no member ${quotedName(other)}`);
   if (jsonrpc !== "2.0") return no('"jsonrpc" must be "2.0"');
@@ -182,12 +186,12 @@ function refused(code: number, reason: string, value: JsonObject = {}): ReadMess
   return { ok: false, id: isId(id) ? id : null, isAnswer, code, reason };
 }
 
-/** Returns the era of a request: `new` if its `_meta` carries a protocol version, `old` if it carries none. */
+/** Returns the era of a request: `new` if its `_meta` contains a protocol version, else `old`. */
 export function eraOf({ value }: Message): "old" | "new" {
   return versionOf(value) === undefined ? "old" : "new";
 }
 
-/** Returns the protocol version that a message of the new era carries; `undefined` if it carries none. */
+/** Returns the protocol version in the `_meta` of a message of the new era; `undefined` if there is none. */
 export function versionOf(value: JsonObject): string | undefined {
   const { params } = value;
   const meta = isObject(params) ? params["_meta"] : undefined;
@@ -204,16 +208,16 @@ export function isAnswer(text: string): boolean {
 /** Writes a JSON-RPC error. An error with the id `null` is about a message whose id could not be read. */
 export function errorText(id: string | number | null, code: number, message: string): string {
   const error = { code, message };
-  // MCP's schema has no id that is null.
+  // MCP's schema does not allow an id that is `null`.
   return JSON.stringify(id === null ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error });
 }
 
-// Readers of lines such as Node's readline also end a line at these; in JSON they can only be in strings.
+// Line readers such as Node's readline also end a line at these characters. In JSON, they can occur only in strings.
 const LINE_ENDS = /[\u0085\u2028\u2029]/g;
 
 /**
- * Writes a message on one line for all readers of lines: line breaks between values become spaces, and line separators
- * in strings their escapes. A reader that ends lines elsewhere would otherwise find a second message in a string.
+ * Writes a message on one line for every line reader. Replaces line breaks between values by spaces, and line
+ * separators in strings by escapes. Otherwise some readers could find a second message within a string.
  */
 export function onOneLine(text: string): string {
   return text

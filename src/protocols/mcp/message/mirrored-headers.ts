@@ -26,7 +26,7 @@ const DECIMAL = /^-?\d+(\.0*)?$/;
 /** Headers by their names in lower case. */
 export type Headers = { readonly [name: string]: string };
 
-/** The parameters of a tool that headers repeat: their paths in the arguments, by header in lower case. */
+/** The arguments of a tool that HTTP headers repeat: their paths in `arguments`, by header name in lower case. */
 export type MirroredParameters = ReadonlyMap<string, readonly string[]>;
 
 /** Returns the value that `Mcp-Name` repeats; `undefined` if the method has no such value, or the body lacks it. */
@@ -35,20 +35,20 @@ export function namedIn(method: string, value: JsonObject): string | undefined {
   return property === undefined ? undefined : stringAt(value, ["params", property]);
 }
 
-/** Writes a value as a header: as it is, or in base64 behind a marker. */
+/** Encodes a header value: unchanged, or as base64 between `=?base64?` and `?=`. */
 export function headerValue(value: string): string {
   if (PLAIN.test(value) && !SENTINEL.test(value)) return value;
   return `=?base64?${Buffer.from(value).toString("base64")}?=`;
 }
 
-/** Reads a value that {@link headerValue} has written; `undefined` if it has characters that no header may have. */
+/** Decodes a value of {@link headerValue}; `undefined` if the header has invalid characters or malformed base64. */
 export function readHeaderValue(header: string): string | undefined {
   const [, coded] = SENTINEL.exec(header) ?? [];
   if (coded === undefined) return PLAIN.test(header) ? header : undefined;
   return BASE64.test(coded) ? decodeUtf8(Buffer.from(coded, "base64")) : undefined;
 }
 
-/** Returns those of the headers that repeat parameters of a tool. */
+/** Returns the `Mcp-Param-*` headers, which repeat arguments of a tool. */
 export function parameterHeaders(headers: {
   readonly [name: string]: string | readonly string[] | undefined;
 }): Headers {
@@ -59,7 +59,10 @@ export function parameterHeaders(headers: {
   return found;
 }
 
-/** Returns the parameters that a tool's `x-mcp-header` annotations mirror: those that `properties` alone lead to. */
+/**
+ * Returns the arguments that a tool's `x-mcp-header` annotations name. Looks for annotations only in nested
+ * `properties`.
+ */
 export function mirroredParameters(inputSchema: JsonObject): MirroredParameters {
   const found = new Map<string, readonly string[]>();
   const waiting: { schema: JsonObject; path: readonly string[] }[] = [
@@ -89,7 +92,7 @@ export function headersOf(value: JsonObject, parameters: MirroredParameters): He
   return headers;
 }
 
-/** Returns the first of the mirrored headers that does not agree with the arguments of a call. */
+/** Returns the name of the first header that does not agree with the arguments of a call; `undefined` if all agree. */
 export function disagreeing(
   headers: Headers,
   value: JsonObject,
@@ -112,7 +115,7 @@ function repeats(header: string, argument: Json | undefined): boolean {
   return given === textOf(argument);
 }
 
-/** Returns what a header says of an argument; `undefined` for a value that no header repeats. */
+/** Returns an argument as the text of a header; `undefined` for a value that no header repeats. */
 function textOf(argument: Json | undefined): string | undefined {
   if (typeof argument === "string") return argument;
   const isPlain = typeof argument === "boolean" || Number.isSafeInteger(argument);

@@ -4,18 +4,18 @@ import type { SplitLine } from "../../../bytes/line-splitter.js";
 /** The code of the error that replaces a message over the limit, outside the range that JSON-RPC and MCP reserve. */
 const TOO_LARGE = -31413;
 
-/** The treatment of a line over the limit. */
+/** The way to handle a line over the limit. */
 export type TooLargeLine =
-  /** Hands on an error in place of the line, which is an answer that somebody waits for. */
+  /** The line is an answer. The receiver gets this error in its place. */
   | { readonly kind: "replace"; readonly text: string }
-  /** Answers the sender of the line, which is a request, with an error. */
+  /** The line is a request. Its sender gets this error as the answer. */
   | { readonly kind: "answer"; readonly text: string }
-  /** Drops the line, which is a notification: nobody waits for an answer. */
+  /** The line is a notification, which is dropped without an answer. */
   | { readonly kind: "drop" }
-  /** The line is no message, or the request to which it belongs cannot be found. */
+  /** The line is no message, or its id cannot be read. */
   | { readonly kind: "unreadable" };
 
-/** Decides about a line over the limit by its two ends. */
+/** Decides how to handle a line over the limit, from the beginning and the end of the line. */
 export function aboutTooLarge(
   { head, tail }: Extract<SplitLine, { kind: "too_large" }>,
   limit: number,

@@ -1,12 +1,12 @@
-// src/protocols/mcp/server: the MCP servers behind the gate, over standard streams or Streamable HTTP. Messages
-// are texts here: what may be sent and who may read an answer is decided in gate/.
+// src/protocols/mcp/server: connections to the MCP servers behind the gate, over standard streams or Streamable HTTP. A
+// connection passes messages on as text; the code in gate/ decides which messages are sent and who gets an answer.
 
 /**
  * Reasons why a server cannot be used:
  * - `server_unavailable`: it does not start, or its address cannot be reached;
  * - `server_ended`: its process has ended, or it has ended the session;
  * - `server_timeout`: it does not read, or does not answer, in time;
- * - `server_unreadable`: it sends what is no message of MCP.
+ * - `server_unreadable`: it sends something that is not an MCP message.
  */
 export type ServerErrorCode =
   | "server_unavailable"
@@ -14,7 +14,10 @@ export type ServerErrorCode =
   | "server_timeout"
   | "server_unreadable";
 
-/** A server that cannot be used, or has failed to take a message. Its message names the server and holds no secret. */
+/**
+ * Thrown if a server cannot be used or does not take a message. The error's message names the server and contains no
+ * secret.
+ */
 export class ServerError extends Error {
   override readonly name = "ServerError";
   readonly code: ServerErrorCode;
@@ -25,26 +28,29 @@ export class ServerError extends Error {
   }
 }
 
-/** The options of a message to a server over HTTP; a server over standard streams ignores them. */
+/** Options of a message to a server over HTTP. A connection over standard streams ignores them. */
 export interface SendContext {
-  /** The `Mcp-Param-*` headers of the caller. */
+  /** The `Mcp-Param-*` headers of the host's request. */
   readonly headers?: { readonly [name: string]: string } | undefined;
-  /** Ends the exchange when it is aborted; in the new era, this cancels the request. */
+  /** Ends the HTTP exchange when aborted. In the new era, the end of the exchange cancels the request. */
   readonly signal?: AbortSignal | undefined;
-  /** The era of the message; the old one unless given. */
+  /** The era of the message; `old` unless given. */
   readonly era?: "old" | "new" | undefined;
 }
 
-/** Says with which request of the gate a message came. */
+/** The request of the gate in whose HTTP response a message came. */
 export interface Origin {
-  /** The id, as the gate has sent it, of the request in whose HTTP answer the message came. */
+  /**
+   * The id of that request, as the gate has sent it; `undefined` over standard streams, and for a message in no
+   * response.
+   */
   readonly forRequest?: string | number | undefined;
 }
 
-/** The end of a server. */
+/** The reason why a server can no longer be used. */
 export interface ServerEnd {
   readonly code: ServerErrorCode;
-  /** A sentence that names the server and holds no secret. */
+  /** A sentence that names the server and contains no secret. */
   readonly message: string;
 }
 
@@ -53,22 +59,25 @@ export interface ServerConnection {
   /** The name of the server in the configuration file; `undefined` for a gate's only server. */
   readonly name: string | undefined;
   /**
-   * Sends one message. Fulfilled when the server has taken it, so that a caller who waits never fills the memory.
-   * Over HTTP the answers arrive by {@link onMessage}, some of them before this is fulfilled.
+   * Sends one message. The promise is fulfilled when the server has taken the message, so that calling code that waits
+   * never fills the memory. Answers arrive through {@link onMessage}; over HTTP, some can arrive before the promise is
+   * fulfilled.
    *
    * @throws ServerError
    */
   send(text: string, context?: SendContext): Promise<void>;
   /**
-   * Called with each message of the server, one at a time: the next is read when the returned promise is fulfilled. It
-   * must not wait for {@link send}, since the server may not read before its own output is read.
-   * Set it before the first `send`. A line over the limit that answers a request arrives as a JSON-RPC error with the
-   * request's id.
+   * Called with each message of the server, one at a time: the connection reads the next message when the returned
+   * promise is fulfilled. The function must not wait for {@link send}, because a server may stop reading until its own
+   * output is read. Set the function before the first `send`. An answer over the size limit arrives as a JSON-RPC error
+   * with the id of the request.
    */
   onMessage: (text: string, origin: Origin) => Promise<void>;
-  /** Called once, when the server has ended or cannot be read any more. Set it before the first `send`. */
+  /** Called once, when the server has ended or cannot be read any more. Set the function before the first `send`. */
   onEnd: (end: ServerEnd) => void;
-  /** Ends the server and everything that it has started. Fulfilled when it has ended. */
+  /**
+   * Ends the server's process and its child processes or, over HTTP, the session. The promise is fulfilled at the end.
+   */
   close(): Promise<void>;
 }
 
@@ -80,7 +89,7 @@ const FAILURES: Readonly<Record<ServerErrorCode, number>> = {
   server_unreadable: -31502,
 };
 
-/** The answer to a request whose server has failed. */
+/** Returns the answer to a request whose server has failed. */
 export function serverFailure(id: string | number, { code, message }: ServerEnd): string {
   const error = { code: FAILURES[code], message, data: { code } };
   return JSON.stringify({ jsonrpc: "2.0", id, error });

@@ -16,7 +16,7 @@ export interface EndpointRequest {
   readonly signal: AbortSignal;
 }
 
-/** A request on its way. */
+/** A request that is being sent. */
 export interface Asked {
   /** Fulfilled once the request is written, or has failed. */
   readonly sent: Promise<void>;
@@ -27,7 +27,7 @@ export interface Asked {
 /** A server-sent event. */
 export interface ServerEvent {
   readonly data: string;
-  /** The id from which a stream can be resumed. */
+  /** The id of the event, by which a stream can be resumed; `undefined` if the event has none. */
   readonly id: string | undefined;
 }
 
@@ -38,7 +38,7 @@ const MOST_REDIRECTS = 3;
 /** Milliseconds in which a connection must be established. */
 const CONNECT = 20_000;
 
-/** The address of a server over Streamable HTTP. Redirects are followed within its origin alone. */
+/** The address of a server over Streamable HTTP. Redirects are followed only within the same origin. */
 export class Endpoint {
   readonly #url: URL;
   /** Headers of every request, from the configuration. */
@@ -46,7 +46,7 @@ export class Endpoint {
   readonly #log: (line: string) => void;
   readonly #agent: HttpAgent;
 
-  /** @param log - Called with sentences for the operator, which hold addresses. */
+  /** @param log - Called with a sentence for the operator, which may contain addresses. */
   constructor(url: URL, headers: { readonly [name: string]: string }, log: (line: string) => void) {
     this.#url = url;
     this.#headers = headers;
@@ -101,7 +101,8 @@ export class Endpoint {
       const request = url.protocol === "http:" ? requestHttp : requestHttps;
       const all = { ...this.#headers, ...headers, "accept-encoding": "identity" };
       const sent = request(url, { method, headers: all, agent: this.#agent });
-      // Given to the request, the signal would also destroy the socket when it carries another request.
+      // As an option of the request, the signal could destroy the socket later, while the socket carries another
+      // request.
       const abort = (): void => void sent.destroy();
       signal.addEventListener("abort", abort, { once: true });
       sent.once("close", () => signal.removeEventListener("abort", abort));
@@ -114,10 +115,10 @@ export class Endpoint {
         );
         sent.once("close", () => clearTimeout(late));
       });
-      // A server may answer, or leave, before it has read all.
+      // A server may answer or disconnect before it has read the whole request.
       for (const event of ["finish", "response", "close"]) sent.once(event, written);
       sent.once("response", (response) => {
-        // An answer that nobody reads may still break off.
+        // A response that is not read can still fail. Without a listener, its error would end the process.
         response.on("error", () => {});
         resolve(response);
       });
@@ -138,7 +139,7 @@ export function mediaType({ headers }: IncomingMessage): string {
   return (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Reads a body. @throws ServerError `server_unreadable` over the limit, or if it is not UTF-8. */
+/** Reads a body. @throws ServerError `server_unreadable` if the body is over the limit, compressed or not UTF-8. */
 export async function bodyOf(response: IncomingMessage, limit: number): Promise<string> {
   assertPlain(response);
   const chunks: Uint8Array[] = [];
@@ -152,7 +153,7 @@ export async function bodyOf(response: IncomingMessage, limit: number): Promise<
 }
 
 /**
- * Reads server-sent events as they arrive. The next is read when the caller asks for it.
+ * Yields server-sent events as they arrive. Reads the response no faster than the events are consumed.
  *
  * @param onRetry - Called with the milliseconds that the server asks for before a reconnection.
  * @throws ServerError `server_unreadable` for an event over the limit, or bytes that are not UTF-8.
@@ -187,8 +188,8 @@ export async function* eventsOf(
 }
 
 /**
- * Reads JSON: one message, or messages in lines of their own as they arrive, which the specification does not have and
- * the server of its conformance suite sends.
+ * Yields JSON messages as they arrive: one message, or several messages, each on its own line. The specification does
+ * not have several messages, but the server of its conformance suite sends them.
  *
  * @throws ServerError `server_unreadable` over the limit, or for bytes that are not UTF-8.
  */
@@ -198,7 +199,7 @@ export async function* jsonOf(
 ): AsyncGenerator<ServerEvent, void> {
   assertPlain(response);
   const splitter = new LineSplitter(limit);
-  // The lines so far of one message that is written on several lines.
+  // The lines read so far of a message that spans several lines.
   let whole = "";
   const messageIn = (line: SplitLine): string | undefined => {
     if (line.kind === "too_large") throw tooLarge(limit);

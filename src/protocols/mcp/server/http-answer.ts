@@ -3,22 +3,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ServerError } from "./connection.js";
 import { EVENTS, eventsOf, JSON_TYPE, jsonOf, mediaType, type ServerEvent } from "./endpoint.js";
 
-/** The options by which the answer to a request is read. */
 export interface AnswerReading {
-  /** Longest message in bytes. */
+  /** Longest message, in bytes. */
   readonly limit: number;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
-  /** Takes a message. Returns true for the response to the request. */
+  /** Takes a message. Returns `true` if the message is the response to the request. */
   readonly take: (text: string) => Promise<boolean>;
-  /** Asks for the events after the event `lastId`; `undefined` if the server cannot repeat events. */
+  /** Requests the events after the event `lastId`; `undefined` in the new era, in which a stream cannot be resumed. */
   readonly resume: ((lastId: string) => Promise<IncomingMessage>) | undefined;
 }
 
 /** Milliseconds before a stream is opened again: the default, and the most that a server can ask for. */
 export const RETRY = 1000;
 export const LONGEST_RETRY = 30_000;
-/** Reconnections in a row that bring no event. */
+/** Maximum number of consecutive reconnections without an event. */
 const MOST_RETRIES = 5;
 /** Milliseconds that a stream stays open after the response. */
 const AFTER_RESPONSE = 1000;
@@ -26,7 +25,8 @@ const AFTER_RESPONSE = 1000;
 /**
  * Reads the HTTP answer to a request: JSON, or events until the response.
  *
- * @throws ServerError `server_unreadable` if it ends without the response, and Error if it breaks off.
+ * @throws ServerError `server_unreadable` if no response comes, `server_unavailable` if a stream cannot be resumed;
+ *   Error if `signal` is aborted.
  */
 export async function readAnswer(answer: IncomingMessage, reading: AnswerReading): Promise<void> {
   const type = mediaType(answer);
@@ -39,7 +39,9 @@ export async function readAnswer(answer: IncomingMessage, reading: AnswerReading
   if (end !== "response") throw unreadable("its answer is no response to the request");
 }
 
-/** Reads events up to the response; a stream that ends before is resumed if its events have ids. */
+/**
+ * Reads events up to the response. If the stream ends before the response and its events have ids, resumes the stream.
+ */
 async function readStream(first: IncomingMessage, reading: AnswerReading): Promise<void> {
   const { limit, signal, resume } = reading;
   let answer = first;
@@ -83,7 +85,7 @@ async function untilResponse(
     }
   } catch (error) {
     if (hasResponse) return "response";
-    // A connection that breaks off is resumed like one that ends.
+    // A broken connection is resumed like a stream that has ended.
     if (error instanceof ServerError) throw error;
   }
   return hasResponse ? "response" : { lastId };

@@ -26,18 +26,18 @@ export interface HttpServerOptions {
   /** The name of the server in the configuration file; `undefined` for a gate's only server. */
   readonly name?: string | undefined;
   readonly url: URL;
-  /** Headers of every request, such as `Authorization`; nothing else of the gate's own is sent. */
+  /** Headers of every request, such as `Authorization`. The gate sends no other credentials. */
   readonly headers?: { readonly [name: string]: string } | undefined;
-  /** Longest message of the server in bytes; 4 MiB unless given. */
+  /** Longest message of the server, in bytes; 4 MiB unless given. */
   readonly bytes?: number | undefined;
-  /** Called with a sentence about a message that is dropped. */
+  /** Called with a sentence about a dropped message or a failure. */
   readonly log?: ((line: string) => void) | undefined;
 }
 
 const BOTH = `${JSON_TYPE}, ${EVENTS}`;
-/** Visible ASCII (2025-11-25, "Session Management"). */
+/** A session id is visible ASCII (2025-11-25, "Session Management"). */
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
-/** Milliseconds for a server to accept a notification or an answer, and to end its session. */
+/** Milliseconds that a server has to accept a notification or an answer, and to end its session. */
 const ACCEPT = 30_000;
 const FAREWELL = 2000;
 /** A request of the gate whose answer is being read. */
@@ -49,7 +49,7 @@ interface Open {
   isAnswered: boolean;
 }
 
-/** Connects to a server when the first message is sent. */
+/** Makes a connection to a server. The gate connects when the first message is sent. */
 export function openHttpServer(options: HttpServerOptions): ServerConnection {
   return new HttpServer(options);
 }
@@ -86,7 +86,8 @@ class HttpServer implements ServerConnection {
     if (isRequest && (typeof id === "string" || typeof id === "number")) {
       return this.#request(text, value, id, context);
     }
-    // Without a session, the end of the exchange has cancelled the request (2026-07-28, "Cancellation").
+    // Before `initialize`, and in the new era, the end of the HTTP exchange has already cancelled the request
+    // (2026-07-28, "Cancellation").
     if (method === "notifications/cancelled" && this.#version === undefined) return;
     const { era = "old" } = context;
     const headers = { ...this.#headers(value, era), accept: BOTH };
@@ -139,7 +140,10 @@ class HttpServer implements ServerConnection {
     return headers;
   }
 
-  /** Hands on the answer to a request; a failure is an answer too, unless the caller is gone. */
+  /**
+   * Passes on the answer to a request. A failure becomes an error answer, unless the request has been answered or
+   * cancelled.
+   */
   async #answered(asked: Promise<IncomingMessage>, open: Open): Promise<void> {
     try {
       await this.#follow(asked, open);
@@ -182,7 +186,10 @@ class HttpServer implements ServerConnection {
     return status === 404 && era === "old" && this.#session !== undefined;
   }
 
-  /** Reads the stream of messages that belong to no request, in the old era, until the server offers no such stream. */
+  /**
+   * Reads the stream of messages that belong to no request, which the old era has. Reconnects until the session ends,
+   * or until the server answers that it offers no such stream.
+   */
   async #listen(): Promise<void> {
     const { signal } = this.#closing;
     const session = this.#session;
@@ -194,7 +201,7 @@ class HttpServer implements ServerConnection {
         const { statusCode = 0 } = response;
         if (mediaType(response) !== EVENTS) {
           response.resume();
-          // The server offers no such stream, unless it fails for a while.
+          // The server offers no such stream. A status of 500 or more is a temporary failure.
           if (statusCode < 500) return;
         }
         for await (const event of eventsOf(response, this.#limit, (asked) => (retry = asked))) {
@@ -219,7 +226,7 @@ class HttpServer implements ServerConnection {
     return this.#endpoint.ask({ method: "GET", headers, signal }).response;
   }
 
-  /** Takes a message from the answer to a request. Returns true if the message is the response to the request. */
+  /** Takes a message from the answer to a request. Returns `true` if the message is the response to the request. */
   async #take(text: string, open: Open): Promise<boolean> {
     const message = objectOf(text);
     if (message === undefined) {
@@ -235,7 +242,7 @@ class HttpServer implements ServerConnection {
     return isResponse;
   }
 
-  /** Remembers from an answer what later requests must repeat. */
+  /** Remembers the protocol version and the listed tools, because headers of later requests repeat them. */
   #learn(request: JsonObject, result: Json | undefined): void {
     if (!isObject(result)) return;
     const { protocolVersion } = result;
@@ -294,7 +301,7 @@ class HttpServer implements ServerConnection {
       const headers = this.#headers({}, "old");
       const signal = AbortSignal.timeout(FAREWELL);
       const { response } = this.#endpoint.ask({ method: "DELETE", headers, signal });
-      // A server need not offer to end a session.
+      // A server need not support DELETE.
       await response.then(
         (one) => one.resume(),
         () => {},

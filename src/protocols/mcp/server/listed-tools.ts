@@ -5,10 +5,10 @@ import {
   namedIn,
 } from "../message/mirrored-headers.js";
 
-/** Tools kept at once; a server that lists more repeats no parameters of the oldest. */
+/** Maximum number of tools that are kept. If a server lists more, the gate repeats no arguments of the oldest tools. */
 const MOST = 10_000;
 
-/** The tools of a server whose parameters are repeated in headers, from the lists that it has answered. */
+/** Remembers, from a server's answers to `tools/list`, the tools whose arguments are repeated in headers. */
 export class ListedTools {
   readonly #parameters = new Map<string, MirroredParameters>();
 
@@ -29,7 +29,7 @@ export class ListedTools {
     }
   }
 
-  /** Returns the repeated parameters of the tool that a request calls; none for another request. */
+  /** Returns the arguments that headers repeat for a `tools/call`; an empty map for any other request. */
   parametersOf(request: JsonObject): MirroredParameters {
     const { method } = request;
     const name = method === "tools/call" ? namedIn(method, request) : undefined;

@@ -18,28 +18,33 @@ export interface StdioServerOptions {
   readonly args: readonly string[];
   /** The working directory of the server; that of this process unless given. */
   readonly cwd?: string | undefined;
-  /** The environment of the gate; the server gets all of it but `PROVISO_*`. */
+  /** The environment of the gate. The server gets all variables except `PROVISO_*`. */
   readonly env: { readonly [name: string]: string | undefined };
-  /** Longest message of the server in bytes; 4 MiB unless given. */
+  /** Longest message of the server, in bytes; 4 MiB unless given. */
   readonly bytes?: number | undefined;
-  /** Milliseconds for the server to read what has been sent; 120,000 unless given. */
+  /**
+   * Milliseconds that the server has to read its input; 120,000 unless given. The gate ends a server that takes longer.
+   */
   readonly stall?: number | undefined;
-  /** Called with a sentence about a line that is dropped. */
+  /** Called with a sentence about a dropped line. */
   readonly log?: ((line: string) => void) | undefined;
-  /** Called with what the server writes to standard error, which the server shares with this process unless given. */
+  /**
+   * Called with the bytes that the server writes to standard error. Unless given, the server writes to the standard
+   * error of this process.
+   */
   readonly onStderr?: ((bytes: Uint8Array) => void) | undefined;
 }
 
 const STALL = 120_000;
-/** Lines in a row that are no messages, such as logs, before a server counts as unreadable. */
+/** Number of consecutive lines that are no messages, such as log lines, after which a server is unreadable. */
 const GARBAGE = 1000;
-/** The first character of a message; a batch is left to the gate, which refuses it. */
+/** A line that begins like a message or a batch. The gate itself refuses a batch. */
 const MESSAGE = /^\s*[{[]/;
 
 /**
- * Starts a server. Its standard error is this process's unless `onStderr` is given.
+ * Starts a server.
  *
- * @throws ServerError `server_unavailable` if it does not start.
+ * @throws ServerError `server_unavailable` if the server does not start.
  */
 export async function startStdioServer(options: StdioServerOptions): Promise<ServerConnection> {
   const { command, args, cwd, env, onStderr } = options;
@@ -59,9 +64,9 @@ export async function startStdioServer(options: StdioServerOptions): Promise<Ser
   return new StdioServer(child, options);
 }
 
-/** Returns an environment without the variables of proviso, which may hold tokens and keys. */
+/** Returns an environment without the variables of proviso, which may contain tokens and keys. */
 function withoutOwn(env: StdioServerOptions["env"]): StdioServerOptions["env"] {
-  // Windows ignores the case of names of variables.
+  // Windows ignores case in the names of variables.
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PROVISO_/i.test(name)));
 }
 
@@ -130,16 +135,16 @@ class StdioServer implements ServerConnection {
     if (this.#end !== undefined) throw new ServerError(this.#end.code, this.#end.message);
   }
 
-  /** Waits until the server has read what was sent; ends a server that does not. */
+  /** Waits until the server has read its input. Ends a server that does not read in time. */
   async #drained(): Promise<void> {
     const { stdin } = this.#child;
     const stop = new AbortController();
     const late = setTimeout(() => stop.abort(), this.#stall);
     try {
-      // A server that is ending does not read the rest.
+      // A server that is ending closes its input without reading the rest.
       await Promise.race(["drain", "close"].map((event) => once(stdin, event, stop)));
     } catch {
-      // A pipe that breaks is seen by the end of the server.
+      // After a broken pipe, the end of the server's process is reported.
       if (!stop.signal.aborted) return;
       const message = `${this.#title} has not read its input for ${this.#stall} ms`;
       this.#over({ code: "server_timeout", message });
@@ -164,7 +169,7 @@ class StdioServer implements ServerConnection {
     } catch {
       this.#unreadable("reading its output has failed");
     }
-    // A server that has closed its output cannot answer.
+    // A server that has closed its output cannot answer, so it is ended.
     await this.#child.end();
   }
 
@@ -187,7 +192,7 @@ class StdioServer implements ServerConnection {
     const about = aboutTooLarge(line, this.#limit);
     this.#log(`${this.#title} has written a line of more than ${this.#limit} bytes`);
     if (about.kind === "replace") await this.onMessage(about.text, {});
-    // Not awaited: a server that waits for its output to be read does not read its input.
+    // Not awaited: a server that waits until its output is read does not read its input.
     else if (about.kind === "answer") this.send(about.text).catch(() => {});
     else if (about.kind === "unreadable") {
       this.#unreadable(`a line has more than ${this.#limit} bytes and is no answer`);

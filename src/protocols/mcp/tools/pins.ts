@@ -1,4 +1,4 @@
-// src/protocols/mcp/tools: the tools of servers: their pinned definitions, and the schemas that tokens narrow.
+// src/protocols/mcp/tools: pins the definitions of servers' tools, so that a changed definition is noticed.
 
 import { createHash } from "node:crypto";
 import { canonicalCopy, type Json, type JsonObject } from "../../../bytes/json.js";
@@ -16,10 +16,10 @@ export type ToolDefinition = JsonObject & {
   readonly inputSchema: JsonObject;
 };
 
-/** The definitions that someone has accepted, or that were seen first. */
+/** The pinned definitions of tools: the first definition that was seen, or the last one that the user accepted. */
 export interface ToolPins {
   /**
-   * Compares definitions with those that are pinned, and pins new ones.
+   * Compares definitions with the pinned definitions, and pins the definitions of new tools.
    *
    * @param server - The server's name; `undefined` for a gate's only server.
    * @returns The names of tools whose definition has changed.
@@ -35,17 +35,20 @@ export interface ToolPin {
   readonly definition: Json;
   /** The time at which the definition was pinned, in milliseconds since 1970. */
   readonly pinned: number;
-  /** The server's present definition, if it is another one: the tool is refused until the definition is accepted. */
+  /**
+   * The server's present definition, if it differs from the pinned one. The gate refuses the tool until the user
+   * accepts this definition.
+   */
   readonly changed?: Json | undefined;
 }
 
 export interface PinStoreOptions {
   /**
-   * Returns a text that names a server among those of all gates of the home, such as its command line. Its name unless
-   * given, or an empty text.
+   * Returns a string that identifies a server among the servers of all gates of the home, such as its command line.
+   * Unless given, the string is the server's name, or "" for a server without a name.
    */
   readonly titleOf?: ((server: string | undefined) => string) | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the present time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 
@@ -55,14 +58,15 @@ const MOST_TOOLS = 1000;
 const LONGEST = 256 * 1024;
 
 /**
- * Pins in a database of the stores, which several gates may use at once: of two definitions that are seen first at the
- * same time, one is pinned. A definition that is too long, or of one tool too many, counts as changed.
+ * Pins in a database that several gates may use at the same time. If two gates see different first definitions of a
+ * tool, only one is pinned. A definition that is too long, or that belongs to a tool over the maximum number, is
+ * treated as changed.
  */
 export class PinStore implements ToolPins {
   readonly #database: TableDatabase;
   readonly #options: PinStoreOptions;
 
-  /** @param database - Stays open. */
+  /** @param database - The calling code closes it. */
   constructor(database: StoreDatabase, options: PinStoreOptions = {}) {
     this.#database = tablesOf(database);
     this.#options = options;
@@ -88,7 +92,7 @@ export class PinStore implements ToolPins {
     );
   }
 
-  /** Returns all pins, by server and tool. */
+  /** Returns all pins, sorted by server and tool. */
   async list(): Promise<readonly ToolPin[]> {
     const rows = await this.#database.read((db) =>
       db.selectFrom("tool_pin").selectAll().orderBy("server").orderBy("tool").execute(),
@@ -97,9 +101,9 @@ export class PinStore implements ToolPins {
   }
 
   /**
-   * Pins the changed definition of a tool in the place of the pinned one.
+   * Replaces the pinned definition of a tool by the changed one.
    *
-   * @param pin - As {@link list} gives it.
+   * @param pin - A pin from {@link list}.
    * @returns `false`, and no pin changes, if the definition has changed again since `list`, or is the pinned one again.
    */
   async accept({ server, tool, changed }: ToolPin): Promise<boolean> {
@@ -121,7 +125,10 @@ export class PinStore implements ToolPins {
     });
   }
 
-  /** Removes all pins of a server, so that its tools are pinned anew when next seen. @returns The number of pins. */
+  /**
+   * Removes all pins of a server, so that its tools are pinned anew when the server next lists them. @returns The
+   * number of removed pins.
+   */
   async forget(server: string): Promise<number> {
     return this.#database.write(async (db) => {
       const { size } = await rowsOf(db, server);
@@ -130,7 +137,7 @@ export class PinStore implements ToolPins {
     });
   }
 
-  /** Pins new definitions, and notes changed ones. @returns All pins of the server. */
+  /** Pins new definitions, and records changed ones. @returns All pins of the server. */
   async #note(db: StoreQueries, title: string, seen: readonly Seen[]): Promise<Pinned> {
     const rows = await rowsOf(db, title);
     let room = MOST_TOOLS - rows.size;
@@ -164,7 +171,7 @@ export class PinStore implements ToolPins {
         pinned: this.#now(),
         changed: null,
       })
-      // Another gate has just pinned it.
+      // Another gate may just have pinned the tool.
       .onConflict((conflict) => conflict.column("id").doNothing())
       .execute();
   }
@@ -209,7 +216,7 @@ function pinOf(row: {
   };
 }
 
-/** Returns a definition as it is compared. The order of properties does not matter. */
+/** Returns the canonical JSON by which definitions are compared. The order of properties has no effect. */
 function textOfDefinition(tool: ToolDefinition): string {
   return JSON.stringify(canonicalCopy(tool));
 }
