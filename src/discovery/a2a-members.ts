@@ -4,7 +4,10 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import { pointer, shown, shownPath } from "./faults.js";
 import { snakeCase } from "./fields.js";
 
-/** A card with only A2A 1.0's properties, as the official SDKs read it, or the reason why they cannot. */
+/**
+ * A card reduced to A2A 1.0's properties, as the official SDKs read it; or the problem for which the SDKs
+ * reject the card.
+ */
 export type A2AMembers =
   | { readonly card: JsonObject; readonly problem?: undefined }
   | { readonly card?: undefined; readonly problem: string };
@@ -24,7 +27,7 @@ export function a2aMembers(card: JsonObject): A2AMembers {
   return problem === undefined ? { card: objectIn(kept) } : { problem };
 }
 
-// Recursion is safe: the depth of the card was limited before.
+// Recursion is safe for a received card, because its depth has been checked.
 function within(value: Json, schema: JsonObject, path: string, problems: string[]): Json {
   const { $ref, type, properties, items, additionalProperties: others, oneOf } = schema;
   if (typeof $ref === "string") return within(value, definition($ref), path, problems);
@@ -54,7 +57,7 @@ function definition(ref: string): JsonObject {
   return objectIn(objectIn(AGENT_CARD_SCHEMA["$defs"])[ref.replace("#/$defs/", "")]);
 }
 
-/** Returns the schema's name for a property, in either spelling. */
+/** Returns the schema's name for a property that is written in camelCase or snake_case. */
 function nameIn(name: string, properties: JsonObject): string | undefined {
   return Object.keys(properties).find((known) => known === name || snakeCase(known) === name);
 }

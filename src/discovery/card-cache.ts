@@ -17,15 +17,16 @@ export interface CardCache {
 
 /** The limits of a cache. */
 export interface CardCacheOptions {
-  /** Most cards; 256 unless given. */
+  /** Maximum number of cards; 256 unless given. */
   readonly maxCards?: number;
-  /** Most characters of all cards together; 16 Mi unless given. */
+  /** Maximum size of all entries together, in characters; 16 Mi unless given. */
   readonly maxCharacters?: number;
 }
 
 /**
- * Creates a cache of cards. Each use judges the card anew. Several callers may share a cache: entries of
- * callers that differ in the origins they named, in allowing plain HTTP, or in `ca` are kept separate.
+ * Creates a cache of received cards; each discovery judges the cached card again. Several callers may share a
+ * cache. Two callers share an entry only if their `insecure` and `ca` are equal, and either both or neither
+ * have named the card's origin.
  *
  * @throws TypeError naming the option that is not valid.
  */
@@ -71,11 +72,12 @@ function sizeOf(address: string, { text, etag = "" }: KeptCard): number {
   return text.length + address.length + etag.length;
 }
 
-/** Most seconds for which a card is used without another request, whatever its agent says. */
+/** Maximum time for which a card is used without another request, in seconds, even if the response allows longer. */
 const MAX_AGE = 3600;
 
 /**
- * Returns until when a card is fresh (RFC 9111, `max-age` less `Age`); `undefined` if it must not be cached.
+ * Returns the time until which a card is fresh, in milliseconds since 1970 (RFC 9111, `max-age` less `Age`);
+ * `undefined` if the card must not be cached.
  *
  * @param now - Milliseconds since 1970.
  */

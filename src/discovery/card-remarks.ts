@@ -14,7 +14,10 @@ import { rangeText } from "./versions.js";
 const MEDIA_TYPE =
   /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/(?:\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})(?:\s*;.*)?$/i;
 
-/** Returns remarks beyond the schema: violations of the contract, and names that refer to nothing. */
+/**
+ * Returns the remarks that go beyond the schema, such as violations of the discovery contract and references to
+ * names that the card lacks.
+ */
 export function cardRemarks(
   card: CardReading,
   version: CardVersion,
@@ -65,7 +68,7 @@ function capabilityRemarks(card: CardReading, version: CardVersion): readonly Re
   return remarks;
 }
 
-/** Tests whether a card has a field of the contract anywhere. */
+/** Returns whether any part of a card uses the discovery contract. */
 function declaresContract({ extensions, capabilities, range, delegates }: CardReading): boolean {
   const isContract = (name: string): boolean => {
     const entry = registeredCapability(name);
@@ -141,7 +144,7 @@ function skillRemarks(card: JsonObject): readonly Remark[] {
   });
 }
 
-/** Names of the property with the security requirements: in A2A 1.0, and in earlier versions. */
+/** Names of the property with the security requirements: first in A2A 1.0, then in earlier versions. */
 const REQUIREMENTS = ["securityRequirements", "security"];
 
 function securityRemarks(card: JsonObject, suggest: Suggest): readonly Remark[] {

@@ -9,11 +9,11 @@ import {
 import { ClientError } from "../client/client-error.js";
 import { MAX_CARD_DEPTH } from "./read-card.js";
 
-/** Largest card in bytes, checked before parsing. */
+/** Maximum size of a card, in bytes. The size is checked before the card is parsed. */
 export const MAX_CARD_BYTES: number = 1024 * 1024;
 
 /**
- * Parses a card within limits. Refuses deep nesting and duplicate properties.
+ * Parses a card. Refuses deep nesting and duplicate properties.
  *
  * @param origin - The source of the card, for messages: an origin or a file name.
  * @throws ClientError `answer_malformed` or `not_json`

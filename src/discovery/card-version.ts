@@ -10,7 +10,7 @@ export type CardVersion = OlderVersion | "1.0";
 
 const VERSIONS: readonly CardVersion[] = ["0.1", "0.2", "0.3", "1.0"];
 
-/** Properties that identify a card of A2A before 1.0 that does not have `protocolVersion`. */
+/** Properties that identify a card of A2A before 1.0 if the card has no `protocolVersion`. */
 const OLDER_MEMBERS = ["url", "preferredTransport", "additionalInterfaces", "authentication"];
 
 /**
@@ -27,8 +27,9 @@ export function versionOfCard(card: JsonObject): CardVersion {
 }
 
 /**
- * Returns the version to check against for a version that was named. Any minor version of 1 is checked against
- * 1.0. `undefined` if it cannot be parsed.
+ * Returns the version to check a card against, for a version that the card or the caller names. Every version
+ * from 1.0 on is checked against 1.0. `undefined` if the text is not a version, or names an unknown version
+ * before 1.0.
  */
 function versionNamed(text: string): CardVersion | undefined {
   const version = parseVersion(text);
@@ -46,21 +47,21 @@ export function asCardVersion(text: unknown, where: string): CardVersion {
   throw new TypeError(`${where}: expected a version of A2A, one of ${VERSIONS.join(", ")}`);
 }
 
-// Cards of A2A before 1.0: one interface in top-level properties, others in `additionalInterfaces`, one version
-// for all.
+// A card of A2A before 1.0 has one interface in its top-level properties, further interfaces in
+// `additionalInterfaces`, and one version for all of them.
 
-/** Tests for the form of A2A before 1.0: a card whose `supportedInterfaces` is empty or absent. */
+/** Returns whether a card has the form of A2A before 1.0: its `supportedInterfaces` is empty or absent. */
 export function hasOlderForm(card: JsonObject): boolean {
   const lists = fieldsOf([{ path: "", value: card }], "supportedInterfaces");
   return lists.every(({ value }) => isList(value) && value.length === 0);
 }
 
-/** An interface of a card in either form. */
+/** An interface of a card, in the form of A2A 1.0 or of earlier versions. */
 export interface WrittenInterface {
   readonly holder: Holder;
   /** The name of the property with the binding. */
   readonly binding: "protocolBinding" | "preferredTransport" | "transport";
-  /** The object that has its version. */
+  /** The object with the interface's version. */
   readonly version: Holder;
 }
 
@@ -72,7 +73,7 @@ export function olderInterfaces(top: Holder, faults: Faults): readonly WrittenIn
   const hasFirst = url !== undefined && url !== null && url !== "";
   const others = (more?.value ?? []).flatMap((item, at): WrittenInterface[] => {
     if (!isJsonObject(item)) return [];
-    // The interface in the top-level properties is usually listed again.
+    // The interface in the top-level properties is usually listed again in `additionalInterfaces`.
     if (hasFirst && item["url"] === url && item["transport"] === first) return [];
     const holder = { path: pointer(more?.path ?? "", at), value: item };
     return [{ holder, binding: "transport", version: top }];
@@ -82,7 +83,7 @@ export function olderInterfaces(top: Holder, faults: Faults): readonly WrittenIn
     : others;
 }
 
-/** The versions whose cards did not state their version, which came with 0.2.5. */
+/** The A2A versions whose cards need not state their version; 0.2.5 introduced the property. */
 export const UNNAMED: readonly VersionRange[] = [
   { min: { major: 0, minor: 1 }, max: { major: 0, minor: 2 } },
 ];

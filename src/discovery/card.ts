@@ -3,29 +3,35 @@ import { notA } from "../checks/kinds.js";
 import type { DiscoveryDenial } from "./denial.js";
 import type { ProtocolVersion, VersionRange } from "./versions.js";
 
-/** A card's claims, in either spelling. Nothing is verified, and no string is safe to display as it is. */
+/**
+ * The claims of a card, which may be written in camelCase or snake_case. Nothing is verified, and no string is
+ * safe to display unescaped.
+ */
 export interface CardReading {
   /** The card as received. */
   readonly document: JsonObject;
-  /** Empty if the card has none. */
+  /** The agent's name; empty if the card has none. */
   readonly name: string;
   /** The agent's own version; empty if the card has none. */
   readonly version: string;
-  /** In the order of the card, which is the agent's preference. */
+  /** The interfaces in the order of the card; the agent prefers the first. */
   readonly interfaces: readonly CardInterface[];
-  /** The protocol versions of the card as a whole; both bounds are open if it names none. */
+  /** The protocol versions of the card as a whole; both bounds are absent if the card names no version. */
   readonly range: VersionRange;
-  /** Each capability that the card mentions, under the registry's name; `false` if the card denies it. */
+  /**
+   * The capabilities that the card mentions, by their names in the registry; `false` if the card denies the
+   * capability.
+   */
   readonly capabilities: ReadonlyMap<string, boolean>;
   /** URIs of the extensions that the card lists. */
   readonly extensions: readonly string[];
-  /** `undefined` if the card does not mention grants. */
+  /** The grants that the agent offers; `undefined` if the card does not mention grants. */
   readonly grants: readonly CardGrant[] | undefined;
-  /** The agents that this agent delegates to; `undefined` if the card does not say. */
+  /** The agents that this agent delegates to; `undefined` if the card does not name them. */
   readonly delegates: readonly CardDelegate[] | undefined;
   /** The number of signatures; none has been verified. */
   readonly signatures: number;
-  /** Every contradiction in the card, and every reason why it is not a card (`card_malformed`). */
+  /** Contradictions in the card, and reasons why the document is not a card; each has the code `card_malformed`. */
   readonly faults: readonly DiscoveryDenial[];
 }
 
@@ -42,16 +48,16 @@ export function assertReading(card: unknown, where: string): void {
 /** One way to reach the agent. */
 export interface CardInterface {
   readonly url: string;
-  /** As written in the card; may be a binding unknown here. */
+  /** The protocol binding, as written in the card. The binding may be unknown to this package. */
   readonly binding: string;
   readonly tenant?: string;
-  /** The versions that it names and that could be parsed; empty if the card's range applies. */
+  /** The versions that the interface names, without unreadable ones; empty if the card's range applies. */
   readonly versions: readonly ProtocolVersion[];
-  /** Every version that it speaks, from its own list and the card's range; empty if unknown. */
+  /** Every version that the interface speaks, from its own list and the card's range; empty if unknown. */
   readonly speaks: readonly VersionRange[];
-  /** The first version as written in the card; empty if there is none. */
+  /** The first version of the interface, as written in the card; empty if there is none. */
   readonly versionText: string;
-  /** JSON Pointer to the interface; empty for the one in top-level properties of a card of A2A before 1.0. */
+  /** JSON Pointer to the interface; empty for the interface in the top-level properties of a card of A2A before 1.0. */
   readonly path: string;
 }
 
@@ -59,26 +65,32 @@ export interface CardInterface {
 export interface CardGrant {
   readonly id: string;
   readonly description: string;
-  /** `*` stands for every operation. */
+  /** The operations that the grant allows; `*` allows every operation. */
   readonly operations: readonly string[];
   readonly attenuable: boolean;
   readonly requires: readonly string[];
   /** The guarantees that a legacy grant lacks, in words; absent if the grant is not legacy. */
   readonly legacy?: string;
-  /** JSON Pointer to the entry. */
+  /** JSON Pointer to the entry in the card. */
   readonly path: string;
 }
 
 /** An agent that a card claims to delegate to. */
 export interface CardDelegate {
   readonly url: string;
-  /** The capabilities that the card claims for that agent. The agent's own card decides. */
+  /**
+   * Capabilities that the delegating card claims for this delegate. They are checked against the delegate's own
+   * card.
+   */
   readonly capabilities: readonly string[];
-  /** JSON Pointer to the entry. */
+  /** JSON Pointer to the entry in the card. */
   readonly path: string;
 }
 
-/** The contract's URI in cards and `metadata` (docs/spec.md). A breaking change needs a new URI. */
+/**
+ * The URI of the discovery contract, in cards and in `metadata` (docs/spec.md). A breaking change of the
+ * contract needs a new URI.
+ */
 export const DISCOVERY_URI = "urn:proviso:a2a:discovery:1";
 
 /** The URI of the capability extension (docs/a2a.md), whose params hold the grants. */

@@ -16,7 +16,7 @@ import {
 import { propagates } from "./registry.js";
 import { type DiscoveryRequirements, settleRequirements } from "./requirements.js";
 
-/** A chain of agents that may be given the task, or the reasons why not. */
+/** The verdict on a chain of agents: the agent to call, or the reasons for refusing the chain. */
 export type ChainDiscovery = UsableChain | RefusedChain;
 
 interface UsableChain {
@@ -30,34 +30,36 @@ interface UsableChain {
 
 export interface RefusedChain {
   readonly ok: false;
-  /** Every reason, each with the link that it is about; at least one. */
+  /** The reasons, at least one and at most 100, each with the link that it is about. */
   readonly denials: readonly DiscoveryDenial[];
   /** The first link that is refused. */
   readonly link: DiscoveryLink;
   readonly warnings: readonly DiscoveryWarning[];
 }
 
-/** Most reasons, and most warnings, for one chain. */
+/** Maximum number of reasons for one chain; also the maximum number of warnings. */
 export const MAX_CHAIN_REASONS = 100;
-/** Most agents in one chain by default. */
+/** Default maximum number of agents in one chain. */
 export const MAX_CHAIN_LINKS = 8;
 
 interface ChainOptions {
-  /** Most agents in the chain; 8 unless given. */
+  /** Maximum number of agents in the chain; 8 unless given. */
   readonly maxLinks?: number;
 }
 
 /**
- * Judges a chain of agents, each of which delegates to the next. The first agent must meet all requirements;
- * every other one must have the protocol version and the capabilities that are required end to end.
+ * Judges a chain of agents, each of which delegates to the next. The first agent must meet all requirements.
+ * Every later agent must speak the required protocol version, and have each capability that is required end to
+ * end.
  *
- * - A capability in `endToEnd`, and a required one that propagates (`context_reuse`), is checked at every link.
- *   A card that does not name its delegates then refuses the chain.
- * - A capability that a card relies on in the next agent is checked there, and at later agents too if it
- *   propagates.
- * - Each card with delegates must name the next agent.
+ * - A capability is required end to end if it is in `endToEnd`, or if it is required and propagates
+ *   (`context_reuse`). The chain is then refused if a card does not name its delegates, or names a delegate
+ *   outside the chain.
+ * - A capability that a card claims for the next agent is checked at that agent. If the capability propagates,
+ *   it is checked at all later agents, too.
+ * - A card that lists delegates must name the next agent.
  *
- * @param links - From the called agent to the last.
+ * @param links - The agents of the chain, from the called agent to the last.
  * @throws TypeError if the requirements or the options are invalid, or there is no link.
  * @example
  * ```ts
@@ -71,7 +73,7 @@ interface ChainOptions {
  *   capabilities: { context_reuse: true, extensions: [{ uri: DISCOVERY_URI, params }] },
  * });
  * validateChain([{ url, card }]).ok; // => true
- * // What the other agent's card says is not known here.
+ * // The card of the other agent is not part of this chain.
  * const chain = validateChain([{ url, card }], { endToEnd: ["context_reuse"] });
  * chain.ok ? [] : chain.denials.map(({ code }) => code); // => ["chain_unknown"]
  * ```
@@ -117,7 +119,7 @@ export function validateChain(
   return { ok: true, agent, capabilities: leftStanding(checked), warnings };
 }
 
-/** Denies a link with delegates outside the chain, about which nothing is known. */
+/** Denies a link whose agent may delegate to an agent outside the chain, since that agent's card is unknown. */
 function unfollowed(
   link: ChainLink,
   index: number,

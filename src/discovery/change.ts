@@ -4,9 +4,9 @@ import { isSameJson } from "./fields.js";
 
 /** The effect of a change on callers that rely on the old card. */
 export type ChangeImpact =
-  /** No effect: everything that could be relied on still can. */
+  /** No effect: callers can still rely on everything that they could rely on before. */
   | "safe"
-  /** No effect yet: something that callers rely on is announced to end. */
+  /** No effect yet: the card announces the end of something that callers rely on. */
   | "deprecating"
   /** Callers can no longer rely on something, or have to meet a further requirement. */
   | "breaking";
@@ -16,7 +16,7 @@ export interface CardChange {
   readonly impact: ChangeImpact;
   /** The changed part, as a path of names: `grants/documents:read/operations`. */
   readonly path: string;
-  /** A sentence for people. */
+  /** A description of the change, for people. */
   readonly message: string;
   /** The old value; absent if there was none. */
   readonly before?: Json;
@@ -25,8 +25,8 @@ export interface CardChange {
 }
 
 /**
- * Returns the change for a difference with this impact. @param said - Its description; unless given, the two
- * values.
+ * Returns the change that a difference makes.
+ * @param said - The description of the change; unless given, it shows both values.
  */
 export function change(
   { path, before, after }: Difference,
@@ -64,7 +64,7 @@ function brief(value: Json): string {
   if (typeof value !== "object" || value === null) return shown(value);
   const size = Array.isArray(value) ? value.length : Object.keys(value).length;
   const text = size > MOST_SHOWN ? undefined : JSON.stringify(value);
-  // Escaped like names, except for its own quotes.
+  // Control characters are replaced, as in names. The value's own quotation marks stay.
   if (text !== undefined && text.length <= MOST_SHOWN) return withoutControls(text);
   return Array.isArray(value) ? `an array of ${size}` : `an object of ${size}`;
 }
@@ -73,13 +73,13 @@ function withoutControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** Describes a short value in full, and a long one as "it", since the path identifies it. */
+/** Describes a short value in full. A long array or object is only "it", because the message already names its path. */
 function briefOrIt(value: Json): string {
   const isLong = typeof value === "object" && value !== null;
   return isLong && JSON.stringify(value).length > MOST_SHOWN ? "it" : brief(value);
 }
 
-/** Shortens two strings to begin shortly before they differ. */
+/** Describes two strings by the parts around their first difference. */
 function textWords(before: string, after: string): string {
   let same = 0;
   while (same < before.length && before[same] === after[same]) same++;
@@ -92,7 +92,7 @@ function textWords(before: string, after: string): string {
 
 const CONTEXT = 30;
 
-/** Describes two values that look alike by the first difference inside them. */
+/** Describes the first difference inside two values that have the same brief description. */
 function innerWords(before: Json, after: Json): string {
   const [was, is] = [itemsOf(before), itemsOf(after)];
   const names = [...new Set([...was.keys(), ...is.keys()])];
@@ -120,7 +120,10 @@ export interface Difference {
   readonly after?: Json;
 }
 
-/** Yields the differences of two shallow JSON values: objects property by property, arrays as a whole. */
+/**
+ * Yields the differences between two JSON values of small depth. Objects are compared property by property,
+ * arrays as a whole.
+ */
 export function* differences(
   before: Json | undefined,
   after: Json | undefined,

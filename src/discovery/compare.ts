@@ -5,16 +5,17 @@ import { changesOf } from "./impact.js";
 import { meaningsOf } from "./meaning.js";
 import { assertRegistry, CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
 
-/** Most changes reported for one card. */
+/** Maximum number of differences that are listed for two cards. */
 const MOST = 1000;
 
 /**
  * Compares two cards of one agent. Returns each difference with its effect on callers that rely on the first
- * card. All differences of spelling or order together are one safe change.
+ * card. If the cards differ only in spelling or order, returns one safe change.
  *
- * @param registry - Says which capabilities are deprecated; this package's registry unless given.
- * @returns Changes, breaking ones first; empty if the cards are equal. If there are more than 1,000, a final
- *   breaking change has the number of the others.
+ * @param registry - The registry that says which capabilities are deprecated; this package's registry unless
+ *   given.
+ * @returns The changes, breaking ones first; empty if the cards are equal. At most 1,000 differences are
+ *   listed; if there are more, one further breaking change says so.
  * @throws TypeError if an argument is not a card returned by {@link readCard}, or not a registry.
  * @example
  * ```ts

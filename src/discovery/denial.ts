@@ -1,26 +1,29 @@
 import type { Json } from "../bytes/json.js";
 import type { ClientError, ClientErrorCode } from "../client/client-error.js";
 
-/** Codes of the reasons for refusing an agent before it is called; stable. */
+/** Stable codes of the reasons for refusing an agent before it is called. */
 export type DiscoveryCode =
-  /** No interface with the required binding speaks the required protocol version, or the card's range excludes it. */
+  /**
+   * No interface with the required binding speaks the required protocol version, or the card's range excludes
+   * that version.
+   */
   | "version_incompatible"
   /** A required capability is not declared, or is declared as `false`. */
   | "capability_undeclared"
-  /** A required capability is deprecated, and the caller does not allow that. */
+  /** A required capability is deprecated, and the caller does not allow deprecated capabilities. */
   | "capability_deprecated"
   /** A required capability is removed in the required protocol version. */
   | "capability_removed"
   | "grant_missing"
   | "grant_operation_missing"
   | "grant_not_attenuable"
-  /** Only a legacy grant covers the requirement, and the caller does not allow that. */
+  /** Only a legacy grant covers the requirement, and the caller does not allow legacy grants. */
   | "legacy_only"
-  /** No interface has the required binding, or a known one. */
+  /** No interface has the required binding; if no binding is required, no interface has a binding of A2A 1.0. */
   | "interface_unsupported"
   /** The document is not a card, or contradicts itself. */
   | "card_malformed"
-  /** A signature names a trusted key, but was not made with it. */
+  /** A signature names a trusted key, but was not made with that key. */
   | "signature_invalid"
   | "signature_missing"
   /** The card is signed, but not by a key that the caller trusts. */
@@ -39,7 +42,7 @@ export type DiscoveryCode =
   | "address_invalid"
   | "address_refused";
 
-/** The agent of a chain that a reason is about. */
+/** The agent in a chain that a reason is about. */
 export interface DiscoveryLink {
   /** 0 is the called agent, 1 the agent it delegates to, and so on. */
   readonly index: number;
@@ -54,12 +57,12 @@ export interface DiscoveryDenial {
   readonly rule: string;
   /** A sentence for people. Strings from the card are quoted and shortened. */
   readonly message: string;
-  /** JSON Pointer (RFC 6901) to the part of the card; absent if the reason is about the whole card. */
+  /** JSON Pointer (RFC 6901) to the part of the card that the reason is about; absent for the card as a whole. */
   readonly path?: string;
   readonly expected?: Json;
-  /** Absent if the card says nothing. */
+  /** The value in the card; absent if the card has none. */
   readonly actual?: Json;
-  /** The nearest value in the card. */
+  /** The value in the card that is most similar to the expected one. */
   readonly nearest?: string;
   /** In a chain, the agent that the reason is about. */
   readonly link?: DiscoveryLink;
@@ -97,7 +100,7 @@ const CODES: { readonly [Code in ClientErrorCode]: DiscoveryCode } = {
   answer_too_large: "card_too_large",
 };
 
-/** Returns the reason for a card that could not be fetched; `rule` has the specific cause, such as `tls_failed`. */
+/** Returns the denial for a card that could not be fetched; `rule` has the specific cause, such as `tls_failed`. */
 export function fetchDenial({ code, message }: ClientError): DiscoveryDenial {
   return { code: CODES[code], rule: code, message };
 }

@@ -2,7 +2,7 @@ import type { CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
 import type { Binding } from "./requirements.js";
 
-/** An agent that may be given the task, with the interface to use, or every reason why not. */
+/** The verdict on an agent: the interface to use, or every reason for refusing the agent. */
 export type Discovery = UsableAgent | RefusedAgent;
 
 export interface UsableAgent {
@@ -10,14 +10,14 @@ export interface UsableAgent {
   readonly card: CardReading;
   /** The interface to use. */
   readonly interface: ChosenInterface;
-  /** The protocol version to use there, such as `1.0`. */
+  /** The protocol version to use on this interface, such as `1.0`. */
   readonly version: string;
   readonly warnings: readonly DiscoveryWarning[];
 }
 
 export interface RefusedAgent {
   readonly ok: false;
-  /** Every reason; at least one. */
+  /** Every reason for the refusal; at least one. */
   readonly denials: readonly DiscoveryDenial[];
   readonly warnings: readonly DiscoveryWarning[];
 }

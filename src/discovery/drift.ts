@@ -9,14 +9,14 @@ import { agentPlace } from "./link.js";
 
 /** Something that an agent was observed to do. */
 export type Behaviour =
-  /** The agent did something that requires this capability, or a vendor's extension. */
+  /** The agent did something that requires the capability or vendor extension with this name. */
   | { readonly kind: "capability"; readonly name: string }
   /** The agent says that it has delegated the task to the agent at this URL. */
   | { readonly kind: "delegate"; readonly url: string };
 
 /**
- * Returns behaviour that an agent's card does not declare, as denials `capability_undeclared` and
- * `delegate_undeclared`, each once.
+ * Returns a denial, `capability_undeclared` or `delegate_undeclared`, for each behaviour that an agent's card
+ * does not declare. Duplicates are left out.
  *
  * @throws TypeError if an argument has the wrong type.
  */
@@ -54,16 +54,17 @@ function delegateDenial(named: ReadonlySet<string>, url: string): DiscoveryDenia
   return { code: "delegate_undeclared", rule: RULE, message, actual };
 }
 
-/** Most URLs read in one response; cards name fewer. */
+/** Maximum number of URLs that are read from one response. */
 const MOST = 256;
 
 /**
- * Returns the agents named by `delegatedTo` in a response's metadata, under the contract's URI, in either
- * spelling, each once. An unreadable value is returned as it is. If there are more than 256, a further entry
- * has their number; no card declares that entry, so it is reported.
+ * Returns the agents to which a response says that its agent has delegated the task, without duplicates. The
+ * response names them in its metadata, in `delegatedTo` (or `delegated_to`) under {@link DISCOVERY_URI}. An
+ * entry that is not a string is returned as JSON. If there are more than 256 entries, a further entry has their
+ * number; no card declares that entry, so {@link undeclaredIn} reports it.
  *
- * @param metadata - The metadata of a message, a task, an artifact or an event. If it is not an object, there
- *   are no delegates.
+ * @param metadata - The metadata of a message, a task, an artifact or an event. Metadata that is not an object
+ *   names no delegates.
  * @throws TypeError if an object is not plain, such as a Promise.
  */
 export function delegatedTo(metadata: Json | undefined): readonly Behaviour[] {

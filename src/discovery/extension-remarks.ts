@@ -61,7 +61,10 @@ function memberRemarks(params: JsonObject, base: string): readonly Remark[] {
   });
 }
 
-/** Checks each skill that the extension describes: the card must have it, and a grant must have its operation. */
+/**
+ * Checks each skill that the extension describes: the card must have the skill, and a grant must have the
+ * skill's operation.
+ */
 function skillRemarks(
   { document, grants }: CardReading,
   skills: JsonObject,
@@ -85,7 +88,8 @@ function skillRemarks(
     const operation = textIn(objectIn(skill)["operation"]);
     if (operation === undefined || operations.has(operation)) return absent;
     const hint = meant(operation, allOperations, suggest);
-    // A grant of all operations includes this one, unless it is misspelt.
+    // A grant of `*` includes this operation. If another grant has a similar name, this name is probably
+    // misspelt.
     if (hint === "" && operations.has("*")) return absent;
     const what = `no grant has the operation ${quotedName(operation)}`;
     return [...absent, remark("reference", pointer(path, "operation"), `${what}${hint}`)];
@@ -130,15 +134,18 @@ function bindingRemarks(
   return remarks;
 }
 
-/** Returns the name of the property with the binding of the interface at this path. */
+/**
+ * Returns the name of the property that has an interface's binding.
+ * @param path - JSON Pointer to the interface.
+ */
 function bindingMember(path: string): string {
   if (path === "") return "preferredTransport";
   return path.startsWith("/additionalInterfaces") ? "transport" : "protocolBinding";
 }
 
 /**
- * Returns remarks on signatures. Without a protected header that is JSON, a signature cannot be verified (RFC
- * 7515, section 5.2).
+ * Returns remarks on signatures. A signature can be verified only if its protected header is JSON (RFC 7515,
+ * section 5.2).
  */
 function signatureRemarks(document: JsonObject): readonly Remark[] {
   return listIn(document["signatures"]).flatMap((one, at): Remark[] => {

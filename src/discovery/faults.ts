@@ -1,11 +1,11 @@
 import { type Json, quotedName } from "../bytes/json.js";
 import type { DiscoveryDenial } from "./denial.js";
 
-/** Collects the faults of a card while it is read. There is a maximum, since a card may be hostile. */
+/** Collects the faults of a card while the card is read; at most 100, since a card may be hostile. */
 export interface Faults {
   readonly list: readonly DiscoveryDenial[];
   /**
-   * @param rule - The specific cause.
+   * @param rule - The specific cause, such as `too_deep`.
    * @param path - JSON Pointer to the place of the fault.
    */
   add(rule: string, path: string, message: string, more?: FaultDetails): void;
@@ -17,7 +17,7 @@ interface FaultDetails {
   readonly nearest?: string | undefined;
 }
 
-/** Most faults; more would not help a reader. */
+/** Maximum number of faults that are collected. */
 const MOST = 100;
 
 export function createFaults(): Faults {
@@ -26,7 +26,7 @@ export function createFaults(): Faults {
     list,
     add(rule, path, message, { nearest, ...more } = {}) {
       const text = `${shownPath(path)}: ${message}`;
-      // A claim that is read for several interfaces is one fault.
+      // A claim that is read again for each interface is reported once.
       if (list.length >= MOST || list.some((one) => one.message === text)) return;
       const near = nearest === undefined ? {} : { nearest };
       list.push({
@@ -52,7 +52,7 @@ export function pointer(base: string, ...steps: readonly (string | number)[]): s
 const MAX_POINTER = 2048;
 const MAX_SHOWN = 200;
 
-/** Returns the pointer; if a name in it is longer than any name that a card needs, returns that of the whole card. */
+/** Returns the pointer. A pointer that is too long for any real card becomes the pointer to the whole card. */
 export function bounded(path: string): string {
   return path.length > MAX_POINTER ? "" : path;
 }
@@ -64,7 +64,7 @@ export function shownPath(path: string): string {
   return start.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** Formats a JSON value for messages: a short string or number in full, anything else by its type. */
+/** Formats a JSON value for messages: a string shortened and in quotes, an object or array by its type. */
 export function shown(value: Json): string {
   if (typeof value === "string") return quotedName(value);
   if (value === null || typeof value !== "object") return String(value);

@@ -10,30 +10,33 @@ import { MAX_CARD_BYTES, parseCard } from "./card-text.js";
 
 export interface FetchOptions {
   /**
-   * Further places, `HOST:PORT`, that may be contacted although they are not public. The caller's own URL is
-   * always allowed.
+   * Further addresses, as `HOST:PORT`, that may be contacted although they are not public. The URL that the
+   * caller gives is always allowed.
    */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Allows plain HTTP to other machines. Any machine on the way can then change the card. */
+  /** Allows plain HTTP to other machines. Any machine on the network path can then change the card. */
   readonly insecure?: boolean | undefined;
   /**
-   * Milliseconds for one card, including redirects, the keys of its signatures, and resolving the host of its
-   * interface; 10,000 unless given.
+   * Timeout for one card, in milliseconds; 10,000 unless given. The time includes redirects, fetching the keys
+   * of its signatures, and resolving the host of its interface.
    */
   readonly timeout?: number | undefined;
-  /** The cache to use; unless given, cards are fetched every time. */
+  /** The cache to use. Without a cache, each call fetches the card. */
   readonly cache?: CardCache | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the current time, in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
-  /** Resolves names; the system's resolver unless given. */
+  /** Resolves host names; the system's resolver unless given. */
   readonly resolve?: Resolve | undefined;
-  /** PEM certificates to trust instead of the usual ones. */
+  /** PEM certificates to trust instead of the default certificates. */
   readonly ca?: string | undefined;
 }
 
 /** The deadline of one discovery. */
 interface Deadline {
-  /** Returns the milliseconds left, more than 0. @throws ClientError `timed_out` if there are none */
+  /**
+   * Returns the milliseconds left, more than 0.
+   * @throws ClientError `timed_out` if no time is left
+   */
   left(url: URL): number;
 }
 
@@ -52,7 +55,7 @@ export function withDeadline<Options extends FetchOptions>(
   return { ...options, deadline: { left } };
 }
 
-/** A card as served by its agent, not judged in any way. */
+/** A card as its server sent it; nothing has been judged. */
 export interface FetchedCard {
   readonly document: JsonObject;
   /** The requested URL. */
@@ -63,16 +66,16 @@ export interface FetchedCard {
 
 export type BoundedFetch = FetchOptions & { readonly deadline: Deadline };
 
-/** Default milliseconds for one card. */
+/** Default timeout for one card, in milliseconds. */
 export const FETCH_TIMEOUT = 10_000;
 
 /**
- * Fetches a card, from the cache while it is fresh. If there is none at the URL, tries the path used by A2A
- * before 0.3.
+ * Fetches a card, from the cache while the cached card is fresh. If there is no card at the URL, tries the path
+ * used by A2A before 0.3.
  *
  * @param address - In the form that {@link readAddress} accepts.
- * @param named - Origins that the caller wrote itself.
- * @throws ClientError
+ * @param named - Origins that the caller has named.
+ * @throws ClientError if no card could be fetched
  */
 export async function fetchCard(
   address: string,
@@ -101,14 +104,14 @@ function isFresh(url: URL, named: readonly string[], options: BoundedFetch): boo
   return kept !== undefined && clock() < kept.freshUntil;
 }
 
-/** Tests whether an HTTP status means that nothing is there, rather than that fetching failed. */
+/** Returns whether an HTTP status means that the resource does not exist. */
 export function isAbsent(status: number | undefined): boolean {
   return status === 404 || status === 410;
 }
 
 /**
- * Fetches a card from the older path. @throws ClientError the first error, with this URL, if there is no card
- * here either.
+ * Fetches a card from the older path.
+ * @throws ClientError with the code of `first` if there is no card at the older path either
  */
 async function olderAt(
   url: URL,
@@ -125,7 +128,7 @@ async function olderAt(
   }
 }
 
-/** Tests whether a request for a card failed because something else, or nothing, is at the URL. */
+/** Returns whether a request for a card failed because the URL has no resource, or its resource is not JSON. */
 export function isNoCard(error: unknown): boolean {
   return error instanceof ClientError && (error.code === "not_found" || error.code === "not_json");
 }
@@ -149,8 +152,8 @@ async function fetchAt(
 }
 
 /**
- * Returns the key of a card in the cache. It includes the options, since one caller may be redirected to a
- * place that is forbidden for another.
+ * Returns the key of a card in the cache. The key includes the options, since a redirect that one caller may
+ * follow can be forbidden for another caller.
  */
 function keyOf(url: URL, named: readonly string[], options: FetchOptions): string {
   const { allowHosts, insecure = false, ca } = options;
@@ -158,7 +161,10 @@ function keyOf(url: URL, named: readonly string[], options: FetchOptions): strin
   return JSON.stringify([url.href, isNamed(url, { named, allowHosts }), insecure, trust]);
 }
 
-/** Fetches a JSON document by the same rules as cards. @throws ClientError */
+/**
+ * Fetches a JSON document with the same limits on hosts and time as a card.
+ * @throws ClientError if no document could be fetched
+ */
 export async function getJson(
   url: URL,
   named: readonly string[],

@@ -9,12 +9,13 @@ export interface Field<Value = Json> {
   readonly value: Value;
 }
 
-/** An object that may hold fields of the contract. */
+/** An object in a card, and its place. */
 export type Holder = Field<JsonObject>;
 
 /**
- * Returns every occurrence of a field, in each holder and spelling; `null` counts as absent. @param name - In
- * camelCase.
+ * Returns every occurrence of a field in the holders, in camelCase or snake_case. A field that is `null` is
+ * absent.
+ * @param name - The field's name in camelCase.
  */
 export function fieldsOf(holders: readonly Holder[], name: string): readonly Field[] {
   return holders.flatMap(({ path, value }) =>
@@ -27,7 +28,7 @@ export function fieldsOf(holders: readonly Holder[], name: string): readonly Fie
   );
 }
 
-/** Returns the array of a property. If the property exists in both spellings, that is a contradiction. */
+/** Returns the array of a property. It is a contradiction if the property exists in both camelCase and snake_case. */
 export function listAt(
   holder: Holder,
   name: string,
@@ -40,7 +41,7 @@ export function listAt(
   return first;
 }
 
-/** Returns the first occurrence. Each occurrence with a different value is a fault, which names both. */
+/** Returns the first occurrence. Reports a fault for each occurrence with a different value. */
 export function agreed<Value>(
   places: readonly Field<Value>[],
   same: (a: Value, b: Value) => boolean,
@@ -57,7 +58,7 @@ export function agreed<Value>(
   return first;
 }
 
-/** Returns the occurrences whose value has the right type. Each other one is a fault. */
+/** Returns the occurrences whose value has the right type. Reports a fault for each value of another type. */
 export function ofKind<Value extends Json>(
   places: readonly Field[],
   is: (value: Json) => value is Value,
@@ -83,7 +84,10 @@ export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Returns the items of an array as objects with their places; an item that is not an object becomes an empty one. */
+/**
+ * Returns the items of an array as objects. An item that is not an object becomes an empty object, so that the
+ * indexes stay the same.
+ */
 export function listIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.map(objectIn) : [];
 }
@@ -98,7 +102,7 @@ export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Compares two shallow JSON values, ignoring the order of properties. */
+/** Compares two JSON values of small depth, ignoring the order of properties. */
 export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

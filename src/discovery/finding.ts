@@ -7,21 +7,24 @@ export interface CardFinding {
   readonly severity: FindingSeverity;
   /** The stable code of the finding. */
   readonly code: CardFindingCode;
-  /** JSON Pointer to the place; empty for the whole card. */
+  /** JSON Pointer to the part of the card; empty for the whole card. */
   readonly path: string;
-  /** The line of the place, counted from 1. */
+  /** The line of that part in the text, counted from 1. */
   readonly line: number;
-  /** The column of the place, counted from 1 in UTF-16 code units. */
+  /** The column of that part, counted from 1 in UTF-16 code units. */
   readonly column: number;
-  /** A sentence for people, which begins with the place. */
+  /** A description of the finding, for people. It begins with the place in the card. */
   readonly message: string;
 }
 
 /** The severity of a finding. */
 export type FindingSeverity =
-  /** No caller can rely on it: it violates A2A's schema or the contract, or a name refers to nothing. */
+  /**
+   * No caller can rely on this part of the card: it violates A2A's schema or the discovery contract, or it
+   * names something that does not exist.
+   */
   | "error"
-  /** Callers accept the card, but some overlook a property, or are at risk. */
+  /** Callers accept the card, but some callers overlook a property, or are at risk. */
   | "warning"
   /** Worth knowing, but not a fault. */
   | "remark";
@@ -32,7 +35,7 @@ type CardFindingCode =
   | "not_json"
   /** An object has a property twice. */
   | "name_repeated"
-  /** A violation of the schema of the card's version, or of the schema of the contract's params. */
+  /** The card violates the schema of its version, or the params of the discovery contract violate their schema. */
   | "schema"
   /** A property that the card's version does not have. */
   | "member_unknown"
@@ -49,13 +52,13 @@ type CardFindingCode =
   | "version_older"
   | "address_insecure"
   | "media_type"
-  /** There are more findings. */
+  /** More findings exist than are listed. */
   | "more";
 
 /** A finding whose line is not yet known. */
 export type Remark = Omit<CardFinding, "line" | "column">;
 
-/** Adds lines to findings, using the syntax tree of their text. */
+/** Adds line and column to findings. */
 export interface Locator {
   locate(remark: Remark): CardFinding;
   at(offset: number, remark: Remark): CardFinding;
@@ -76,7 +79,10 @@ export function createLocator(text: string, root: Node | undefined): Locator {
   return { at, locate: (remark) => at(offsetOf(root, remark.path), remark) };
 }
 
-/** Returns the offset of a pointer's target: of a property's name, or of the object or array that lacks the target. */
+/**
+ * Returns the offset of a pointer's target: of an array item, or of a property's name. If the target is
+ * missing, returns the offset of the innermost part that exists.
+ */
 function offsetOf(root: Node | undefined, path: string): number {
   let node = root;
   let offset = root?.offset ?? 0;
@@ -102,7 +108,7 @@ function stepsOf(path: string): readonly string[] {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Yields every duplicate property of an object, with its offset. The later value counts. */
+/** Returns every repeated property name in the objects of a document, with the offset of the repetition. */
 export function repeatedNames(
   root: Node,
 ): readonly { readonly path: string; readonly name: string; readonly offset: number }[] {
@@ -126,7 +132,7 @@ export function repeatedNames(
   return found;
 }
 
-/** A parsed text: its value and syntax tree, or where it stops being JSON. */
+/** A parsed text: its value and syntax tree, or the offset at which it stops being JSON. */
 export type Parsed =
   | { readonly ok: true; readonly value: Json; readonly root: Node }
   | { readonly ok: false; readonly offset: number };

@@ -19,10 +19,13 @@ import {
 } from "./versions.js";
 
 // Determines the impact of each difference between the meanings of two cards, area by area. Readers ignore a
-// property that no version of A2A and no extension of this package has, so its changes are safe. Any other
-// difference is breaking unless it is known to be harmless.
+// property that neither A2A nor an extension of this package defines, so a change of that property is safe. Any
+// other difference is breaking unless it is known to be harmless.
 
-/** Returns the changes for a difference: two if it both adds and removes something. */
+/**
+ * Returns the changes for a difference. A difference between two lists is one change for each added or removed
+ * item.
+ */
 export function changesOf(
   difference: Difference,
   registry: CapabilityRegistry,
@@ -33,7 +36,7 @@ export function changesOf(
       return [capability(difference, name, registry)];
     case "interfaces":
       if (member === "versions") return [versions(difference)];
-      // Other properties of an interface are vendors'.
+      // Any other property of an interface is a vendor's.
       return [difference.path.length === 2 ? place(difference) : change(difference, "safe")];
     case "grants":
       return grant(difference, member);
@@ -89,7 +92,10 @@ function words(ranges: readonly VersionRange[]): string {
   return ranges.length === 0 ? "no known version" : ranges.map(rangeText).join(", ");
 }
 
-/** Returns the change of an interface's versions: breaking if one is no longer spoken. */
+/**
+ * Returns the change of an interface's versions: breaking if the interface no longer speaks one of its old
+ * versions.
+ */
 function versions({ path, before, after }: Difference): CardChange {
   const [was, is] = [rangesIn(before), rangesIn(after)];
   // If there are too many ranges to compare, the change counts as a loss.
@@ -104,8 +110,8 @@ function versions({ path, before, after }: Difference): CardChange {
 const MOST_RANGES = 256;
 
 /**
- * Returns the versions at which a set of ranges begins or ends, and their neighbours. Two different sets differ
- * at one of these.
+ * Returns the versions at which a set of ranges begins or ends, and the versions next to them. Two different
+ * sets differ at one of these versions.
  */
 function edges(ranges: readonly VersionRange[]): readonly ProtocolVersion[] {
   return ranges
@@ -134,11 +140,11 @@ function rangesIn(value: Json | undefined): readonly VersionRange[] {
 
 function grant(difference: Difference, member: string): readonly CardChange[] {
   const { path, before, after } = difference;
-  // The card had no grants before.
+  // The old card does not mention grants.
   if (before === null) return [change(difference, "safe")];
   if (path.length < 3) return [gained(difference)];
   if (member === "operations") return members(difference);
-  // A caller must also have the grants that a grant requires.
+  // `requires` names grants that a caller must also have, so a further name is breaking.
   if (member === "requires") return members(difference, "breaking");
   if (member === "attenuable") return [change(difference, after === true ? "safe" : "breaking")];
   if (member === "legacy") return [change(difference, after === true ? "breaking" : "safe")];
@@ -148,7 +154,8 @@ function grant(difference: Difference, member: string): readonly CardChange[] {
 
 function delegates(difference: Difference): readonly CardChange[] {
   const { path, before, after } = difference;
-  // Naming delegates for the first time is safe; if none are named any more, nothing is known about the chain.
+  // It is safe to name delegates for the first time. If a card no longer names any, the chain can no longer be
+  // judged.
   if (path.length < 2) return [change(difference, before === null ? "safe" : "breaking")];
   if (before !== undefined && after !== undefined) return members(difference);
   return [change(difference, after === undefined ? "safe" : "breaking")];
@@ -178,7 +185,7 @@ function requiredIn(value: Json | undefined): boolean {
   return value !== undefined && isJsonObject(value) && value["required"] === true;
 }
 
-/** Tests whether the capability extension's params require less of a caller than before. */
+/** Returns whether the new value of a parameter of the capability extension requires less of callers. */
 function isRelaxed(param: string, before: Json | undefined, after: Json | undefined): boolean {
   if (param === "ambientAuthority" || param === "undeclaredAmbient") return after === "accepted";
   if (param === "capabilitiesRequired") return after === false;
@@ -191,7 +198,7 @@ function isRelaxed(param: string, before: Json | undefined, after: Json | undefi
   return typeof before === "number" && typeof after === "number" && after > before;
 }
 
-/** Returns whether a newly added parameter of the capability extension may refuse a caller. */
+/** Returns whether the new value of a parameter of the capability extension makes the agent refuse some callers. */
 function isStricter(param: string, after: Json | undefined): boolean {
   if (param === "ambientAuthority" || param === "undeclaredAmbient") return after === "refused";
   if (param === "capabilitiesRequired") return after === true;
@@ -199,8 +206,8 @@ function isStricter(param: string, after: Json | undefined): boolean {
 }
 
 /**
- * Returns the changes of security requirements. They are alternatives, so a further one only adds a way in,
- * unless there was none before.
+ * Returns the changes of security requirements. The requirements are alternatives. A new alternative is safe,
+ * unless the old card had none and so let anyone call the agent.
  */
 function security(difference: Difference): readonly CardChange[] {
   const wasOpen = textsIn(difference.before).length === 0;
@@ -237,28 +244,28 @@ function flag(difference: Difference, name: string): CardChange {
 }
 
 /**
- * Returns the change of a property. It matters if some version of A2A has the property, so that readers may
- * rely on it.
+ * Returns the change of a property. The change is safe if no version of A2A has the property, since readers
+ * ignore it.
  *
- * @param path - JSON Pointer in a card, with `*` for any array index.
+ * @param path - JSON Pointer to the property, with `*` for any array index.
  */
 function known(difference: Difference, path: string): CardChange {
   return versionsWith(path).length > 0 ? gained(difference) : change(difference, "safe");
 }
 
-/** Returns a change that is safe for an added value, and breaking for a removed or different one. */
+/** Returns a change: safe for an added value, breaking for a removed or different value. */
 function gained(difference: Difference): CardChange {
   return change(difference, difference.before === undefined ? "safe" : "breaking");
 }
 
-/** Returns separate changes for strings that are gone and strings that are new. */
+/** Returns one change for each string that is gone, and for each string that is new. */
 function members(
   difference: Difference,
   impactOfMore: ChangeImpact = "safe",
 ): readonly CardChange[] {
   const [before, after] = [textsIn(difference.before), textsIn(difference.after)];
   const [was, is] = [new Set(before), new Set(after)];
-  // A grant of every operation includes each of them.
+  // A grant of `*` includes every operation.
   const lost = is.has("*") ? [] : [...was].filter((one) => !is.has(one));
   const more = [...is].filter((one) => !was.has(one));
   const impactOfLess = impactOfMore === "safe" ? "breaking" : "safe";

@@ -65,7 +65,10 @@ function judgeGrant(
   return { denials, warnings };
 }
 
-/** Tests for a legacy grant with every operation. It covers any request, but lacks the guarantees that it names. */
+/**
+ * Returns whether a grant is a legacy grant of every operation. Such a grant covers every required grant, with
+ * reduced guarantees.
+ */
 function isWholeLegacy({ legacy, operations }: CardGrant): boolean {
   return legacy !== undefined && operations.includes("*");
 }

@@ -23,11 +23,11 @@ import { isInAny, isInRange, isTurnedRound, rangeText, versionText } from "./ver
 /**
  * Judges from the card alone whether an agent may be given a task. Signatures are not verified, so
  * `requireSignature` refuses every card; `safeDiscover` verifies them first. With `endToEnd`, the card must say
- * that its agent delegates to no other.
+ * that its agent delegates to no other agent.
  *
  * @param card - A card returned by {@link readCard} with the same registry.
- * @param registry - The capabilities that can be required, besides vendors'; this package's registry unless
- *   given.
+ * @param registry - The capabilities that can be required in addition to vendors' capabilities; this package's
+ *   registry unless given.
  * @throws TypeError if `card` was not returned by {@link readCard}, or the requirements are invalid.
  * @example
  * ```ts
@@ -58,7 +58,10 @@ export function judgeCard(
   return own.ok && denials.length === 0 ? { ...own, warnings } : { ok: false, denials, warnings };
 }
 
-/** Judges requirements on agents to which this one delegates, about which its card alone says nothing. */
+/**
+ * Returns a denial or a warning if a requirement also concerns the agents to which this agent delegates, since
+ * this card alone says nothing about those agents.
+ */
 function unknownBehind(
   { delegates }: CardReading,
   { endToEnd, capabilities }: SettledRequirements,
@@ -77,7 +80,10 @@ function unknownBehind(
   return isNeeded ? { denials: [reason], warnings: [] } : { denials: [], warnings: [reason] };
 }
 
-/** Like {@link judgeCard} for one link of a chain; the agents after it are judged separately. */
+/**
+ * Judges a card as {@link judgeCard} does, but leaves the agents to which its agent delegates to the calling
+ * function.
+ */
 export function judgeItself(
   card: CardReading,
   requirements: DiscoveryRequirements = {},
@@ -163,7 +169,7 @@ function chooseInterface(
   return { found: chosen, denials };
 }
 
-/** Judges whether the card declares each capability, and whether it can be relied on. */
+/** Judges whether the card declares each capability, and whether callers can rely on the capability. */
 export function judgeCapabilities(
   card: CardReading,
   names: readonly string[],
@@ -198,7 +204,10 @@ export function judgeCapabilities(
   return { denials, warnings };
 }
 
-/** Tests whether a card declares a capability, and the A2A flag that the capability needs. */
+/**
+ * Returns whether a card declares a capability. If the capability needs a flag of A2A, the card must also set
+ * that flag.
+ */
 export function hasCapability(
   card: CardReading,
   name: string,

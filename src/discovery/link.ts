@@ -10,7 +10,7 @@ import {
 
 /** One agent of a chain: its card and its URL. */
 export interface ChainLink {
-  /** The agent's URL: that of its card, or the one below which the card is. */
+  /** The URL of the agent, or of its card. */
   readonly url?: string;
   readonly card: CardReading;
 }
@@ -24,7 +24,7 @@ interface LinkPlace {
   readonly previous?: ChainLink | undefined;
 }
 
-/** Judges one link by its own card and the card of the previous link. The caller checks cycles and depth. */
+/** Judges one link by its own card and the card of the previous link. The calling function checks cycles and depth. */
 export function judgeLink(
   link: ChainLink,
   { index, requirements, previous }: LinkPlace,
@@ -37,7 +37,8 @@ export function judgeLink(
   );
   const denials = discovery.ok ? [] : [...discovery.denials];
   const warnings = [...discovery.warnings];
-  // A card without `delegates` denies nothing here, since `chain_unknown` covers it.
+  // If the previous card has no `delegates`, this agent is not reported as undeclared; `chain_unknown` covers
+  // that case.
   const named =
     previous?.card.delegates === undefined || delegatesFor(previous.card, link).length > 0;
   if (!named) {
@@ -65,7 +66,10 @@ export function judgeLink(
   };
 }
 
-/** Returns the requirements for every agent after the first: the protocol version, and what is required end to end. */
+/**
+ * Returns the requirements for every agent after the first: the protocol version, and the capabilities that are
+ * required end to end.
+ */
 export function linkRequirements(requirements: DiscoveryRequirements): DiscoveryRequirements {
   const { protocolVersion, allowDeprecated } = requirements;
   return {
@@ -75,7 +79,10 @@ export function linkRequirements(requirements: DiscoveryRequirements): Discovery
   };
 }
 
-/** Returns the capabilities required of every link: those in `endToEnd`, and required ones that propagate. */
+/**
+ * Returns the capabilities that every link must have: those in `endToEnd`, and those in `capabilities` that
+ * propagate.
+ */
 export function endToEnd(
   requirements: Pick<SettledRequirements, "capabilities" | "endToEnd">,
 ): readonly string[] {
@@ -84,8 +91,8 @@ export function endToEnd(
 }
 
 /**
- * Returns the capabilities required end to end from a link on: those before it, and propagating ones that the
- * previous card relies on.
+ * Returns the capabilities that this link and all later links must have: those in `before`, and propagating
+ * capabilities that the previous card claims for this link.
  */
 export function everywhereFrom(
   link: ChainLink,
@@ -102,7 +109,7 @@ function delegatesFor({ delegates = [] }: CardReading, next: ChainLink): readonl
   return delegates.filter(({ url }) => places.has(agentPlace(url)));
 }
 
-/** Returns the capabilities that a card relies on in the next agent. */
+/** Returns the capabilities that a card claims for the next agent. */
 function claimsOf(card: CardReading, next: ChainLink): readonly string[] {
   return [...new Set(delegatesFor(card, next).flatMap(({ capabilities }) => capabilities))];
 }
@@ -114,12 +121,12 @@ export function agentPlace(url: string): string {
   return `${origin}${pathname.replace(/\/\.well-known\/agent(?:-card)?\.json$/, "").replace(/\/+$/, "")}`;
 }
 
-/** Returns the URLs of an agent: the one by which it was reached, or else those in its card. */
+/** Returns the URLs of an agent: the URL by which it was reached, or else the URLs in its card. */
 export function placesOf({ url, card }: ChainLink): readonly string[] {
   return (url === undefined ? card.interfaces.map((one) => one.url) : [url]).map(agentPlace);
 }
 
-/** Describes a link in reasons. */
+/** Returns the description of a link that denials and warnings contain. */
 export function linkAt(link: ChainLink | undefined, index: number): DiscoveryLink {
   return link?.url === undefined ? { index } : { index, url: link.url };
 }

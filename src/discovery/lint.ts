@@ -24,25 +24,32 @@ import {
   type SchemaRemarks,
 } from "./schema-remarks.js";
 
-/** Most characters of a card. */
+/** Maximum length of a card, in characters. */
 const MAX_CARD_LENGTH = 1024 * 1024;
-/** Most findings for one card. It can be checked again once they are fixed. */
+/** Maximum number of findings for one card. */
 const MOST = 200;
-/** Limit for all suggestions for one card, in products of lengths; some milliseconds. */
+/**
+ * Maximum work for all suggestions for one card: the sum of the products of compared lengths. This much work
+ * takes some milliseconds.
+ */
 const SUGGESTION_WORK = 2 ** 20;
 
 /** Options of {@link lintCard}. */
 interface LintOptions {
-  /** The A2A version to check against: 0.1, 0.2, 0.3, or one of 1.x. Unless given, it is detected from the card. */
+  /**
+   * The A2A version to check against: 0.1, 0.2, 0.3, or one of 1.x. Unless given, the version is detected from
+   * the card.
+   */
   readonly protocolVersion?: string;
 }
 
 /**
- * Checks the text of a card: JSON without duplicate properties, the schema of its version of A2A, the
- * contract's schema, and contradictions. Needs `ajv` and `jsonc-parser`. Time and memory are limited.
+ * Checks the text of a card: its JSON syntax, repeated properties, the schema of its A2A version, the schema of
+ * the discovery contract, and contradictions. Needs the packages `ajv` and `jsonc-parser`. Time and memory are
+ * limited.
  *
- * @returns Findings in the order of the text; empty if there are none. Of more than 200, only the worst, and a
- *   last one with the number of the others.
+ * @returns The findings in the order of the text; empty if there are none. If there are more than 200, returns
+ *   the 200 most severe ones, and a last finding with the number of omitted ones.
  * @throws TypeError if the text is not a string, or an option is invalid.
  */
 export async function lintCard(
@@ -101,7 +108,7 @@ function notJson(text: string): string {
 
 const SEVERITIES: readonly FindingSeverity[] = ["error", "warning", "remark"];
 
-/** Remarks on a card, and the number `left` out. */
+/** Returns remarks on a card, and the number of omitted remarks. */
 async function remarksOn(
   value: Json,
   wanted: CardVersion | undefined,
@@ -151,7 +158,7 @@ function contractRemarks(card: JsonObject, near: Suggest): Promise<SchemaRemarks
   return paramsRemarks(params, base, near);
 }
 
-/** Removes remarks with the same message. */
+/** Keeps only the first of several remarks with the same message. */
 function distinct(remarks: readonly Remark[]): readonly Remark[] {
   const byMessage = new Map(remarks.toReversed().map((one) => [one.message, one]));
   return remarks.filter((one) => byMessage.get(one.message) === one);

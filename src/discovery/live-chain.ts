@@ -21,8 +21,8 @@ import {
 } from "./safe-discover.js";
 
 /**
- * An agent that may be given the task, with all agents that it directly or indirectly delegates to according to
- * their cards, or the reasons why not.
+ * The verdict on an agent and on all agents to which it delegates, directly or indirectly, according to their
+ * cards.
  */
 export type LiveChain = UsableLiveChain | RefusedChain;
 
@@ -31,24 +31,24 @@ interface UsableLiveChain {
   /** The agent to call. */
   readonly agent: UsableAgent;
   /**
-   * Every agent that may work on the task, beginning with the one to call. An agent is listed once for each way
-   * to it.
+   * Every agent that may work on the task, the called agent first. An agent is listed once for each path of
+   * delegation that leads to it.
    */
   readonly links: readonly DiscoveryLink[];
   readonly warnings: readonly DiscoveryWarning[];
 }
 
-/** Most agents in one discovery, counted once for each way to them. */
+/** Maximum number of agents in one discovery. An agent is counted once for each path of delegation that leads to it. */
 const MAX_CHAIN_AGENTS = 32;
-/** Milliseconds for a whole chain. */
+/** Timeout for a whole chain, in milliseconds. */
 const CHAIN_TIMEOUT = 60_000;
 
 /**
- * Discovers an agent as `safeDiscover` does, and every agent that it delegates to. Each is judged by its own
- * card, and by what the previous card claims about it.
+ * Discovers an agent as `safeDiscover` does, and every agent to which it delegates, directly or indirectly.
+ * Judges each agent by its own card, and by the capabilities that the previous card claims for it.
  *
  * @param card - A card as JSON, or the URL of an agent or of its card.
- * @returns The agent to call, or every reason for refusing the chain, each with its link.
+ * @returns The agent to call, or the reasons for refusing the chain (at most 100), each with its link.
  * @throws TypeError if the requirements or the options are invalid.
  */
 export async function discoverChain(
@@ -71,15 +71,15 @@ export async function discoverChain(
   return { ok: false, denials, link, warnings };
 }
 
-/** The way to an agent. */
+/** The path of delegation to an agent. */
 interface Way {
-  /** The URLs of the earlier agents on the way. */
+  /** URLs of the earlier agents on the path. */
   readonly before: readonly string[];
-  /** The capabilities that they require of every later agent. */
+  /** Capabilities that every later agent must have. */
   readonly everywhere: readonly string[];
 }
 
-/** A traversal of all ways from an agent to its delegates. */
+/** Follows all paths of delegation from one agent. */
 class ChainWalk {
   readonly denials: DiscoveryDenial[] = [];
   readonly warnings: DiscoveryWarning[] = [];
@@ -88,7 +88,7 @@ class ChainWalk {
   readonly #options: DiscoverOptions;
   readonly #named: readonly string[];
   readonly #until: number = performance.now() + CHAIN_TIMEOUT;
-  /** By URL, since several ways may lead to one agent. */
+  /** Results by the agent's URL, since several paths may lead to one agent. */
   readonly #discovered = new Map<string, Promise<Discovery>>();
   #counted = 0;
 

@@ -6,10 +6,13 @@ import { camelCase, listIn, snakeCase } from "./fields.js";
 import { CAPABILITY_REGISTRY } from "./registry.js";
 import { rangeText, type VersionRange } from "./versions.js";
 
-// The meaning of a card, independent of spelling and order, by which two cards are compared: one object in
-// which everything that has a name is under that name.
+// Two cards are compared by their meanings. A meaning is one object, independent of spelling and order, that
+// has each named part of the card under its name.
 
-/** The contract's fields outside its params. They are compared as parsed. */
+/**
+ * Fields of the discovery contract at the top level of a card. They are left out of the raw properties, because
+ * their parsed values are compared.
+ */
 const LIFTED_TOP = both(["minProtocolVersion", "maxProtocolVersion", "capabilityGrants"]);
 const LIFTED_PARAMS = both([
   "minProtocolVersion",
@@ -33,9 +36,9 @@ const OLDER = ["url", "protocolVersion", "protocolVersions", "preferredTransport
 const OLDER_LISTS = ["additionalInterfaces", "supportsAuthenticatedExtendedCard"];
 const KNOWN_FLAGS = both(CAPABILITY_REGISTRY.capabilities.map(({ name }) => camelCase(name)));
 
-/** Most modes that are copied from a card to its skills, in total. */
+/** Maximum number of modes that are copied from a card to its skills, in total. */
 const MOST_FILLED = 1_000_000;
-/** Stands for the card's modes beyond that number; never equal to a skill's own modes. */
+/** Replaces the card's modes once that maximum is reached, so that the skill counts as changed. */
 const NOT_FILLED = ["those of the card"];
 
 /** Returns the meanings of two cards, as far as the cards could be read. */
@@ -47,7 +50,10 @@ export function meaningsOf(
   return [meaningOf(before, own), meaningOf(after, own)];
 }
 
-/** Returns the skills' own modes. The card's modes are only compared if no skill of that name has its own. */
+/**
+ * Returns a key for each list of modes that a skill has itself. If the skill has its own list in only one of
+ * two cards, that list is compared with the default list of the other card.
+ */
 function ownModes(document: JsonObject): readonly string[] {
   return objectsIn(document["skills"]).flatMap((skill) =>
     MODES.filter((name) => Object.hasOwn(skill, name)).map((name) => modeKey(skill, name)),
@@ -88,7 +94,7 @@ function meaningOf(card: CardReading, own: ReadonlySet<string>): JsonObject {
   };
 }
 
-/** Returns A2A's own flags, and other properties of `capabilities`. */
+/** Returns the properties of `capabilities` that are not read as capabilities. */
 function features(capabilities: JsonObject, card: CardReading): JsonObject {
   const others = without(capabilities, [...KNOWN_FLAGS, "extensions"]);
   return Object.fromEntries(
@@ -96,7 +102,10 @@ function features(capabilities: JsonObject, card: CardReading): JsonObject {
   );
 }
 
-/** Returns interfaces by place. One place may have several entries, each with its own versions. */
+/**
+ * Returns interfaces by binding, URL and tenant. A card may list an interface several times, with different
+ * versions.
+ */
 function interfaces(card: CardReading): JsonObject {
   const places = new Map<string, readonly CardInterface[]>();
   for (const one of card.interfaces) {
@@ -117,7 +126,10 @@ function interfaces(card: CardReading): JsonObject {
   );
 }
 
-/** Returns the place: binding, URL and tenant. Requests must name the tenant, so another tenant is another place. */
+/**
+ * Returns binding, URL and tenant. Requests must name the tenant, so the same URL with another tenant is
+ * another interface.
+ */
 function addressOf({ url, binding, tenant }: CardInterface): string {
   return `${binding} ${url}${tenant === undefined ? "" : ` (tenant ${tenant})`}`;
 }
@@ -188,7 +200,7 @@ function extensions(capabilities: JsonObject): JsonObject {
 
 const MODES = ["inputModes", "outputModes"] as const;
 
-/** @param own - Modes of any skill with this name, in this card or the other. */
+/** @param own - Keys of the lists of modes that skills have themselves, in either card. */
 function skillsIn(
   value: unknown,
   modes: Readonly<Record<(typeof MODES)[number], Json>>,
@@ -225,10 +237,10 @@ function skillsIn(
   );
 }
 
-/** The property with the security requirements: in A2A 1.0, and in A2A 0.x. */
+/** Names of the property with the security requirements: first in A2A 1.0, then in A2A 0.x. */
 const REQUIREMENTS = [...both(["securityRequirements"]), "security"];
 
-/** Returns requirements by content, since each is an alternative and their order does not matter. */
+/** Returns each alternative of the security requirements as one string, with its schemes and scopes sorted. */
 function requirements(holder: JsonObject): Json {
   return objectsIn(REQUIREMENTS.map((name) => holder[name]).find(Array.isArray)).map((one) => {
     const all = one["schemes"];
@@ -262,7 +274,7 @@ function schemes(value: unknown): JsonObject {
   );
 }
 
-/** Indexes objects by name. Repeated names get a number, so that none is lost. */
+/** Indexes objects by name. Repeated names get a number, so that no object is lost. */
 function byName(entries: readonly (readonly [string, Json])[]): JsonObject {
   const counts = new Map<string, number>();
   return Object.fromEntries(

@@ -11,11 +11,11 @@ import { CARD_SCHEMAS, hasMember, versionsWith } from "./schema-members.js";
 /** A property that the schema of the card's version does not have. */
 export interface UnknownMember {
   readonly name: string;
-  /** JSON Pointer to the object that has it. */
+  /** JSON Pointer to the object that has the property. */
   readonly here: string;
   /** The object that has the property. */
   readonly holder: JsonObject;
-  /** The properties that the schema has in that place. */
+  /** The properties that the schema allows in this object. */
   readonly known: readonly string[];
   readonly version: CardVersion;
   readonly card: JsonObject;
@@ -35,7 +35,7 @@ export function memberRemark(member: UnknownMember, suggest: Suggest): Remark {
 
 type Said = readonly [severity: "warning" | "remark", words: string];
 
-/** Properties that mean the same in different versions. */
+/** Groups of properties that have the same meaning in different versions of A2A. */
 const SAME: readonly (readonly string[])[] = [
   [
     "/supportedInterfaces",
@@ -82,7 +82,7 @@ function isThere(card: JsonObject, path: string): boolean {
   return at !== undefined && at !== null;
 }
 
-/** The contract's own fields, which may stand among A2A's. */
+/** Fields of the discovery contract that a card may have beside A2A's properties. */
 const CONTRACT = [
   "minProtocolVersion",
   "maxProtocolVersion",
@@ -92,7 +92,7 @@ const CONTRACT = [
 
 function ofContract({ name, here, known, version }: UnknownMember): Said | undefined {
   const isField = CONTRACT.some((one) => one === name || snakeCase(one) === name);
-  // A2A's own flags are misspelt in snake_case.
+  // A flag of A2A itself is misspelt if it is written in snake_case.
   const isCapability =
     here === "/capabilities" &&
     !known.includes(camelCase(name)) &&

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../bytes/json.js";
 import { closed } from "./security-schema.js";
 
-// Schemas for cards of A2A before 1.0, from the JSON schema of each version. Properties of a later version are
-// only in the later schema.
+// Schemas for cards of A2A before 1.0, from the JSON Schema that A2A published for each version. No schema has
+// properties that only a later version has.
 
 /** The versions of A2A before 1.0 that published a schema. */
 export type OlderVersion = "0.1" | "0.2" | "0.3";
@@ -60,8 +60,8 @@ const REQUIRED = [
 ];
 
 /**
- * Returns the schema of a version, given the parts in which versions differ. @param schemes - Required
- * properties by `type`.
+ * Returns the schema of a version, given the parts in which versions differ. `schemes` has the required
+ * properties of a security scheme, by its `type`.
  */
 function card(
   {
@@ -107,7 +107,7 @@ function card(
   };
 }
 
-/** Required properties by type of security scheme. */
+/** Required properties of a security scheme, by its type. */
 const SCHEMES: JsonObject = {
   apiKey: ["in", "name"],
   http: ["scheme"],
@@ -151,7 +151,7 @@ function flow(required: readonly string[]): JsonObject {
 
 const SIGNATURE = ["protected", "signature"];
 
-/** The schema of each version. Cards stated their version only from 0.2.5 on, so it is optional in 0.2. */
+/** The schema of each version. In 0.2, `protocolVersion` is optional, because 0.2.5 introduced it. */
 export const OLDER_CARD_SCHEMAS: Readonly<Record<OlderVersion, JsonObject>> = {
   "0.1": CARD_0_1,
   "0.2": card({ top: {}, skill: {}, schemes: SCHEMES, oauth: {} }, REQUIRED),

@@ -9,7 +9,10 @@ const version = {
 };
 const url = { type: "string", format: "url" };
 
-/** JSON Schema (2020-12) of the contract's params. Published for editors as `schemas/discovery-params.schema.json`. */
+/**
+ * JSON Schema (2020-12) of the params of the discovery contract. Published for editors as
+ * `schemas/discovery-params.schema.json`.
+ */
 export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   $id: "urn:proviso:discovery-params:1",

@@ -23,16 +23,16 @@ import { CAPABILITY_REGISTRY, type CapabilityRegistry, isVendorCapability } from
 
 /** Maximum nesting depth of arrays and objects. No real card is nested that deep. */
 export const MAX_CARD_DEPTH = 64;
-/** Most extensions; no card needs more. */
+/** Maximum number of extensions in one card. */
 const MAX_EXTENSIONS = 128;
 
 /**
- * Reads a card. Fields of the contract are read strictly: they may be at the top level or in the params of
- * {@link DISCOVERY_URI}, in camelCase or snake_case, and two different values are a contradiction. Any JSON is
- * accepted; problems are in `faults`.
+ * Reads a card. Accepts any JSON; problems are in `faults`. A field of the discovery contract may be at the top
+ * level or in the params of {@link DISCOVERY_URI}, in camelCase or snake_case. Two different values of one
+ * field are a contradiction.
  *
  * @param document - The result of `JSON.parse`.
- * @param registry - The known capabilities; this package's registry unless given.
+ * @param registry - The registry of known capabilities; this package's registry unless given.
  * @throws TypeError if an object is not plain, such as a Promise.
  */
 export function readCard(
@@ -70,8 +70,8 @@ export function readCard(
 }
 
 /**
- * Returns the params of an extension's first entry; empty if it has none. @returns `undefined` if the extension
- * is not listed.
+ * Returns the params of the first entry of an extension; empty if the entry has no params, `undefined` if the
+ * card does not list the extension.
  */
 export function extensionParams(card: JsonObject, uri: string): JsonObject | undefined {
   const { extensions } = objectIn(card["capabilities"]);
@@ -97,7 +97,7 @@ const NOTHING: CardReading = {
 
 interface Extensions {
   readonly uris: readonly string[];
-  /** The params of the card contract. */
+  /** The params of the discovery contract. */
   readonly contract: readonly Holder[];
   /** The params of the capability extension. */
   readonly capability: readonly Holder[];
@@ -145,7 +145,7 @@ function readExtensions(card: JsonObject, faults: Faults): Extensions {
 /** Maximum number of unregistered capabilities in one card. */
 const MOST = 256;
 
-/** Reads the flags under `capabilities`, including A2A's own, and in the contract's params. */
+/** Reads the flags in `capabilities`, including A2A's own flags, and in the params of the discovery contract. */
 function readCapabilities(
   card: JsonObject,
   contract: readonly Holder[],
@@ -190,7 +190,7 @@ function membersBut(known: ReadonlySet<string>, { path, value }: Holder): readon
   );
 }
 
-/** Returns vendors' capabilities as written, and unknown flags, which have no meaning. */
+/** Returns vendors' capabilities and unknown flags, by their names as written. */
 function readOthers(members: readonly Member[], faults: Faults): ReadonlyMap<string, boolean> {
   const found = new Map<string, boolean>();
   const vendors = new Map<string, Field<boolean>[]>();
@@ -208,7 +208,7 @@ function readOthers(members: readonly Member[], faults: Faults): ReadonlyMap<str
   return found;
 }
 
-/** Reports a flag that has different values in its two spellings. URIs have only one spelling. */
+/** Reports a vendor's capability that has different values in camelCase and snake_case. A URI has only one spelling. */
 function contradictSpellings(
   places: ReadonlyMap<string, readonly Field<boolean>[]>,
   faults: Faults,

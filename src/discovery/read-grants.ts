@@ -5,11 +5,14 @@ import { type Faults, pointer, shown } from "./faults.js";
 import { fieldsOf, type Holder, isFlag, isList, isSameJson, isText, ofKind } from "./fields.js";
 import { type CapabilityRegistry, registeredName } from "./registry.js";
 
-/** Most grants of one card, and most operations of one grant. */
+/** Maximum number of grants in one card, and of strings in one array of a grant or delegate. */
 const MOST = 512;
 const NO_NOTICE = "with reduced guarantees, of which the card says no more";
 
-/** Returns the grants of a card, from the extension's params or `capabilityGrants`; `undefined` if it has neither. */
+/**
+ * Returns the grants in `capabilityGrants`, which may be in the params of the capability extension or at the
+ * top level; `undefined` if a card has no such property.
+ */
 export function readGrants(
   holders: readonly Holder[],
   faults: Faults,
@@ -68,7 +71,7 @@ function readTexts(holder: Holder, name: string, faults: Faults): readonly strin
   return ofKind(items, isText, "a string", faults).map(({ value }) => value);
 }
 
-/** Most delegates of one agent. */
+/** Maximum number of delegates of one agent. */
 const MOST_DELEGATES = 64;
 
 /** Returns the delegates of a card's agent; `undefined` if the card does not name them. */

@@ -26,15 +26,16 @@ import {
   withinMajor,
 } from "./versions.js";
 
-/** Most interfaces; no agent needs more. */
+/** Maximum number of interfaces in one card. */
 const MOST = 64;
-/** Most versions of one interface. */
+/** Maximum number of versions of one interface. */
 const MOST_VERSIONS = 64;
 
 /**
- * Returns a card's interfaces: `supportedInterfaces`, or for A2A before 1.0 the top-level properties.
+ * Returns a card's interfaces: those in `supportedInterfaces`, or, for A2A before 1.0, those in other top-level
+ * properties.
  *
- * @param contract - The contract's params, which may list versions of an interface by its URL.
+ * @param contract - The params of the discovery contract, which may list versions of an interface by its URL.
  */
 export function readInterfaces(
   card: JsonObject,
@@ -124,7 +125,7 @@ function readInterface(
   };
 }
 
-/** The versions in an array. */
+/** The versions in an array `protocolVersions`. */
 interface VersionSet {
   readonly path: string;
   readonly value: readonly Field<ProtocolVersion>[];
@@ -140,8 +141,8 @@ interface VersionsContext {
 }
 
 /**
- * Returns a function that parses arrays of versions. Each is parsed once, since a claim may be about many
- * interfaces.
+ * Returns a function that parses an array of versions. It parses each array once, since one claim may be about
+ * many interfaces.
  */
 function versionSets(faults: Faults): (place: Field<readonly Json[]>) => VersionSet {
   const known = new Map<string, VersionSet>();
@@ -227,7 +228,10 @@ function spoken(
   return versions.map((version) => ({ min: version, max: version }));
 }
 
-/** Returns a string property in either spelling; an empty one only if there is no other. */
+/**
+ * Returns a string property, in camelCase or snake_case. Returns an empty string only if neither spelling has
+ * another value.
+ */
 function textAt(holder: Holder, name: string, faults: Faults): string | undefined {
   const all = ofKind(fieldsOf([holder], name), isText, "a string", faults);
   const written = all.filter(({ value }) => value !== "");
@@ -235,8 +239,9 @@ function textAt(holder: Holder, name: string, faults: Faults): string | undefine
 }
 
 /**
- * Checks an interface's URL. A gRPC address is often a name and a port without a scheme, and custom bindings
- * define their own addresses: A2A's example has a WebSocket URL. Like SDKs, it ignores the case of a binding.
+ * Returns whether an interface's URL can be used with its binding. A gRPC address is often a host and port
+ * without a scheme. A custom binding defines its own addresses; A2A's example has a WebSocket URL. The case of
+ * the binding's name is ignored, as in the SDKs.
  */
 function isUsable(url: string, binding: string): boolean {
   const known = BINDINGS.find((one) => one === binding.toUpperCase());

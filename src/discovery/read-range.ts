@@ -24,7 +24,10 @@ export function readRange(holders: readonly Holder[], faults: Faults): VersionRa
   return range;
 }
 
-/** Returns the version in a field. An empty string counts as absent, as in JSON of Protocol Buffers. */
+/**
+ * Parses the versions in the given fields. An empty string is the same as an absent field, as in the JSON of
+ * Protocol Buffers.
+ */
 export function readVersions(
   places: readonly Field[],
   faults: Faults,

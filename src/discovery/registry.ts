@@ -6,40 +6,43 @@ import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.
 
 /** The status of a capability in one protocol version, which determines how a card declares it. */
 export type CapabilityTier =
-  /** Every agent has it; no card declares it. */
+  /** Every agent has the capability, without declaring it. */
   | "implicit"
-  /** An agent has it if its card declares it. */
+  /** An agent has the capability if its card declares it. */
   | "declared"
-  /** Like `declared`; it still works, but another capability supersedes it. */
+  /** Like `declared`. The capability still works, but should no longer be relied on. */
   | "deprecated"
-  /** This version no longer has it. */
+  /** The protocol version no longer has the capability. */
   | "removed";
 
 /** One capability in one version of the registry. */
 export interface RegisteredCapability {
   readonly name: string;
   /**
-   * `implicit` if every agent has it, `declared` if only agents whose card declares it. Later tiers are
-   * computed by {@link tierAt}.
+   * `implicit` if every agent has the capability, `declared` if only agents whose card declares the capability
+   * have it. {@link tierAt} computes the later tiers.
    */
   readonly tier: "implicit" | "declared";
-  /** The task of an agent with the capability. */
+  /** Completes the sentence "The agent …", for example `lists tasks (ListTasks)`. */
   readonly description?: string;
-  /** The first protocol version with it. */
+  /** The first protocol version with the capability. */
   readonly introduced: string;
-  /** The protocol version that deprecates it: the first of a major release. */
+  /** The protocol version that deprecates the capability: the first of a major release. */
   readonly deprecated?: string;
-  /** The first protocol version without it, in a later major release than the deprecating one. */
+  /** The first protocol version without the capability, in a later major release than `deprecated`. */
   readonly removed?: string;
-  /** The capability to use instead, if it is deprecated. */
+  /** The capability to use instead, if this capability is deprecated. */
   readonly supersededBy?: string;
-  /** Set if an agent only has it when every agent that it delegates to has it too. */
+  /** Set if an agent has the capability only if every agent to which it delegates has the capability, too. */
   readonly propagates?: true;
-  /** A property of A2A's own `capabilities` that must be true as well; alone it is not enough. */
+  /**
+   * A property of A2A's own `capabilities` that must also be `true`. That property alone does not declare the
+   * capability.
+   */
   readonly needs?: string;
   /**
-   * Set for A2A's own flags: only this property of a card's `capabilities` declares it, never an extension's
-   * params.
+   * Set for A2A's own flags. Only the property of a card's `capabilities` declares such a flag, never an
+   * extension's params.
    */
   readonly isOwnFlag?: true;
 }
@@ -150,8 +153,8 @@ const VENDOR_URI = /^(?:https?:\/\/|urn:)[^\s]{1,500}$/i;
 const VENDOR_NAME = /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)+$/i;
 
 /**
- * Tests for the name of a vendor's capability, such as `urn:acme:voice:1` or `com.acme.voice`. No registry
- * contains these.
+ * Returns whether a name is the name of a vendor's capability, such as `urn:acme:voice:1` or `com.acme.voice`.
+ * No registry contains vendors' capabilities.
  */
 export function isVendorCapability(name: string): boolean {
   return name.length <= 512 && (VENDOR_URI.test(name) || VENDOR_NAME.test(name));
@@ -193,7 +196,7 @@ export function registeredName(
   return isRegistered && camelCase(known) === name ? known : name;
 }
 
-/** Tests whether an agent only has a capability if every agent that it delegates to has it. */
+/** Returns whether an agent has a capability only if every agent to which it delegates has it, too. */
 export function propagates(name: string, registry?: CapabilityRegistry): boolean {
   return registeredCapability(name, registry)?.propagates === true;
 }
@@ -214,8 +217,8 @@ const REQUIRED: readonly (keyof RegisteredCapability)[] = ["name", "tier", "intr
 const TIERS = ["implicit", "declared"];
 
 /**
- * Throws unless a value, for example from a file, has the form of a registry. Its versions and names are
- * checked by the rules of stability.
+ * Throws unless a value, for example from a file, has the form of a registry. `checkRegistry` checks its
+ * versions and names.
  *
  * @throws TypeError naming the property.
  */

@@ -17,7 +17,7 @@ export const BINDINGS: readonly Binding[] = ["JSONRPC", "HTTP+JSON", "GRPC"];
 export interface GrantRequirement {
   /** The id of the grant, such as `documents:read`. */
   readonly grant: string;
-  /** Operations that it must include; any unless given. */
+  /** Operations that the grant must include; none unless given. */
   readonly operations?: readonly string[];
   /** Requires that the holder can narrow the capability and pass it on; false unless given. */
   readonly attenuable?: boolean;
@@ -27,22 +27,25 @@ export interface GrantRequirement {
 export interface DiscoveryRequirements {
   /** The caller's protocol version; `1.0` unless given. */
   readonly protocolVersion?: string;
-  /** Names in the registry, in either spelling; URIs of extensions; or vendors' names in reverse-domain notation. */
+  /**
+   * Required capabilities: names in the registry (in camelCase or snake_case), URIs of extensions, or vendors'
+   * names in reverse-domain notation.
+   */
   readonly capabilities?: readonly string[];
   /** Capabilities that the agent and every agent that it delegates to must have. */
   readonly endToEnd?: readonly string[];
   readonly grants?: readonly GrantRequirement[];
-  /** The binding to use; unless given, any that A2A 1.0 names. */
+  /** The binding to use; unless given, any binding that A2A 1.0 names. */
   readonly binding?: Binding;
-  /** Accepts a legacy grant; false unless given. */
+  /** Accepts legacy grants, with a warning; false unless given. */
   readonly allowLegacy?: boolean;
-  /** Accepts a deprecated capability, with a warning; true unless given. */
+  /** Accepts deprecated capabilities, with a warning; true unless given. */
   readonly allowDeprecated?: boolean;
   /** Requires a signature by a key that the caller trusts; false unless given. */
   readonly requireSignature?: boolean;
 }
 
-/** Requirements with their defaults. */
+/** Requirements, completed with their defaults. */
 export interface SettledRequirements {
   readonly version: ProtocolVersion;
   readonly capabilities: readonly string[];
@@ -68,7 +71,7 @@ const MEMBERS: { readonly [Name in keyof DiscoveryRequirements]-?: true } = {
 /**
  * Checks and completes requirements.
  *
- * @param registry - The capabilities that can be required, besides vendors'.
+ * @param registry - The capabilities that can be required in addition to vendors' capabilities.
  * @throws TypeError naming the property that is invalid.
  */
 export function settleRequirements(
@@ -114,7 +117,7 @@ function settleGrant(requirement: GrantRequirement, at: number): Required<GrantR
   };
 }
 
-/** Validates names of capabilities: each must be known or a vendor's. */
+/** Validates names of capabilities: each must be in the registry, or be a vendor's name. */
 function capabilityNames(
   value: unknown,
   where: string,

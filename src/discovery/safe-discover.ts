@@ -31,11 +31,12 @@ const OPTIONS = [
 
 /**
  * Judges whether an agent may be given a task: fetches its card, verifies the card's signatures, and checks the
- * requirements. Sends no other requests.
+ * requirements. Requests only the card and the keys of its signatures.
  *
- * @param card - A card as JSON, or the URL of an agent or of its card, which may be private or loopback.
- * @returns The agent with the interface to use, or every reason for refusing it, also if its card cannot be
- *   fetched.
+ * @param card - A card as JSON, or the URL of an agent or of its card. The URL may have a private or loopback
+ *   address.
+ * @returns The agent with the interface to use, or every reason for refusing the agent. A card that cannot be
+ *   fetched is such a reason.
  * @throws TypeError if the requirements or the options are invalid.
  *
  * @example
@@ -73,8 +74,8 @@ export async function safeDiscover(
 type Judge = (card: CardReading, requirements: DiscoveryRequirements) => Discovery;
 
 /**
- * Implements {@link safeDiscover} for validated options. `judge` is responsible for the agents to which the
- * first delegates.
+ * Implements {@link safeDiscover} for validated options. `judge` also decides on the agents to which this agent
+ * delegates.
  */
 export async function discoverFrom(
   card: JsonObject | string | URL,
@@ -93,8 +94,8 @@ export async function discoverFrom(
 }
 
 /**
- * Implements {@link safeDiscover} for a URL. @param named - Origins that the caller wrote, which may not
- * include that of `address`.
+ * Implements {@link safeDiscover} for a URL.
+ * @param named - Origins that the caller has named, which may not include the origin of `address`.
  */
 export async function discoverAt(
   address: string,
@@ -146,7 +147,7 @@ async function discoverDocument(
   if (signatures.denials.length > 0) return refused(signatures.denials);
   const { requireSignature = false, ...others } = requirements;
   const judged = judge(readCard(signatures.document), others);
-  // If a signature is required, faults of existing ones are reasons rather than warnings.
+  // If a signature is required, an untrusted signature is a reason for refusal instead of a warning.
   const warnings = [...(requireSignature ? [] : signatures.warnings), ...judged.warnings];
   const denials = [
     ...(requireSignature ? unsigned(signatures) : []),
@@ -186,15 +187,15 @@ function unsigned({ signedBy, warnings }: SignatureReading): readonly DiscoveryD
 }
 
 /**
- * Checks that a card does not lead callers, with their tokens, to places that the card's own server could not
- * reach.
+ * Refuses an interface on a host that callers may not contact, so that a card cannot direct them, with their
+ * tokens, to a private host.
  */
 async function placeDenials(
   { interface: chosen }: UsableAgent,
   { allowHosts, insecure, resolve, deadline }: BoundedOptions,
   source: Source | undefined,
 ): Promise<readonly DiscoveryDenial[]> {
-  // A caller that passes a card itself knows where the card comes from.
+  // A caller that passes the card as JSON knows where the card comes from.
   if (source === undefined) return [];
   try {
     const url = readUrl(chosen.url, "the address of the chosen interface", {
@@ -224,7 +225,7 @@ export function checkedOptions(options: DiscoverOptions): DiscoverOptions {
   }
 }
 
-/** Returns the origin of a URL that the caller wrote. An unreadable URL is refused later. */
+/** Returns the origins of a URL that the caller has given. An unreadable URL is refused later. */
 export function ownOrigins(address: unknown): readonly string[] {
   if (typeof address !== "string" && !(address instanceof URL)) return [];
   try {

@@ -10,22 +10,22 @@ import { memberRemark } from "./member-remarks.js";
 import { DISCOVERY_PARAMS_SCHEMA } from "./params-schema.js";
 import { CARD_SCHEMAS } from "./schema-members.js";
 
-/** Most findings for one schema. More would not help a reader, and each takes time. */
+/** Maximum number of findings for one schema. Each finding takes time. */
 const MOST = 200;
 
-/** Remarks on one part of a card, and the number `left` out. */
+/** Remarks on one part of a card, and the number of omitted remarks. */
 export interface SchemaRemarks {
   readonly remarks: readonly Remark[];
-  /** JSON Pointers to wrong or missing parts that need no second remark. */
+  /** JSON Pointers to the wrong or missing parts, on which other checks need not remark again. */
   readonly paths: readonly string[];
   readonly left: number;
-  /** The errors among the `left` ones. */
+  /** The number of errors among the omitted remarks. */
   readonly leftErrors: number;
 }
 
 export const NO_REMARKS: SchemaRemarks = { remarks: [], paths: [], left: 0, leftErrors: 0 };
 
-/** Checks a card by the schema of a version. */
+/** Checks a card against the schema of an A2A version. */
 export async function cardSchemaRemarks(
   card: Json,
   version: CardVersion,
@@ -49,7 +49,7 @@ export async function cardSchemaRemarks(
   });
 }
 
-/** Checks the contract's params by their schema, which allows no other properties. */
+/** Checks the contract's params against their schema, which allows no unknown properties. */
 export async function paramsRemarks(
   params: Json,
   base: string,
@@ -68,7 +68,7 @@ export async function paramsRemarks(
   });
 }
 
-/** Converts a schema's errors to remarks; unknown properties last, since every reader ignores them. */
+/** Converts validation errors to remarks. Unknown properties of a card come last, since every reader ignores them. */
 function remarksOf(
   validate: ValidateFunction,
   value: Json,
@@ -76,7 +76,7 @@ function remarksOf(
   from: (error: ErrorObject) => Remark,
 ): SchemaRemarks {
   if (validate(value)) return NO_REMARKS;
-  // The contract's params must have no other property, so an unknown one is an error there.
+  // In the contract's params, where `base` is not empty, an unknown property is an error like any other.
   const isUnknown = ({ keyword }: ErrorObject): boolean =>
     keyword === "additionalProperties" && base === "";
   const all = (validate.errors ?? []).filter(isAnError);
@@ -96,12 +96,12 @@ function pointerOf(error: ErrorObject, base: string): string {
   return member === undefined ? here : pointer(here, member);
 }
 
-/** Returns false for the failed alternatives of a `oneOf`, so that it is reported once. */
+/** Returns `false` for the failed alternatives of a `oneOf`, so that the `oneOf` is reported once. */
 function isAnError({ keyword, schemaPath }: ErrorObject): boolean {
   return keyword !== "if" && !/\/oneOf\/\d/.test(schemaPath);
 }
 
-/** Removes properties that are `null`, which count as absent (docs/spec.md, section 14.3). */
+/** Removes properties that are `null`, which is the same as absent (docs/spec.md, section 14.3). */
 function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;
@@ -131,7 +131,7 @@ async function compile(schema: JsonObject): Promise<ValidateFunction> {
   return ajv.compile(schema);
 }
 
-/** Inlines definitions. With references, a hundred thousand faulty items would take minutes. */
+/** Inlines definitions. If the schema had references, a hundred thousand faulty items would take minutes to check. */
 function inlined(schema: JsonObject, definitions: Json | undefined): JsonObject {
   const inner = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(inner);

@@ -21,7 +21,7 @@ function flow(required: readonly string[], more: JsonObject = {}): Json {
   return closed({ ...members, refreshUrl: url, scopes, ...more }, required);
 }
 
-/** The definitions of an Agent Card's schema that are about authentication. */
+/** Definitions for authentication in the schema of an Agent Card. */
 export const SECURITY_DEFINITIONS: JsonObject = {
   securityRequirement: closed(
     {

@@ -15,21 +15,25 @@ export interface SignOptions {
   readonly alg: string;
   /** The id by which verifiers find the public key. */
   readonly kid: string;
-  /** The URL of a JWK Set with the public key. Verifiers only accept one on the card's own origin. */
+  /**
+   * The URL of a JWK Set with the public key. A verifier accepts this URL only on an origin that the verifier
+   * has named, such as the card's own origin.
+   */
   readonly jku?: string;
   /**
    * Called with the reason if the official SDKs cannot verify the signature, because the card is not valid in
-   * A2A 1.0. Unless given, such a card is not signed.
+   * A2A 1.0. Unless given, `signCard` throws for such a card.
    */
   readonly onUnverifiable?: (why: string) => void;
 }
 
 /**
- * Adds signatures (A2A 1.0, section 8.4): one of the card as it is, one without properties that have their
- * default, and one of A2A's properties alone, which the official SDKs verify. Identical forms are signed once.
+ * Signs each form of a card that verifiers may check (A2A 1.0, section 8.4): the card as it is; the card
+ * without properties that are empty or have their default; and the second form reduced to A2A's properties,
+ * which the official SDKs verify. Equal forms are signed once.
  *
- * @throws TypeError if an option is invalid, the card has no canonical form, or the official SDKs could not
- *   verify it and `onUnverifiable` is not given.
+ * @throws TypeError if an option is invalid, if the card has no canonical form, or if the official SDKs cannot
+ *   verify the signature and `onUnverifiable` is not given.
  * @throws Error if the package `jose` is not installed.
  */
 export async function signCard(card: JsonObject, options: SignOptions): Promise<JsonObject> {

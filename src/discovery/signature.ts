@@ -15,27 +15,27 @@ type Jose = typeof import("jose");
 
 /** The result of checking a card's signatures. */
 export interface SignatureReading {
-  /** The card to judge. If a trusted key signed it, it has only the signed properties. */
+  /** The card to judge. If a trusted key signed the card, only its signed properties are left. */
   readonly document: JsonObject;
   /** The `kid` of the trusted key that made a valid signature; absent if none did. */
   readonly signedBy?: string;
-  /** `signature_invalid`: the card is refused, whatever else it says. */
+  /** Denials `signature_invalid`. If there is one, the card is refused, whatever else it says. */
   readonly denials: readonly DiscoveryDenial[];
-  /** `signature_untrusted` */
+  /** Warnings `signature_untrusted`. */
   readonly warnings: readonly DiscoveryWarning[];
 }
 
 const MOST_SIGNATURES = 8;
-/** Most checks for one card: 8 signatures, 2 keys with one id, 3 forms. */
+/** Maximum number of checks for one card: 8 signatures, 2 keys with one id, 3 forms. */
 const MOST_CHECKS = 48;
 const RULE = "signatures";
 
 /**
- * Judges a card's signatures (A2A 1.0, section 8.4). If a signature names a trusted key but does not verify,
- * the result is `signature_invalid`, unless another signature by the same key does: signers sign several forms.
- * Signatures by other keys only cause warnings.
+ * Judges a card's signatures (A2A 1.0, section 8.4). A signature that names a trusted key but does not verify
+ * is `signature_invalid`, unless another signature by the same key verifies, because a signer signs several
+ * forms. Signatures by untrusted keys only cause warnings.
  *
- * @param card - Within the limits of a card.
+ * @param card - A card whose depth has been checked.
  */
 export async function readSignatures(
   jose: Jose,
@@ -76,12 +76,12 @@ export async function readSignatures(
   }
   const forged = failed.find(({ by }) => !by.keys.some((key) => held.includes(key)));
   if (forged !== undefined) return refused(card, forged.by.failed, forged.path);
-  // If a trusted key has signed, warnings about other keys do not matter.
+  // If a trusted key has signed the card, warnings about other keys do not matter.
   if (signed === undefined) return reading(card, warnings);
   return { ...reading(signed.document), signedBy: signed.by };
 }
 
-/** A signature that was not made over this card with the key that it names. */
+/** A signature that no trusted key with the named id has made over this card. */
 interface Failed {
   readonly failed: string;
   readonly keys: readonly JWK[];
@@ -122,7 +122,7 @@ async function judgeEntry(
   return { failed: why, keys: found.keys };
 }
 
-/** Returns the index of the first entry that repeats an earlier one; `undefined` if there is none. */
+/** Returns the index of the first entry that repeats an earlier entry; `undefined` if there is none. */
 function repeatedEntry(entries: readonly Json[]): number | undefined {
   const seen = new Set<string>();
   const at = entries.findIndex((entry) => {
@@ -160,12 +160,12 @@ class SignatureChecks {
     this.#forms = forms.map((form) => ({ form, payload: jose.base64url.encode(form.payload) }));
   }
 
-  /** True if a check was skipped because there were too many. */
+  /** `true` if a check was skipped because the maximum was reached. */
   get isSpent(): boolean {
     return this.#left < 0;
   }
 
-  /** Returns the form of the card that a key has signed; undefined if none. */
+  /** Returns the form of the card that a key has signed; `undefined` if the key has signed none. */
   async formOf({ head, signature, alg, key }: Signed): Promise<SignedForm | undefined> {
     if (key.alg !== undefined && key.alg !== alg) return undefined;
     if (key.use !== undefined && key.use !== "sig") return undefined;
@@ -217,7 +217,10 @@ function untrusted(why: string, path: string): DiscoveryWarning {
   return { code: "signature_untrusted", rule: RULE, message, path };
 }
 
-/** Loads jose when the first signature is checked. @throws Error if it is not installed. */
+/**
+ * Loads jose when the first signature is checked.
+ * @throws Error if jose is not installed.
+ */
 export function loadJose(): Promise<Jose> {
   return import("jose").catch((cause: unknown) => {
     const message = "signatures of cards need the package jose: npm install jose";
@@ -229,13 +232,14 @@ export function loadJose(): Promise<Jose> {
 export interface SignedForm {
   /** The signed bytes: the canonical JSON (RFC 8785) of the card without its signatures. */
   readonly payload: Uint8Array;
-  /** The card in those bytes, together with its signatures. */
+  /** The signed form of the card, together with its signatures. */
   readonly document: JsonObject;
 }
 
 /**
- * Returns the distinct forms that signers sign: the card as served; without properties that are empty or have
- * their default, as A2A says; and that with A2A's properties alone, which the official SDKs verify.
+ * Returns the distinct forms of a card that signers sign: the card as served; the card without properties that
+ * are empty or have their default, as A2A says; and the second form reduced to A2A's properties, which the
+ * official SDKs verify.
  *
  * @throws TypeError if the card contains a lone surrogate, and so has no canonical form.
  */
@@ -262,13 +266,13 @@ function withoutDefaults(card: JsonObject): JsonObject {
   return kept !== undefined && isJsonObject(kept) ? kept : {};
 }
 
-/** A2A's flags without explicit presence, for which `false` counts as absent. */
+/** Flags of A2A for which `false` is the same as absent: in Protocol Buffers, they have no explicit presence. */
 const PLAIN_FLAGS: readonly (readonly [name: string, place: RegExp])[] = [
   ["required", /^\/capabilities\/extensions\/\d+$/],
   ["pkceRequired", /^\/securitySchemes\/[^/]+\/.*authorizationCode$/],
 ];
 
-// Recursion is safe: the depth of the card was limited before.
+// Recursion is safe for a received card, because its depth has been checked.
 function withoutEmpty(value: Json, place: string): Json | undefined {
   if (value === null || value === "") return undefined;
   if (Array.isArray(value)) {

@@ -8,23 +8,26 @@ import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.
 
 /** A violation of a stability rule by a registry. */
 export interface StabilityProblem {
-  readonly code: /** A version that cannot be read, versions out of order, a name that is there twice. */
+  readonly code: /** An invalid name or version, versions out of order, a repeated name, or an unusable successor. */
     | "entry_malformed"
     | "deprecated_in_minor"
-    /** An entry of the previous registry is missing. Removed capabilities must stay listed, with their date. */
+    /**
+     * An entry of the previous registry is missing. Removed capabilities must stay listed, with the version
+     * that removed them.
+     */
     | "entry_missing"
     | "removed_undeprecated"
     /** The capability is removed in the same major release that deprecated it. */
     | "removed_early"
     /** The capability was changed to provide less or to need more. */
     | "narrowed"
-    /** A published date has changed. */
+    /** A published version or successor of an entry has changed. */
     | "history_changed";
   /** The rule's number in docs/spec.md, section 14.2. */
   readonly rule: 1 | 2 | 3 | 4 | 5 | 6 | 7;
   /** The capability's name; empty for the registry as a whole. */
   readonly capability: string;
-  /** A sentence for people. */
+  /** A description of the violation, for people. */
   readonly message: string;
 }
 
@@ -83,9 +86,10 @@ function problemsIn(registry: CapabilityRegistry): readonly StabilityProblem[] {
 }
 
 /**
- * Checks that a new version keeps every entry and published date, and only extends existing entries.
+ * Checks that a new version of a registry keeps every entry and every published version, and only extends
+ * existing entries.
  *
- * @returns Every violation, including those within `next` alone.
+ * @returns Every violation, including those that {@link checkRegistry} finds in `next`.
  * @throws TypeError if a value does not have the form of a registry.
  */
 export function checkStability(
@@ -184,13 +188,13 @@ function checkDates(
   }
 }
 
-/** Compares two versions, ignoring patch parts, or two names. */
+/** Returns whether two versions, ignoring patch parts, or two names are the same. */
 function isSame(was: string, is: string | undefined): boolean {
   const [a, b] = [parseVersion(was), parseVersion(is ?? "")];
   return was === is || (a !== undefined && b !== undefined && compareVersions(a, b) === 0);
 }
 
-/** Tests whether a version is the registry's or an earlier one. */
+/** Returns whether a version is the registry's version or an earlier one. */
 function hasCome(version: ProtocolVersion | undefined, registry: CapabilityRegistry): boolean {
   const current = parseVersion(registry.version);
   return version !== undefined && current !== undefined && compareVersions(version, current) <= 0;

@@ -8,13 +8,13 @@ type Jose = typeof import("jose");
 
 /** The keys that a caller trusts. */
 export interface TrustOptions {
-  /** Public keys as JWKs, each identified by its `kid`, or by its thumbprint (RFC 7638) if it has none. */
+  /** Public keys as JWKs, each identified by its `kid`, or by its thumbprint (RFC 7638) if it has no `kid`. */
   readonly trustedKeys?: readonly JWK[] | undefined;
   /** The URL of a JWK Set whose keys are all trusted. */
   readonly jwksUrl?: string | undefined;
 }
 
-/** The keys with an id, or the reason why there is none. */
+/** The keys with one id, or the reason why no key was found. */
 type FoundKeys = { readonly keys: readonly JWK[] } | { readonly missing: string };
 
 /** Finds keys by a signature's `kid` and `jku`. */
@@ -22,15 +22,15 @@ export type FindKeys = (kid: string, jku: string | undefined) => Promise<FoundKe
 
 const MAX_SET_BYTES = 64 * 1024;
 const MOST_KEYS = 64;
-/** Most keys with one id: the signing key and its successor. */
+/** Maximum number of keys with one id: the signing key and its successor. */
 const MOST_OF_A_NAME = 2;
 
 /**
- * Returns a function that finds keys: the caller's own, those of its JWK Set, or those of a `jku` on an origin
- * that the caller named; never one in the card.
+ * Returns a function that finds keys: first among the caller's own keys, then in the caller's JWK Set, then at
+ * a `jku` on an origin that the caller has named. It never uses a key from the card.
  *
- * @param named - Origins that the caller wrote itself.
- * @throws TypeError if the caller's own keys are not public keys, or its URL is invalid.
+ * @param named - Origins that the caller has named.
+ * @throws TypeError if one of the caller's own keys is not a public key, or `jwksUrl` is invalid.
  */
 export async function trustedKeys(
   jose: Jose,

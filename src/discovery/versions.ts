@@ -1,7 +1,7 @@
 /** A protocol version. Major and minor parts are compared as numbers; a patch part is ignored. */
 export interface ProtocolVersion {
   readonly major: number;
-  /** `Infinity` as the upper bound of a range that includes the rest of a major version. */
+  /** `Infinity` in the upper bound of a range that reaches to the end of a major version. */
   readonly minor: number;
 }
 
@@ -11,10 +11,10 @@ export interface VersionRange {
   readonly max?: ProtocolVersion;
 }
 
-/** "1", "1.0" and "1.0.3". No leading zeros, since readers may differ on "1.01". */
+/** Matches "1", "1.0" and "1.0.3". Leading zeros do not match, since readers may differ on "1.01". */
 const VERSION = /^(0|[1-9]\d{0,5})(?:\.(0|[1-9]\d{0,5}))?(?:\.(?:0|[1-9]\d{0,5}))?$/;
 
-/** Parses a version; `undefined` if the string is not one. A missing minor part is 0. */
+/** Parses a version; `undefined` if the string is not a version. A missing minor part is 0. */
 export function parseVersion(text: string): ProtocolVersion | undefined {
   const found = VERSION.exec(text);
   return found === null ? undefined : { major: Number(found[1]), minor: Number(found[2] ?? "0") };
@@ -25,7 +25,10 @@ export function versionText({ major, minor }: ProtocolVersion): string {
   return `${major}.${Number.isFinite(minor) ? minor : "x"}`;
 }
 
-/** Compares two versions: below zero if `a` is earlier, above if later, 0 if equal. */
+/**
+ * Compares two versions. Returns a number below 0 if `a` is earlier, above 0 if `a` is later, and 0 if they are
+ * equal.
+ */
 export function compareVersions(a: ProtocolVersion, b: ProtocolVersion): number {
   return a.major - b.major || a.minor - b.minor;
 }
@@ -48,7 +51,7 @@ export function withinMajor({ min, max }: VersionRange, { major }: ProtocolVersi
   };
 }
 
-/** Tests whether one of several ranges contains a version. */
+/** Returns whether at least one of the ranges contains a version. */
 export function isInAny(version: ProtocolVersion, ranges: readonly VersionRange[]): boolean {
   return ranges.some((range) => isInRange(version, range));
 }
