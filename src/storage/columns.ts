@@ -1,9 +1,9 @@
-/** The kind of database, for the few places where they differ. */
+/** The kind of database, for the few functions in which SQLite and PostgreSQL differ. */
 export type DatabaseDialect = "sqlite" | "postgres";
 
 /**
- * Converts a value to one that can be bound. libsql aborts the whole process if it is given a boolean, and
- * reads a string only up to its first NUL; PostgreSQL stores no NUL.
+ * Converts a value to one that both databases can bind. libsql aborts the whole process when it is given a
+ * boolean, and reads a string only up to its first NUL. PostgreSQL stores no NUL.
  *
  * @throws TypeError if a column cannot hold the value.
  */

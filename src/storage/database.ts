@@ -13,14 +13,14 @@ import { StorageError, type StorageErrorCode, storeError } from "./storage-error
 /** Options for opening a database. */
 export interface DatabaseOptions {
   /**
-   * Bytes that must stay free on the disk of an SQLite file. Below that, only revocations are written. 64 MiB
-   * unless given, 0 for no limit. Ignored for PostgreSQL.
+   * Bytes that must stay free on the disk of an SQLite file; 64 MiB unless given, 0 for no limit. If fewer
+   * bytes are free, only revocations are written. Ignored for PostgreSQL.
    */
   readonly reserve?: number;
   /** Milliseconds that a write to an SQLite file waits for writes of other processes; 2000 unless given. */
   readonly patience?: number;
   /**
-   * Milliseconds that the callback of a write may run, such as that of `exclusively`, before the write fails
+   * Milliseconds that the callback of a write (such as that of `exclusively`) may run before the write fails
    * with `store_timeout`; 10,000 unless given.
    */
   readonly writeTimeout?: number;
@@ -28,9 +28,9 @@ export interface DatabaseOptions {
 
 const RESERVE = 64 * 2 ** 20;
 const PATIENCE = 2000;
-/** Longer than the time limit of a PostgreSQL statement. */
+/** Default of `writeTimeout`, in milliseconds. It is longer than the time limit of a PostgreSQL statement. */
 const WRITE_TIMEOUT = 10_000;
-/** Longest delay of a Node timer in milliseconds; with a longer delay it fires at once. */
+/** Longest delay of a Node timer in milliseconds; a timer with a longer delay fires at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 /** Milliseconds that a health check waits for the database; monitoring systems may give up after a second. */
 const PROBE = 900;
@@ -58,10 +58,10 @@ export class Database<Tables> {
   }
 
   /**
-   * Reads committed data. If the file was replaced, reads the new one.
+   * Reads committed data. Fails with `store_replaced` if another file has taken the place of the database.
    *
    * @throws TypeError if the database is closed.
-   * @throws StorageError
+   * @throws StorageError if the database cannot be used.
    */
   async read<T>(action: (db: Queries<Tables>) => Promise<T>): Promise<T> {
     this.#assertOpen();
@@ -69,7 +69,7 @@ export class Database<Tables> {
     return action(this.#engine.reader);
   }
 
-  /** Like {@link Database.read}, without any cache of this process. */
+  /** Reads as {@link Database.read} does, but without any cache of this process. */
   async readAfresh<T>(action: (db: Queries<Tables>) => Promise<T>): Promise<T> {
     this.#assertOpen();
     return this.#engine.afresh(action);
@@ -77,27 +77,28 @@ export class Database<Tables> {
 
   /**
    * Runs `action` in a transaction. Resolves once the data is durable; concurrent calls share a transaction. If
-   * `action` throws, nothing of it is written and its error is rethrown. After a deadlock, `action` runs again.
+   * `action` throws, nothing that it wrote is kept, and its error is rethrown. After a deadlock, `action` runs
+   * again.
    *
-   * @param action - May only await its own queries. If it awaits another write of this database, it fails with
-   *   `store_timeout`.
+   * @param action - Runs the queries of the write, and may await nothing else. If it awaits another write of
+   *   this database, the write fails with `store_timeout`.
    * @throws TypeError if the database is closed.
-   * @throws StorageError; treat the data as not written.
+   * @throws StorageError if the write failed; treat the data as not written.
    */
   async write<T>(action: Write<Tables, T>, options: WriteOptions = {}): Promise<T> {
     this.#assertOpen();
     return this.#commits.write(action, options);
   }
 
-  /** Returns whether there is room for writes other than revocations; never throws. */
+  /** Returns whether the disk has room for writes other than revocations. Never throws. */
   async hasRoom(): Promise<boolean> {
     return (await this.#commits.shortage()) === undefined;
   }
 
   /**
    * Returns the code of the StorageError with which writes currently fail, such as `store_read_only` after a
-   * failover; `undefined` if they succeed. `store_full` means that the disk has just refused a write; {@link
-   * Database.hasRoom} warns before that.
+   * failover; `undefined` if writes succeed. `store_full` means that the disk has just refused a write; {@link
+   * Database.hasRoom} warns before a write is refused.
    */
   async problem(): Promise<StorageErrorCode | undefined> {
     if (this.isClosed) return "store_unreachable";
@@ -128,7 +129,7 @@ export class Database<Tables> {
  * Opens a database: a file, or an address that begins with `postgres://` or `postgresql://`.
  *
  * @throws TypeError if an option is wrong or the address is malformed.
- * @throws StorageError
+ * @throws StorageError if the database cannot be used.
  */
 export async function openDatabase<Tables>(
   place: string,
@@ -169,7 +170,7 @@ export function unanswered(name: string, milliseconds: number): StorageError {
   return new StorageError("store_unreachable", name, { detail });
 }
 
-/** Also matches malformed addresses: taken for a path, an address would be shown with its password. */
+/** Also matches malformed addresses. If such an address were taken for a path, it would be shown with its password. */
 const ADDRESS = /^\s*(jdbc:)?postgres(ql)?:/i;
 
 /** Returns whether a location is a PostgreSQL address rather than a file. */

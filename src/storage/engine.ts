@@ -2,7 +2,7 @@ import { type Kysely, QueryCreator, type QueryExecutor, type QueryExecutorProvid
 import type { DatabaseDialect } from "./columns.js";
 
 /**
- * The differences between SQLite and PostgreSQL. If a query fails because of the database, it throws a
+ * The operations in which SQLite and PostgreSQL differ. A query that fails because of the database throws a
  * StorageError.
  */
 export interface Engine<Tables> {
@@ -28,8 +28,8 @@ export interface Engine<Tables> {
 export type Queries<Tables> = QueryCreator<Tables> & QueryExecutorProvider;
 
 /**
- * Wraps a shared transaction for one of its callers. After `end`, every query is rejected, including one that
- * was issued earlier and has not begun.
+ * Wraps a shared transaction for one of its callers. After `end`, every query is rejected, including a query
+ * that was issued earlier and has not begun.
  */
 export class CallerQueries<Tables> extends QueryCreator<Tables> implements QueryExecutorProvider {
   readonly #executor: QueryExecutor;

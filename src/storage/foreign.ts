@@ -17,22 +17,25 @@ export interface ForeignDatabase {
   /** The file as the caller named it, or the address without its password. */
   readonly name: string;
   readonly dialect: DatabaseDialect;
-  /** Reads in a transaction that cannot write. @throws StorageError */
+  /**
+   * Reads in a transaction that cannot write.
+   * @throws StorageError if the database cannot be read.
+   */
   read<T>(action: (db: Transaction<ForeignTables>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 /** Milliseconds that a read waits for a writer. */
 const PATIENCE = 500;
-// If a libsql statement finds the database locked, it keeps a lock until it is garbage-collected. The statement
-// that begins the transaction does not, so it takes the lock.
+// If a later libsql statement finds the database locked, it keeps a lock until it is garbage-collected. So the
+// lock is already taken when the transaction begins.
 const BEGIN = "BEGIN; SELECT 1 FROM main.sqlite_schema LIMIT 1";
 
 /**
  * Opens a database for reading: a file, which may be replaced at any time, or a PostgreSQL address.
  *
  * @throws TypeError if the address is malformed.
- * @throws StorageError
+ * @throws StorageError if the database cannot be opened.
  */
 export async function openForeign(place: string): Promise<ForeignDatabase> {
   return isAddress(place) ? postgres(place) : sqlite(place);

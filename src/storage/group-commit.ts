@@ -5,7 +5,7 @@ import { CallerQueries, type Engine, type Queries } from "./engine.js";
 import { inTime } from "./in-time.js";
 import { StorageError, type StorageErrorCode } from "./storage-error.js";
 
-/** The callback of a write. It may only await its own queries, since other writes wait until it settles. */
+/** The callback of a write. It may only await its own queries, since other writes wait until the callback settles. */
 export type Write<Tables, T> = (db: Queries<Tables>) => Promise<T>;
 
 /** Options of a write. */
@@ -30,13 +30,16 @@ interface Job<Tables> {
   fail(error: unknown): void;
 }
 
-/** Most calls that share one transaction. A commit waits once for the disk, however much it writes. */
+/**
+ * Maximum number of calls that share one transaction. A commit waits for the disk once, however much data it
+ * writes.
+ */
 const MAX_GROUP = 64;
-/** Most runs of a call that ends in a deadlock. */
+/** Maximum number of times that a call runs if it ends in a deadlock. */
 const MAX_ATTEMPTS = 4;
 /** Milliseconds for which a refused write is reported as a problem. */
 const REMEMBERED = 10_000;
-/** Errors of a disk without room. A disk quota or a file size limit does not show in the number of free bytes. */
+/** Error codes for a disk without room. The number of free bytes does not show a disk quota or a file size limit. */
 const LASTING: readonly StorageErrorCode[] = ["store_full", "store_unwritable"];
 
 const SAVEPOINT: RawBuilder<unknown> = sql`SAVEPOINT call`;
@@ -44,8 +47,9 @@ const ROLL_BACK: RawBuilder<unknown> = sql`ROLLBACK TO SAVEPOINT call`;
 const RELEASE: RawBuilder<unknown> = sql`RELEASE SAVEPOINT call`;
 
 /**
- * Group commit: calls made during a transaction share the next one, each with its own savepoint. Their promises
- * resolve once it is committed. A failed call is rolled back alone.
+ * Group commit: calls that arrive during a transaction share the next transaction. Each call has its own
+ * savepoint, so a failed call is rolled back alone. The calls' promises resolve once the transaction is
+ * committed.
  */
 export class GroupCommit<Tables> {
   readonly #engine: Engine<Tables>;
@@ -77,7 +81,10 @@ export class GroupCommit<Tables> {
     });
   }
 
-  /** Returns why the disk has just refused a write; `undefined` after a successful write, or after some seconds. */
+  /**
+   * The code with which the disk has just refused a write; `undefined` after a successful write, or after 10
+   * seconds.
+   */
   get problem(): StorageErrorCode | undefined {
     return this.#refused !== undefined && performance.now() < this.#refused.until
       ? this.#refused.code
@@ -94,7 +101,7 @@ export class GroupCommit<Tables> {
     await nextTurn();
     while (this.#waiting.length > 0) {
       const group = await this.#admitted(this.#waiting.splice(0, MAX_GROUP));
-      // Urgent calls first: every process then takes the revocation lock before any other lock, so that
+      // Urgent calls run first: every process then takes the revocation lock before any other lock, so that
       // processes cannot deadlock.
       group.sort((a, b) => Number(b.urgent) - Number(a.urgent));
       if (group.length > 0) await this.#commit(group);
@@ -112,7 +119,8 @@ export class GroupCommit<Tables> {
           await SAVEPOINT.execute(transaction);
           try {
             const fulfill = await job.run(transaction);
-            // On PostgreSQL this fails if one of the call's queries failed and the callback caught the error.
+            // On PostgreSQL, this statement fails if one of the call's queries failed and the callback caught
+            // the error.
             await RELEASE.execute(transaction);
             written.push(fulfill);
           } catch (error) {
@@ -125,7 +133,7 @@ export class GroupCommit<Tables> {
       // If the file was moved during the commit, the next process that opens the path may not see the data.
       this.#engine.assertInPlace();
     } catch (error) {
-      // Reject a call with its own failure if it has one, since that may be what made the transaction fail.
+      // Reject a call with its own error if it has one, since that error may have made the transaction fail.
       for (const job of group) this.#failed(job, failed.get(job) ?? error);
       return;
     }
@@ -154,7 +162,7 @@ export class GroupCommit<Tables> {
     return new StorageError("store_timeout", this.#engine.name, { detail });
   }
 
-  /** Returns the free bytes if they are fewer than the reserve. */
+  /** Returns the free bytes if they are fewer than the reserve, otherwise `undefined`. */
   async shortage(): Promise<number | undefined> {
     const { reserve } = this.#limits;
     if (reserve === 0) return undefined;
@@ -162,7 +170,10 @@ export class GroupCommit<Tables> {
     return free !== undefined && free < reserve ? free : undefined;
   }
 
-  /** Rejects ordinary writes if the disk is nearly full. @returns The remaining calls. */
+  /**
+   * Rejects ordinary writes if the disk is nearly full.
+   * @returns The calls that were not rejected.
+   */
   async #admitted(group: Job<Tables>[]): Promise<Job<Tables>[]> {
     if (group.every(({ urgent }) => urgent)) return group;
     const free = await this.shortage();

@@ -1,7 +1,8 @@
 /**
- * Rejects if an operation takes longer than this many milliseconds; the operation itself continues.
+ * Waits for an operation. Rejects if the operation takes longer than `milliseconds`; the operation itself
+ * continues.
  *
- * @param late - Creates the error.
+ * @param late - Creates the error to reject with.
  */
 export function inTime<T>(
   operation: Promise<T>,

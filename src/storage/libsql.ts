@@ -10,10 +10,8 @@ export interface Connection extends SqliteDatabase {
   /** Runs statements that take no values and return no rows. */
   exec(sql: string): void;
   /**
-   * Commits on a libsql thread, so that the main thread stays free. The connection must not be used until the
-   * promise resolves.
-   *
-   * @throws TypeError from `prepare` and `exec` before the promise has resolved.
+   * Commits on a libsql thread, so that the main thread stays free. Until the promise resolves, the connection
+   * must not be used: `prepare` and `exec` throw a TypeError.
    */
   commit(): Promise<void>;
 }
@@ -21,22 +19,22 @@ export interface Connection extends SqliteDatabase {
 /**
  * Opens an existing SQLite file; never creates one.
  *
- * @param mode - `glance` reads only the file itself: a log beside it is neither read, made nor removed. `write`
- *   unless given.
+ * @param mode - `glance` reads only the file itself, and neither reads, creates nor removes a log beside the
+ *   file. `write` unless given.
  */
 export type Connect = (path: string, name: string, mode?: keyof typeof MODES) => Connection;
 
-/** Parameters of SQLite's URIs by mode. */
+/** Query parameters of SQLite's file URIs, by mode. */
 const MODES = { write: "mode=rw", glance: "mode=ro&immutable=1" } as const;
 
 const load = createRequire(import.meta.url);
 
 /** Milliseconds that a single statement waits for other processes; a whole transaction waits longer. */
 const STATEMENT_WAIT = 100;
-/** Most cached prepared statements of one connection. */
+/** Maximum number of prepared statements that one connection caches. */
 const MAX_PREPARED = 200;
 
-/** The part of libsql's connection that is used here. */
+/** The part of libsql's connection that this module uses. */
 interface Database {
   readonly inTransaction: boolean;
   exec(sql: string): unknown;
@@ -44,7 +42,10 @@ interface Database {
   close(): unknown;
 }
 
-/** Calls `exec` of `libsql/promise`, which shares its database objects with `libsql`; loaded at the first commit. */
+/**
+ * Calls `exec` of `libsql/promise`, which shares its database objects with `libsql`. The module is loaded at
+ * the first commit.
+ */
 function execLater(database: Database, sql: string): Promise<unknown> {
   const { prototype } = load("libsql/promise") as typeof import("libsql/promise");
   return prototype.exec.call(database, sql);
@@ -58,7 +59,7 @@ function execLater(database: Database, sql: string): Promise<unknown> {
  */
 export async function loadLibsql(name: string): Promise<Connect> {
   try {
-    // libsql is CommonJS: `import` would first load Node's ES module loader and scan it for exports.
+    // libsql is CommonJS: `import` would first load Node's ES module loader and scan libsql for exports.
     const Libsql = load("libsql") as typeof import("libsql");
     return (path, called, mode = "write") => {
       // With a plain path, libsql would create a missing file, or take the path for a network address.
@@ -76,7 +77,7 @@ function connectionOf(database: Database, name: string): Connection {
   const prepared = new Map<string, SqliteStatement>();
   let committing = false;
   const assertFree = (): void => {
-    // Otherwise the statement would wait, and then run outside the transaction.
+    // Without this check, the statement would wait for the commit, and then run outside the transaction.
     if (committing) throw new TypeError("a transaction is being committed on this connection");
   };
   return {

@@ -2,8 +2,8 @@ import { type Generated, type RawBuilder, type SchemaModule, sql, type Transacti
 import type { DatabaseDialect } from "./columns.js";
 
 /**
- * The action if there is no database: no file, or none of the tables. `create` makes one. `new` makes one too,
- * and refuses an existing file. `refuse` fails.
+ * The action if there is no database: no file, or none of the tables. `create` creates the database. `new`
+ * creates it too, but refuses an existing file. `refuse` throws.
  */
 export type IfMissing = "create" | "new" | "refuse";
 
@@ -11,11 +11,11 @@ export type IfMissing = "create" | "new" | "refuse";
 export interface Schema {
   /** An integer of 32 bits: the `application_id` of an SQLite file. */
   readonly applicationId: number;
-  /** Ids of earlier, unreleased formats, refused as `store_outdated`. */
+  /** Ids of earlier, unreleased formats, which are refused as `store_outdated`. */
   readonly outdated: readonly number[];
   /**
-   * Migrations run forward only: the first creates the tables, each later one changes the previous format. A
-   * database's format is the number of migrations it has had.
+   * The first migration creates the tables; each later migration changes the previous format. Migrations run
+   * forward only. A database's format is the number of migrations that it has had.
    */
   readonly migrations: readonly Migration[];
 }
@@ -92,7 +92,7 @@ const DEFINITIONS: Readonly<Record<keyof Values, readonly [type: keyof Columns, 
   "text?": ["text", ""],
 };
 
-/** The Kysely types of described tables. */
+/** The Kysely row types of described tables. */
 export type RowsOf<Tables extends { readonly [name: string]: Table }> = {
   -readonly [Name in keyof Tables]: {
     -readonly [Column in keyof Tables[Name]["columns"]]: Values[Tables[Name]["columns"][Column]];

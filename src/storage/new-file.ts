@@ -14,7 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { encodeBase64url } from "../bytes/base64.js";
 import { randomBytes } from "../bytes/random.js";
 
-/** Milliseconds after which the temporary file of an unfinished change counts as left by a dead process. */
+/** Age in milliseconds from which the temporary file of an unfinished change counts as left by a dead process. */
 const ABANDONED = 60_000;
 /** While a database is being made, SQLite keeps a second file beside it. */
 const TEMPORARY = /\.tmp(-journal)?$/;
@@ -24,7 +24,7 @@ export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${encodeBase64url(randomBytes(9))}.tmp`);
 }
 
-/** Replaces the name `temporary` in an error by `path`, which the caller knows. */
+/** Replaces the name `temporary` in an error by `path`, the name that the caller knows. */
 export function inPlaceOf(temporary: string, path: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   error.message = error.message.replaceAll(temporary, path);
@@ -37,7 +37,8 @@ export function inPlaceOf(temporary: string, path: string, error: unknown): unkn
 /**
  * Creates a file with mode 0600 whose content survives a power failure.
  *
- * @param owner - The status of the file to be replaced, whose owner is kept; this process's user unless given.
+ * @param owner - The status of the file to be replaced, whose owner the new file gets; this process's user
+ *   unless given.
  */
 export function createPrivateFile(path: string, text: string, owner?: Stats): void {
   const fd = openSync(path, "wx", 0o600);
@@ -54,11 +55,11 @@ export function createPrivateFile(path: string, text: string, owner?: Stats): vo
 }
 
 /**
- * Writes a string to `path` with mode 0600. At every moment, and after a power failure, the file has the old
- * content or the new. Leaves no other file behind.
+ * Writes a string to `path` with mode 0600. At every moment, and after a power failure, the file has either the
+ * old or the new content. Leaves no other file behind.
  *
- * @param put - Moves the new file to its name; `linkSync` unless given, which never overwrites.
- * @param owner - As for {@link createPrivateFile}.
+ * @param put - Moves the new file to its name; unless given, `linkSync`, which never overwrites a file.
+ * @param owner - The status of the file to be replaced, as for {@link createPrivateFile}.
  */
 export function putPrivateFile(
   path: string,
@@ -93,7 +94,7 @@ export function syncDirectoryOf(path: string): void {
   }
 }
 
-/** Removes the leftovers of processes that died while changing `path`, since they may hold secrets. */
+/** Removes the temporary files of processes that died while changing `path`, since the files may hold secrets. */
 export function removeAbandoned(path: string): void {
   const directory = dirname(path);
   const start = `.${basename(path)}.`;
@@ -109,7 +110,10 @@ export function removeAbandoned(path: string): void {
   }
 }
 
-/** Describes how users other than the owner can access a file; `undefined` if they cannot, and always on Windows. */
+/**
+ * Describes how users other than the owner can access a file. Returns `undefined` if they cannot access it, and
+ * always on Windows.
+ */
 export function exposureOf({ mode }: Stats): string | undefined {
   if (process.platform === "win32" || (mode & 0o077) === 0) return undefined;
   return `its mode is ${(mode & 0o777).toString(8).padStart(4, "0")}`;

@@ -10,8 +10,9 @@ import { knownFailure, StorageError } from "./storage-error.js";
 /** Milliseconds for a connection attempt, and for a statement to wait for a lock. */
 const PATIENCE = 2000;
 const MAX_CONNECTIONS = 8;
-/** Milliseconds that a statement may take, and that a connection may be silent before it is closed. */
+/** Longest time that a statement may take, in milliseconds. */
 const LONGEST_STATEMENT = 8000;
+/** Longest time for which a connection may be silent before it is closed, in milliseconds. */
 const LONGEST_SILENCE = 10_000;
 /** Milliseconds for which a failed connection attempt is reported as a problem. */
 const REMEMBERED = 10_000;
@@ -27,9 +28,9 @@ const INT8 = 20;
  *
  * @param address - `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. The tables are in the schema `public` unless
  *   the address names another: `?options=-c search_path=NAME`.
- * @param ifMissing - What to do if the database has none of the tables.
- * @throws TypeError if `address` is not such an address.
- * @throws StorageError
+ * @param ifMissing - The action if the database has none of the tables.
+ * @throws TypeError if `address` is malformed.
+ * @throws StorageError if the database cannot be opened.
  */
 export async function openPostgres<Tables>(
   address: string,
@@ -54,7 +55,8 @@ export async function openPostgres<Tables>(
     writer: db,
     assertInPlace() {},
     async assertUsable() {
-      // An open connection answers the query, which does not show whether a new one could be opened.
+      // An open connection answers this query, but the answer does not show whether a new connection could be
+      // opened.
       if (refused !== undefined && performance.now() < refused.until) throw refused.error;
       const { rows } = await sql<{ readonly writes: string }>`
         SELECT current_setting('transaction_read_only') AS writes`.execute(db);
@@ -67,11 +69,12 @@ export async function openPostgres<Tables>(
 }
 
 /**
- * Returns Kysely with a pool of connections. It throws only StorageErrors, and binds no value that SQLite could
- * not store.
+ * Returns Kysely with a pool of connections. Queries fail with StorageErrors, or with a TypeError for a value
+ * that SQLite could not store.
  *
  * @param onConnect - Called after each attempt to open a connection, with the error if it failed.
- * @throws TypeError, StorageError
+ * @throws TypeError if the address is malformed.
+ * @throws StorageError if `pg` cannot be loaded.
  */
 export async function kyselyOf<Tables>(
   address: string,
@@ -125,7 +128,7 @@ async function poolOf(address: string, name: string): Promise<Pool> {
   });
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
-  // Appends the address's own options to ours, which `pg` would otherwise replace.
+  // Append the options in the address to the settings of `SESSION`, which `pg` would otherwise replace.
   const url = new URL(address);
   const own = url.searchParams.getAll("options");
   url.searchParams.delete("options");
@@ -138,13 +141,13 @@ async function poolOf(address: string, name: string): Promise<Pool> {
     statement_timeout: LONGEST_STATEMENT,
     options: [SESSION, ...own].join(" "),
     stream: unsilent,
-    // A pending poll must not keep the process alive.
+    // An idle connection must not keep the process alive.
     allowExitOnIdle: true,
     types,
   });
   // A connection that breaks between two queries must not end the process; the next query reports the error.
   pool.on("connect", (client) => client.on("error", () => {}));
-  // The next query replaces an idle connection that broke, or reports what is wrong.
+  // The next query replaces an idle connection that broke, or reports the error.
   pool.on("error", () => {});
   return pool;
 }
@@ -186,7 +189,7 @@ async function bringUpToDate<Tables>(
       if (ifMissing === "refuse") {
         throw new StorageError("store_missing", name, { detail: "it has no tables of proviso" });
       }
-      // Skipped if the tables exist, so that a read-only database can be opened.
+      // This statement is skipped if the tables exist, so that a read-only database can be opened.
       await sql`CREATE TABLE proviso_format
         (one integer PRIMARY KEY CHECK (one = 1), application bigint NOT NULL, format integer NOT NULL)`.execute(
         transaction,
@@ -214,8 +217,9 @@ async function bringUpToDate<Tables>(
 /**
  * Returns an address without its password.
  *
- * @throws TypeError if the address is malformed; the message does not show it. If a password is not
- *   percent-encoded, a `#` or `/` in it makes its end look like a part that may be shown.
+ * @throws TypeError if the address is malformed; the message does not show the address. An address is malformed
+ *   if its password is not percent-encoded: after a `#` or `/`, the end of the password would be shown as
+ *   another part.
  */
 export function withoutPassword(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;

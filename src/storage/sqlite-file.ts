@@ -25,14 +25,14 @@ export async function withPatience(patience: number, attempt: () => void): Promi
   }
 }
 
-/** A connection to a file, with Kysely. */
+/** A connection to a file, with its Kysely instance. */
 export interface OpenFile<Tables> {
   readonly connection: Connection;
   readonly db: Kysely<Tables>;
   readonly close: () => Promise<void>;
 }
 
-/** The statement by which transactions of a file begin. */
+/** The way in which transactions of a file begin. */
 interface Beginning {
   /** The statement that begins a transaction; `BEGIN IMMEDIATE` unless given. */
   readonly begin?: string;
@@ -40,7 +40,7 @@ interface Beginning {
   readonly patience?: number;
 }
 
-/** Opens a file whose transactions wait for those of other processes. */
+/** Opens a file. Its transactions wait for transactions of other processes. */
 export function openFile<Tables>(
   connect: Connect,
   path: string,
@@ -73,7 +73,7 @@ export function openFile<Tables>(
           begun = true;
           failure = undefined;
         } catch (error) {
-          // If `begin` has several statements, the first one may have begun the transaction.
+          // If `begin` has several statements, the first statement may have begun the transaction.
           if (connection.inTransaction) connection.exec("ROLLBACK");
           throw error;
         }

@@ -47,7 +47,7 @@ export async function createSqlite(name: string, schema: Schema): Promise<void> 
 }
 
 function assertNew(file: string, name: string): void {
-  // SQLite would apply a log that was left there to the new file.
+  // If an older database has left a log beside the path, SQLite would apply the log to the new file.
   for (const ending of ["", "-wal", "-journal"]) {
     if (lstatSync(file + ending, { throwIfNoEntry: false }) === undefined) continue;
     const detail = ending === "" ? {} : { detail: `${name}${ending} is left of an older database` };
@@ -58,7 +58,7 @@ function assertNew(file: string, name: string): void {
 /**
  * Opens an existing database file and brings its format up to date.
  *
- * @throws StorageError
+ * @throws StorageError if the database cannot be opened.
  */
 export async function openSqlite<Tables>(
   name: string,
@@ -86,7 +86,7 @@ export async function openSqlite<Tables>(
     const [reading, writing, checking] = [open(), open(), open()];
     assertOurs(connect, path, schema, name);
     await bringUpToDate(writing, schema, name, "old");
-    // Only now is it certain that the file is one of our databases.
+    // Change the journal mode only now that the file is known to be one of our databases.
     await withPatience(patience, () => {
       if (pragma(writing.connection, "journal_mode") === "wal") return;
       writing.connection.exec("PRAGMA journal_mode = WAL");
@@ -114,7 +114,7 @@ export async function openSqlite<Tables>(
         return bavail * bsize;
       },
       async afresh(read) {
-        // Reuse the connection: libsql keeps the files of a closed one open for a while.
+        // Reuse the connection: libsql keeps the files of a closed connection open for a while.
         checking.connection.exec("PRAGMA shrink_memory");
         return read(checking.db);
       },
@@ -140,7 +140,7 @@ async function bringUpToDate<Tables>(
   const current = schema.migrations.length;
   if (file === "old" && formatOf(connection, schema, name) === current) return;
   await db.transaction().execute(async (transaction) => {
-    // Another process may have migrated it meanwhile.
+    // Another process may have migrated the file meanwhile.
     const format = file === "new" ? 0 : formatOf(connection, schema, name);
     await migrate(schema, format, transaction, "sqlite");
     connection.exec(`PRAGMA application_id = ${schema.applicationId}`);
@@ -149,8 +149,8 @@ async function bringUpToDate<Tables>(
 }
 
 /**
- * Refuses another program's file before reading anything else of it. When such a file is closed, SQLite would
- * move the log beside it into the file and remove the log.
+ * Refuses another program's file before any other connection reads it. When a connection to such a file is
+ * closed, SQLite would move the log beside it into the file and remove the log.
  */
 function assertOurs(connect: Connect, path: string, schema: Schema, name: string): void {
   const connection = connect(path, name, "glance");
@@ -168,7 +168,10 @@ function assertApplication(connection: Connection, schema: Schema, name: string)
   throw new StorageError("store_corrupt", name, { detail: "the file is something else" });
 }
 
-/** Returns the format of a file. @throws StorageError if it is not one of our databases. */
+/**
+ * Returns the format of a file.
+ * @throws StorageError if the file is not one of our databases.
+ */
 function formatOf(connection: Connection, schema: Schema, name: string): number {
   assertApplication(connection, schema, name);
   const format = pragma(connection, "user_version");
@@ -184,7 +187,7 @@ function pragma(connection: Connection, what: string): unknown {
   return typeof row === "object" && row !== null ? Reflect.get(row, what) : undefined;
 }
 
-/** Returns an identity of the file, which differs once another file has its path. */
+/** Returns an identity of the file at a path. The identity changes when another file takes the path. */
 export function identityOf(path: string, name: string): string {
   try {
     const { dev, ino, size } = statSync(path, { bigint: true });

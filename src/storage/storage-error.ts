@@ -34,7 +34,7 @@ export type StorageErrorCode = keyof typeof MESSAGES;
 
 /** Details of a {@link StorageError} besides its code. */
 export interface StorageErrorOptions {
-  /** The exact problem; never a secret. */
+  /** The exact problem, without secrets. */
   readonly detail?: string;
   /** The system's or the database's own error. */
   readonly cause?: unknown;
@@ -46,7 +46,7 @@ export interface StorageErrorOptions {
  */
 export class StorageError extends Error {
   override readonly name = "StorageError";
-  /** The problem. */
+  /** The stable code of the problem. */
   readonly code: StorageErrorCode;
   /** The file as the caller named it, or the address without its password. */
   readonly path: string;
@@ -87,7 +87,10 @@ function isAbsence(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** Wraps an error, adding the system's description of it; returns a StorageError unchanged. */
+/**
+ * Wraps an error in a StorageError, with a description of the system's error code. Returns a StorageError
+ * unchanged.
+ */
 function withReason(code: StorageErrorCode, path: string, cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause;
   const reason = reasonOf(cause);
@@ -109,7 +112,7 @@ export function knownFailure(error: unknown, path: string): StorageError | undef
   return code && withReason(code, path, error);
 }
 
-/** Names of SQLite result codes that libsql reports as numbers, because it does not know the extended code. */
+/** Names of SQLite result codes that libsql reports as numbers, because libsql does not know the extended code. */
 const SQLITE_CODES: Readonly<Record<number, string>> = {
   5: "SQLITE_BUSY",
   6: "SQLITE_LOCKED",

@@ -1,14 +1,16 @@
 import type { Write } from "../storage/group-commit.js";
 import type { StoreTables, TableDatabase } from "./database.js";
 
-/** Most rows that one transaction removes or changes, so that other writes do not wait long. */
+/** Maximum number of rows that one transaction removes or changes, so that other writes do not wait long. */
 export const BATCH = 200;
 
 /**
- * Writes in transactions of {@link BATCH} rows. Allowed on a nearly full disk, since it frees space.
+ * Calls `step` in one transaction after another, until it writes fewer than {@link BATCH} rows. The
+ * transactions are allowed on a nearly full disk, since they free space.
  *
- * @param step - Writes at most `most` rows, and returns their number.
- * @param isOver - Called after each transaction; returns true to stop and leave the rest for another time.
+ * @param step - Writes at most {@link BATCH} rows, and returns the number of rows written.
+ * @param isOver - Called after each transaction. Returns `true` to stop; a later call handles the remaining
+ *   rows.
  * @returns The number of rows written.
  */
 export async function inBatches(

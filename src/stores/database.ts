@@ -25,19 +25,19 @@ export interface StoreTables
 
 /**
  * A database with the tables of all stores, made by {@link createStores} or {@link openStores}. Pass it to the
- * stores, and close it after them.
+ * stores, and close it after the stores.
  */
 export interface StoreDatabase {
   /** The file as the caller named it, or the address without its password. */
   readonly name: string;
   readonly dialect: DatabaseDialect;
   readonly isClosed: boolean;
-  /** Returns whether there is room for writes other than revocations; never throws. */
+  /** Returns whether the disk has room for writes other than revocations. Never throws. */
   hasRoom(): Promise<boolean>;
   /**
    * Returns the code of the StorageError with which writes currently fail, such as `store_read_only` after a
-   * failover; `undefined` if they succeed. `store_full` means that the disk has just refused a write; {@link
-   * StoreDatabase.hasRoom} warns before that.
+   * failover; `undefined` if writes succeed. `store_full` means that the disk has just refused a write; {@link
+   * StoreDatabase.hasRoom} warns before a write is refused.
    */
   problem(): Promise<StorageErrorCode | undefined>;
   /** Waits for pending writes and closes the database. */
@@ -53,7 +53,7 @@ export type StoreQueries = Queries<StoreTables>;
 /**
  * Returns the database of stores with its methods for reading and writing.
  *
- * @throws TypeError unless it was made by `createStores` or `openStores`.
+ * @throws TypeError unless `createStores` or `openStores` has made the database.
  */
 export function tablesOf(database: StoreDatabase): TableDatabase {
   if (database instanceof Database) return database;
@@ -65,9 +65,9 @@ export function tablesOf(database: StoreDatabase): TableDatabase {
 }
 
 const SCHEMA: Schema = {
-  /** "prv1". */
+  /** The ASCII characters "prv1". */
   applicationId: 0x70727631,
-  /** The `application_id`s "prvs", "prvl", "prvt", "prvd" and "prve". */
+  /** The `application_id`s of earlier formats: "prvs", "prvl", "prvt", "prvd" and "prve". */
   outdated: [0x70727673, 0x7072766c, 0x70727674, 0x70727664, 0x70727665],
   migrations: [
     async (step) => {
@@ -89,7 +89,7 @@ const SCHEMA: Schema = {
  *
  * @param place - A path, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
  * @throws TypeError if an option is wrong or the address is malformed.
- * @throws StorageError `store_exists` if the file exists, or as {@link openStores} does.
+ * @throws StorageError `store_exists` if the file exists, or one of the codes of {@link openStores}.
  */
 export function createStores(place: string, options?: DatabaseOptions): Promise<StoreDatabase> {
   return openDatabase(place, SCHEMA, "new", options);
@@ -99,13 +99,13 @@ export function createStores(place: string, options?: DatabaseOptions): Promise<
  * Opens the database of the stores. Several processes may open it at once. A file can be shared on one machine
  * only, since SQLite's locks do not work over network file systems.
  *
- * @param ifMissing - What to do if there is no file. In an empty PostgreSQL database, the tables are always
+ * @param ifMissing - The action if there is no file. In an empty PostgreSQL database, the tables are always
  *   created.
  * @throws TypeError if an option is wrong or the address is malformed.
  * @throws StorageError `store_missing`, `store_unreadable`, `store_unreachable`, `store_exposed` if other users
  *   may open the file (not checked on Windows), `store_locked`, `store_corrupt` (also for another kind of
- *   file), `store_outdated`, `store_version` if a newer proviso made it, or `store_unavailable` if libsql or pg
- *   is not installed.
+ *   file), `store_outdated`, `store_version` if a newer proviso made the database, or `store_unavailable` if
+ *   libsql or pg is not installed.
  */
 export function openStores(
   place: string,

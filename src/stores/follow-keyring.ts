@@ -9,18 +9,18 @@ import { readKeyringFile } from "./keyring-file.js";
 /** The interval between checks of a followed key file. */
 export interface FollowOptions extends KeyringOptions {
   /**
-   * Milliseconds after which the file is checked for a change when the keyring is used; 100 unless given, 0
-   * checks every time.
+   * Milliseconds between two checks of the file for a change; 100 unless given. A check happens when the
+   * keyring is used; with 0, every use checks the file.
    */
   readonly refreshEvery?: number;
 }
 
 /**
- * Follows a key file, so that a running service notices rotation and retirement. Returns a function that
- * returns the current keyring.
+ * Follows a key file, so that a running service notices when keys are rotated or retired. Returns a function
+ * that returns the current keyring.
  *
- * @returns The function, for the option `keys` of {@link createIssuer}. If the file cannot be read, it throws a
- *   `StorageError` as {@link readKeyringFile} does; until it can, nothing is minted or allowed.
+ * @returns The function, for the option `keys` of {@link createIssuer}. While the file cannot be read, the
+ *   function throws a `StorageError` as {@link readKeyringFile} does, so that nothing is minted or allowed.
  * @throws TypeError if the path is not a string, or an option is not valid.
  * @throws StorageError as {@link readKeyringFile} does, if the file cannot be read at the start.
  *

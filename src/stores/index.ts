@@ -1,6 +1,6 @@
 /**
  * Storage: a database for revocations, the ledger, tasks, memories, resource numbers, and hosts with their
- * agents, grants and approvals; key files; and the errors of both.
+ * agents, grants and approvals; key files; and the errors of databases and key files.
  *
  * @module proviso/stores
  */

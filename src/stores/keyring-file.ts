@@ -21,7 +21,7 @@ import { exposureOf, putPrivateFile } from "../storage/new-file.js";
 import { keyFileError, StorageError } from "../storage/storage-error.js";
 import { errorCode } from "../system/error-code.js";
 
-/** Most bytes of a key file; room for thousands of keys. */
+/** Largest key file, in bytes; it has room for thousands of keys. */
 const LARGEST = 1_048_576;
 
 /**
@@ -29,7 +29,7 @@ const LARGEST = 1_048_576;
  *
  * @throws TypeError if the path is not a string, or an option is unknown.
  * @throws StorageError `key_file_missing`, `key_file_unreadable`, `key_file_malformed`, or `key_file_exposed`
- *   if group or others can open the file (not checked on Windows).
+ *   if the group or other users can open the file (not checked on Windows).
  */
 export function readKeyringFile(path: string, options: KeyringOptions = {}): Keyring {
   assertString(path, "path");
@@ -56,7 +56,7 @@ export function readKeyringFile(path: string, options: KeyringOptions = {}): Key
 }
 
 function readPrivateText(path: string): string {
-  // Without blocking: opening a named pipe would wait for its writer.
+  // Open without blocking: opening a named pipe would wait for its writer.
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = fstatSync(fd);
@@ -78,10 +78,10 @@ function readPrivateText(path: string): string {
 
 /**
  * Writes a keyring to a new key file with mode 0600. The file appears complete or not at all. An existing file
- * is never overwritten, even if two processes do this at once.
+ * is never overwritten, even if two processes create the file at once.
  *
  * @throws TypeError if the path is not a string, or `keyring` is not a Keyring.
- * @throws StorageError `key_file_exists` or `key_file_unwritable`; nothing is left behind.
+ * @throws StorageError `key_file_exists` or `key_file_unwritable`; no new file is left.
  */
 export function createKeyringFile(path: string, keyring: Keyring): void {
   assertString(path, "path");
@@ -95,16 +95,17 @@ export function createKeyringFile(path: string, keyring: Keyring): void {
 }
 
 /**
- * Replaces the keyring `expected` in a key file. At every moment, even if the process is killed or the power
- * fails, the file holds one complete keyring. If the path is a symbolic link, its target is replaced. The file
- * keeps its owner.
+ * Replaces the contents of a key file, which must be the keyring `expected`. At every moment, even if the
+ * process is killed or the power fails, the file has one complete keyring. If the path is a symbolic link, its
+ * target is replaced. The file keeps its owner.
  *
  * The comparison with `expected` happens right before the change, but not atomically. If several processes may
  * change the file, call this within {@link RevocationStore.exclusively}.
  *
  * @throws TypeError if the path is not a string, or a keyring is not a Keyring.
- * @throws StorageError `key_file_changed` if the file no longer holds `expected`, `key_file_unwritable`, or as
- *   {@link readKeyringFile} does. The file is then unchanged, and no other file is left.
+ * @throws StorageError `key_file_changed` if the file no longer has the keyring `expected`,
+ *   `key_file_unwritable`, or one of the codes of {@link readKeyringFile}. The file is then unchanged, and no
+ *   temporary file is left.
  *
  * @example
  * ```ts

@@ -9,18 +9,18 @@ import { randomBytes } from "../bytes/random.js";
 import { type StoreDatabase, type StoreQueries, type TableDatabase, tablesOf } from "./database.js";
 import { readStored, textOf, whole } from "./stored-values.js";
 
-/** Most names cached in memory, each of at most 512 bytes. */
+/** Maximum number of names that are cached in memory. Each name has at most 512 bytes. */
 const BOUND = 50_000;
 // With `max`, the cache would allocate its tables at once, which takes 25 milliseconds at every start.
 const BOUNDS = { maxSize: BOUND, sizeCalculation: () => 1 };
-/** Most names or numbers in one statement. */
+/** Maximum number of names or numbers in one statement. */
 const CHUNK = 1000;
 
 type Numbered = readonly (readonly [name: string, number: number])[];
 
 /**
- * The numbers of resource names in a database that several processes may share. A number never changes, so each
- * process reads it only once.
+ * The numbers of resource names in a database that several processes may share. A number never changes, so a
+ * cached number stays valid.
  */
 export class ResourceNumberStore implements ResourceNumbers {
   readonly #database: TableDatabase;
@@ -34,7 +34,7 @@ export class ResourceNumberStore implements ResourceNumbers {
     this.#random = random;
   }
 
-  /** @throws StorageError if new numbers cannot be written, or existing ones cannot be read. */
+  /** @throws StorageError if new numbers cannot be written, or existing numbers cannot be read. */
   async numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return lookUp(names, this.#numbers, async (some) => {
       const texts = some.map((name) => JSON.stringify(name));
@@ -46,7 +46,7 @@ export class ResourceNumberStore implements ResourceNumbers {
     });
   }
 
-  /** @throws StorageError if they cannot be read. */
+  /** @throws StorageError if the names cannot be read. */
   async namesOf(numbers: readonly number[]): Promise<ReadonlyMap<number, string>> {
     return lookUp(numbers, this.#names, async (some) => {
       const known = await this.#database.read((db) => this.#rows(db, "number", some));
@@ -55,7 +55,7 @@ export class ResourceNumberStore implements ResourceNumbers {
   }
 
   /**
-   * Assigns numbers to names without one. Calls run one after another and names are sorted, so that two
+   * Assigns numbers to names that have none. Calls run one after another and names are sorted, so that two
    * processes that assign numbers at once cannot deadlock.
    */
   async #give(names: readonly string[]): Promise<Numbered> {
@@ -67,7 +67,7 @@ export class ResourceNumberStore implements ResourceNumbers {
           const rows = texts.map((name) => ({ name, number: newResourceNumber(this.#random) }));
           const insert = db.insertInto("resource_number").values(rows);
           // Another process may have assigned a number to the name meanwhile. A name whose random number is
-          // taken gets another one.
+          // taken gets another number in the next round.
           await insert.onConflict((conflict) => conflict.doNothing()).execute();
           found = await this.#rows(db, "name", texts);
         }
@@ -123,7 +123,7 @@ async function lookUp<Key extends string | number, Value extends string | number
 /**
  * Opens the resource numbers in a database of the stores.
  *
- * @throws TypeError if it is not a database of the stores.
+ * @throws TypeError if `database` is not a database of the stores.
  */
 export function openResourceNumbers(database: StoreDatabase): ResourceNumberStore {
   return new ResourceNumberStore(database);

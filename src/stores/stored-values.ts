@@ -1,7 +1,7 @@
 import { StorageError } from "../storage/storage-error.js";
 
 /**
- * Runs `read` on stored data. A damaged row is reported as an error of the database.
+ * Runs `read` on stored data. Reports a damaged row as an error of the database.
  *
  * @param database - The name of the database.
  * @param what - The name of the value, such as `an event`.
@@ -21,7 +21,10 @@ export function corrupt(database: string, detail: string, cause?: unknown): Stor
   return new StorageError("store_corrupt", database, { detail, cause });
 }
 
-/** Returns the value. @throws TypeError if it is not an integer. */
+/**
+ * Returns the value as a number.
+ * @throws TypeError if the value is not an integer.
+ */
 export function whole(value: unknown): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   throw new TypeError("the stored number is not whole");
@@ -30,7 +33,7 @@ export function whole(value: unknown): number {
 /**
  * Parses a string that is stored as JSON, because a column can store neither NUL nor lone surrogates.
  *
- * @throws TypeError or SyntaxError if it is not a JSON string.
+ * @throws TypeError or SyntaxError if `stored` is not a JSON string.
  */
 export function textOf(stored: string): string {
   const text: unknown = JSON.parse(stored);

@@ -9,7 +9,7 @@ import { insertEvents, insertIssued, KnownHops, removeOld } from "./writing.js";
 
 /** Options of a ledger. */
 export interface LedgerOptions extends NotesOptions {
-  /** Days that `prune` keeps events; 90 unless given. */
+  /** Number of days for which `prune` keeps events; 90 unless given. */
   readonly retention?: number;
 }
 
@@ -21,7 +21,7 @@ const MAX_RETENTION = 36_500;
 /**
  * A ledger in a database. Several processes may write to it and read it at once.
  *
- * Events passed to `commit` are durable once its promise resolves. Events passed to `note` are durable within
+ * Events passed to `commit` are durable once the promise resolves. Events passed to `note` are durable within
  * `interval` milliseconds or after 512 further events.
  */
 export class LedgerStore implements Ledger {
@@ -33,7 +33,7 @@ export class LedgerStore implements Ledger {
   #closed: Promise<void> | undefined;
 
   /**
-   * @param database - Not closed with the ledger.
+   * @param database - A database of the stores. The ledger does not close it.
    * @throws TypeError if an option is wrong.
    */
   constructor(database: StoreDatabase, options: LedgerOptions = {}) {
@@ -63,7 +63,7 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Records an event, to be written soon. The event is not copied, so do not change it afterwards.
+   * Queues an event, which is written soon. The event is not copied, so do not change it afterwards.
    *
    * @throws TypeError if the ledger is closed.
    */
@@ -73,11 +73,12 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Writes an event and the capabilities that it issued. Resolves once they are committed.
+   * Writes an event and the capabilities that were issued with it. Resolves once all are committed.
    *
    * @param options.urgent - Writes the event even if the disk is nearly full; for revocations only.
    * @throws TypeError if the event or a capability is invalid, or a capability's id is already in use.
-   * @throws StorageError if the event could not be written; the recorded action must then not happen.
+   * @throws StorageError if the event could not be written. The caller must then not perform the action that
+   *   the event records.
    */
   async commit(
     event: LedgerEvent,
@@ -110,8 +111,8 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Returns events, oldest first, including those that this process noted before. Each hop of a path has its
-   * contents if any event ever had them.
+   * Returns events, oldest first, including events that this process has noted but not yet written. Each hop of
+   * a path has its contents if the ledger still has them.
    *
    * @throws TypeError if the query is invalid.
    * @throws StorageError if noted events cannot be written, or the database cannot be read.
@@ -124,8 +125,8 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Returns the periods in which events could not be written and were lost, oldest first, each with the number
-   * lost.
+   * Returns the periods in which events were lost because they could not be written, oldest first, each with
+   * the number of lost events.
    *
    * @throws StorageError if the database cannot be read.
    */
@@ -135,11 +136,11 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Removes events older than `retention` and expired issued capabilities, in small transactions. Keeps the
-   * issuance of a live capability, with its query.
+   * Removes events older than `retention`, and issued capabilities that have expired, in small transactions.
+   * Keeps the issuance event of a capability that has not expired.
    *
    * @returns The number of rows removed.
-   * @throws StorageError
+   * @throws StorageError if the rows cannot be removed.
    */
   async prune(): Promise<number> {
     this.#assertOpen();
@@ -150,7 +151,7 @@ export class LedgerStore implements Ledger {
   /**
    * Writes all events noted so far.
    *
-   * @throws StorageError if that fails; the events are kept and tried again.
+   * @throws StorageError if writing fails; the events are kept, and are written later.
    */
   async flush(): Promise<void> {
     this.#assertOpen();
@@ -158,9 +159,9 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Writes the remaining events and accepts no more. The database stays open.
+   * Writes the waiting events, and closes the ledger. The database stays open.
    *
-   * @throws StorageError if they cannot be written; they are then lost.
+   * @throws StorageError if the events cannot be written; they are then lost.
    */
   async close(): Promise<void> {
     this.#closed ??= this.#notes.drain().finally(() => this.#notes.stop());

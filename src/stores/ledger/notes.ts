@@ -8,7 +8,7 @@ export interface LedgerGap {
   /** The times of the first and the last lost event: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly from: string;
   readonly until: string;
-  /** Number of events lost. */
+  /** Number of lost events. */
   readonly lost: number;
 }
 
@@ -25,26 +25,29 @@ export interface LedgerProblem {
 /** Options for writing noted events. */
 export interface NotesOptions {
   /**
-   * Most milliseconds that an event waits before it is written; a crash loses at most the events of this time.
-   * 100 unless given.
+   * Maximum time that an event waits before it is written, in milliseconds; 100 unless given. A crash loses at
+   * most the events of this time.
    */
   readonly interval?: number;
-  /** Most events that wait while the database cannot be written; 100,000 unless given. Further events are lost. */
+  /**
+   * Maximum number of events that wait while the database cannot be written; 100,000 unless given. Further
+   * events are lost.
+   */
   readonly capacity?: number;
-  /** Called when writing begins to fail, and when the error changes. Must not throw. */
+  /** Called when writing begins to fail, when the error changes, and when an event is invalid. Must not throw. */
   readonly onProblem?: (problem: LedgerProblem) => void;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the current time, in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
 }
 
-/** One batch: the events as rows and as given, and the number lost before them. */
+/** One batch: the events as rows and as given, and the gap of events that were lost before the batch. */
 export interface Batch {
   readonly rows: readonly EventRow[];
   readonly events: readonly LedgerEvent[];
   readonly lost: LedgerGap | undefined;
 }
 
-/** Most events in one batch; the process does nothing else while a batch is prepared. */
+/** Maximum number of events in one batch. The process does nothing else while it prepares a batch. */
 const MAX_BATCH = 512;
 /** Milliseconds before a failed batch is retried. */
 const RETRY = 1000;
@@ -62,7 +65,7 @@ export class Notes {
   #problem: Error | undefined;
   #lost: LedgerGap | undefined;
 
-  /** @param write - Resolves once the batch is committed. */
+  /** @param write - Writes a batch. Resolves once the batch is committed. */
   constructor(options: Required<NotesOptions>, write: (batch: Batch) => Promise<void>) {
     this.#options = options;
     this.#write = write;
@@ -84,9 +87,9 @@ export class Notes {
   }
 
   /**
-   * Writes all events that are waiting now.
+   * Writes all events that are waiting at the time of the call.
    *
-   * @throws StorageError if that fails; unwritten events keep waiting.
+   * @throws StorageError if writing fails; unwritten events keep waiting.
    */
   async drain(): Promise<void> {
     const until = this.#settled + this.#queue.length;
@@ -95,7 +98,7 @@ export class Notes {
     }
   }
 
-  /** Stops the timer that writes batches. */
+  /** Stops the timer that writes batches, and drops the events that are still waiting. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#queue.length = 0;
@@ -106,7 +109,7 @@ export class Notes {
     this.#timer = setTimeout(() => void this.#writeSome(), after).unref();
   }
 
-  /** Writes one batch, and further ones while they are full; reports failures. */
+  /** Writes one batch, and further batches as long as a full batch is waiting. Reports failures. */
   async #writeSome(): Promise<void> {
     try {
       if (this.#queue.length > 0) await this.#writeBatch();

@@ -11,7 +11,7 @@ import { eventOf, hopOfText, issuedOf, KINDS, textKey, whatOf } from "./row.js";
 
 const QUERY_KEYS = ["principal", "invoker", "capability", "since", "decision", "kind", "limit"];
 const DECISIONS = ["allowed", "refused"] as const;
-/** Most hops looked up by one query. */
+/** Maximum number of hops that one query looks up. */
 const MAX_HOPS = 500;
 
 /** @throws TypeError if the query is invalid. */
@@ -32,7 +32,7 @@ export function assertQuery(query: LedgerQuery): void {
   }
 }
 
-/** Returns events, oldest first, with the known contents of their paths' hops. */
+/** Returns events, oldest first, with the contents of the hops in their paths, as far as the ledger has them. */
 export async function readEvents(
   database: TableDatabase,
   { principal, invoker, capability, since, decision, kind, limit }: LedgerQuery,
@@ -65,8 +65,8 @@ export async function readEvents(
 }
 
 /**
- * Returns a condition for the events of an agent. Quotes within strings are escaped in a body, so that the
- * search text matches only the property.
+ * Returns a condition for the events of an agent. JSON escapes quotes within strings, so the search text
+ * matches only the property `invoker`.
  */
 function hasInvoker(invoker: string): RawBuilder<SqlBool> {
   const member = `"invoker":${JSON.stringify(invoker)}`;
@@ -103,7 +103,10 @@ function withHops(event: LedgerEvent, hops: ReadonlyMap<string, Hop>): LedgerEve
   return { ...event, path };
 }
 
-/** Returns an issued capability that has not expired. @param now - Milliseconds since 1970. */
+/**
+ * Returns an issued capability that has not expired.
+ * @param now - Milliseconds since 1970.
+ */
 export async function readIssued(
   database: TableDatabase,
   id: string,

@@ -17,21 +17,21 @@ import { isRevocationId } from "../../revocation/id.js";
 import type { StoreTables } from "../database.js";
 import { textOf, whole } from "../stored-values.js";
 
-/** Most characters of a string; a longer one is cut and ends with an ellipsis. */
+/** Longest string that is stored, in characters. A longer string is cut and ends with an ellipsis. */
 const LONGEST_TEXT = 1024;
-/** Limits: bytes of a hop, members of a set, links of a token. */
+/** Limits of capabilities: bytes of one hop, values in one set, hops of one token. */
 const {
   caveatBytes: LONGEST_HOP,
   setMembers: MOST_MEMBERS,
   caveats: MOST_HOPS,
 } = CAPABILITY_LIMITS;
-/** Longest list, in characters of all its members together. */
+/** Maximum length of all strings of one list together, in characters. */
 const LONGEST_LIST = 16_384;
 
-/** An event as it is written. */
+/** An event in the form of its database row. */
 export type EventRow = Omit<StoreTables["event"], "seq">;
 
-/** All kinds, at the index by which the database stores them; append new ones at the end. */
+/** All kinds of events. The database stores a kind by its index, so append new kinds at the end. */
 export const KINDS: readonly LedgerEventKind[] = [
   "issuance",
   "invocation",
@@ -84,7 +84,7 @@ export function eventRow(event: LedgerEvent): EventRow {
   };
 }
 
-/** String properties that are stored in an event's JSON body unchanged. */
+/** String properties of an event that are stored in its JSON body. */
 const TEXTS = ["invoker", "purpose", "grant", "skill", "operation", "change", "record"] as const;
 
 /** Encodes kind and decision as one number. */
@@ -92,7 +92,7 @@ export function whatOf(kind: LedgerEventKind, decision: LedgerEvent["decision"])
   return KINDS.indexOf(kind) * 2 + (decision === "refused" ? 1 : 0);
 }
 
-/** Returns the canonical JSON of a hop; `undefined` if it is unknown, or not valid. */
+/** Returns the canonical JSON of a hop; `undefined` if the hop is unknown or invalid. */
 export function hopText({ revocationId, hop }: LedgerHop): string | undefined {
   if (hop === undefined || !isRevocationId(revocationId)) return undefined;
   try {
@@ -103,12 +103,12 @@ export function hopText({ revocationId, hop }: LedgerHop): string | undefined {
   }
 }
 
-/** Returns the form of a string by which it is looked up. */
+/** Encodes a string for a column by which events are looked up. */
 export function textKey(text: string): string {
   return JSON.stringify(clipped(text));
 }
 
-/** Returns the string, or its start with an ellipsis. */
+/** Returns the string. A string that is too long is cut and ends with an ellipsis. */
 function clipped(text: string): string {
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
 }
@@ -148,7 +148,7 @@ function shownValue(value: unknown): unknown {
     const text = JSON.stringify(value);
     return text === undefined || text.length <= LONGEST_TEXT ? value : clipped(text);
   } catch {
-    // The value is cyclic, too deep, or a bigint; recording must go on.
+    // The value is cyclic, too deep, or contains a bigint. Its event must be recorded nevertheless.
     return `a ${typeof value} that has no JSON form`;
   }
 }
@@ -162,7 +162,7 @@ function moment(at: string): number {
 }
 
 /**
- * Converts a database row to an event, without the contents of the hops of its path.
+ * Converts a database row to an event. The hops of its path have no contents yet.
  *
  * @throws TypeError, SyntaxError or RangeError if the row is damaged.
  */
@@ -202,10 +202,7 @@ export function hopOfText(text: string): Hop {
   return reading.hop;
 }
 
-/**
- * Converts an issued capability to a row. Its strings are canonical JSON, which has neither NUL nor lone
- * surrogates.
- */
+/** Converts an issued capability to a row. Strings are stored as JSON, which has neither NUL nor lone surrogates. */
 export function issuedRow(capability: IssuedCapability): StoreTables["issued"] {
   const { id, identifier, hop, further, principal, invoker, expires, query = null } = capability;
   const hops = further === undefined ? null : JSON.stringify(further);

@@ -9,23 +9,23 @@ import { type EventRow, hopText, issuedRow, whatOf } from "./row.js";
 type Writing = StoreQueries;
 
 const DAY = 24 * 60 * 60 * 1000;
-/** Most hops in one INSERT, which can only bind so many values. */
+/** Maximum number of hops in one INSERT, because one statement can bind only a limited number of values. */
 const MAX_HOPS = 1000;
-/** Most stored hops that are remembered. */
+/** Maximum number of stored hops that are remembered. */
 const KNOWN = 10_000;
 
-/** The contents of a hop, and when an event had it, in milliseconds since 1970. */
+/** The contents of a hop, and the time of the event that had the hop, in milliseconds since 1970. */
 interface ToldHop {
   readonly revocation: string;
   readonly hop: string;
   readonly at: number;
 }
 
-/** Remembers which hops are stored, so that most events need not write any. */
+/** Remembers which hops are stored, so that most events write no hops. */
 export class KnownHops {
   readonly #kept = new LRUCache<string, number>({ max: KNOWN });
 
-  /** Returns the hops of events that are not known to be stored, or were last written long ago. */
+  /** Returns the hops of the events, except hops that are known to have been written within the last day. */
   newIn(events: readonly LedgerEvent[]): readonly ToldHop[] {
     const told = new Map<string, ToldHop>();
     for (const { at, path = [] } of events) {
@@ -82,11 +82,13 @@ export async function insertIssued(
 }
 
 /**
- * Removes old events and expired issued capabilities, in small transactions. Never removes the issuance of a
- * live capability.
+ * Removes old events and expired issued capabilities, in small transactions. Never removes the issuance event
+ * of a capability that has not expired.
  *
- * @param before - The time before which events are old, in milliseconds since 1970, like `now`.
- * @param isOver - Called after each transaction; returns true to stop and leave the rest for another time.
+ * @param before - The time before which events are old, in milliseconds since 1970.
+ * @param now - Milliseconds since 1970.
+ * @param isOver - Called after each transaction. Returns `true` to stop; a later call handles the remaining
+ *   rows.
  * @returns The number of rows removed.
  */
 export async function removeOld(
@@ -105,7 +107,7 @@ export async function removeOld(
         WHERE at < ${before} AND (what <> ${whatOf("issuance", "allowed")}
           OR NOT EXISTS (SELECT id FROM issued WHERE issued.id = event.capability))
         ORDER BY at LIMIT ${most})`,
-    // The time of a hop that events have daily is updated once a day.
+    // The stored time of a hop is updated only once a day, so hops are kept one day longer than events.
     sql`DELETE FROM hop WHERE revocation IN
       (SELECT revocation FROM hop WHERE at < ${before - DAY} LIMIT ${most})`,
     sql`DELETE FROM gap WHERE until < ${formatTime(before)}`,

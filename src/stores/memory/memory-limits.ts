@@ -2,13 +2,13 @@ import { assertMembers } from "../../checks/members.js";
 
 /** Limits for one principal. */
 export interface MemoryLimits {
-  /** Most bytes of a key in UTF-8, at most 1,024; 256 unless given. */
+  /** Maximum size of a key in UTF-8, in bytes: at most 1,024; 256 unless given. */
   readonly keyBytes: number;
-  /** Most bytes of a value as JSON, at most 1 MiB; 64 KiB unless given. */
+  /** Maximum size of a value as JSON, in bytes: at most 1 MiB; 64 KiB unless given. */
   readonly valueBytes: number;
-  /** Most entries; 1,000 unless given. */
+  /** Maximum number of entries; 1,000 unless given. */
   readonly entries: number;
-  /** Most bytes of all keys and values; 4 MiB unless given. */
+  /** Maximum size of all keys and values together, in bytes; 4 MiB unless given. */
   readonly bytes: number;
 }
 
@@ -18,7 +18,10 @@ const USUAL: MemoryLimits = {
   entries: 1000,
   bytes: 4 * 1024 * 1024,
 };
-/** PostgreSQL cannot index more than 2,700 bytes, and the index also contains the principal. */
+/**
+ * Upper bounds of two limits. PostgreSQL cannot index more than 2,700 bytes, and the index has the principal in
+ * addition to the key.
+ */
 const MOST = { keyBytes: 1024, valueBytes: 1024 * 1024 };
 
 /** @throws TypeError naming the limit that is wrong. */
@@ -39,15 +42,15 @@ export function settledLimits(limits: Partial<MemoryLimits>): MemoryLimits {
 }
 
 /**
- * The reason why an entry cannot be stored; stable.
+ * Stable code of the reason why an entry cannot be stored.
  *
  * - `key_invalid`: the key is empty, too long, or has a control character, a lone surrogate or U+10FFFF.
- * - `value_too_large`: larger than the limit on values.
+ * - `value_too_large`: the value is larger than `valueBytes`.
  * - `quota_exceeded`: the principal has the maximum number of entries or bytes.
  */
 export type MemoryErrorCode = "key_invalid" | "value_too_large" | "quota_exceeded";
 
-/** An entry that cannot be stored. The message is for the caller. */
+/** Thrown if an entry cannot be stored. The message may be shown to the client. */
 export class MemoryError extends Error {
   override readonly name = "MemoryError";
   readonly code: MemoryErrorCode;
@@ -67,7 +70,10 @@ export function assertKey(key: string, { keyBytes }: MemoryLimits): void {
   assertKeyText(key, keyBytes, "the key");
 }
 
-/** Validates the prefix of keys, which may be empty. @throws MemoryError `key_invalid` */
+/**
+ * Validates a key, or a prefix of keys, which may be empty.
+ * @throws MemoryError `key_invalid`
+ */
 export function assertKeyText(text: string, most: number, what: string): void {
   if (Buffer.byteLength(text) > most) {
     throw new MemoryError("key_invalid", `${what} has more than ${most} bytes`);

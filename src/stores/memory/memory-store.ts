@@ -21,14 +21,14 @@ import {
 export interface MemoryStoreOptions {
   /** Limits for one principal. */
   readonly limits?: Partial<MemoryLimits> | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the current time, in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 
-/** A key with its value. */
+/** A key, with the size and the time of its value. */
 export interface MemoryEntry {
   readonly key: string;
-  /** Bytes of key and value as JSON, in UTF-8. */
+  /** Size of the key and of the value as JSON together, in bytes of UTF-8. */
   readonly bytes: number;
   /** Time of the last `set`, in milliseconds since 1970. */
   readonly updated: number;
@@ -38,14 +38,14 @@ export interface MemoryEntry {
 export interface MemoryQuery {
   /** Prefix of the keys; empty unless given. */
   readonly prefix?: string | undefined;
-  /** The last key of the previous page. */
+  /** Lists only keys after this key, usually the last key of the previous page. */
   readonly after?: string | undefined;
-  /** Most keys to return, 1 to 1,000. */
+  /** Maximum number of keys to return, 1 to 1,000. */
   readonly limit: number;
 }
 
 const MAX_PAGE = 1000;
-/** The end of the range of all keys with a prefix. */
+/** Appended to a prefix, the end of the range of all keys with that prefix. */
 const END = "\u{10ffff}";
 
 /**
@@ -69,7 +69,7 @@ export class MemoryStore {
    * Reads the value of a key.
    *
    * @throws MemoryError `key_invalid`
-   * @throws StorageError
+   * @throws StorageError if the database fails.
    */
   async get(principal: string, key: string): Promise<(MemoryEntry & { value: Json }) | undefined> {
     assertPlace(principal, key, this.limits);
@@ -89,11 +89,11 @@ export class MemoryStore {
   }
 
   /**
-   * Sets the value of a key. Resolves once it is durable.
+   * Sets the value of a key. Resolves once the value is durable.
    *
-   * @returns The size of the entry, and whether the key is new.
-   * @throws MemoryError `key_invalid`, `value_too_large` or `quota_exceeded`; nothing is changed then.
-   * @throws StorageError
+   * @returns The entry, and whether its key is new (`made`).
+   * @throws MemoryError `key_invalid`, `value_too_large` or `quota_exceeded`; the store is then unchanged.
+   * @throws StorageError if the database fails.
    */
   async set(principal: string, key: string, value: Json): Promise<MemoryEntry & { made: boolean }> {
     assertPlace(principal, key, this.limits);
@@ -129,14 +129,14 @@ export class MemoryStore {
   /**
    * Removes a key and its value.
    *
-   * @returns Whether the key existed.
+   * @returns `true` if the key existed.
    * @throws MemoryError `key_invalid`
-   * @throws StorageError
+   * @throws StorageError if the database fails.
    */
   async delete(principal: string, key: string): Promise<boolean> {
     assertPlace(principal, key, this.limits);
     const owner = JSON.stringify(principal);
-    // Allowed on a nearly full disk, because it frees space.
+    // This write is allowed on a nearly full disk, because it frees space.
     return this.#database.write(
       async (db) => {
         const { entries, bytes } = await lockedUse(db, owner);
@@ -158,8 +158,8 @@ export class MemoryStore {
    * Lists keys, ordered by their bytes, one page at a time.
    *
    * @throws TypeError if the limit is not 1 to 1,000.
-   * @throws MemoryError `key_invalid` if the prefix or `after` could not be part of any key.
-   * @throws StorageError
+   * @throws MemoryError `key_invalid` if the prefix or `after` cannot be the start of a key.
+   * @throws StorageError if the database fails.
    */
   async list(
     principal: string,
@@ -181,7 +181,7 @@ export class MemoryStore {
         .where("key", "<", `${prefix}${END}`)
         .where("key", ">", after)
         .orderBy("key")
-        // One more than the page, to know whether further keys follow.
+        // Read one key more than the page has, to know whether further keys follow.
         .limit(limit + 1)
         .execute(),
     );
@@ -191,7 +191,8 @@ export class MemoryStore {
     return { entries: entries.slice(0, limit), more: entries.length > limit };
   }
 
-  // A write that reduces the size is always accepted, since limits may have been lowered.
+  // A write that does not add entries or bytes is accepted even above a limit, since limits may have been
+  // lowered.
   #assertRoom(use: Use, { entries, bytes }: Use): void {
     const most = this.limits;
     if (entries > most.entries && entries > use.entries) {
@@ -213,7 +214,7 @@ interface Use {
 }
 
 /**
- * @throws TypeError unless both are strings.
+ * @throws TypeError unless `principal` and `key` are strings.
  * @throws MemoryError `key_invalid`
  */
 function assertPlace(principal: string, key: string, limits: MemoryLimits): void {

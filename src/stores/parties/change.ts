@@ -9,7 +9,10 @@ import { APPROVERS, type Approver, CLAIMS, COLUMNS, type Kind, key, TABLES } fro
 import { SHAPES } from "./shapes.js";
 import { viewOf } from "./view.js";
 
-/** Thrown if another transaction changed a record between this one's read and write. The change then runs again. */
+/**
+ * Thrown if another transaction changed a record between the read and the write of this transaction. The change
+ * then runs again.
+ */
 export class Conflict extends Error {
   override readonly name = "Conflict";
 }
@@ -27,7 +30,7 @@ export class Change {
   /** The argument of the callback. */
   readonly draft: PartyDraft;
   readonly #target: Target;
-  /** By kind and id, the version that was read first or written last; 0 for a new record. */
+  /** The version in which each record was read first or written last, by kind and id; 0 for a new record. */
   readonly #versions = new Map<string, number>();
   readonly #events: LedgerEvent[] = [];
   readonly #rows: EventRow[] = [];
@@ -53,10 +56,10 @@ export class Change {
   }
 
   /**
-   * Writes the events; no further changes are accepted.
+   * Writes the ledger events of the change. Later use of the draft throws.
    *
-   * @returns The events' hops, to be remembered as stored once the transaction is committed.
-   * @throws Conflict, even if the callback caught one.
+   * @returns The hops of the events, to be remembered as stored once the transaction is committed.
+   * @throws Conflict if there was one, even if the callback caught it.
    */
   async finish(hops: KnownHops): Promise<ReturnType<KnownHops["newIn"]>> {
     if (this.#conflict !== undefined) throw this.#conflict;
@@ -66,7 +69,10 @@ export class Change {
     return told;
   }
 
-  /** Rejects further use, whether the change succeeded or failed: another transaction will soon use the connection. */
+  /**
+   * Makes later use of the draft throw, whether the change succeeded or failed, because another transaction
+   * will soon use the connection.
+   */
   end(): void {
     this.#over = true;
   }
@@ -85,7 +91,7 @@ export class Change {
   #saw(kind: Kind, id: string, version: number): void {
     const known = this.#versions.get(versionKey(kind, id));
     if (known === undefined) this.#versions.set(versionKey(kind, id), version);
-    // PostgreSQL also shows data that others committed during this transaction.
+    // In PostgreSQL, this transaction sees what other transactions have committed meanwhile.
     else if (known !== version) throw this.#conflicts();
   }
 
@@ -112,8 +118,8 @@ export class Change {
   }
 
   /**
-   * Returns a query for a record of this version. If another transaction is changing the record, that is a
-   * conflict at once; the query does not wait.
+   * Returns a condition for a record of this version. A record that another transaction is changing does not
+   * match, so that the conflict shows at once, without waiting.
    */
   #unchanged(kind: Kind, id: string, version: number): RawBuilder<unknown> {
     const read = sql`id = ${id} AND version = ${version}`;
@@ -123,8 +129,8 @@ export class Change {
   }
 
   /**
-   * Returns whether no other transaction is claiming the same value. Waiting for a transaction that waits for
-   * this one would be a deadlock.
+   * Returns whether no other transaction is claiming the same value. Does not wait for the other transaction:
+   * if it waited for this one, both would be in a deadlock.
    */
   async #claim<K extends Kind>(kind: K, kept: PartyRecords[K]): Promise<boolean> {
     const claim = CLAIMS[kind](kept);
@@ -154,7 +160,7 @@ export class Change {
   }
 
   /**
-   * @throws TypeError if the record exists and the change has not read it, since every run would then be a
+   * @throws TypeError if the record exists, but the change has not read it. Otherwise, every run would be a
    *   conflict.
    */
   async #assertRead(kind: Kind, id: string): Promise<void> {
@@ -180,10 +186,10 @@ interface Row {
   readonly [column: string]: string | number | null;
 }
 
-/** @throws TypeError if this is not a record. */
+/** @throws TypeError if `kept` is not a record of this kind. */
 function rowOf<K extends Kind>(kind: K, kept: PartyRecords[K]): Row {
   const body = JSON.stringify(kept);
-  // Check the record as it will be checked when it is read.
+  // Check the record in the same way as when it is read.
   if (!SHAPES[kind](JSON.parse(body))) throw new TypeError(`this is not a record of ${kind}`);
   return { ...COLUMNS[kind](kept), id: key(kept.id), created: kept.created, body };
 }

@@ -6,7 +6,7 @@ import type { PartyRecords } from "../../agent/parties/store.js";
 /** The kinds of records. */
 export type Kind = keyof PartyRecords;
 
-/** Encodes a string for a column that records are looked up by. */
+/** Encodes a string for a column by which records are looked up. */
 export function key(text: string): string;
 
 export function key(text: string | undefined): string | null;
@@ -30,7 +30,7 @@ export const COLUMNS: {
   readonly [K in Kind]: (kept: PartyRecords[K]) => { readonly [column: string]: Column };
 } = {
   hosts: ({ thumbprint, unproven, principal, status, from }) => ({
-    // A revoked host must not keep other hosts from a key that it had not proven.
+    // A revoked host must not keep other hosts from using a key that the revoked host has never proven.
     thumbprint: key(thumbprint ?? (status === "revoked" ? undefined : unproven?.thumbprint)),
     held: status === "revoked" ? null : key(thumbprint),
     principal: key(principal),
@@ -58,7 +58,10 @@ export const COLUMNS: {
   requests: ({ expires }) => ({ expires }),
 };
 
-/** Values that must be unique for a kind, except values that the store's callers draw at random. */
+/**
+ * The value of a record that must be unique within its kind; `undefined` if there is none. Random ids are not
+ * included.
+ */
 export const CLAIMS: { readonly [K in Kind]: (kept: PartyRecords[K]) => string | undefined } = {
   hosts: ({ thumbprint, status }) => (status === "revoked" ? undefined : thumbprint),
   agents: () => undefined,
@@ -70,7 +73,7 @@ export const CLAIMS: { readonly [K in Kind]: (kept: PartyRecords[K]) => string |
 
 type Column = string | number | null;
 
-/** Returns the SQL condition for a property of a query; `undefined` if no record can match the value. */
+/** Returns the SQL condition for a property of a query; `undefined` if the value has the wrong type. */
 type Lookup = (value: unknown) => RawBuilder<unknown> | undefined;
 
 const by =
@@ -131,7 +134,7 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
   requests: {},
 };
 
-/** When an approval ended, or will end at the latest. */
+/** Returns the time when an approval ended, or will end at the latest. */
 function endOf({ state, updated, expires }: Approval): number {
   return state === "pending" || state === "approved" ? Math.max(updated, expires) : updated;
 }
@@ -139,7 +142,7 @@ function endOf({ state, updated, expires }: Approval): number {
 /** A principal that may decide an approval, or has decided it. */
 export interface Approver {
   readonly principal: string;
-  /** 1 once the principal has decided, or once anybody has decided a request of a linked host. */
+  /** 1 if the principal has decided, or if anyone has decided about a request of a linked host. */
   readonly decided: 0 | 1;
 }
 
@@ -163,8 +166,8 @@ function approversOf(approval: Approval): readonly Approver[] {
   const { approvers = principal === undefined ? [] : [principal] } = rule;
   const hinted = hintedUser === undefined ? [] : [hintedUser];
   const deciders = decisions.map(({ approver }) => approver);
-  // A stranger can name any user, so decisions of others about the stranger's request do not fill that user's
-  // history.
+  // A stranger can name any user. Decisions of other people about a stranger's request therefore do not appear
+  // in that user's history.
   const concernsAll = deciders.length > 0 && !isFromStranger(approval);
   return [...new Set([...approvers, ...hinted, ...deciders])].map((one) => ({
     principal: one,

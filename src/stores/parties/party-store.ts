@@ -1,5 +1,3 @@
-// Storage of hosts, agents, their grants, approvals and delegations.
-
 import { setTimeout as sleep } from "node:timers/promises";
 import type {
   PartyDraft,
@@ -21,15 +19,15 @@ import { viewOf } from "./view.js";
 /** Options of the store of parties. */
 export interface PartyStoreOptions {
   /**
-   * Days for which `prune` keeps ended approvals, grants, agents and hosts, unused unlinked hosts, and expired
-   * delegations; 90 unless given.
+   * Number of days for which `prune` keeps ended approvals, grants, agents and hosts, unused unlinked hosts,
+   * and expired delegations; 90 unless given.
    */
   readonly retention?: number | undefined;
-  /** Most runs of a change that conflicts with others; 50 unless given. */
+  /** Maximum number of times that a change runs if it conflicts with other changes; 50 unless given. */
   readonly runs?: number | undefined;
   /**
-   * Most uses of one-time ids remembered at once, counted separately for strangers and for all others; 500,000
-   * each unless given. Further uses are refused until some expire.
+   * Maximum number of one-time ids that are remembered at once, counted separately for strangers and for all
+   * other parties; 500,000 each unless given. Further uses are refused until some ids expire.
    */
   readonly mostUsed?: number | undefined;
 }
@@ -42,7 +40,10 @@ const MAX_RUNS = 1000;
 
 const MOST_USED = 500_000;
 
-/** Milliseconds before a change runs again: a random time up to the first bound, which grows to the second. */
+/**
+ * Milliseconds before a change runs again: a random pause. Its maximum grows with each run, from the first
+ * value to the second.
+ */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [4, 100];
 
 class StoredParties implements PartyStore {
@@ -122,14 +123,14 @@ class StoredParties implements PartyStore {
   }
 }
 
-/** True for a version conflict or a violation of a unique constraint. */
+/** Returns whether an error is a version conflict or a violation of a unique constraint. */
 function isConflict(error: unknown): boolean {
   if (error instanceof Conflict) return true;
   const code = error instanceof StorageError ? errorCode(error.cause) : "";
   return TAKEN.includes(code);
 }
 
-/** The error codes for a violation of a unique constraint, in both databases. */
+/** Error codes of PostgreSQL and SQLite for a violation of a unique constraint. */
 const TAKEN = ["23505", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"];
 
 /**

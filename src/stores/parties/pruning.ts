@@ -6,18 +6,21 @@ import type { TableDatabase } from "../database.js";
 import { key, TABLES } from "./kinds.js";
 import { keptIn, type Row } from "./view.js";
 
-/** Returns a statement that removes some expired one-time ids. @param now - Milliseconds since 1970. */
+/**
+ * Returns a statement that removes at most {@link BATCH} expired one-time ids.
+ * @param now - Milliseconds since 1970.
+ */
 export function usedOnceOver(now: number): RawBuilder<unknown> {
   return sql`DELETE FROM used_once WHERE key IN
     (SELECT key FROM used_once WHERE expires <= ${now} LIMIT ${sql.lit(BATCH)})`;
 }
 
 /**
- * Removes expired one-time ids and answered requests, and approvals, grants, agents, hosts and delegations that
- * ended long ago, in small transactions.
+ * Removes expired one-time ids and answered requests. Also removes approvals, grants, agents, hosts and
+ * delegations that ended before `before`. Uses small transactions.
  *
- * @param now - Milliseconds since 1970. `before` is the time before which records must have ended, also in
- *   milliseconds.
+ * @param now - Milliseconds since 1970.
+ * @param before - Milliseconds since 1970.
  * @param places - The state that {@link pruneEnded} keeps between calls.
  * @returns The number of rows removed.
  */
@@ -36,7 +39,7 @@ export async function pruneParties(
       (SELECT id FROM delegation WHERE expires <= ${before} LIMIT ${most})`,
     sql`DELETE FROM approval WHERE id IN
       (SELECT id FROM approval WHERE until <= ${before} LIMIT ${most})`,
-    // Then the rows of removed approvals.
+    // The approvers of approvals that no longer exist.
     sql`DELETE FROM approver WHERE approval IN
       (SELECT approval FROM approver
         WHERE NOT EXISTS (SELECT 1 FROM approval WHERE approval.id = approver.approval) LIMIT ${most})`,
@@ -52,7 +55,7 @@ export async function pruneParties(
 
 type Ending = "grants" | "agents" | "hosts";
 
-/** The place up to which the records of each kind have been examined; the next call continues there. */
+/** For each kind, the last record that has been examined; the next call continues after it. */
 export type PruneCursors = { [Kind in Ending]?: PruneCursor | undefined };
 
 /** One call reads at most this many pages of each kind. */
@@ -60,10 +63,12 @@ const PAGES = 50;
 
 /**
  * Removes grants, agents and hosts that ended before a moment: first grants, then agents without grants, then
- * hosts without agents. Pages of records are read without a lock, so a record that changed meanwhile is kept.
+ * hosts without agents. Pages of records are read without a lock, so a record that changes after it was read is
+ * kept.
  *
  * @param before - Milliseconds since 1970.
- * @param places - Kept between calls. After the last record of a kind, the next call starts again.
+ * @param places - The state that is kept between calls. After the last record of a kind, the next call starts
+ *   with the first record.
  * @returns The number of records removed.
  */
 async function pruneEnded(
@@ -77,7 +82,7 @@ async function pruneEnded(
   return grants + agents + hosts;
 }
 
-// Conditions that no other record still refers to an ended one.
+// Conditions under which no other record refers to the ended record.
 const NO_APPROVAL = sql`NOT EXISTS (SELECT 1 FROM approval WHERE approval.id = party_grant.approval
   AND approval.state IN (${key("pending")}, ${key("approved")}))`;
 
@@ -92,7 +97,7 @@ function grantIsOver({ status, updated, expires }: AgentGrant, before: number): 
   return updated <= before;
 }
 
-/** An expired agent can be reactivated, but not once it is this old. */
+/** An expired agent can be reactivated until it is removed. */
 function agentIsOver(agent: AgentRecord, before: number): boolean {
   const { status, updated, expires, lastUsed = 0 } = agent;
   if (status === "active") return expires !== undefined && Math.max(expires, lastUsed) <= before;
@@ -154,7 +159,7 @@ async function prunePages<K extends Ending>(
   return removed;
 }
 
-/** A row that cannot be read is kept; looking up the record reports the damage. */
+/** A row that cannot be read is kept; a query for its record reports the damage. */
 function endedRow<K extends Ending>(
   kind: K,
   row: Row,

@@ -51,7 +51,7 @@ const object: Shape = isObject;
 
 const isTrue: Shape = (value) => value === true;
 
-/** Checks that a value is a valid hop, as the parties agreed on it. */
+/** Returns whether a value is a valid hop. */
 function hop(value: unknown): boolean {
   try {
     // The value was parsed from JSON.
@@ -61,7 +61,7 @@ function hop(value: unknown): boolean {
   }
 }
 
-/** Returns the shape of one of the values of a union type. */
+/** Returns the shape of a string that is one of the given values. */
 function oneOf<Value extends string>(values: { readonly [One in Value]: true }): Shape {
   return (value) => typeof value === "string" && Object.hasOwn(values, value);
 }
@@ -75,7 +75,7 @@ function listOf(fits: Shape): Shape {
   return (value) => Array.isArray(value) && value.every(fits);
 }
 
-/** Returns the shape of an object whose properties, whatever their names, all have one shape. */
+/** Returns the shape of an object whose property values all have one shape. */
 function mapOf(fits: Shape): Shape {
   return (value) => isObject(value) && Object.values(value).every(fits);
 }

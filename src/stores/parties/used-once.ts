@@ -5,13 +5,16 @@ import { inBatches } from "../batches.js";
 import type { StoreQueries, TableDatabase } from "../database.js";
 import { usedOnceOver } from "./pruning.js";
 
-/** Most uses written in one transaction. */
+/** Maximum number of uses that one transaction writes. */
 const CHUNK = 500;
 
-/** Number of uses after which expired ones are removed. */
+/** Number of uses after which expired uses are removed. */
 const SWEEP = 1000;
 
-/** Most transactions of one removal; together they remove more than was added meanwhile. */
+/**
+ * Maximum number of transactions of one removal. Together, they remove more rows than were added since the last
+ * removal.
+ */
 const STEPS = 10;
 
 /** Milliseconds until a full table is counted again. */
@@ -28,25 +31,25 @@ interface Waiting {
 
 /** A group of rows with a common limit. */
 interface Room {
-  /** Most rows in the group. */
+  /** Maximum number of rows in the group. */
   readonly most: number;
   /** 1 for the uses of strangers, 0 for all others. */
   readonly stranger: 0 | 1;
 }
 
 /**
- * One-time ids with a common limit. Calls made during a transaction share the next one, ordered by key, so that
- * two processes with the same ids cannot deadlock.
+ * One-time ids with a common limit. Calls that arrive during a transaction share the next transaction. Its rows
+ * are ordered by key, so that two processes with the same ids cannot deadlock.
  */
 export class UsedOnce {
   readonly #database: TableDatabase;
   readonly #room: Room;
   #waiting: Waiting[] = [];
   #working: Promise<void> | undefined;
-  /** Number of rows at the last count; unknown until then. */
+  /** Number of rows at the last count; `undefined` before the first count. */
   #counted: number | undefined;
   #countedAt = 0;
-  /** Uses since that count. */
+  /** Number of uses since the last count. */
   #since = 0;
 
   constructor(database: TableDatabase, room: Room) {
@@ -79,7 +82,7 @@ export class UsedOnce {
     this.#working = undefined;
   }
 
-  /** Returns whether the table has room. Regularly removes expired uses. */
+  /** Returns whether the group has room for another use. Removes expired uses at intervals. */
   async #hasRoom(now: number): Promise<boolean> {
     const isFull = (): boolean => (this.#counted ?? 0) + this.#since >= this.#room.most;
     const looked = performance.now() - this.#countedAt < PAUSE;
@@ -146,7 +149,7 @@ async function countsOf(
   return new Map(rows.map(({ scope, count }) => [scope, Number(count)]));
 }
 
-/** @returns The keys that are new. */
+/** @returns The keys that were not stored before. */
 async function insert(
   db: StoreQueries,
   some: readonly Waiting[],

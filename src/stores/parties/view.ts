@@ -16,7 +16,7 @@ export interface Source {
   readonly db: StoreQueries;
   /** The name of the database. */
   readonly name: string;
-  /** Called with each record that is read; for an id without a record, with version 0. */
+  /** Called with the version of each record that is read, and with version 0 for an id without a record. */
   readonly saw?: (kind: Kind, id: string, version: number) => void;
 }
 

@@ -11,12 +11,12 @@ import type { RevocationRows, RevocationState } from "./rows.js";
 /** Milliseconds after which a refresh that waits for the database is abandoned. */
 const PATIENCE = 2000;
 /**
- * If the last refresh is older than this many intervals, `catchUp` waits for a new one: this process was
- * stopped or is busy.
+ * If the last refresh is older than this many intervals, `catchUp` waits for a new refresh, because this
+ * process was stopped or is busy.
  */
 const FEW = 3;
 
-/** A moment, in milliseconds. */
+/** A moment, by two clocks. */
 interface Moment {
   /** Milliseconds by the clock of `performance`, which never goes back. */
   readonly running: number;
@@ -32,19 +32,19 @@ type Progress = (part: number) => void;
 
 /** Options for following the database. */
 export interface Following {
-  /** Milliseconds. */
+  /** Milliseconds between two refreshes. */
   readonly refreshEvery: number;
   readonly onLoading: Progress;
 }
 
-/** A copy of the database's revocations in memory, with everything that a check needs. */
+/** A copy of the database's revocations in memory, reduced to what a check needs. */
 export class RevocationMirror {
   readonly #database: TableDatabase;
   readonly #rows: RevocationRows;
   readonly #table: PackedTable = new PackedTable();
   #state: RevocationState = { version: 0, pruned: 0 };
   #pruning: Promise<void> = Promise.resolve();
-  /** When the last successful refresh started, by both clocks. */
+  /** The moment when the last successful refresh started. */
   #readAt: Moment = { running: Number.NEGATIVE_INFINITY, ofDay: 0 };
   #problem: StorageError | undefined;
   #refreshEvery = 0;
@@ -64,8 +64,8 @@ export class RevocationMirror {
   }
 
   /**
-   * Seconds since the last successful refresh started, by the larger of two clocks: the monotonic clock, which
-   * may stop while the machine sleeps, and the time of day, which may be set back.
+   * Seconds since the last successful refresh started: the larger value of two clocks. The monotonic clock may
+   * stop while the machine sleeps, and the time of day may be set back.
    */
   get age(): number {
     const { running, ofDay } = this.#readAt;
@@ -100,8 +100,8 @@ export class RevocationMirror {
   /** Implements {@link RevocationSource.catchUp}. */
   async catchUp(): Promise<void> {
     const isBehind = (): boolean => this.age * 1000 > FEW * this.#refreshEvery;
-    // A pending refresh may have read before this process was stopped, or been abandoned for that reason. So
-    // refresh once more.
+    // A pending refresh may have read the database before this process was stopped, or may have been abandoned
+    // because of the stop. So refresh once more.
     for (let looks = 0; looks < 2 && isBehind(); looks++) {
       const isUnderWay = this.#refreshing !== undefined;
       await this.#refresh();
@@ -109,7 +109,7 @@ export class RevocationMirror {
     }
   }
 
-  /** Adds an entry that is in the database. */
+  /** Adds an entry that has been written to the database. */
   async add(entry: KeptRevocation): Promise<void> {
     await this.#pruning;
     this.#table.add(entry);
@@ -118,7 +118,7 @@ export class RevocationMirror {
   /**
    * Reads the changes in the database since the last refresh.
    *
-   * @throws StorageError
+   * @throws StorageError if the database cannot be read.
    */
   async look(read: Read, progress: Progress = () => {}): Promise<void> {
     const began: Moment = { running: performance.now(), ofDay: Date.now() };
@@ -129,10 +129,11 @@ export class RevocationMirror {
       this.#state = { ...this.#state, pruned };
       this.#pruning = this.#pruning.then(() => this.#remove(pruned));
     }
-    // Wait for the removal, so that entries revoked again are not removed with the old ones.
+    // Wait for the removal, so that it does not remove an entry that has been revoked again.
     await this.#pruning;
     const pace = new Pace();
-    // Also read past `version`: entries revoked again during the refresh have moved there.
+    // Also read past `version`, because an entry that is revoked again during the refresh gets a higher
+    // version.
     for (let [since, more] = [known, known < version]; more; ) {
       const changes = await read((db) => this.#rows.changes(db, since));
       for (const entry of changes.entries) this.#table.add(entry);
@@ -147,7 +148,7 @@ export class RevocationMirror {
     if (began.running > this.#readAt.running) this.#readAt = began;
   }
 
-  /** Starts a refresh, or joins the pending one; resolves to `false` once the database is closed. */
+  /** Starts a refresh, or joins the pending refresh; resolves to `false` once the database is closed. */
   #refresh(): Promise<boolean> {
     this.#refreshing ??= this.#refreshed().finally(() => {
       this.#refreshing = undefined;

@@ -4,21 +4,24 @@ import { RevocationStore } from "./revocation-store.js";
 
 /** Options for following the revocations in a database. */
 export interface RevocationStoreOptions {
-  /** Milliseconds between two reads of other processes' revocations; 50 unless given, 250 for PostgreSQL. */
+  /**
+   * Milliseconds between two reads of the revocations that other processes have written; 50 unless given, 250
+   * for PostgreSQL.
+   */
   readonly refreshEvery?: number;
   /**
-   * Most seconds since the last successful read; 5 unless given. After that, every check is refused as
-   * `revocation_stale` until a read succeeds.
+   * Maximum time since the last successful read, in seconds; 5 unless given. After this time, every check is
+   * refused as `revocation_stale` until a read succeeds.
    */
   readonly staleAfter?: number;
   /** The issuer's clock: returns milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
-  /** Called during the first read of the list with the fraction read, from 0 to 1. */
+  /** Called during the first read of the list with the fraction that has been read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;
 }
 
 const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
-/** Seconds. */
+/** Default of `staleAfter`, in seconds. */
 export const STALE_AFTER = 5;
 const OPTIONS = ["refreshEvery", "staleAfter", "clock", "onLoading"];
 
@@ -26,7 +29,7 @@ const OPTIONS = ["refreshEvery", "staleAfter", "clock", "onLoading"];
  * Opens the revocations in a database, and follows their changes until the database is closed.
  *
  * @throws TypeError if an option is wrong.
- * @throws StorageError `store_corrupt` if the rows are damaged, or the error of reading them.
+ * @throws StorageError `store_corrupt` if the rows are damaged, or another code if they cannot be read.
  *
  * @example
  * ```ts

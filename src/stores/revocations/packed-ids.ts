@@ -1,20 +1,20 @@
-/** The prefix of an id, before its bits. */
+/** The prefix before the bits of an id. */
 type IdPrefix = "rv_" | "cap_";
 
 /**
- * Ids that can be packed: the 128 bits of a link, or the 96 bits of a capability, without unused bits set in
- * the last character.
+ * Ids that can be packed: 128 bits for a link, 96 bits for a capability. Unused bits in the last character must
+ * be 0.
  */
 const FORMS: Readonly<Record<IdPrefix, RegExp>> = {
   rv_: /^rv_[\w-]{21}[AQgw]$/,
   cap_: /^cap_[\w-]{16}$/,
 };
 
-/** 32-bit words of an entry: four of an id, and the time of its removal. */
+/** Number of 32-bit words in an entry: four for the id, one for the time of its removal. */
 const ENTRY = 5;
-/** Entries per page. */
+/** Number of entries per page. */
 const PAGE = 512;
-/** The removal time that stands for never. Times after 2106 do not fit and count as never. */
+/** The removal time that means never. Times after 2106 do not fit and are stored as never. */
 const NEVER = 0xffff_ffff;
 
 /** A page of entries, ascending by id. */
@@ -24,18 +24,18 @@ interface Page {
 }
 
 /**
- * Ids of one kind, each with its removal time, packed into 20 bytes, or 28 with room to grow at 1 million ids.
- * Entries are sorted in pages, which are split when full. Ids are compared completely, so look-ups are exact,
- * and no choice of ids makes them slow. Ids of any other form must be stored elsewhere.
+ * Ids of one kind, each with its removal time. An entry has 20 bytes. With the free space in its page, it takes
+ * 28 bytes at a million ids. Entries are sorted in pages, which are split when full. Look-ups compare whole
+ * ids, so they are exact, and no choice of ids makes them slow. Ids of any other form must be stored elsewhere.
  */
 export class PackedIds {
   readonly #prefix: IdPrefix;
   readonly #pages: Page[] = [newPage()];
   /** The first word of each page, contiguous in memory. */
   readonly #firsts: number[] = [0];
-  /** The id being looked up or added, as words. */
+  /** The sought id, which is being looked up or added, as words. */
   readonly #id: Uint32Array = new Uint32Array(4);
-  /** The bytes of that id; the last four of a capability id stay 0. */
+  /** The sought id as bytes; the last four bytes of a capability's id stay 0. */
   readonly #bytes = Buffer.alloc(16);
   #size = 0;
 
@@ -53,10 +53,10 @@ export class PackedIds {
   }
 
   /**
-   * Adds an id; if it exists, keeps the later time.
+   * Adds an id. If the id exists, keeps the later of both times.
    *
    * @param until - Seconds since 1970; `Infinity` for never.
-   * @returns Whether the id can be packed; otherwise it is not added.
+   * @returns Whether the id can be packed. An id that cannot be packed is not added.
    */
   add(id: string, until: number): boolean {
     if (!this.#seek(id)) return false;
@@ -96,7 +96,7 @@ export class PackedIds {
 
   /**
    * Removes ids whose time is `now` or earlier, one page at a time, so that the caller can let other work run
-   * between two steps. Ids that are still to be removed are still found.
+   * between two steps. Look-ups find each id until it is removed.
    *
    * @param now - Seconds since 1970.
    */
@@ -120,7 +120,10 @@ export class PackedIds {
     }
   }
 
-  /** Parses the id to be looked up. @returns Whether the id can be packed. */
+  /**
+   * Parses the sought id.
+   * @returns Whether the id can be packed.
+   */
   #seek(id: string): boolean {
     if (!FORMS[this.#prefix].test(id)) return false;
     this.#bytes.write(id.slice(this.#prefix.length), "base64url");
@@ -128,7 +131,7 @@ export class PackedIds {
     return true;
   }
 
-  /** Returns the index of the last page whose first id is not higher than the id; 0 if there is none. */
+  /** Returns the index of the last page whose first id is not higher than the sought id; 0 if there is no such page. */
   #pageOf(): number {
     const first = this.#id[0] ?? 0;
     let [low, high] = [0, this.#pages.length - 1];
@@ -143,7 +146,7 @@ export class PackedIds {
     return low;
   }
 
-  /** Returns the position of the first entry in a page that is not lower than the id. */
+  /** Returns the position of the first entry in a page that is not lower than the sought id. */
   #placeIn(page: Page): number {
     let [low, high] = [0, page.size];
     while (low < high) {
@@ -158,7 +161,7 @@ export class PackedIds {
     return at < page.size && this.#compare(page, at) === 0;
   }
 
-  /** Compares an entry with the id: negative if the entry is lower, 0 if equal, positive if higher. */
+  /** Compares an entry with the sought id: negative if the entry is lower, 0 if equal, positive if higher. */
   #compare({ words }: Page, at: number): number {
     for (let word = 0; word < 4; word++) {
       const difference = (words[at * ENTRY + word] ?? 0) - (this.#id[word] ?? 0);
@@ -190,7 +193,10 @@ function newPage(): Page {
   return { words: new Uint32Array(PAGE * ENTRY), size: 0 };
 }
 
-/** Removes the entries of a page whose time is `last` or earlier. @returns The number removed. */
+/**
+ * Removes the entries of a page whose time is `last` or earlier.
+ * @returns The number of entries removed.
+ */
 function removeOver(page: Page, last: number): number {
   const { words, size } = page;
   let kept = 0;

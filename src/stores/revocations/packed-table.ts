@@ -8,19 +8,19 @@ import { concerns, findIn, type RevocationLookup } from "../../revocation/lookup
 import type { RevocationQuery } from "../../revocation/source.js";
 import { PackedIds } from "./packed-ids.js";
 
-/** A revoked object, and until when it stays revoked. */
+/** A revoked object, with the time until which it stays revoked. */
 interface PackedEntry {
   readonly kind: RevocationKind;
   readonly id: string;
   readonly record: Bounds;
 }
 
-/** Unpacked entries processed in one step. */
+/** Number of unpacked entries that are processed in one step. */
 const SOME = 1000;
 
 /**
- * The entries of a revocation list with their ends: everything that a check needs. Ids of links and
- * capabilities are packed; keys, principals and ids of other forms, of which there are few, are in maps.
+ * The entries of a revocation list, reduced to what a check needs. Ids of links and capabilities are packed.
+ * Keys, principals and ids of other forms are few, so they are in maps.
  */
 export class PackedTable implements RevocationLookup {
   readonly #links = new PackedIds("rv_");
@@ -38,8 +38,8 @@ export class PackedTable implements RevocationLookup {
   }
 
   /**
-   * Adds an entry. If there is one for the same object, the result revokes what either revokes, until the later
-   * time.
+   * Adds an entry. If the same object has an entry, both are merged: the result revokes everything that either
+   * entry revokes, until the later time.
    */
   add({ kind, id, record: { before, until } }: PackedEntry): void {
     if (this.#packedOf(kind)?.add(id, until ?? Number.POSITIVE_INFINITY) === true) return;
@@ -72,7 +72,7 @@ export class PackedTable implements RevocationLookup {
 
   /**
    * Removes entries whose tokens have all expired, some at a time, so that the caller can let other work run
-   * between two steps. Entries that are still to be removed are still found.
+   * between two steps. Look-ups find each entry until it is removed.
    *
    * @param now - Seconds since 1970.
    */

@@ -26,9 +26,9 @@ import { RevocationRows } from "./rows.js";
 
 /**
  * Revocations in a database that several processes share. Each process keeps the revoked objects and their ends
- * in memory, so that a look-up needs no I/O, and follows the revocations of other processes. Times and reasons
- * are read from the database when needed. Each revoked link takes 28 bytes at a million links. Made by
- * `openRevocations`.
+ * in memory, so a look-up needs no I/O. It also follows the revocations of other processes. Times and reasons
+ * are read from the database when needed. Each revoked link takes 28 bytes of memory at a million links. Made
+ * by `openRevocations`.
  *
  * Look-ups never throw. While the database cannot be read, tokens with a known revocation are still refused.
  * After `staleAfter` seconds, or once the database is closed, every token is refused.
@@ -58,9 +58,9 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   }
 
   /**
-   * Returns every entry that concerns the token from the database, with its time and reason.
+   * Reads from the database every entry that concerns the token, with its time and reason.
    *
-   * @throws StorageError
+   * @throws StorageError if the database cannot be read.
    */
   async entriesOf(query: RevocationQuery): Promise<readonly RevocationEntry[]> {
     const found = await this.#database.read((db) =>
@@ -74,7 +74,10 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return this.age < this.#staleAfter;
   }
 
-  /** Reads new revocations, unless the last read was only a few `refreshEvery` ago. @see RevocationSource.catchUp */
+  /**
+   * Reads new revocations, unless the last read is at most three intervals (`refreshEvery`) old.
+   * @see RevocationSource.catchUp
+   */
   catchUp(): Promise<void> {
     return this.#mirror.catchUp();
   }
@@ -102,7 +105,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   /**
    * Reads every entry, oldest first.
    *
-   * @throws StorageError
+   * @throws StorageError if the database cannot be read.
    */
   async list(): Promise<readonly RevocationEntry[]> {
     return (await this.#read()).entries;
@@ -112,7 +115,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    * Reads the list as data, oldest entry first, in the form of `RevocationList`.
    *
    * @param trustedUntil - The time until which copies may be trusted, such as `2026-01-31T23:59:59Z`.
-   * @throws StorageError
+   * @throws StorageError if the database cannot be read.
    */
   async snapshot(trustedUntil: string): Promise<RevocationSnapshot> {
     assertString(trustedUntil, "trustedUntil");
@@ -138,18 +141,20 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
       entries.push(entryOf(kept));
       if (pace.isOver) await pace.rest();
     }
-    // The entries may be newer than `version`. The same version must not stand for two contents.
+    // The entries may be newer than `version`. Two snapshots with different contents must not have the same
+    // version.
     return { version: Math.max(version, since), entries };
   }
 
   /**
-   * Adds an entry. Resolves once the entry is in the database, has been read back from there and is in force
-   * here; other processes read it within their `refreshEvery`. If there is an entry for the same object, the
-   * result revokes what either revokes, until the later time. Written even if the disk is nearly full.
+   * Adds an entry. Resolves once the entry has been written to the database and read back, and is in force in
+   * this process. Other processes read it within their `refreshEvery`. If the same object has an entry, both
+   * are merged: the result revokes everything that either entry revokes, until the later time. Written even if
+   * the disk is nearly full.
    *
    * @param quota - The party whose quota the entry counts against; none unless given.
    * @throws TypeError if the entry is not well formed.
-   * @throws StorageError; treat the entry as not added.
+   * @throws StorageError if the entry could not be written or read back; treat the entry as not added.
    */
   async add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> {
     const kept = readEntry(entry);
@@ -166,7 +171,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    * @param now - Milliseconds since 1970; the store's clock unless given.
    * @returns The number of entries removed.
    * @throws TypeError if `now` is not a finite number.
-   * @throws StorageError as `add` does.
+   * @throws StorageError if the entries could not be removed.
    */
   async prune(now: number = this.#clock()): Promise<number> {
     if (!Number.isFinite(now)) throw new TypeError("now must be milliseconds since 1970");
@@ -176,14 +181,15 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   }
 
   /**
-   * Runs `action` while no other process can write to the list, or run its own `exclusively`. The lock is
-   * released if the process dies. The entries that `action` adds are committed when its promise resolves. If it
-   * throws, no entry is added, and its error is rethrown.
+   * Runs `action` while no other process can write to the list, or run an action of its own. The lock is
+   * released if the process dies. The entries that `action` adds are committed when the returned promise
+   * resolves. If `action` throws, no entry is added, and the error is rethrown.
    *
    * @param action - Adds entries with the function passed to it, and awaits each call; that function throws
    *   once the action has settled. The action must not await `store.add`, which would wait for the action.
-   * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds;
-   *   `store_timeout` if the action has not settled within 10 seconds (`writeTimeout` of `openStores`).
+   * @throws StorageError if an entry could not be written or read back; `store_locked` if another process held
+   *   the lock for 2 seconds; `store_timeout` if the action has not settled within 10 seconds (`writeTimeout`
+   *   of `openStores`).
    */
   async exclusively<T>(
     action: (add: (entry: RevocationEntry) => Promise<void>) => T | Promise<T>,
@@ -218,7 +224,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return this.#rows.put(db, entry, { now, least: this.version, quota });
   }
 
-  /** Reads written entries back, together with all others of the same turn of the event loop. */
+  /** Reads written entries back, together with all entries that were written in the same turn of the event loop. */
   async #confirm(entries: readonly KeptRevocation[]): Promise<void> {
     if (entries.length === 0) return;
     this.#written.push(...entries);

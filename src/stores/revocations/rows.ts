@@ -14,7 +14,7 @@ import { corrupt, readStored, textOf, whole } from "../stored-values.js";
 
 /** Options for adding an entry. */
 interface PutOptions {
-  /** Seconds since 1970; expired entries are not counted against a quota. */
+  /** The current time, in seconds since 1970. Expired entries are not counted against a quota. */
   readonly now: number;
   /** A version that the list has already had. */
   readonly least: number;
@@ -24,7 +24,7 @@ interface PutOptions {
 /** The state of the list. */
 export interface RevocationState {
   readonly version: number;
-  /** Seconds since 1970: entries whose `until` is this or earlier have been removed. */
+  /** Seconds since 1970. Entries whose `until` is at or before this time have been removed. */
   readonly pruned: number;
 }
 
@@ -36,14 +36,14 @@ interface RevocationChanges {
   readonly more: boolean;
 }
 
-/** Most entries read at once; their rows take many times as much memory as the packed entries. */
+/** Maximum number of entries that are read at once, because rows take many times as much memory as packed entries. */
 const CHUNK = 5000;
 
-/** Milliseconds at the bounds of the years 0000 and 9999, between which a timestamp can be written. */
+/** The first and the last second that a timestamp can express (years 0000 to 9999), in seconds since 1970. */
 const FIRST_SECOND = Date.parse("0000-01-01T00:00:00Z") / 1000;
 const LAST_SECOND = Date.parse("9999-12-31T23:59:59Z") / 1000;
 
-/** The revocation rows of a database; every value read is validated. All methods throw StorageErrors. */
+/** The revocation rows of a database. Every value that is read is validated. All methods throw StorageErrors. */
 export class RevocationRows {
   readonly #name: string;
 
@@ -52,7 +52,7 @@ export class RevocationRows {
     this.#name = name;
   }
 
-  /** Checks for damage that normal reads may not notice; PostgreSQL does this itself. */
+  /** Checks for damage that normal reads may not notice; PostgreSQL does this check itself. */
   async check(db: StoreQueries, dialect: DatabaseDialect): Promise<void> {
     if (dialect !== "sqlite") return;
     const check = sql<{ readonly quick_check: string }>`PRAGMA quick_check(revocation)`;
@@ -73,8 +73,8 @@ export class RevocationRows {
   /**
    * Returns the entries that changed after a version, in the order of their changes.
    *
-   * @returns The entries, the version of the last one (`since` if there is none), and whether there may be
-   *   more.
+   * @returns The entries, the version of the last entry (`since` if there is no entry), and whether there may
+   *   be more.
    */
   async changes(db: StoreQueries, since: number): Promise<RevocationChanges> {
     const rows = await db
@@ -109,7 +109,7 @@ export class RevocationRows {
     return this.#advance(db, 0);
   }
 
-  /** Adds an entry, merging it with an existing one, and returns the outcome. */
+  /** Adds an entry, or merges it into the existing entry for the same object. Returns the outcome. */
   async put(
     db: StoreQueries,
     entry: KeptRevocation,
@@ -125,7 +125,7 @@ export class RevocationRows {
     }
     const { kind, id, record } = entry;
     const merged = known === undefined ? record : mergeRecords(known.record, record);
-    // Advance only if a row changes, since every version of the list is published.
+    // Advance the version only if a row changes, since every version of the list is published.
     const changed = await this.#advance(db, 1);
     const columns = {
       before: merged.before ?? null,
@@ -143,8 +143,8 @@ export class RevocationRows {
   }
 
   /**
-   * Removes expired entries in several transactions. Other processes still find them until the last
-   * transaction.
+   * Removes expired entries in several transactions. Other processes still find the entries until the last
+   * transaction is committed.
    *
    * @param now - Seconds since 1970.
    * @returns The number of records removed.
@@ -166,7 +166,7 @@ export class RevocationRows {
     return removed;
   }
 
-  /** Throws if a version is lower than one that the list has already had. */
+  /** Throws if a version is lower than a version that the list has already had. */
   assertGrown(known: number, version: number): void {
     if (version < known) throw this.corrupt(`its version fell from ${known} to ${version}`);
   }
@@ -176,7 +176,7 @@ export class RevocationRows {
     return corrupt(this.#name, detail);
   }
 
-  /** Increases the version, and returns the new one. */
+  /** Increases the version, and returns the new version. */
   async #advance(db: StoreQueries, by: number): Promise<number> {
     const row = await db
       .updateTable("revocation_state")

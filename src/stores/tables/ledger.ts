@@ -8,16 +8,16 @@ export const LEDGER_TABLES = {
       seq: "serial",
       /** Milliseconds since 1970. */
       at: "integer",
-      /** Kind and decision: twice the kind's number, plus one if refused. */
+      /** Kind and decision: twice the kind's number, plus 1 if the decision is `refused`. */
       what: "integer",
       principal: "text?",
       capability: "text?",
-      /** The rest of the event as JSON; hops of the path only by their ids. */
+      /** All other properties of the event as JSON. The path has only the ids of its hops. */
       body: "text",
     },
     indexes: [["at"], ["principal", "at"], ["capability", "at"]],
   },
-  /** The contents of hops by revocation id, with the approximate time when an event last had each. */
+  /** The contents of hops by revocation id. `at` is the approximate time of the last event that had the hop. */
   hop: {
     columns: { revocation: "text", hop: "text", at: "integer" },
     key: ["revocation"],
@@ -32,12 +32,12 @@ export const LEDGER_TABLES = {
       invoker: "text",
       expires: "text",
       query: "text?",
-      /** The hops after the issuer's hop: a JSON array of their canonical JSON; null if there are none. */
+      /** The hops after the issuer's hop: a JSON array of strings with canonical JSON; null if there are none. */
       further: "text?",
     },
     key: ["id"],
     indexes: [["expires"]],
   },
-  /** Periods in which events could not be written and were lost, with the number lost. */
+  /** Periods in which events were lost because they could not be written, with the number of lost events. */
   gap: { columns: { seq: "serial", from: "text", until: "text", lost: "integer" } },
 } as const;

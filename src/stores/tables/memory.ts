@@ -9,7 +9,7 @@ export const MEMORY_TABLES = {
       key: "text",
       /** The value as JSON. */
       value: "text",
-      /** Bytes of key and value, in UTF-8. */
+      /** Size of the key and of the value as JSON together, in bytes of UTF-8. */
       bytes: "integer",
       /** Time of the last `set`, in milliseconds since 1970. */
       updated: "integer",

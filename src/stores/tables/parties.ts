@@ -1,6 +1,6 @@
 /**
  * Hosts, agents, their grants, approvals and delegations, one table for each kind. `body` is the record as
- * JSON. The other columns repeat the values that records are looked up by; strings are stored as JSON strings,
+ * JSON. The other columns repeat the values by which records are looked up. Strings are stored as JSON strings,
  * since a column can store neither NUL nor lone surrogates. `version` grows with every change of the record.
  * Times are milliseconds since 1970.
  */
@@ -12,7 +12,7 @@ export const PARTY_TABLES = {
       /** The proven key's thumbprint, unique until the host is revoked. */
       held: "text?",
       principal: "text?",
-      /** The address that the host registered from, until it is linked to a user. */
+      /** The address from which the host registered, until the host is linked to a user. */
       address: "text?",
       network: "text?",
       created: "integer",
@@ -73,7 +73,7 @@ export const PARTY_TABLES = {
       code: "text?",
       agent: "text",
       state: "text",
-      /** When the approval ended, or will end at the latest. */
+      /** The time when the approval ended, or will end at the latest. */
       until: "integer",
       created: "integer",
       version: "integer",
@@ -89,7 +89,10 @@ export const PARTY_TABLES = {
       ["created", "id"],
     ],
   },
-  /** Principals that may decide an approval, or have decided it; `decided` is 1 if their history shows the decision. */
+  /**
+   * Principals that may decide an approval, or have decided it. `decided` is 1 if the principal's history shows
+   * the decision.
+   */
   approver: {
     columns: { principal: "text", approval: "text", decided: "integer" },
     key: ["principal", "approval"],
@@ -119,8 +122,8 @@ export const PARTY_TABLES = {
     indexes: [["expires"]],
   },
   /**
-   * One-time ids, by a hash of scope and id. `scope` is a hash of the scope alone; `stranger` is 1 for uses by
-   * strangers, which are counted separately.
+   * One-time ids. `key` is a hash of scope and id, `scope` a hash of the scope alone. `stranger` is 1 for uses
+   * by strangers, which are counted separately.
    */
   used_once: {
     columns: { key: "text", scope: "text", stranger: "integer", expires: "integer" },

@@ -12,7 +12,10 @@ export const TASK_TABLES = {
       size: "integer",
       /** Bytes of the row and its links, counted against the principal's quota. */
       bytes: "integer",
-      /** When a task or push configuration was last made with it, to about a day, in milliseconds since 1970. */
+      /**
+       * The time when a task or push configuration was last made with this access, accurate to about a day, in
+       * milliseconds since 1970.
+       */
       used: "integer",
     },
     unique: ["key"],
@@ -30,31 +33,31 @@ export const TASK_TABLES = {
       id: "text",
       access: "integer",
       principal: "text",
-      /** The tenant, principal and invoker that made it; null unless it was made with capabilities. */
+      /** The tenant, principal and invoker that made the task; null unless the task was made with capabilities. */
       party: "text?",
-      /** The authority uses of the task, as JSON. */
+      /** The uses of authority by the task, as JSON. */
       uses: "text",
       context: "text",
       state: "integer",
-      /** The server instance that runs the task; null if it is not running. */
+      /** The server instance that runs the task; null if the task is not running. */
       instance: "text?",
       /** Time of the status, in milliseconds since 1970. */
       updated: "integer",
       /**
-       * When the task was last saved, in milliseconds since 1970; the end of the request that made it does not
-       * count.
+       * The time when the task was last saved, in milliseconds since 1970. If the task ended within the call
+       * that made it, the start of that call.
        */
       saved: "integer",
       /** Bytes of `body` and `artifacts`, in UTF-8. */
       bytes: "integer",
       body: "text",
       artifacts: "text",
-      /** Keys of the messages that have started work in the task, a JSON array; null if there are none. */
+      /** Keys of the messages that have started work in the task, as a JSON array; null if there are none. */
       messages: "text?",
     },
     unique: ["id"],
     // Each index costs a page or more in every commit. The quota of a principal is therefore counted through
-    // its accesses, and the index of instances, which a migration makes, has only the rows of running tasks.
+    // its accesses. A migration makes the index of instances, which has only the rows of running tasks.
     indexes: [["access", "updated", "bytes"], ["saved"]],
   },
   /** A message that has started work, by a hash of its sender and id. */

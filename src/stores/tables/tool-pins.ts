@@ -5,14 +5,14 @@
 export const TOOL_PIN_TABLES = {
   tool_pin: {
     columns: {
-      /** A hash of server and tool: an index takes no long strings. */
+      /** A hash of server and tool, because an index cannot have long strings. */
       id: "text",
       server: "text",
       tool: "text",
       definition: "text",
-      /** When it was pinned, in milliseconds since 1970. */
+      /** The time when the definition was pinned, in milliseconds since 1970. */
       pinned: "integer",
-      /** The definition that the server gives now, if that is another. */
+      /** The definition that the server now gives, if it differs from the pinned one. */
       changed: "text?",
     },
     key: ["id"],
