@@ -1,12 +1,14 @@
-// A narrated run over the real documents agent (examples/documents-agent), with the official A2A SDK's
-// client in between:
+// A narrated run of the real documents agent (examples/documents-agent), through the client of the official A2A
+// SDK:
 //
-//   an orchestrator asks for one task's capability and narrows it offline for two sub-agents; the
-//   summarizer reads a document that carries an injected prompt, and tries seven other things; its
-//   branch is revoked; the searcher, a sibling, goes on; the operator draws who held what.
+//   1. An orchestrator asks for the capability of one task, and narrows it offline for two sub-agents.
+//   2. The summarizer reads a document that contains an injected prompt, and tries seven forbidden things.
+//   3. The orchestrator revokes the summarizer's branch. The searcher, a sibling, can continue.
+//   4. The operator prints the tree of the token: who held which part of it.
 //
-// `proviso quickstart` runs it, with its own path as the first argument. With --json it tells nothing, and prints
-// the steps. Exit code 0 if everything happened as expected, 1 otherwise.
+// `proviso quickstart` runs this file, with the command's own path as the first argument. With --json, it
+// prints no story, only the table of steps as JSON. The exit code is 0 if everything happened as expected,
+// otherwise 1.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -51,7 +53,7 @@ function chapter(text) {
 }
 
 /**
- * Records one line of the final table.
+ * Adds a line to the final table.
  * @param {string} step
  * @param {string} expected
  * @param {string} happened
@@ -61,7 +63,7 @@ function note(step, expected, happened) {
 }
 
 /**
- * Runs the real command, and prints its command line.
+ * Runs the real command, and prints the command line.
  * @param {string[]} args
  */
 function proviso(args) {
@@ -74,14 +76,14 @@ function proviso(args) {
   return result.stdout.trimEnd();
 }
 
-/** The agents of this run, each with its own access token for the same user. */
+/** The agents of this run. All act for the same user, each with its own access token. */
 const callers = ["agent:orchestrator", "agent:summarizer", "agent:searcher"].map((invoker) => ({
   token: `${invoker.replace(":", "-")}-${createNonce()}`,
   principal: "alice",
   invoker,
 }));
 
-/** Starts the documents agent in a temporary folder, on any free port of loopback. */
+/** Starts the documents agent in a temporary folder, on a free port of loopback. */
 async function startAgent() {
   proviso(["init", "--issuer", "documents-agent"]);
   cpSync(join(agentFolder, "documents"), join(folder, "library"), { recursive: true });
@@ -120,7 +122,7 @@ async function startAgent() {
 }
 
 /**
- * Returns the SDK's client of one agent.
+ * Returns the SDK's client for the agent at `url`.
  * @param {string} url
  * @param {string} invoker
  * @param {"JSON-RPC" | "HTTP+JSON"} binding
@@ -279,7 +281,7 @@ function handleOf(named, title) {
 }
 
 /**
- * One attempt that an injected prompt would make.
+ * Makes a call that must be refused, and records its result.
  * @param {string} what
  * @param {string} expected
  * @param {() => Promise<unknown>} call
@@ -302,7 +304,7 @@ async function attempt(what, expected, call) {
 }
 
 /**
- * Rebuilds the parent from a child, as far as a holder of the child can.
+ * Rebuilds the parent of a token, as far as a holder of the token alone can.
  * @param {string} token
  */
 function withoutLastHop(token) {

@@ -1,5 +1,5 @@
-// `node scripts/at-once.mjs NAME…`: runs scripts of package.json in parallel, and fails if one fails. Prints
-// the output of the last one at once, and that of the others when they end.
+// `node scripts/at-once.mjs NAME…`: runs scripts of package.json in parallel, and fails if one of them fails.
+// The output of the last script is printed as it comes, that of the others when they end.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
@@ -9,7 +9,7 @@ const names = process.argv.slice(2);
 
 /**
  * @param {string} name
- * @returns {Promise<boolean>} whether it succeeded
+ * @returns {Promise<boolean>} True if the script succeeded.
  */
 function run(name) {
   const script = scripts[name];

@@ -1,5 +1,6 @@
-// Builds both packages: `proviso` is src/, compiled file by file into dist/; `proviso-cli` is the command, bundled into
-// a few files in cli/dist/ beside every file that it reads, since npm packs only files of the package's folder.
+// Builds both packages. `proviso` is src/, compiled file by file into dist/. `proviso-cli` is the command,
+// bundled into a few files in cli/dist/. Every file that the command reads is copied there too, since npm packs
+// only files in the package's own folder.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,16 +28,17 @@ function compileLibrary() {
 }
 
 /**
- * Bundles the command. Loading few files makes it start fast: one file has the code of every verb, a second that of the
- * verbs that only read tokens, a third that of the verbs that open a home. Lazily loaded modules have their own files.
- * All are CommonJS, since Node starts some 20 ms slower with ES modules.
+ * Bundles the command. It starts faster if Node has few files to load. One file has the code that every verb
+ * needs, a second the code of the verbs that only read tokens, a third that of the verbs that open a home.
+ * Modules that are loaded on demand have their own files. All files are CommonJS, since Node takes about 20 ms
+ * longer to start with ES modules.
  *
- * @returns {Promise<readonly string[]>} the bundled modules
+ * @returns {Promise<readonly string[]>} The bundled modules.
  */
 async function bundleCommand() {
   /** @type {import("rolldown").CodeSplittingGroup[]} */
   const groups = [
-    // Without main.ts, which runs the command when it is loaded: man.mjs loads program.ts, which does not.
+    // main.ts stays outside, since it runs the command when it is loaded. man.mjs loads only program.ts.
     { name: "start", tags: ["$initial"], test: /(?<!cli[\\/]main)\.\w+$/, priority: 2 },
     { name: "tokens", test: verbs("attenuate", "convert", "diff", "inspect"), priority: 1 },
     { name: "home", test: verbs("init", "keys", "mint", "revocations", "revoke", "verify") },
@@ -58,12 +60,13 @@ function verbs(...names) {
 }
 
 /**
- * Writes a bundle of modules for Node. Dependencies in the command's package.json stay outside. Other packages
- * are bundled, since they are small and loading them file by file would take longer.
+ * Writes a bundle of modules for Node. The dependencies in the command's package.json stay outside. Other
+ * packages become part of the bundle, since they are small and Node would take longer to load their files one
+ * by one.
  *
  * @param {readonly string[]} input
  * @param {import("rolldown").OutputOptions} output
- * @returns {Promise<readonly string[]>} the bundled modules
+ * @returns {Promise<readonly string[]>} The bundled modules.
  */
 async function bundle(input, output) {
   const outside = Object.keys(manifest.dependencies);
@@ -73,7 +76,7 @@ async function bundle(input, output) {
     platform: "node",
     transform: { target: "node20.19" },
     external: (id) => outside.some((name) => id === name || id.startsWith(`${name}/`)),
-    // Allows a module that one verb imports statically and another lazily.
+    // One verb may import a module statically, and another on demand.
     checks: { ineffectiveDynamicImport: false },
     onwarn(warning) {
       throw new Error(warning.message);
@@ -85,10 +88,10 @@ async function bundle(input, output) {
 }
 
 /**
- * Bundles the quickstart and its agent's skills, each with the modules of the library that it imports, and copies the
+ * Bundles the quickstart and the skills of its agent, each with the library modules that it imports. Copies the
  * agent's other files.
  *
- * @returns {Promise<readonly string[]>} the bundled modules
+ * @returns {Promise<readonly string[]>} The bundled modules.
  */
 async function bundleQuickstart() {
   const agent = "documents-agent";

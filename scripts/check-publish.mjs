@@ -1,10 +1,10 @@
-// Refuses to publish unfinished packages. `npm publish` runs it for each of them, and so does a release
-// (CONTRIBUTING.md, "Releasing"). The packages must be built.
+// Refuses to publish unfinished packages. `npm publish` runs this script for each package, and so does a
+// release (CONTRIBUTING.md, "Releasing"). The packages must be built before.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What each package must have, by its folder. */
+/** The files that each package must contain, by the package's folder. */
 const PACKAGES = {
   ".": ["dist/src/index.js", "dist/src/index.d.ts", "CHANGELOG.md"],
   cli: [
@@ -63,7 +63,7 @@ for (const problem of problems) console.error(`not published: ${problem}`);
 if (problems.length > 0) process.exitCode = 1;
 
 /**
- * The files that would be in each package, by its name.
+ * Returns the files that npm would pack, by the package's name.
  * @returns {Map<string, string[]>}
  */
 function packed() {

@@ -1,5 +1,5 @@
-// npm run docs: builds the site in reports/site. TypeDoc writes the reference of every entry into docs/api, VitePress
-// makes pages from the repository's Markdown, and every link of the site is checked.
+// npm run docs: builds the site in reports/site. TypeDoc writes the API reference of every entry into docs/api.
+// VitePress makes pages from the Markdown files. Then every link of the site is checked.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -44,7 +44,7 @@ function entryPoints() {
   );
 }
 
-/** Corrects links to headings: TypeDoc counts some headings twice, and writes "_" in a name as "-". */
+/** Corrects links to headings. TypeDoc numbers some headings twice, and writes "_" in a name as "-". */
 function mendAnchors() {
   const files = markdownIn("docs/api");
   const headings = new Map(
@@ -73,7 +73,7 @@ function mendAnchors() {
   }
 }
 
-/** Writes the index of the API as a table that says what each entry is for: the first paragraph of its page. */
+/** Writes the index of the API as a table. The first paragraph of each entry's page says what the entry is for. */
 function describeEntries() {
   const path = join(root, "docs", "api", "index.md");
   const entries = [...readFileSync(path, "utf8").matchAll(/^- \[(.+?)\]\((.+?)\)$/gm)];
@@ -87,7 +87,7 @@ function describeEntries() {
   writeFileSync(path, `${head}| entry | purpose |\n| --- | --- |\n${rows.join("\n")}\n`);
 }
 
-/** Copies linked files that are not pages: the logo, schemas and vectors. */
+/** Copies files that pages link to but that are not pages: the logo, the schemas and the vectors. */
 function copyFiles() {
   cpSync(join(root, "docs", "logo.svg"), join(site, "logo.svg"));
   for (const folder of ["schemas", "spec-vectors"]) {
@@ -98,7 +98,10 @@ function copyFiles() {
   }
 }
 
-/** Writes llms.txt (llmstxt.org), the list of pages, and llms-full.txt, the text of all pages except the reference. */
+/**
+ * Writes two files for language models. llms.txt (llmstxt.org) lists the pages; llms-full.txt has the text of
+ * all pages except the reference.
+ */
 function writeTexts() {
   const sources = ["README.md", ...markdownIn("docs"), "spec-vectors/README.md"].filter(
     (file) => !file.startsWith("docs/api/") && !file.startsWith("docs/."),
@@ -129,7 +132,7 @@ function pages() {
   return found.filter((name) => name.endsWith(".html"));
 }
 
-/** Returns every broken link: its file, or the heading in its file, does not exist. */
+/** Returns the broken links. A link is broken if its file does not exist, or if the file lacks the heading. */
 function brokenLinks() {
   /** @type {Map<string, Set<string>>} */
   const anchors = new Map();
@@ -155,7 +158,7 @@ function brokenLinks() {
 }
 
 /**
- * @param {string} path - As written in the link.
+ * @param {string} path - The path as written in the link.
  * @param {string} page
  */
 function fileOf(path, page) {

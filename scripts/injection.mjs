@@ -1,5 +1,5 @@
 // npm run injection: plays every scenario of docs/injection.md in all three modes, and prints the tables. With
-// --write, writes the tables into docs/injection.md, and the sums into README.md.
+// --write, also writes the tables into docs/injection.md, and their totals into README.md.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,9 +35,9 @@ for (const [name, table] of tables) {
 process.exit(run.status ?? 1);
 
 /**
- * Replaces the text between two marks with a table.
+ * Replaces the text between two markers by a table.
  * @param {string} file
- * @param {string} name - The name of the marks.
+ * @param {string} name - The name in both markers.
  * @param {string} table
  */
 function put(file, name, table) {

@@ -1,17 +1,18 @@
-// Writes the manual page, cli/dist/man/proviso.1, from the help of the built command, as part of `npm run build`.
+// Writes the manual page, cli/dist/man/proviso.1, from the help of the built command. `npm run build` runs it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const command = new URL("../cli/dist/", import.meta.url);
 
-/** Wide enough that no example is broken. */
+/** No example is longer than this many characters, so none is broken into two lines. */
 const COLUMNS = "100";
 
 /** @typedef {(words: readonly string[]) => Promise<string>} Help */
 
 /**
- * Runs the command in this process, since starting a process for each of some fifty help texts would take seconds.
+ * Loads the command into this process. A separate process for each of about fifty help texts would take
+ * seconds.
  *
  * @returns {Promise<Help>}
  */
@@ -56,7 +57,8 @@ function plain(text) {
 /** @typedef {{ title: string, lines: readonly string[] }} Block */
 
 /**
- * Splits a help text into its blocks: the usage, paragraphs (without a title), lists and examples.
+ * Splits a help text into blocks: the usage, paragraphs, lists and examples. Usage and paragraphs have no
+ * title.
  * @param {string} help
  * @returns {Block[]}
  */
@@ -69,7 +71,7 @@ function blocksOf(help) {
 }
 
 /**
- * Returns the entries of a list: each has a term, and the text beside and below it.
+ * Returns the entries of a list. Each entry has a term, and the text beside and below the term.
  * @param {readonly string[]} lines
  */
 function entriesOf(lines) {
@@ -101,7 +103,7 @@ function bodyOf({ title, lines }) {
 }
 
 /**
- * Returns the text under a verb's heading: usage, description, lists and examples.
+ * Returns the text below a verb's heading: usage, description, lists and examples.
  * @param {string} help
  */
 function verbBody(help) {
@@ -128,7 +130,7 @@ function verbsIn(help) {
 }
 
 /**
- * Returns the page as roff.
+ * Returns the manual page, in roff.
  *
  * @param {Help} help
  * @param {string} version
@@ -179,7 +181,7 @@ async function manualPage(help, version) {
 }
 
 /**
- * Writes the page.
+ * Writes the manual page.
  *
  * @param {string} version
  */

@@ -1,5 +1,5 @@
-// `npm run test:mutation [folder…]`: mutation testing of src, folder by folder, each with its own unit
-// tests. Exits with 1 if a folder's score is below 90%. See docs/testing.md.
+// `npm run test:mutation [folder…]`: mutation tests of src. Each folder is tested with its own unit tests.
+// Exits with 1 if the score of a folder is below 90%. See docs/testing.md.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync } from "node:fs";
 
@@ -14,10 +14,10 @@ const REPORT = "reports/mutation.json";
  */
 
 /**
- * Runs Stryker and reads its report.
+ * Runs Stryker, and reads its report.
  * @param {string} folder
  * @param {string} mutate
- * @param {string} onlyStatic "1" to test only mutants that run while a module is loaded
+ * @param {string} onlyStatic - "1" to test only mutants that run while a module is loaded.
  * @returns {Report}
  */
 function stryker(folder, mutate, onlyStatic) {
@@ -35,7 +35,7 @@ function stryker(folder, mutate, onlyStatic) {
 }
 
 /**
- * Returns the position of a mutant and its replacement, which identify it among the mutants of a file.
+ * Returns a name for a mutant, from its position and its replacement. The name is unique within the file.
  * @param {string} file
  * @param {Mutant} mutant
  */
@@ -44,11 +44,12 @@ function nameOf(file, { location: { start, end }, mutatorName, replacement }) {
 }
 
 /**
- * Returns the status of every mutant of a folder.
+ * Returns the status of every mutant in a folder, by the mutant's name.
  *
- * Most mutants can be switched on while the tests run, and need only the tests that reach them. A mutant
- * that runs while a module is loaded (in tables and constants, or because a test file builds its tokens
- * then) may survive that way; it is tested again alone, from the start and with all tests.
+ * Stryker can switch most mutants on while the tests run, and then runs only the tests that reach them. Some
+ * mutants run while a module is loaded, such as those in tables and constants; others run when a test file
+ * builds its tokens. Such a mutant may survive wrongly. It is therefore tested once more by itself: Stryker
+ * loads everything anew, and runs all tests.
  * @param {string} folder
  * @returns {Map<string, string>}
  */

@@ -1,6 +1,6 @@
-// npm run pictures: runs the built command and the quickstart, and draws their terminal output in docs/pictures/*.svg.
-// Ids, handles and times, which differ from run to run, are masked by "…". A test compares each picture with a new
-// run.
+// npm run pictures: runs the built command and the quickstart, and draws their terminal output in
+// docs/pictures/*.svg. Ids, handles and times differ from run to run, so they are replaced by "…". A test
+// compares each picture with a new run.
 //
 //   node scripts/pictures.mjs [SCENE…] [--into FOLDER]     all scenes, into docs/pictures, unless given
 import { execFile, spawn } from "node:child_process";
@@ -17,12 +17,13 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
 const command = join(root, "cli", "dist", "main.cjs");
 
-/** @typedef {{ readonly title: string, readonly text: string }} Recording - Its text has colours, as SGR codes. */
+/** @typedef {{ readonly title: string, readonly text: string }} Recording - The text has colours, as SGR codes. */
 /** @typedef {(line: string, status?: number) => Promise<string>} Shell */
 
 /**
- * Returns a function that runs a line such as "proviso inspect @task.token" in a folder, and returns it with its
- * coloured output. A line may end in "> FILE". Words are separated by spaces; there are no quotes.
+ * Returns a function that runs a line such as "proviso inspect @task.token" in a folder. The function returns
+ * the line, followed by its coloured output. A line may end in "> FILE". Spaces separate the words; there are
+ * no quotes.
  * @param {string} folder
  * @param {string} accessToken
  * @returns {Shell}
@@ -59,7 +60,10 @@ async function inFolder(use) {
   }
 }
 
-/** Records a token that its holder narrows: its contents, the permissions removed, and a refused call. */
+/**
+ * Records how the holder of a token narrows it: the token's contents, the permissions that are removed, and a
+ * refused call.
+ */
 function tokensAlone() {
   return inFolder(async (folder) => {
     const shell = shellIn(folder, "");
@@ -91,7 +95,7 @@ function tokensAlone() {
   });
 }
 
-/** Records the tree that the documents agent's ledger has of a token, after calls with two of its branches. */
+/** Records the tree of a token in the documents agent's ledger, after calls with two branches of the token. */
 function auditTree() {
   return inFolder(async (folder) => {
     const accessToken = "access-token-of-the-orchestrator";
@@ -181,7 +185,7 @@ function recording(title, text) {
 }
 
 /**
- * Masks the parts of a text that differ from run to run.
+ * Replaces the parts of a text that differ from run to run by "…".
  * @param {string} text
  */
 function masked(text) {

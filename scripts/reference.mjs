@@ -1,5 +1,5 @@
 // npm run reference: writes docs/reference/command.md from the help of the built command, and
-// docs/reference/configuration.md from the schemas. A test compares both with what is in the repository.
+// docs/reference/configuration.md from the schemas. A test compares both files with new ones.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Characters of a line that fit the site's box for code in a window of 1280 pixels. */
+/** Longest line, in characters, that fits the site's box for code in a window of 1280 pixels. */
 const WIDTH = 68;
 
 /**
- * Returns the help of one verb as the command prints it at that width, with longer examples folded.
- * @param {readonly string[]} verb - Empty for the help of the command itself.
+ * Returns the help of one verb, as the command prints it at this width. Longer examples are folded.
+ * @param {readonly string[]} verb - The words of the verb; empty for the help of the command itself.
  */
 function helpOf(verb) {
   const main = join(root, "cli", "dist", "main.cjs");
@@ -112,7 +112,7 @@ function typeOf(schema, definitions) {
 }
 
 /**
- * Returns a row for each property, followed by the rows of its own properties.
+ * Returns a table row for each property of a schema, followed by the rows of the property's own properties.
  * @param {Schema} schema
  * @param {string} path
  * @param {Schema} definitions

@@ -1,5 +1,5 @@
-// Prints the counts of the last test run on one line, and fails if a test was skipped: in CI every
-// other implementation is installed, so a skipped test means that something was not checked.
+// Prints the counts of the last test run on one line, and fails if a test was skipped. In CI, every other
+// implementation is installed, so a skipped test means that something was not checked.
 import { readFileSync } from "node:fs";
 
 const report = JSON.parse(readFileSync(new URL("../reports/vitest.json", import.meta.url), "utf8"));

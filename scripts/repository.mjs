@@ -1,4 +1,5 @@
-// Replaces the repository's address in every file that has it: npm run repository -- https://HOST/OWNER/NAME
+// Replaces the repository's address in every file that contains it: npm run repository --
+// https://HOST/OWNER/NAME
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [address = ""] = process.argv.slice(2);

@@ -1,11 +1,12 @@
-// Draws terminal output with SGR colour codes as an SVG picture, light or dark by the reader's preference.
+// Draws terminal output with SGR colour codes as an SVG picture. The picture is light or dark, as the reader
+// prefers.
 
-// The picture is only as wide as its longest line, since narrow pages shrink a wider picture.
+// The picture is only as wide as its longest line needs, since narrow pages shrink wide pictures.
 const MAX_COLUMNS = 80;
 const MIN_COLUMNS = 60;
 const FONT = 14;
 const LINE = 20;
-// Most monospaced letters are 0.6 em wide. The margin is for wider fonts.
+// Letters of most monospaced fonts are 0.6 em wide. The rest is a margin for wider fonts.
 const LETTER = FONT * 0.62;
 const MARGIN = 16;
 
@@ -43,7 +44,7 @@ const CSS = `
   `;
 
 /**
- * Draws a text as a picture of a terminal.
+ * Draws a text as the contents of a terminal.
  * @param {string} title - A description of the picture for screen readers.
  * @param {string} text - Lines of at most 80 columns, with SGR codes.
  * @returns {string} The SVG file.
@@ -71,7 +72,7 @@ ${drawn.join("\n")}
 /** @typedef {{ readonly text: string, readonly classes: readonly string[] }} Span */
 
 /**
- * Returns the width in columns.
+ * Returns the width of a line in columns.
  * @param {readonly Span[]} spans
  */
 function lengthOf(spans) {
@@ -88,7 +89,7 @@ function styledLines(text) {
   return text.split("\n").map((line) => {
     /** @type {Span[]} */
     const spans = [];
-    // split() alternates texts and captured codes.
+    // The elements at odd indexes are the captured codes; the others are text.
     for (const [at, part] of line.split(SGR).entries()) {
       if (at % 2 === 1) setStyle(on, part);
       else if (part !== "") spans.push({ text: part, classes: [...on] });

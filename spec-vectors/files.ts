@@ -4,7 +4,7 @@ import { format } from "./build/format.js";
 import { macaroonFile } from "./build/macaroon-file.js";
 import { CHECK_SUBJECTS, DISCOVERY_SUBJECTS, MACAROON_SUBJECTS } from "./definitions/index.js";
 
-/** The generated files: name and text. */
+/** Returns the name and the text of every generated file. */
 export function vectorFiles(): readonly (readonly [name: string, text: string])[] {
   return [
     ["macaroon.json", format(macaroonFile(MACAROON_SUBJECTS))],

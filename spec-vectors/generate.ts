@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { vectorFiles } from "./files.js";
 
-// Writes the vectors into a folder; `npm run vectors:generate` passes spec-vectors/.
+// Writes the vectors into the folder that the first argument names. `npm run vectors:generate` passes
+// spec-vectors/.
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: generate.js FOLDER");

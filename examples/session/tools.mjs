@@ -1,4 +1,5 @@
-// The tools of the example host: `proviso session serve` calls the default export and serves its result.
+// The tools of the example host. `proviso session serve` calls the default export, and serves the tools that it
+// returns.
 
 /** @import { SessionTool } from "../../src/protocols/a2e/plugins/tools-plugin.js" */
 

@@ -1,16 +1,16 @@
 import { createHash, createHmac } from "node:crypto";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
 
-// The vectors are built from these primitives, never with the code under test.
+// The vectors are built from these primitives. They never use the code under test.
 
-/** Bytes, or a string that stands for its UTF-8 bytes. */
+/** A byte string, or a string to be encoded as UTF-8. */
 export type Data = string | Uint8Array;
 
 export function bytes(data: Data): Uint8Array {
   return typeof data === "string" ? new Uint8Array(Buffer.from(data, "utf8")) : data;
 }
 
-/** Concatenates strings, byte strings and single byte values. */
+/** Concatenates strings, byte strings and single bytes. */
 export function concat(...parts: readonly (Data | number)[]): Uint8Array {
   const chunks = parts.map((part) =>
     typeof part === "number" ? Uint8Array.of(part) : bytes(part),
@@ -57,12 +57,12 @@ export function hash2(key: Uint8Array, a: Data, b: Data): Uint8Array {
   return hmac(key, hmac(key, a), hmac(key, b));
 }
 
-/** Returns the nonce followed by the NaCl `secretbox`. */
+/** Encrypts `plain` with NaCl's `secretbox`. The result begins with the nonce. */
 export function seal(key: Uint8Array, nonce: Uint8Array, plain: Uint8Array): Uint8Array {
   return concat(nonce, xsalsa20poly1305(key, nonce).encrypt(plain));
 }
 
-/** Returns a copy in which one bit of the byte at `at` is flipped. A negative `at` counts from the end. */
+/** Returns a copy with one bit flipped, in the byte at index `at`. A negative index counts from the end. */
 export function flip(data: Uint8Array, at: number, bit = 0): Uint8Array {
   const copy = data.slice();
   const index = at < 0 ? data.length + at : at;

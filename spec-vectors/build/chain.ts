@@ -1,50 +1,50 @@
 import { bytes, type Data, hash2, hex, hmac, seal, sha256 } from "./bytes.js";
 
-// Section 2 of the specification: the chain, third-party caveats and binding.
+// Builds chains, third-party caveats and bound discharges, as section 2 of the specification defines them.
 
 /** A third-party caveat whose key is not sealed yet. */
 export interface Third {
   readonly cid: Data;
   readonly caveatKey: Data;
-  /** The key to seal; derived from `caveatKey` unless given. */
+  /** The key to seal; by default, it is derived from `caveatKey`. */
   readonly firstKey?: Uint8Array;
   readonly location?: string;
-  /** Derived from the identifier unless given, so that every run gives the same bytes. */
+  /** The nonce for sealing the key. The default is derived from `cid`, so that every run gives the same bytes. */
   readonly nonce?: Uint8Array;
 }
 
-/** A caveat of a macaroon; a `vid` makes it a third-party caveat. */
+/** A caveat of a macaroon. A caveat with a `vid` is a third-party caveat. */
 export interface BuiltCaveat {
   readonly cid: Uint8Array;
   readonly vid?: Uint8Array;
   readonly location?: string | undefined;
 }
 
-/** A macaroon, with the key and tags that only its maker knows. */
+/** A macaroon, with the key and the tags that only its maker knows. */
 export interface Built {
   readonly location: string | undefined;
   readonly identifier: Uint8Array;
   readonly caveats: readonly BuiltCaveat[];
   readonly signature: Uint8Array;
-  /** The key of its first tag: `dk(secret)`. */
+  /** The key from which the first tag is computed: `dk(secret)`. */
   readonly firstKey: Uint8Array;
-  /** All tags, the identifier's first, computed from `firstKey` and the fields. */
+  /** All tags, beginning with that of the identifier. They are computed from `firstKey` and the fields. */
   readonly tags: readonly Uint8Array[];
 }
 
 export type Link = Data | Third;
 
-/** Computes `dk(k)`. */
+/** Computes `dk(secret)`. */
 export function derive(secret: Data): Uint8Array {
   return hmac(bytes("macaroons-key-generator"), secret);
 }
 
-/** Returns a third-party caveat with a caveat key made from `cid`. */
+/** Returns a third-party caveat. Its caveat key is derived from `cid`, unless `more` has one. */
 export function third(cid: string, more: Partial<Third> = {}): Third {
   return { cid, caveatKey: `secret of ${cid}`, ...more };
 }
 
-/** Builds a macaroon with these caveats, correctly signed. */
+/** Builds a correctly signed macaroon with the given caveats. */
 export function chain(secret: Data, identifier: Data, links: readonly Link[] = []): Built {
   return chainFrom(derive(secret), identifier, links);
 }
@@ -74,7 +74,7 @@ function nextTag(tag: Uint8Array, { cid, vid }: BuiltCaveat): Uint8Array {
   return vid === undefined ? hmac(tag, cid) : hash2(tag, vid, cid);
 }
 
-/** Builds a discharge, not bound yet. */
+/** Builds a discharge that is not yet bound to a root. */
 export function dischargeOf(of: Third, links: readonly Link[] = []): Built {
   return chainFrom(firstKeyOf(of), of.cid, links);
 }
@@ -83,15 +83,15 @@ function firstKeyOf({ firstKey, caveatKey }: Third): Uint8Array {
   return firstKey ?? derive(caveatKey);
 }
 
-/** Binds a discharge to `root`, as its holder presents it. */
+/** Binds a discharge to `root`, as the holder does before presenting both. */
 export function bind(root: Built, discharge: Built): Built {
   const signature = hash2(new Uint8Array(32), root.signature, discharge.signature);
   return { ...discharge, signature };
 }
 
 /**
- * Replaces fields of a macaroon without signing it again, as an attacker without the key would. The tags are
- * those that a checker computes from the new fields.
+ * Replaces fields of a macaroon without signing it again, like an attacker without the key. The tags in the
+ * result are those that a checker computes from the new fields.
  */
 export function tampered(
   built: Built,
@@ -121,7 +121,7 @@ export function revocationId(tag: Uint8Array): string {
   return `rv_${Buffer.from(digest.subarray(0, 16)).toString("base64url")}`;
 }
 
-/** Returns the chain id that belongs to a revocation id (section 8). */
+/** Returns the chain id for a revocation id (section 8). */
 export function chainId(id: string): string {
   const own = Buffer.from(id.slice("rv_".length), "base64url");
   own.writeUInt8((own.readUInt8(6) & 0x0f) | 0x80, 6);
@@ -142,7 +142,7 @@ export function located(built: Built, location: string): Built {
   return { ...built, location };
 }
 
-/** Returns all tags in hexadecimal. */
+/** Returns all tags of a macaroon, in hexadecimal. */
 export function hexTags(built: Built): string[] {
   return built.tags.map(hex);
 }

@@ -11,7 +11,7 @@ import { base64url } from "./bytes.js";
 import { type Built, chainId, hexTags, revocationId } from "./chain.js";
 import { fileOf, type VectorFile } from "./vector-file.js";
 
-// No two vector files share an id.
+// Each vector file has its own range of ids.
 const FIRST_ID = 1001;
 const LONGEST_LINK = 600;
 const AT = "2026-01-01T00:20:00Z";
@@ -82,7 +82,7 @@ function invocationOf({ setup: { ask = {} } }: CheckTest, root: Built): object {
   return { operation, ...(grant === null ? {} : { grant }), ...rest };
 }
 
-/** Returns the grant in a token's identifier, or the default grant. */
+/** Returns the grant named in a token's identifier, or the default grant. */
 function ownGrant({ identifier }: Built): string {
   try {
     const { grant } = JSON.parse(Buffer.from(identifier).toString());
@@ -106,7 +106,10 @@ function resultOf({ result, denials, flags }: CheckTest, root: Built): object {
   }
 }
 
-/** Returns the links as strings for human readers; undefined if there are many, or one is long or not UTF-8. */
+/**
+ * Returns the links as strings for human readers; `undefined` if there are more than 8, or if a link is too
+ * long or not UTF-8.
+ */
 function shown({ identifier, caveats }: Built): string[] | undefined {
   const texts: string[] = [];
   for (const link of [identifier, ...caveats.map(({ cid }) => cid)]) {
@@ -118,7 +121,7 @@ function shown({ identifier, caveats }: Built): string[] | undefined {
   return texts.length > 8 ? undefined : texts;
 }
 
-/** Returns the tags that a checker computes before it reaches the result. */
+/** Returns the tags that a checker has computed before it reaches the expected result. */
 function knownTags({ chains, result, denials }: CheckTest): string[][] {
   const [first = ""] = denials;
   if (result === "misuse" || BEFORE_SIGNATURES.test(first)) return [];

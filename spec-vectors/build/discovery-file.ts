@@ -1,7 +1,7 @@
 import type { DiscoverySubject } from "../definitions/discovery-test.js";
 import { fileOf, type VectorFile } from "./vector-file.js";
 
-// No two vector files share an id.
+// Each vector file has its own range of ids.
 const FIRST_ID = 5001;
 
 /** Returns the contents of `capability-discovery.json`. */

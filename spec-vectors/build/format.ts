@@ -1,8 +1,9 @@
 const WIDTH = 100;
 
 /**
- * Formats JSON for human readers: a value that fits on a line is on one line, others have a line for each element
- * or property. Escapes all but ASCII, so that no editor or checkout changes the strings under test.
+ * Formats JSON for human readers. A value that fits on a line is written on one line; any other value has a
+ * line for each element or property. Characters outside ASCII are escaped, so that no editor or checkout
+ * changes the strings under test.
  */
 export function format(value: unknown): string {
   return `${ascii(layOut(value, ""))}\n`;

@@ -1,11 +1,12 @@
 import { base64url, bytes, concat, type Data, hex } from "./bytes.js";
 import type { Built, BuiltCaveat } from "./chain.js";
 
-// Section 3 of the specification: the four forms. Their parts are exported for tests of malformed tokens.
+// Writes the four forms of section 3 of the specification. The parts of a form are exported too, for tests of
+// malformed tokens.
 
 export type Form = "v2" | "v1" | "v2json" | "v1json";
 
-/** Field types of the v2 binary form. */
+/** Types of the fields in the v2 binary form. */
 export const LOCATION = 1;
 export const IDENTIFIER = 2;
 export const VID = 4;
@@ -25,7 +26,7 @@ export function field(type: number, data: Data): Uint8Array {
   return concat(leb128(type), leb128(value.length), value);
 }
 
-/** Encodes a v2 macaroon of a header section, caveat sections, and `tail`, normally the signature field. */
+/** Encodes a v2 macaroon from a header section, caveat sections and `tail`, which is normally the signature field. */
 export function v2(
   header: readonly Data[],
   sections: readonly (readonly Data[])[],

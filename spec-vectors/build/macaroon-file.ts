@@ -3,7 +3,7 @@ import { base64url } from "./bytes.js";
 import { hexTags } from "./chain.js";
 import { fileOf, type VectorFile } from "./vector-file.js";
 
-// A token refused with one of these codes was parsed, so its own tags are known.
+// If a token is refused with one of these codes, a checker has parsed it and knows the tags of its root.
 const AFTER_READING = /^(signature_mismatch|discharge_|caveat_key_)/;
 
 /** Returns the contents of `macaroon.json`. */

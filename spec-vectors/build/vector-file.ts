@@ -1,15 +1,15 @@
 import { type Flag, NOTES } from "../definitions/notes.js";
 
-/** Properties of all files. */
+/** The properties that every vector file has. */
 export interface VectorFile {
   readonly specification: string;
   readonly specificationVersion: number;
   readonly schema: string;
-  /** The version of the files' form; incremented by each change that readers of the files must follow. */
+  /** The version of the files' format. Each change that readers of the files must follow increments it. */
   readonly schemaVersion: number;
   readonly header: readonly string[];
   readonly numberOfTests: number;
-  /** The flags that the file's tests carry. */
+  /** Explanations of the flags that occur in the file's tests. */
   readonly notes: { readonly [flag: string]: { bugType: string; description: string } };
   readonly testGroups: readonly Group[];
 }

@@ -1,7 +1,7 @@
 import { allowed, type CheckSubject, type CheckTest, hop, refused } from "./check-test.js";
 import { limit } from "./constraint-parts.js";
 
-/** An argument, as JSON text, that a constraint must refuse. */
+/** Defines a test in which a constraint refuses an argument, which is given as JSON text. */
 function refusedText(comment: string, text: string, written: string): CheckTest {
   return refused(
     comment,

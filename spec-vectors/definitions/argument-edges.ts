@@ -12,7 +12,7 @@ import { type CheckSubject, type CheckTest, hop, refused } from "./check-test.js
 
 const DEEP = '{"each":{"url":{"hosts":["api.example.com"],"schemes":["https"]}}}';
 const API = onHost("api.example.com");
-/** A name of 253 characters, the longest that the strict form has. */
+/** A name of 253 characters, the longest that section 5.3 allows. */
 const LONGEST = `${"a.".repeat(121)}example.com`;
 
 export const argumentEdges: CheckSubject = {
@@ -62,12 +62,12 @@ export const argumentEdges: CheckSubject = {
   ],
 };
 
-/** The constraint that allows `https` on one host, or entry of `hosts`. */
+/** Returns the constraint that allows `https` on one host. `host` is an entry of `hosts`. */
 function onHost(host: string): string {
   return `{"url":{"hosts":["${host}"],"schemes":["https"]}}`;
 }
 
-/** An exact value is judged at up to 4,096 UTF-16 code units, like any other string. */
+/** Defines tests of long exact values. Like any other string, such a value may have up to 4,096 UTF-16 code units. */
 function exactSizes(): CheckTest[] {
   const [longest, tooLong] = ["a".repeat(4096), "a".repeat(4097)];
   return [
@@ -76,7 +76,10 @@ function exactSizes(): CheckTest[] {
   ];
 }
 
-/** A host is one in `hosts` just as in a URL; what is none there could never be allowed by name. */
+/**
+ * Defines tests of hosts. The same names are valid in `hosts` and in URLs, so a host that is invalid in `hosts`
+ * could never be allowed by name.
+ */
 function hosts(): CheckTest[] {
   const good = {
     "a name of 253 characters": LONGEST,

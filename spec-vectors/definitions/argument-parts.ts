@@ -1,29 +1,29 @@
 import { type Ask, allowed, type CheckTest, hop, type JsonValue, refused } from "./check-test.js";
 import type { Flags } from "./constraint-parts.js";
 
-/** A hop that limits the argument `n` of `retrieve`, the operation in the tests' calls. */
+/** Returns a hop that limits the argument `n` of `retrieve`, the operation in the tests' calls. */
 export function own(constraint: string): string {
   return entry(`{"n":${constraint}}`);
 }
 
-/** A hop with these constraints on `retrieve`. */
+/** Returns a hop with the given constraints on `retrieve`. */
 export function entry(constraints: string): string {
   return `{"operationConstraints":{"retrieve":${constraints}}}`;
 }
 
-/** A hop with these constraints on every operation. */
+/** Returns a hop with the given constraints on every operation. */
 export function every(constraints: string): string {
   return `{"operationConstraints":{"*":${constraints}}}`;
 }
 
-/** A hop with this closed list for `retrieve`. */
+/** Returns a hop with a closed list for `retrieve`. */
 export function closed(names: string): string {
   return `{"arguments":{"retrieve":${names}}}`;
 }
 
 type Arguments = { readonly [name: string]: JsonValue };
 
-/** A call with these arguments that a hop allows. */
+/** Defines a test in which a hop allows a call. */
 export function accepts(
   comment: string,
   text: string,
@@ -33,7 +33,7 @@ export function accepts(
   return allowed(comment, flags, hop(text, asking(given)));
 }
 
-/** A call with these arguments that a hop refuses. */
+/** Defines a test in which a hop refuses a call because of its arguments. */
 export function rejects(
   comment: string,
   text: string,
@@ -47,7 +47,7 @@ function asking(given: Arguments | undefined): Ask {
   return given === undefined ? {} : { arguments: given };
 }
 
-/** Values of `n` that its constraint allows, each with a description. */
+/** Defines a test for each value of `n` that the constraint allows. */
 export function allValues(
   constraint: string,
   values: { readonly [comment: string]: JsonValue },
@@ -58,7 +58,7 @@ export function allValues(
   );
 }
 
-/** Values of `n` that its constraint refuses, each with a description. */
+/** Defines a test for each value of `n` that the constraint refuses. */
 export function noValues(
   constraint: string,
   values: { readonly [comment: string]: JsonValue },
@@ -69,12 +69,12 @@ export function noValues(
   );
 }
 
-/** A hop that no checker can read, whatever the call. */
+/** Defines a test of a hop that is malformed for every checker. */
 export function unreadable(comment: string, text: string, flags: Flags = []): CheckTest {
   return refused(comment, ["MalformedHop", ...[flags].flat()], hop(text), "caveat_malformed@2");
 }
 
-/** A hop with an unknown name. */
+/** Defines a test of a hop with an unknown name. */
 export function strange(comment: string, text: string): CheckTest {
   return refused(comment, "UnknownRestriction", hop(text), "caveat_unknown@2");
 }

@@ -84,7 +84,10 @@ export const arrays: CheckSubject = {
   ],
 };
 
-/** Section 5.1: strings of 4,096 UTF-16 code units and arrays of 256 elements are judged, longer ones refused. */
+/**
+ * Defines tests of long values. Section 5.1 allows strings up to 4,096 UTF-16 code units and arrays up to 256
+ * elements; longer values are refused.
+ */
 function sizes(): CheckTest[] {
   const at = (length: number): string => `a${"b".repeat(length - 1)}`;
   const emoji = "\u{1F511}".repeat(2048);

@@ -3,7 +3,7 @@ import { type Built, chain } from "../build/chain.js";
 import { type Form, writeV1, writeV2 } from "../build/forms.js";
 import { invalid, KEY, type MacaroonSubject, text, valid } from "./macaroon-test.js";
 
-/** The first macaroon whose text has the form that a test needs. */
+/** Returns the first macaroon of a series for which `wanted` returns true. */
 function search(form: Form, wanted: (url: string, bytes: Uint8Array) => boolean): Built {
   for (let i = 0; ; i++) {
     const built = chain(KEY, `id ${i}`);
@@ -26,7 +26,7 @@ function chainOfLength(rest: number): Built {
   return chain(KEY, id ?? "");
 }
 
-/** Replaces the last character of a base64 text by the next one of the alphabet. */
+/** Replaces the last character of a base64 text by the next character of the alphabet. */
 function lastBit(given: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return given.slice(0, -1) + alphabet.charAt(alphabet.indexOf(given.slice(-1)) + 1);
@@ -194,7 +194,7 @@ export const base64Texts: MacaroonSubject = {
   ],
 };
 
-/** Cuts a text where its last character has bits beyond the last byte. */
+/** Cuts a base64 text so that its last character has bits beyond the last byte. */
 function cutWithBits(whole: string): string {
   for (let length = 30; ; length++) {
     const cut = whole.slice(0, length);

@@ -11,7 +11,7 @@ import type { Flag } from "./notes.js";
 
 const GOOD = '{"operations":["retrieve","search"],"purpose":"a\\"b"}';
 
-/** A hop that is not in canonical form, or is not JSON at all. */
+/** Defines a test of a hop that is not in canonical form, or is not JSON. */
 function not(comment: string, text: string | Uint8Array, more: readonly Flag[] = []): CheckTest {
   return refused(comment, ["CanonicalForm", ...more], hop(text), "caveat_malformed@2");
 }
@@ -33,7 +33,7 @@ function unknown(
   return refused(comment, ["UnknownRestriction", ...more], hop(text), "caveat_unknown@2");
 }
 
-/** A hop that limits `n` to a number, written as given. */
+/** Returns a hop that limits `n` to a number, written exactly as given. */
 function number(text: string): string {
   return `{"constraints":{"n":${text}}}`;
 }

@@ -5,7 +5,7 @@ import { filled } from "./limit-parts.js";
 
 const ASK = third("ask");
 
-/** Makes `count` handles of 25 characters, in order. */
+/** Returns `count` handles of 25 characters, in order. */
 function handles(count: number): string[] {
   const all = Array.from(
     { length: count },
@@ -27,7 +27,7 @@ const ISSUED = naming(ALL, '"expires":"2026-01-01T01:00:00Z","operations":["list
 const ATTENUATED = naming(HALF, '"nonce":"AAAAAAAAAAAAAAAA","operations":["retrieve"],');
 const LINKS = [ISSUED, ATTENUATED];
 
-/** Makes the hops of a token with this many bytes. */
+/** Returns the hops of a token that has exactly this many bytes. */
 function sized(bytes: number): string[] {
   const links = (filler: string): string[] => [...LINKS, `{"purpose":"${filler}"}`];
   const [built] = filled(bytes, (filler) => [chain(KEY_A.secret, ID, links(filler))]);

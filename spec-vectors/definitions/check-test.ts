@@ -3,14 +3,14 @@ import { type Built, bind, chain, dischargeOf, type Link, type Third } from "../
 import { type Form, write } from "../build/forms.js";
 import type { Flag } from "./notes.js";
 
-/** The defaults of all tests. */
+/** Values that every test has unless it sets its own. */
 export const ISSUER = "documents-agent";
 export const NOW = "2026-01-01T00:30:00Z";
-/** The grant of the tokens, and of the invocations. */
+/** The grant that tokens and invocations have by default. */
 export const GRANT = "documents:read";
 export const ID =
   '{"grant":"documents:read","id":"cap_AAAAAAAAAAAAAAAA","iss":"documents-agent","issued":"2026-01-01T00:00:00Z","kid":"key_a","principal":"user:alice","v":1}';
-/** The issuer's hop: it expires in half an hour, and allows everything. */
+/** The issuer's hop. It expires half an hour after {@link NOW}, and has no other limit. */
 export const EXPIRES = '{"expires":"2026-01-01T01:00:00Z"}';
 
 export interface Key {
@@ -31,15 +31,15 @@ export type JsonValue =
 
 export interface Ask {
   readonly operation?: string;
-  /** The token's own unless given; `null` omits it. */
+  /** The grants of the service; by default, the grant of the token. `null` omits the property. */
   readonly grant?: string | readonly string[] | null;
   readonly resourceHandles?: readonly string[];
   readonly arguments?: { readonly [name: string]: JsonValue };
-  /** The arguments as JSON text, for cases that parsing and writing would change. */
+  /** The arguments as JSON text, where parsing and writing would change the text. */
   readonly argumentsText?: string;
   readonly invoker?: string;
   readonly audience?: string;
-  /** The time for judging hops. */
+  /** The time at which hops are judged. */
   readonly time?: string;
 }
 
@@ -62,7 +62,7 @@ interface Revocations {
   readonly entries?: readonly Entry[];
 }
 
-/** A presented discharge, bound to the token unless `bound` changes that. */
+/** A discharge that is presented with the token. It is bound to the token, unless `bound` does something else. */
 export interface Discharge {
   readonly of: Third;
   readonly links?: readonly Link[];
@@ -70,27 +70,27 @@ export interface Discharge {
 }
 
 export interface Setup {
-  /** The caveats; only the issuer's hop unless given. */
+  /** The caveats; by default, only the issuer's hop. */
   readonly links?: readonly Link[];
   readonly identifier?: Data;
-  /** The key the token is made under. */
+  /** The key that signs the token. */
   readonly secret?: Uint8Array;
-  /** A change that somebody makes to the token afterwards. */
+  /** Changes the token after it was made, like an attacker or a later holder. */
   readonly alter?: (token: Built) => Built;
   readonly discharges?: readonly Discharge[];
   readonly form?: Form;
-  /** The text presented in place of the token's. */
+  /** Replaces the text of the token. */
   readonly text?: (written: string) => string;
   readonly ask?: Ask;
   readonly issuer?: string;
   readonly keys?: readonly Key[];
-  /** The grants that the issuer knows; absent if it knows none. */
+  /** The grants that the issuer knows; absent if it does not list its grants. */
   readonly grants?: readonly KnownGrant[];
   readonly now?: string;
   readonly revocations?: (token: Built, discharges: readonly Built[]) => Revocations;
 }
 
-/** Defines one test of `check.json`. */
+/** One test of `check.json`. */
 export interface CheckTest {
   readonly comment: string;
   readonly flags: readonly Flag[];
@@ -98,13 +98,12 @@ export interface CheckTest {
   readonly token: string;
   readonly chains: readonly Built[];
   readonly result: "allowed" | "refused" | "misuse";
-  /** The denials, as `code`, `code@hop` or `code@hop/discharge`. */
+  /** The denials in order, as `code`, `code@hop` or `code@hop/discharge`. */
   readonly denials: readonly string[];
-  /** The denials of a checker of version 1 of the specification. */
+  /** The denials of a checker that implements version 1 of the specification. */
   readonly version1?: readonly string[];
 }
 
-/** The tests of one subject. */
 export interface CheckSubject {
   readonly subject: string;
   readonly comment: string;
@@ -115,7 +114,7 @@ export function allowed(comment: string, flags: Flag | readonly Flag[], setup: S
   return test(comment, flags, setup, "allowed");
 }
 
-/** A call that no checker may answer with a decision. */
+/** Defines a test of a call that is a misuse of the checker, and thus gets no decision. */
 export function misuse(comment: string, flags: Flag | readonly Flag[], setup: Setup): CheckTest {
   return test(comment, flags, setup, "misuse");
 }
@@ -129,7 +128,7 @@ export function refused(
   return test(comment, flags, setup, "refused", denials);
 }
 
-/** A test that also has the answer of a checker of version 1 of the specification. */
+/** Adds to a test the denials of a checker that implements version 1 of the specification. */
 export function olderAnswers(test: CheckTest, ...denials: readonly string[]): CheckTest {
   return { ...test, version1: denials };
 }
@@ -157,12 +156,12 @@ function present(setup: Setup): Built[] {
   return [root, ...others];
 }
 
-/** Tests of one hop, which is link 2 after the issuer's. */
+/** Returns a setup with one hop after the issuer's. The hop is link 2. */
 export function hop(text: Data, ask: Ask = {}): Setup {
   return { links: [EXPIRES, text], ask };
 }
 
-/** Returns the identifier with other properties, in canonical form; `undefined` omits one. */
+/** Returns the default identifier with some properties replaced, in canonical form. `undefined` omits a property. */
 export function identifier(members: { readonly [name: string]: unknown }): string {
   const all: { [name: string]: unknown } = { ...JSON.parse(ID), ...members };
   return JSON.stringify(

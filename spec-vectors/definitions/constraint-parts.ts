@@ -5,7 +5,7 @@ export type Flags = Flag | readonly Flag[];
 
 export const MISSING: unique symbol = Symbol("missing");
 
-/** The invocation's argument `n`, or none. */
+/** Returns the arguments of an invocation: `n` with this value, or none. */
 export function given(value: JsonValue | typeof MISSING): Ask {
   return value === MISSING ? {} : { arguments: { n: value } };
 }
@@ -45,7 +45,7 @@ export function unknown(comment: string, text: string): CheckTest {
   return refused(comment, "UnknownRestriction", hop(limit(text), given(1)), "caveat_unknown@2");
 }
 
-/** Values that a limit must refuse because they have other types, or are absent. */
+/** Defines tests of values that a limit must refuse, because they are of another type or absent. */
 export function wrongTypes(name: string, text: string, values: readonly JsonValue[]): CheckTest[] {
   return [
     violates(`${name}: the argument is missing`, text, MISSING, "MissingValue"),

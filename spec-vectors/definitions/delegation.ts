@@ -5,7 +5,7 @@ import type { Flag } from "./notes.js";
 const PURPOSE = '{"purpose":"x"}';
 const NAMES = ["operations", "resourceHandles", "constraints", "expires", "notBefore", "audience"];
 
-/** A hop with `maxFurtherHops`, followed by this many hops. */
+/** Returns a hop with `maxFurtherHops`, followed by this many other hops. */
 function followed(count: string, hops: number): { links: string[] } {
   return { links: [EXPIRES, `{"maxFurtherHops":${count}}`, ...Array<string>(hops).fill(PURPOSE)] };
 }

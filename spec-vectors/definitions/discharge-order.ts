@@ -2,7 +2,7 @@ import { type Built, dischargeOf, third } from "../build/chain.js";
 import { A, B, C, graph } from "./discharge-parts.js";
 import { as, invalid, type MacaroonSubject, type MacaroonTest } from "./macaroon-test.js";
 
-// The faults of the discharges of A and B have different codes, in whichever order they are reached.
+// In each test, two discharges have different faults. The code shows which discharge was checked first.
 
 const D = third("d");
 const LEVELS = Array.from({ length: 5 }, (_, at) => third(`level ${at + 1}`));

@@ -13,7 +13,8 @@ import {
 import { as, invalid, KEY, type MacaroonTest, valid } from "./macaroon-test.js";
 import type { Flag } from "./notes.js";
 
-// In v2 JSON, which every implementation reads together with its discharges, unless stated otherwise.
+// The tests use v2 JSON unless they say otherwise, since every implementation reads a macaroon with its
+// discharges in this form.
 
 export const A: Third = third("a");
 export const B: Third = third("b");
@@ -23,13 +24,13 @@ export const ONE: Built = dischargeOf(A);
 export const BOUND: Built = bind(ROOT, ONE);
 export const OTHER_ROOT: Built = chain(KEY, "other id", [A]);
 
-/** A root with these third-party links, and these discharges bound to it. */
+/** Returns a root with the given links, followed by the discharges, bound to the root. */
 export function graph(links: readonly (string | Third)[], discharges: readonly Built[]): Built[] {
   const root = chain(KEY, "id", links);
   return [root, ...discharges.map((one) => bind(root, one))];
 }
 
-/** A root whose discharges each need the next, `depth` levels deep. */
+/** Returns a root with `depth` discharges. Each discharge needs the next one. */
 export function nested(depth: number): Built[] {
   const asks = Array.from({ length: depth }, (_, at) => third(`level ${at + 1}`));
   const [first = A] = asks;
@@ -39,7 +40,7 @@ export function nested(depth: number): Built[] {
   );
 }
 
-/** `rungs` discharges, each needing the next twice. */
+/** Returns a root with `rungs` discharges. Each discharge needs the next one twice. */
 export function ladder(rungs: number): Built[] {
   const asks = Array.from({ length: rungs }, (_, at) => third(`rung ${at}`));
   const [first = A] = asks;
@@ -74,7 +75,10 @@ export function tangled(
   return invalid(comment, flags, as("v2json", ...chains), code);
 }
 
-/** A caveat whose sealed key opens to `key`, or to nothing. */
+/**
+ * Returns a macaroon with one third-party caveat whose `vid` seals `key`. With another key as `under`, a
+ * checker cannot open it.
+ */
 function sealedWith(key: Uint8Array, under?: Uint8Array): Built {
   const start = chain(KEY, "id");
   const vid = seal(under ?? start.signature, sha256("nonce").slice(0, 24), key);
@@ -87,7 +91,10 @@ export const STRANGE: Built = sealedWith(derive(A.caveatKey), sha256("not the ta
 export const GARBLED: Built = sealedWith(flip(derive(A.caveatKey), 0));
 export const BROKEN: Built = brokenBox();
 
-/** A box with one bit flipped before the caveat was signed, which a holder could append. */
+/**
+ * Returns a macaroon with one third-party caveat whose `vid` has a flipped bit. It is correctly signed, since
+ * any holder can append such a caveat.
+ */
 function brokenBox(): Built {
   const start = chain(KEY, "id");
   const vid = flip(seal(start.signature, sha256("nonce").slice(0, 24), derive(A.caveatKey)), -1);

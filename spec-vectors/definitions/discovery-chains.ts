@@ -13,7 +13,7 @@ const C = "https://c.example/";
 const D = "https://d.example/";
 const UNDECLARED = "capability_undeclared";
 
-/** An agent that delegates to these; `null` omits `delegates`. */
+/** Returns an agent that delegates to the given agents. `null` omits `delegates`. */
 function agent(
   url: string,
   delegates: readonly (string | JsonValue)[] | null,
@@ -23,7 +23,7 @@ function agent(
   return { url, ...card({ ...parts, params: named === undefined ? {} : { delegates: named } }) };
 }
 
-/** Agents in a row, each of which delegates to the next. */
+/** Returns a row of agents, each of which delegates to the next. */
 function line(count: number): ChainLink[] {
   const url = (at: number): string => `https://agent.example/${at}`;
   return Array.from({ length: count }, (_, at) => agent(url(at), [url(at + 1)]));

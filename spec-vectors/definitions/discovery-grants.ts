@@ -4,7 +4,7 @@ import { type Card, type DiscoverySubject, refused, usable } from "./discovery-t
 
 const READ = "documents:read";
 
-/** A card that offers one grant. */
+/** Returns a card that offers one grant. */
 function offering(members: { readonly [name: string]: JsonValue } = {}): Card {
   return card({ grants: [{ id: READ, operations: ["retrieve", "search"], ...members }] });
 }

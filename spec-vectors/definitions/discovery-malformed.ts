@@ -5,7 +5,7 @@ import { type Card, type DiscoverySubject, malformed, usable } from "./discovery
 const START =
   '{"name":"agent","supportedInterfaces":[{"url":"https://agent.example/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":';
 
-/** Nested arrays. */
+/** Returns nested arrays. */
 function nested(depth: number): JsonValue {
   let value: JsonValue = [];
   for (let inner = 1; inner < depth; inner++) value = [value];
@@ -16,7 +16,7 @@ function extensions(count: number): JsonValue[] {
   return Array.from({ length: count }, (_, at) => ({ uri: `urn:acme:${at}` }));
 }
 
-/** A card with a grant that has these properties. */
+/** Returns a card with the given grants. */
 function granting(...grants: readonly JsonValue[]): Card {
   return card({ grants });
 }

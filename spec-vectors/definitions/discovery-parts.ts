@@ -4,32 +4,32 @@ import type { Card, Members } from "./discovery-test.js";
 export const DISCOVERY = "urn:proviso:a2a:discovery:1";
 const GRANTS = "urn:proviso:a2a:capabilities:1";
 
-/** The parts of a test's card besides its name. */
+/** The parts of a card that a test sets. */
 export interface CardParts {
-  /** Properties at the top. */
+  /** Properties at the top of the card. */
   readonly top?: Members;
-  /** Properties of `capabilities`, except its extensions. */
+  /** Properties of `capabilities`, except `extensions`. */
   readonly flags?: Members;
-  /** `params` of the contract's extension. */
+  /** `params` of the card contract's extension. */
   readonly params?: JsonValue;
   /** `capabilityGrants` in `params` of the capability extension. */
   readonly grants?: JsonValue;
   readonly extensions?: readonly JsonValue[];
-  /** Interfaces; unless given, one JSON-RPC interface with version 1.0. */
+  /** The interfaces; by default, one JSON-RPC interface with version 1.0. */
   readonly interfaces?: readonly Members[];
 }
 
-/** The address of a card's first interface; the others end in a number. */
+/** The URL of a card's first interface. The URLs of the others end in a number. */
 export const ENDPOINT = "https://agent.example/a2a";
 
-/** An interface with these properties; `card` adds its URL unless the test does. */
+/** Returns an interface with the given properties. If it has no URL, `card` adds one. */
 export function speaking(members: Members, binding = "JSONRPC", url?: string): Members {
   return { ...(url === undefined ? {} : { url }), protocolBinding: binding, ...members };
 }
 
 export const ONE: Members = { protocolVersion: "1.0" };
 
-/** A card that a caller without requirements can use, except for the test's changes. */
+/** Returns a card that a caller without requirements can use. The test's parts are added to it. */
 export function card(parts: CardParts = {}): Card {
   const {
     top = {},
@@ -57,7 +57,7 @@ export function card(parts: CardParts = {}): Card {
   };
 }
 
-/** A card of A2A 0.3, with the test's changes. */
+/** Returns a card of A2A 0.3 with the test's properties. */
 export function olderCard(members: Members = {}): Card {
   return {
     card: {
@@ -71,7 +71,7 @@ export function olderCard(members: Members = {}): Card {
   };
 }
 
-/** The text of a card that a definition has built itself. */
+/** Returns a card as JSON text. */
 export function cardText(parts: CardParts): Card {
   const made = card(parts);
   return "card" in made ? { cardText: JSON.stringify(made.card) } : made;

@@ -7,7 +7,7 @@ const PUSHES = { capabilities: ["push_notifications"] };
 const UNDECLARED = "capability_undeclared";
 const IN_1_1 = { protocolVersion: "1.1" };
 const NOTHING = speaking({});
-/** A2A's own flags, by the registry's name and by their own. */
+/** Flags that A2A itself defines: the registry's name for each, and A2A's name. */
 const OWN = [
   ["streaming", "streaming"],
   ["push_notifications", "pushNotifications"],

@@ -1,6 +1,6 @@
 import { breaks, type DiscoverySubject, keeps, type Members } from "./discovery-test.js";
 
-/** A declared capability introduced in 1.0, unless given otherwise. */
+/** Returns a declared capability that was introduced in 1.0. `members` replace or add properties. */
 function entry(name: string, members: Members = {}): Members {
   return { name, tier: "declared", introduced: "1.0", ...members };
 }
@@ -11,15 +11,15 @@ function registry(version: string, ...capabilities: readonly Members[]): Members
 
 const RESUME = entry("resume");
 const PAUSE = entry("pause");
-/** Introduced in 1.0, deprecated in 2.0, removed in 3.0. */
+/** A capability that was introduced in 1.0, deprecated in 2.0 and removed in 3.0. */
 const ENDED = entry("pause", { deprecated: "2.0", removed: "3.0", supersededBy: "resume" });
 
-/** A registry of 3.0 with one capability. */
+/** Returns a registry of version 3.0 with the capability `pause`, and with `resume`. */
 function holding(members: Members): { registry: Members } {
   return { registry: registry("3.0", entry("pause", members), RESUME) };
 }
 
-/** A registry, and its successor. */
+/** Returns a registry and its successor. */
 function following(
   [before, ...old]: readonly [string, ...Members[]],
   [after, ...next]: readonly [string, ...Members[]],

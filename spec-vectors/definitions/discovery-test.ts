@@ -1,10 +1,9 @@
 import type { JsonValue } from "./check-test.js";
 import type { Flag } from "./notes.js";
 
-/** A JSON object as a test writes it. */
 export type Members = { readonly [name: string]: JsonValue };
 
-/** A card: as JSON, or as text for cases that parsing and writing would change. */
+/** A card: as JSON, or as text where parsing and writing would change the text. */
 export type Card = { readonly card: JsonValue } | { readonly cardText: string };
 
 /** A caller's requirements of a card. */
@@ -22,10 +21,10 @@ export interface Requirements {
   readonly allowDeprecated?: boolean;
 }
 
-/** One agent of a chain: its address and its card. */
+/** One agent of a chain, with its URL and its card. */
 export type ChainLink = { readonly url: string } & Card;
 
-/** Defines a test of `capability-discovery.json`: `asked` is the request, `answer` the expected answer. */
+/** One test of `capability-discovery.json`. `asked` is the request, `answer` the expected answer. */
 export interface DiscoveryTest {
   readonly comment: string;
   readonly flags: readonly Flag[];
@@ -33,7 +32,7 @@ export interface DiscoveryTest {
   readonly answer: object;
 }
 
-/** The tests of one subject, all of one operation of the protocol. */
+/** Tests of one subject. All of them are requests for the same operation. */
 export interface DiscoverySubject {
   readonly type: "discover" | "chain" | "registry";
   readonly subject: string;
@@ -48,13 +47,16 @@ function test(comment: string, flags: Flags, asked: object, answer: object): Dis
 }
 
 interface Chosen {
-  /** Its position in the card. */
+  /** The index of the interface in the card. */
   readonly interface?: number;
   readonly version?: string;
   readonly warnings?: readonly string[];
 }
 
-/** A usable card: by its first interface, in version 1.0 and without warnings, unless `chosen` says otherwise. */
+/**
+ * Defines a test of a usable card. By default, the first interface is chosen, with version 1.0 and without
+ * warnings.
+ */
 export function usable(
   comment: string,
   flags: Flags,
@@ -70,7 +72,7 @@ export function usable(
 function interfaceAt(card: Card, at: number): object {
   const written: Members = JSON.parse("card" in card ? JSON.stringify(card.card) : card.cardText);
   const listed = objectsIn(written["supportedInterfaces"] ?? written["supported_interfaces"]);
-  // Before A2A 1.0 the first one is at the top of the card.
+  // In cards before A2A 1.0, the first interface is at the top of the card.
   const older = [
     { url: written["url"], protocolBinding: written["preferredTransport"] ?? "JSONRPC" },
     ...objectsIn(written["additionalInterfaces"]).map(({ url, transport }) => ({
@@ -88,7 +90,7 @@ function objectsIn(value: unknown): readonly Members[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A card that is refused for these reasons. */
+/** Defines a test of a card that is refused for the given reasons. */
 export function refused(
   comment: string,
   flags: Flags,
@@ -100,12 +102,12 @@ export function refused(
   return test(comment, flags, { ...card, requirements }, { result: "refused", denials });
 }
 
-/** A card that is malformed, and otherwise usable. */
+/** Defines a test of a card that is malformed, but has no other fault. */
 export function malformed(comment: string, flags: Flags, card: Card): DiscoveryTest {
   return refused(comment, flags, card, {}, "card_malformed");
 }
 
-/** The same test of `discover` with another registry than the specification's. */
+/** Returns the same test with another registry than the specification's. */
 export function byRegistry(registry: object, { asked, ...rest }: DiscoveryTest): DiscoveryTest {
   return { ...rest, asked: { ...asked, registry } };
 }
@@ -120,7 +122,7 @@ export function validChain(comment: string, flags: Flags, path: Path): Discovery
   return test(comment, flags, chainOf(path), { result: "valid" });
 }
 
-/** A chain that is refused; each denial is `code@link`. */
+/** Defines a test of a refused chain. Each denial is written as `code@link`. */
 export function refusedChain(
   comment: string,
   flags: Flags,
@@ -138,12 +140,12 @@ function chainOf({ requirements = {}, maxLength, links }: Path): object {
   return { links, requirements, ...(maxLength === undefined ? {} : { maxLength }) };
 }
 
-/** A registry, or a successor of `previous`, that keeps every rule of section 14.2. */
+/** Defines a test of a registry, or of a successor of `previous`, that keeps every rule of section 14.2. */
 export function keeps(comment: string, flags: Flags, asked: Registries): DiscoveryTest {
   return test(comment, flags, asked, { result: "valid" });
 }
 
-/** A registry that breaks these rules. */
+/** Defines a test of a registry that breaks the given rules of section 14.2. */
 export function breaks(
   comment: string,
   flags: Flags,

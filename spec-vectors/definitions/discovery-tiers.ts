@@ -14,7 +14,7 @@ const VOICE_URI = "https://acme.example/ext/voice/v1";
 const UNDECLARED = "capability_undeclared";
 const ARTIFACTS = { capabilities: ["artifact_streaming"] };
 
-/** Every capability of the middle tier, with its declaration. */
+/** Every capability of the tier `declared`, with the flags that declare it. */
 const DECLARED: readonly (readonly [name: string, flags: Members])[] = [
   ["pause_resume", { pause_resume: true }],
   ["streaming_message", { streaming: true, streaming_message: true }],

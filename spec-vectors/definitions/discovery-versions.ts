@@ -10,7 +10,7 @@ import {
 
 const INCOMPATIBLE = "version_incompatible";
 
-/** A card with a range, whose interface names no version of its own. */
+/** Returns a card with a range of versions. Its interface names no version of its own. */
 function ranging(min: string | undefined, max: string | undefined): Card {
   return card({
     top: {
@@ -130,7 +130,7 @@ const GRPC = speaking(ONE, "GRPC");
 const REST = speaking(ONE, "HTTP+JSON");
 const OLD: Members = { protocolVersion: "0.3" };
 
-/** A card with one interface, and the range of the proposal's example unless another is given. */
+/** Returns a card with one interface. By default, the range of versions is that of the proposal's example. */
 function within(members: Members, top: Members = EXAMPLE): Card {
   return card({ top, interfaces: [speaking(members)] });
 }

@@ -9,7 +9,7 @@ import {
 } from "./check-test.js";
 import type { Flag } from "./notes.js";
 
-/** Limits on the argument, one for each hop. */
+/** Returns the links of a token with one hop for each limit. */
 function limits(...each: readonly string[]): Link[] {
   return [EXPIRES, ...each.map((text) => `{"constraints":${text}}`)];
 }

@@ -5,23 +5,23 @@ export const READ: string = "documents:read";
 export const WRITE: string = "documents:write";
 export const RETRIEVE: string = '{"operations":["retrieve"]}';
 
-/** `list` is an operation of both grants, `retrieve` and `delete` of one each. */
+/** The operation `list` belongs to both grants. Each other operation belongs to only one grant. */
 export const KNOWN: readonly KnownGrant[] = [
   { id: READ, operations: ["list", "retrieve", "search"] },
   { id: WRITE, operations: ["delete", "list", "store"] },
 ];
 
-/** A service with these grants, of an issuer that does not know its own. */
+/** Returns the setup of a service with the given grants. The issuer does not list its grants. */
 export function acting(grant: Ask["grant"], more: Ask = {}): Setup {
   return { ask: { grant: grant ?? null, ...more } };
 }
 
-/** An invocation at an issuer that knows {@link KNOWN}. */
+/** Returns the setup of an invocation at an issuer that knows {@link KNOWN}. */
 export function knowing(ask: Ask): Setup {
   return { ask, grants: KNOWN };
 }
 
-/** Refused only for the grant. */
+/** Defines a test that is refused only because of the grant. */
 export function denied(comment: string, setup: Setup, more: readonly Flag[] = []): CheckTest {
   return refused(comment, ["Grant", ...more], setup, "grant_denied");
 }

@@ -31,7 +31,10 @@ function joined(
   );
 }
 
-/** Another grant, and a fault that ends the check before the grant is judged. */
+/**
+ * Defines a test with a wrong grant and an earlier fault. The earlier fault ends the check before the grant is
+ * judged.
+ */
 function only(comment: string, setup: Setup, denial: string): CheckTest {
   return refused(comment, ["Grant", "OrderOfSteps"], { ...OTHER, ...setup }, denial);
 }
@@ -155,7 +158,7 @@ export const grantSteps: CheckSubject = {
   ],
 };
 
-/** Misuse, whatever the token. */
+/** Defines a test of a misuse that does not depend on the token. */
 function misused(comment: string, setup: Setup): CheckTest {
   return misuse(comment, "Misuse", setup);
 }

@@ -29,7 +29,7 @@ const SIGNED = field(SIGNATURE, ROOT.signature);
 const HEAD = field(IDENTIFIER, LONG);
 const V1_HEAD = concat(packet("location", ""), packet("identifier", LONG));
 
-/** An identifier over its limit, with a later fault that must not be reported. */
+/** Defines a test of an identifier that is too long. The token also has a later fault, which must not be reported. */
 function over(comment: string, token: Presented): MacaroonTest {
   return invalid(
     `an identifier of 2,049 bytes, and ${comment}`,

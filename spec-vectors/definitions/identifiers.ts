@@ -12,7 +12,7 @@ import {
 } from "./check-test.js";
 import type { Flag } from "./notes.js";
 
-/** An invalid identifier: refused before anything else is judged. */
+/** Defines a test of an invalid identifier. It is refused before anything else is judged. */
 function malformed(
   comment: string,
   text: string | Uint8Array,

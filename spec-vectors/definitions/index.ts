@@ -59,7 +59,7 @@ import { wireV1Packets } from "./wire-v1-packets.js";
 import { wireV2 } from "./wire-v2.js";
 import { wireV2Fields } from "./wire-v2-fields.js";
 
-/** The definitions of `macaroon.json`, in order. Ids are assigned by position, so append new ones. */
+/** The definitions of `macaroon.json`, in order. Ids are assigned by position, so new definitions come at the end. */
 export const MACAROON_SUBJECTS: readonly MacaroonSubject[] = [
   knownAnswers,
   signatures,

@@ -15,7 +15,7 @@ export const BARE: Built = chain(KEY, "id");
 export const WHOLE: string = JSON.stringify(V2);
 export const BYTES: Built = chain(KEY, Uint8Array.of(0xff, 0xfe), [Uint8Array.of(0xc3)]);
 
-/** The v2 JSON macaroon with other properties; `undefined` omits one. */
+/** Returns the v2 JSON macaroon with some properties replaced. `undefined` omits a property. */
 export function v2(members: JsonObject): Presented {
   return json({ ...V2, ...members });
 }
@@ -24,12 +24,12 @@ export function v1(members: JsonObject): Presented {
   return json({ ...V1, ...members });
 }
 
-/** The v2 JSON macaroon with one caveat that has these properties. */
+/** Returns the v2 JSON macaroon with one caveat, which has the given properties. */
 export function caveat(members: JsonObject): Presented {
   return v2({ c: [members] });
 }
 
-/** Makes `count` nested arrays. */
+/** Returns the text of `count` nested arrays. */
 export function nested(count: number): string {
   return "[".repeat(count) + "]".repeat(count);
 }
@@ -39,7 +39,7 @@ export const SMALL: Built = [...Array(100).keys()]
   .map((at) => chain(KEY, `id ${at}`))
   .find(({ signature }) => signature.some((byte) => byte < 16)) as Built;
 
-/** Hexadecimal text in which that byte has a letter after its only digit: `0a` becomes `ag`. */
+/** Makes the first byte below 16 invalid, by a letter that is no hexadecimal digit: `0a` becomes `ag`. */
 export function smallByte(digits: string): string {
   return digits.replace(/^((?:..)*?)0(.)/, "$1$2g");
 }

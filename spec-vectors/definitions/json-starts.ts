@@ -11,7 +11,10 @@ import {
 } from "./macaroon-test.js";
 import type { Flag } from "./notes.js";
 
-/** A character before a brace, with which the text looks like base64 but is not. */
+/**
+ * Defines a test of a JSON text after a character that is not JSON white space. A reader takes the text for
+ * invalid base64.
+ */
 function before(comment: string, character: string, more: readonly Flag[] = []): MacaroonTest {
   const code = /[\v\f]/.test(character) ? "base64_whitespace" : "base64_character";
   return invalid(
@@ -26,7 +29,7 @@ function within(comment: string, written: string, more: readonly Flag[] = []): M
   return invalid(comment, ["StrictJson", ...more], text(written), "json_syntax");
 }
 
-/** An array in which some objects have the other version. */
+/** Defines a test of an array in which some objects have another version than the first. */
 function mixed(comment: string, ...objects: readonly object[]): MacaroonTest {
   return invalid(comment, ["StrictJson", "Discharge"], json(objects), "json_unknown_key");
 }

@@ -10,7 +10,7 @@ import {
 } from "../build/chain.js";
 import { as, invalid, type MacaroonSubject, text, valid } from "./macaroon-test.js";
 
-// Published answers. The generator computes the signatures, and `answer` compares them with the published ones.
+// Published signatures. The generator computes each signature, and `answer` compares it with the published one.
 
 const K1 = "this is our super secret key; only we should know it";
 const BANK = "http://mybank/";

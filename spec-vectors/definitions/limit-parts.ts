@@ -10,13 +10,13 @@ import {
 import { jsonV2, writeV2 } from "../build/forms.js";
 import { as, KEY, type Presented, text } from "./macaroon-test.js";
 
-/** The longest caveat. */
+/** A caveat of the maximum length. */
 export const BIG: string = "x".repeat(8192);
-/** The longest identifier of a macaroon. */
+/** An identifier of the maximum length. */
 export const LONGEST_ID: string = "i".repeat(2048);
 const THIRDS: readonly Third[] = Array.from({ length: 9 }, (_, at) => third(`ask ${at}`));
 
-/** A macaroon of exactly `size` bytes in the v2 binary form. */
+/** Returns a macaroon of exactly `size` bytes in the v2 binary form. */
 export function sized(size: number, before: readonly string[]): Built {
   const [built] = filled(size, (filler) => [chain(KEY, "id", [...before, filler])]);
   return built as Built;
@@ -26,14 +26,14 @@ export function caveats(count: number): string[] {
   return Array.from({ length: count }, (_, at) => `caveat ${at}`);
 }
 
-/** A macaroon with `count` third-party caveats, and their discharges. */
+/** Returns a macaroon with `count` third-party caveats, followed by their discharges. */
 export function asking(count: number): Built[] {
   const asked = THIRDS.slice(0, count);
   const root = chain(KEY, "id", asked);
   return [root, ...asked.map((one) => bind(root, dischargeOf(one)))];
 }
 
-/** A macaroon and a discharge that together have `size` bytes. */
+/** Returns a macaroon and a discharge that together have `size` bytes. */
 export function together(size: number): Built[] {
   const [ask] = THIRDS as [Third];
   return filled(size, (filler) => {
@@ -42,11 +42,14 @@ export function together(size: number): Built[] {
   });
 }
 
-/** Macaroons with exactly `size` bytes together, for some text that `make` puts into them. */
+/**
+ * Returns macaroons that together have exactly `size` bytes. `make` builds them with a filler, whose length is
+ * searched.
+ */
 export function filled(size: number, make: (filler: string) => Built[]): Built[] {
   const bytesOf = (all: readonly Built[]): number =>
     all.reduce((sum, one) => sum + writeV2(one).length, 0);
-  // A length takes up to two bytes more than that of an empty field.
+  // A longer field needs up to two more bytes for its length.
   const most = size - bytesOf(make(""));
   for (let length = most; length > most - 3; length--) {
     const all = make("x".repeat(length));
@@ -60,11 +63,14 @@ export function padded(built: Built, length: number): Presented {
   return text(JSON.stringify(jsonV2(built)).padEnd(length, " "), built);
 }
 
-/** Two UTF-16 code units, four bytes and one code point each. */
+/**
+ * A macaroon whose location has 500 characters. Each character has two UTF-16 code units and four bytes, but is
+ * one code point.
+ */
 export const ASTRAL: Built = located(chain(KEY, "id"), "\u{1f600}".repeat(500));
 export const LOCATION: string = "l".repeat(2000);
 
-/** A hop with an array of `count` items. */
+/** Returns a hop with an array of `count` elements. */
 export function members(count: number): string {
   return `{"operations":[${Array.from({ length: count }, (_, at) => `"${at}"`).join()}]}`;
 }

@@ -3,48 +3,47 @@ import type { Built } from "../build/chain.js";
 import { type Form, write } from "../build/forms.js";
 import type { Flag } from "./notes.js";
 
-/** The root key of all tests that do not name another. */
+/** The root key of every test that names no other. */
 export const KEY = "the root key of the vectors, 32B";
 
-/** A token's text, with its macaroons if they are known. */
+/** The text of a token. `chains` are its macaroons, as far as they are known. */
 export interface Presented {
   readonly text: string;
   readonly chains: readonly Built[];
 }
 
-/** Defines a test of `macaroon.json`: read a token and verify its signatures. */
+/** One test of `macaroon.json`: a token is read, and its signatures are verified. */
 export interface MacaroonTest {
   readonly comment: string;
   readonly flags: readonly Flag[];
   readonly key: Data;
   readonly token: Presented;
-  /** The code of sections 2 to 4; absent if the token is valid. */
+  /** The error code of sections 2 to 4; absent if the token is valid. */
   readonly code?: string;
 }
 
-/** The tests of one subject. */
 export interface MacaroonSubject {
   readonly subject: string;
   readonly comment: string;
   readonly tests: readonly MacaroonTest[];
 }
 
-/** A macaroon with its bound discharges, in one of the four formats. */
+/** Writes a macaroon and its bound discharges in one of the four forms. */
 export function as(form: Form, ...chains: readonly Built[]): Presented {
   return { text: write(form, chains), chains };
 }
 
-/** A text that a definition has built itself; `chains` are its macaroons as a reader must see them. */
+/** Returns a text that a test has built itself. `chains` are the macaroons that a reader finds in it. */
 export function text(written: string, ...chains: readonly Built[]): Presented {
   return { text: written, chains };
 }
 
-/** Encodes bytes as base64url, the usual text of the binary formats. */
+/** Encodes bytes as base64url, the usual text of the binary forms. */
 export function binary(data: Data, ...chains: readonly Built[]): Presented {
   return text(Buffer.from(bytes(data)).toString("base64url"), ...chains);
 }
 
-/** JSON text of an object that a definition has built itself. */
+/** Returns the JSON text of an object that a test has built itself. */
 export function json(value: unknown, ...chains: readonly Built[]): Presented {
   return text(JSON.stringify(value), ...chains);
 }

@@ -1,7 +1,7 @@
 import { allowed, type CheckSubject, type CheckTest, EXPIRES, NOW, refused } from "./check-test.js";
 import { trusted } from "./revocation-parts.js";
 
-// EXPIRES is at 01:00, and NOW, the clock, at 00:30.
+// The default token expires at 01:00 (EXPIRES). The clock is at 00:30 (NOW).
 const BEFORE = "2026-01-01T00:20:00Z";
 const BETWEEN = "2026-01-01T00:25:00Z";
 const LATER = "2026-01-01T00:40:00Z";

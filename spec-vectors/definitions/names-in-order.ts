@@ -2,7 +2,7 @@ import { allowed, type CheckSubject, type CheckTest, hop, refused } from "./chec
 import { limit, malformed, meets } from "./constraint-parts.js";
 import type { Flag } from "./notes.js";
 
-/** Two arguments in the order of their code units, and in the reverse order. */
+/** Defines two tests: the names of two arguments in the order of their code units, and in the reverse order. */
 function pair(
   comment: string,
   first: string,

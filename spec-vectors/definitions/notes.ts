@@ -1,4 +1,4 @@
-/** The class of bug that a flag's tests guard against. */
+/** The class of bugs that a flag's tests detect. */
 type BugType =
   | "BASIC"
   | "AUTH_BYPASS"
@@ -20,7 +20,7 @@ function note(bugType: BugType, description: string): Note {
   return { bugType, description };
 }
 
-/** The subject of a test. */
+/** A subject of tests. A test has one or more flags. */
 export type Flag =
   | "Normal"
   | "KnownAnswer"
@@ -91,7 +91,6 @@ export type Flag =
   | "SkippedCaveatBug"
   | "AgentAuthBug";
 
-/** An explanation of every flag. */
 export const NOTES: Readonly<Record<Flag, Note>> = {
   Normal: note("BASIC", "An ordinary case that everyone must get right."),
   KnownAnswer: note(

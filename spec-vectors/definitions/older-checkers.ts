@@ -11,7 +11,7 @@ import {
   refused,
 } from "./check-test.js";
 
-/** A call that this version allows, and a checker of version 1 refuses. */
+/** Defines a test of a call that this version allows, but version 1 of the specification refuses. */
 function only(comment: string, text: string, ask: Ask, older: string): CheckTest {
   return olderAnswers(allowed(comment, "OlderChecker", hop(text, ask)), older);
 }

@@ -19,12 +19,12 @@ function wrong(token: Built): Built {
   return tampered(token, { signature: flip(token.signature, 5) });
 }
 
-/** A setup with another fault in a later step, which must not be reported. */
+/** Defines a test with a second fault, in a later step. Only the first fault is reported. */
 function only(comment: string, setup: Setup, denial: string): CheckTest {
   return refused(comment, "OrderOfSteps", setup, denial);
 }
 
-/** A changed token with another fault: only the signature is reported. */
+/** Defines a test of a changed token with a second fault. Only the signature is reported. */
 function forged(comment: string, setup: Setup): CheckTest {
   return refused(
     comment,

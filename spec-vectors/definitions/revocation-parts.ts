@@ -7,22 +7,25 @@ export const TWIN_1: string = '{"nonce":"AAAAAAAAAAAAAAAA"}';
 export const TWIN_2: string = '{"nonce":"BBBBBBBBBBBBBBBB"}';
 export const CAPABILITY: string = "cap_AAAAAAAAAAAAAAAA";
 
-/** The entry for a link of a chain: 0 is the identifier. */
+/** Returns the entry that revokes a link of a chain. Link 0 is the identifier. */
 export function link(chain: Built | undefined, number: number): Entry {
   return { kind: "link", id: revocationId(chain?.tags[number] ?? bytes("")) };
 }
 
-/** Entries of a list, independent of the token. */
+/** Returns a setup whose revocation list has these entries, whatever the token. */
 export function listed(...entries: readonly Entry[]): Setup {
   return { revocations: () => ({ entries }) };
 }
 
-/** The token with these links, one of which is revoked. */
+/** Returns a setup with a token of these links, of which link `number` is revoked. */
 export function revoking(number: number, ...links: readonly string[]): Setup {
   return { links, revocations: (token) => ({ entries: [link(token, number)] }) };
 }
 
-/** The token with these links; a link of another token narrowed from the same parent is revoked. */
+/**
+ * Returns a setup with a token of these links. The revoked link belongs to another token, which was narrowed
+ * from the same parent.
+ */
 export function sibling(links: readonly string[], other: string): Setup {
   return {
     links,
@@ -33,7 +36,7 @@ export function sibling(links: readonly string[], other: string): Setup {
   };
 }
 
-/** The token without its last caveat, as its previous holder had it. */
+/** Returns the token without its last caveat, as its previous holder had it. */
 export function parentOf(token: Built): Built {
   const tags = token.tags.slice(0, -1);
   return {

@@ -12,22 +12,22 @@ import {
 } from "./check-test.js";
 import { CAPABILITY, link, RETRIEVE, TWIN_1 } from "./revocation-parts.js";
 
-/** A caveat whose discharge starts with the token's own tag: the same key and the same identifier. */
+/** A caveat whose discharge has the same first tag as the token, because its key and identifier are the same. */
 const COPY: Third = { cid: ID, caveatKey: KEY_A.secret };
 const ONE: Third = third("one");
-/** A caveat whose discharge starts with the tag that follows the hop in the discharge of `one`. */
+/** A caveat whose discharge has the same first tag as link 1 of the discharge of `one`. */
 const SAME: Third = {
   cid: RETRIEVE,
   caveatKey: "",
   firstKey: hmac(derive(ONE.caveatKey), ONE.cid),
 };
 
-/** A token and a discharge that have the tags of links 0 and 1 in common. */
+/** A token and its discharge. Links 0 and 1 of both have the same tags. */
 const COPIED: Setup = {
   links: [EXPIRES, COPY],
   discharges: [{ of: COPY, links: [EXPIRES, RETRIEVE] }],
 };
-/** Two discharges; link 1 of the first equals link 0 of the second. */
+/** Two discharges. Link 1 of the first has the same tag as link 0 of the second. */
 const SHARED: Setup = {
   links: [EXPIRES, ONE, SAME],
   discharges: [

@@ -19,12 +19,12 @@ const URL_NAME = "https://files.example:8443/v1";
 const LONGEST = "a".repeat(255);
 const HOP = '{"audience":["files"],"expires":"2026-01-01T01:00:00Z"}';
 
-/** The key for one service (section 10). */
+/** Derives the key for one service (section 10). */
 function derived(service: string, { kid, secret }: Key = KEY_A): Key {
   return { kid: `${kid}@${service}`, secret: hmac(secret, `proviso-service-key-v1 ${service}`) };
 }
 
-/** A token made under a key, without an audience in its hops. */
+/** Returns the setup of a token that is signed with `key`. Its hops have no audience. */
 function under({ kid, secret }: Key, audience?: string): Setup {
   const ask: Ask = audience === undefined ? {} : { audience };
   return { identifier: identifier({ kid }), secret, ask };
@@ -33,7 +33,7 @@ function under({ kid, secret }: Key, audience?: string): Setup {
 const FILES = derived("files");
 const AT_FILES: Setup = { ...under(FILES, "files"), keys: [FILES] };
 
-/** A key id that is not a service's, although its root key exists. */
+/** Defines a test of a key id whose service name is invalid, although its root key exists. */
 function noService(about: string, service: string): CheckTest {
   return refused(
     `${about} for a service's name`,

@@ -8,7 +8,10 @@ import {
 } from "./check-test.js";
 import type { Flag } from "./notes.js";
 
-/** The four keys whose value is a set, with the part of an invocation that they judge and their denial code. */
+/**
+ * The four keys of a hop whose value is a set. Each has the part of an invocation that it limits, and its
+ * denial code.
+ */
 const SETS = [
   {
     key: "operations",
@@ -33,7 +36,7 @@ function of(key: string, members: string): string {
   return `{"${key}":${members}}`;
 }
 
-/** Tests for each of the four keys. */
+/** Returns the tests for one of these keys. */
 function each({ key, code, ask }: SetKey): CheckTest[] {
   const one = of(key, '["a:b"]');
   const denied = `${code}@2`;

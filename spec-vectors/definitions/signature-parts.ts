@@ -29,7 +29,7 @@ export function forged(fields: Parameters<typeof tampered>[1]): Presented {
   return as("v2", tampered(ROOT, fields));
 }
 
-/** Under another key, a checker computes different tags; none are listed. */
+/** Returns a token under another key. A checker computes other tags than its maker, so the test lists none. */
 export function under(secret: string): Presented {
   return { text: as("v2", chain(secret, "id", CAVEATS)).text, chains: [] };
 }
@@ -43,7 +43,7 @@ export const bits: MacaroonTest[] = [0, 1, 7].map((bit) =>
   ),
 );
 
-/** A macaroon whose maker omitted the derivation of the key. */
+/** Returns a macaroon whose maker used the key without deriving it first. */
 export function underived(): Built {
   const built = chain(KEY, "id");
   const plain = { ...built, firstKey: bytes(KEY) };

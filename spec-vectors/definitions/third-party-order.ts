@@ -6,7 +6,7 @@ const D = third("d");
 const GUESS = { caveatKey: "guess" };
 const LEVELS = Array.from({ length: 5 }, (_, at) => third(`level ${at + 1}`));
 
-/** Two discharges are wrong; the first in the order of section 2 is reported. */
+/** Defines a test of two wrong discharges. The discharge that comes first in the order of section 2 is reported. */
 function first(comment: string, setup: Setup, denial: string): CheckTest {
   return refused(comment, ["Discharge", "DischargeGraph", "OrderOfSteps"], setup, denial);
 }

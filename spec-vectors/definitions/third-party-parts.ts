@@ -9,15 +9,15 @@ export const RETRIEVE: string = '{"operations":["retrieve"]}';
 export const SEARCH: string = '{"operations":["search"]}';
 export const PAST: string = '{"expires":"2026-01-01T00:00:00Z"}';
 
-/** A discharge that does not fit its caveat is reported by its own number. */
+/** The denial for a discharge that does not match its caveat, with the number of the discharge. */
 export const MISMATCH: readonly [string] = ["discharge_invalid/1"];
 
-/** A token whose link 2 requires A, and these discharges. */
+/** Returns a setup whose link 2 requires A, with the given discharges. */
 export function asking(...discharges: readonly Discharge[]): Setup {
   return { links: [EXPIRES, A], discharges };
 }
 
-/** A token whose links 2 and 3 require A and B. */
+/** Returns a setup whose links 2 and 3 require A and B, with the given discharges. */
 export function asking2(...discharges: readonly Discharge[]): Setup {
   return { links: [EXPIRES, A, B], discharges };
 }
@@ -28,7 +28,7 @@ export function nested(depth: number): Setup {
   return { links: [EXPIRES, ...asks.slice(0, 1)], discharges };
 }
 
-/** A token whose holder appended a third-party caveat that cannot be discharged. */
+/** Returns a token whose holder appended a third-party caveat that no discharge can satisfy. */
 export function unsealable(token: Built): Built {
   const [first, asked] = token.caveats;
   if (first === undefined || asked?.vid === undefined) throw new Error("there is no such caveat");
@@ -42,7 +42,7 @@ function signed(built: Built): Built {
   return { ...built, signature: built.tags.at(-1) ?? bytes("") };
 }
 
-/** The token before its last caveat. */
+/** Returns the token with the signature that it had before its last caveat. */
 export function before(token: Built): Built {
   return { ...token, signature: token.tags.at(-2) ?? bytes("") };
 }

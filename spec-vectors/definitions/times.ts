@@ -1,7 +1,7 @@
 import { allowed, type CheckSubject, type CheckTest, EXPIRES, NOW, refused } from "./check-test.js";
 import type { Flag } from "./notes.js";
 
-/** The token expires at `expires`, and is checked at `now`. */
+/** Defines a test of a token that expires at `expires` and is checked at `now`. */
 function until(comment: string, expires: string, now = NOW): CheckTest {
   return allowed(comment, "TimeEdge", { links: [`{"expires":"${expires}"}`], now });
 }
@@ -19,7 +19,7 @@ function early(comment: string, notBefore: string, now = NOW): CheckTest {
   return refused(comment, "TimeEdge", { links, now }, "not_yet_valid@2");
 }
 
-/** A value that is not a time, under both keys with a time. */
+/** Defines a test for each of the two keys with a time. The value is not a time. */
 function noTime(comment: string, value: string, more: readonly Flag[] = []): CheckTest[] {
   const flags = ["MalformedHop", "TimeEdge", ...more] as const;
   return ["expires", "notBefore"].map((key) =>

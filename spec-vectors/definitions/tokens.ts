@@ -9,7 +9,8 @@ import {
   type Setup,
 } from "./check-test.js";
 
-// Section 13, word for word; `published` checks that the bytes are the ones printed there.
+// The example of section 13, word for word. `published` checks that the bytes are the same as in the
+// specification.
 
 const EXAMPLE_KEY: Key = {
   kid: "key_example",

@@ -116,7 +116,7 @@ function malformedOperands(): CheckTest[] {
   ];
 }
 
-/** Strings that some readers take for a URL of API, or for one of another host. */
+/** Strings that some readers take for a URL below API, or for a URL of another host. */
 const API_ESCAPES = {
   "another scheme": "http://api.example.com/v1",
   "a scheme in upper case": "HTTPS://api.example.com/v1",

@@ -21,7 +21,7 @@ export function packets(...all: readonly Data[]): Presented {
   return binary(concat(...all));
 }
 
-/** A packet of `name` with its header replaced. */
+/** Replaces the four digits of a packet's length. */
 export function header(digits: string, rest: Data): Uint8Array {
   return concat(digits, bytes(rest).slice(4));
 }

@@ -14,7 +14,7 @@ export const DISCHARGE: Built = bind(WITH_THIRD, dischargeOf(ASK));
 export const vid: Uint8Array = WITH_THIRD.caveats[0]?.vid ?? bytes("");
 export const CID: Uint8Array = field(IDENTIFIER, "ask");
 
-/** The macaroon with one first-party caveat, built of other sections. */
+/** Returns the macaroon with one first-party caveat, encoded from the given sections. */
 export function sections(
   header: readonly Data[],
   caveat: readonly Data[],
@@ -25,7 +25,7 @@ export function sections(
 
 export const cuts: readonly number[] = [1, 2, 4, 5, 6, 15, 16, 17, 18, 19, 30, WHOLE.length - 1];
 
-/** A caveat without a location, and its discharge. */
+/** Returns a macaroon with a third-party caveat that has no location, and its discharge. */
 export function pair(): Built[] {
   const ask = third("ask");
   const root = append(chain(KEY, "id", [ask]), "x".repeat(200));

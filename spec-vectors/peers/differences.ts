@@ -10,14 +10,14 @@ const TITLES: Readonly<Record<Kind, string>> = {
   "not supported": "Does not support",
 };
 
-/** A peer's differences, and the version in which they were found. */
+/** A peer with its differences, and the version of the peer that has them. */
 export interface Compared {
   readonly peer: Peer;
   readonly version: string;
   readonly differences: readonly Difference[];
 }
 
-/** Formats the peers' answers as `DIFFERENCES.md`. */
+/** Formats the differences of all peers as `DIFFERENCES.md`. */
 export function differencesPage(compared: readonly Compared[], folder: URL): string {
   const total = readVectors(folder).filter(({ file }) => file === "macaroon.json").length;
   const names = PEERS.map(({ name }) => name).join(" and ");
@@ -81,7 +81,7 @@ function expectedBy(differences: readonly Difference[]): string {
   return distinct.length > 6 ? "any" : distinct.join(", ");
 }
 
-/** Formats ids, with consecutive ones as a range. */
+/** Formats ids. Consecutive ids are shown as a range. */
 function ids(differences: readonly Difference[]): string {
   const runs: [number, number][] = [];
   for (const { vector } of differences) {

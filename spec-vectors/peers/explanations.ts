@@ -1,11 +1,11 @@
 import type { Difference, Kind, PeerName } from "./peers.js";
 
-/** One line of the table: differences with the same cause. */
+/** A line of the table, for differences that have the same cause. */
 export interface Explanation {
   readonly kind: Kind;
-  /** The expected codes; `valid` for valid tokens. */
+  /** The expected codes; `valid` for a valid token. */
   readonly expected: readonly string[];
-  /** The peer's answer, if the codes alone do not distinguish causes. */
+  /** Matches the peer's answer, where the expected code does not suffice to know the cause. */
   readonly said?: RegExp;
   readonly comment?: RegExp;
   readonly why: string;
@@ -30,7 +30,7 @@ const LIMITLESS = accepts(
   "It has no limits. Section 4's are the capability's own, so this is no fault of a generic library; its user has to check them first.",
 );
 
-/** Known explanations for each peer; the first that fits is used. */
+/** Known explanations of each peer. The first one that matches a difference is used. */
 export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = {
   "npm macaroon": [
     accepts(
@@ -147,7 +147,7 @@ export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = 
     LIMITLESS,
     {
       kind: "crashes",
-      // Missing, if it examines the cycle before the next caveat.
+      // The peer reports discharge_missing if it reaches the next caveat before it follows the cycle.
       expected: ["discharge_cyclic", "discharge_missing"],
       why: "Follows discharges by recursion until the stack overflows (`RecursionError`); a native stack would have ended the process.",
     },
@@ -183,7 +183,7 @@ export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = 
   ],
 };
 
-/** Returns the explanation of a difference, if there is one. */
+/** Returns the explanation of a difference; `undefined` if none is known. */
 export function explain(peer: PeerName, difference: Difference): Explanation | undefined {
   const { kind, said, vector } = difference;
   const expected = "code" in vector.test ? vector.test.code : undefined;

@@ -1,9 +1,9 @@
-// npm `macaroon` behind the `verify` operation of the vectors' protocol (../README.md). It exposes no tags and
-// does not have the specification's codes, so only its verdicts can be compared.
+// The npm package `macaroon` as an implementation for the vectors' `verify` operation (../README.md). The
+// package exposes no tags, and lacks the specification's codes. Only its verdicts can be compared.
 import { createInterface } from "node:readline";
 import macaroon from "macaroon";
 
-/** Returns the macaroons in a text; parses JSON here, since the library expects parsed JSON. */
+/** Returns the macaroons in a text. The package expects JSON that is parsed already. */
 function read(text) {
   return macaroon.importMacaroons(/^[ \t\n\r]*[{[]/.test(text) ? JSON.parse(text) : text);
 }

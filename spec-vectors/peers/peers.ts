@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { readVectors, type Vector } from "../../cli/vectors/file.js";
 import { Program } from "../../cli/vectors/program.js";
 
-// Debian's Python: the first python3 on the path may not have Debian's packages.
+// Debian's Python. Another python3 that comes first in PATH may lack Debian's packages.
 const PYTHON = "/usr/bin/python3";
 const TIMEOUT = 5000;
 
@@ -12,20 +12,20 @@ export type PeerName = "npm macaroon" | "pymacaroons";
 
 export interface Peer {
   readonly name: PeerName;
-  /** How to install it. */
+  /** The command that installs the peer. */
   readonly install: string;
-  /** Returns its version, or nothing if it is not installed. */
+  /** Returns the version; `undefined` if the peer is not installed. */
   version(): string | undefined;
   command(folder: URL): readonly [string, ...string[]];
 }
 
-/** The difference of a peer's verdict from the specification's. */
+/** The way in which a peer's verdict differs from the specification's. */
 export type Kind = "accepts" | "rejects" | "crashes" | "hangs" | "not supported";
 
 export interface Difference {
   readonly kind: Kind;
   readonly vector: Vector;
-  /** The peer's answer. */
+  /** The peer's answer, or the reason why there is none. */
   readonly said: string;
 }
 
@@ -55,7 +55,7 @@ export const PEERS: readonly Peer[] = [
   },
 ];
 
-// Too large for the vectors: a number that is a megabyte long.
+// A token that is too large for the vector files: it contains a number of a megabyte.
 const ENDLESS: Vector = {
   file: "macaroon.json",
   subject: "v2 binary form",
@@ -83,9 +83,10 @@ function versionIn(text: string): string {
 }
 
 /**
- * Runs the tests of `macaroon.json` through a peer and returns those with a different verdict.
+ * Runs the tests of `macaroon.json` with a peer. Returns the tests with another verdict than the
+ * specification's.
  *
- * @param folder - `spec-vectors/`.
+ * @param folder - The folder `spec-vectors/`.
  */
 export async function differencesOf(peer: Peer, folder: URL): Promise<Difference[]> {
   const options = { timeout: TIMEOUT, faultsInARow: Number.POSITIVE_INFINITY };
@@ -116,6 +117,6 @@ function compare(
   const said = String(value["code"] ?? value["result"]);
   if (value["result"] === "valid" && test.result === "invalid") return { kind: "accepts", said };
   if (value["result"] === "invalid" && test.result === "valid") return { kind: "rejects", said };
-  // Refused, but not by the peer itself.
+  // The verdict is right, but the peer refused the token only because its stack overflowed.
   return /^RecursionError|Maximum call stack/.test(said) ? { kind: "crashes", said } : undefined;
 }

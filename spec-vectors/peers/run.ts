@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { type Compared, differencesPage } from "./differences.js";
 import { differencesOf, PEERS } from "./peers.js";
 
-// Writes DIFFERENCES.md: `npm run vectors:peers`.
+// Writes DIFFERENCES.md. `npm run vectors:peers` runs this file.
 
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error("usage: run.js SPEC-VECTORS-FOLDER");

@@ -3,32 +3,35 @@ import { isObject } from "../bytes/json.js";
 import type { LoginState } from "./login/login.js";
 import { type CookieOptions, SealedCookie, type Session } from "./sessions.js";
 
-/** An action that a user confirms by signing in again. */
+/** An action that a user must confirm by signing in again. */
 export interface Confirmable {
-  /** The id of an approval, or `host` when a host is created. */
+  /** The id of an approval, or `host` for the creation of a host. */
   readonly what: string;
   /** The approval's digest, or a digest of the host's name. */
   readonly digest: string;
 }
 
-/** A sign-in that was started to confirm an action, by the user of a session. */
+/** A sign-in that the user of a session has started to confirm an action. */
 export interface Confirming extends Confirmable {
   /** The session's id. */
   readonly session: string;
   /** Milliseconds since 1970 at which the authorization request began. */
   readonly began: number;
-  /** True if the sign-in must prove the user's presence. */
+  /** True if the sign-in must prove that the user is present. */
   readonly present: boolean;
-  /** The form as the user filled it in, so that it can be shown again; empty if it is too long to keep. */
+  /** The form as the user filled it in, to be shown again; empty if the form is too long to keep. */
   readonly form: string;
 }
 
-/** A completed sign-in that confirms one action. It can be used once, before {@link endOf}. */
+/**
+ * The result of a completed sign-in that confirms one action. It can be used once, before the time that {@link
+ * endOf} returns.
+ */
 export interface Confirmation extends Confirming {
   readonly id: string;
 }
 
-/** Milliseconds from the start of the authorization request until the confirmation expires. */
+/** A confirmation expires this many milliseconds after the start of its authorization request. */
 const WINDOW = 5 * 60 * 1000;
 /** Longest form, in characters, that fits into the cookie beside the other sealed values. */
 const MOST_FORM = 2000;
@@ -43,7 +46,7 @@ export function formToKeep(text: string): string {
   return text.length > MOST_FORM ? "" : text;
 }
 
-/** A browser's latest confirmation, in a sealed cookie. */
+/** The latest confirmation of a browser, kept in a sealed cookie. */
 export class Confirmations {
   readonly #cookie: SealedCookie;
   readonly #clock: () => number;
@@ -61,13 +64,13 @@ export class Confirmations {
     this.#cookie.write(res, JSON.stringify(confirmation), endOf(confirmation));
   }
 
-  /** Returns this session's confirmation if it is for exactly this action and has not expired. */
+  /** Returns the confirmation of a session for exactly this action; `undefined` if there is none or it has expired. */
   of(req: Request, session: Session, { what, digest }: Confirmable): Confirmation | undefined {
     const found = this.last(req, session);
     return found?.what === what && found.digest === digest ? found : undefined;
   }
 
-  /** Returns this session's confirmation, whatever its action, if it has not expired. */
+  /** Returns the confirmation of a session, for whatever action; `undefined` if there is none or it has expired. */
   last(req: Request, session: Session): Confirmation | undefined {
     const found = readConfirmation(this.#cookie.read(req));
     if (found === undefined || found.session !== session.id) return undefined;
@@ -89,7 +92,6 @@ function readConfirmation(text: string | undefined): Confirmation | undefined {
   return typeof id === "string" ? { ...confirming, id } : undefined;
 }
 
-/** Parses the contents of a sealed cookie. */
 function readConfirming(value: unknown): Confirming | undefined {
   if (!isObject(value)) return undefined;
   const { what, digest, session, began, present, form } = value;
@@ -102,16 +104,16 @@ function readConfirming(value: unknown): Confirming | undefined {
 
 /** The state of a sign-in, kept in the browser while the user is at the identity provider. */
 export interface SignIn extends LoginState {
-  /** The path to go to afterwards, relative to the console. */
+  /** The path, relative to the console, to which the browser returns after the sign-in. */
   readonly to: string;
-  /** Set if a signed-in user signs in again to confirm an action. */
+  /** The action, if a signed-in user signs in again to confirm one. */
   readonly confirming?: Confirming;
 }
 
-/** Most milliseconds that an ordinary sign-in may take. */
+/** Longest ordinary sign-in, in milliseconds. */
 const LONGEST = 15 * 60 * 1000;
 
-/** A browser's sign-in in progress, in a sealed cookie. Starting another replaces it. */
+/** The unfinished sign-in of a browser, kept in a sealed cookie. A new sign-in replaces it. */
 export class SignIns {
   readonly #cookie: SealedCookie;
   readonly #clock: () => number;
@@ -131,7 +133,10 @@ export class SignIns {
     this.#cookie.write(res, JSON.stringify(signIn), ends);
   }
 
-  /** Returns and deletes the sign-in started in this browser, whatever its result will be: its code is valid once. */
+  /**
+   * Returns and deletes the sign-in that was started in this browser. It is deleted even if it then fails,
+   * since its code is valid only once.
+   */
   take(req: Request, res: Response): SignIn | undefined {
     const text = this.#cookie.read(req);
     this.#cookie.clear(res);
@@ -145,7 +150,7 @@ function readSignIn(value: unknown): SignIn | undefined {
   if (typeof state !== "string" || typeof nonce !== "string") return undefined;
   if (typeof verifier !== "string" || typeof to !== "string") return undefined;
   const confirming = readConfirming(value["confirming"]);
-  // Without the action to confirm, it would count as an ordinary sign-in.
+  // If the action to confirm is unreadable, the sign-in must not be taken for an ordinary one.
   if (Object.hasOwn(value, "confirming") && confirming === undefined) return undefined;
   return { state, nonce, verifier, to, ...(confirming === undefined ? {} : { confirming }) };
 }

@@ -41,37 +41,40 @@ import { STYLE } from "./style.js";
 export interface ConsoleOptions {
   /** The name of the agent. */
   readonly name: string;
-  /** The parties, whose approvals the users decide. */
+  /** The parties, whose approvals the console's users decide. */
   readonly parties: Parties;
-  /** Seals the cookies of sessions. */
+  /** Seals the cookies of the console, such as those of its sessions. */
   readonly issuer: Seal;
   /** The way in which users sign in. */
   readonly login: ConsoleLogin;
-  /** The agent's skills, whose schemas determine what users can limit. */
+  /** The agent's skills. Their schemas determine the arguments that users can limit. */
   readonly skills: Iterable<DescribedSkill>;
-  /** Records the console's refusals. */
+  /** The ledger, to which the console writes its refusals. */
   readonly ledger: Pick<Ledger, "note">;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
-  /** Lifetime of a session in seconds; 3600 unless given. */
+  /** Lifetime of a session in seconds; 3600 by default. */
   readonly lifetime?: number | undefined;
   /**
-   * Rate limit of each user, or of each address before sign-in; 300 requests in 60 seconds unless given.
-   * Sign-ins are counted separately.
+   * The rate limit of each user, or of each address before the sign-in; 300 requests in 60 seconds by default.
+   * Sign-ins have a limit of their own.
    */
   readonly rate?: RateLimit | undefined;
   readonly codes?: Partial<CodeLimits> | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the time in milliseconds since 1970; `Date.now` by default. */
   readonly clock?: (() => number) | undefined;
 }
 
 /** A mounted approvals console. */
 export interface MountedConsole extends Mounted {
-  /** The URL of the list of waiting requests. */
+  /** The URL of the list of requests that wait for a decision. */
   readonly approvalsUrl: string;
-  /** The URL where users enter the code that an agent shows: Agent-Auth's `verification_uri`. */
+  /** The URL of the page where users enter the code that an agent shows: `verification_uri` of Agent-Auth. */
   readonly deviceUrl: string;
-  /** Warnings for the operator at the start, one sentence each, for example that presence is not checked. */
+  /**
+   * Warnings for the operator when the agent starts, one sentence each; for example, that the console cannot
+   * check the user's presence.
+   */
   readonly warnings: readonly string[];
 }
 
@@ -95,11 +98,11 @@ const RATE: RateLimit = { requests: 300, seconds: 60 };
 const LONGEST = 24 * 60 * 60;
 
 /**
- * Mounts the approvals console: pages on which users sign in, see agents' requests and their reasons, limit,
- * approve or deny them, and revoke what they granted.
+ * Mounts the approvals console. On its pages, users sign in, and see the requests of agents with their reasons.
+ * They limit, approve or deny these requests, and revoke what they have granted.
  *
- * @throws TypeError naming the option that is wrong, or if development tokens are used at an address that is
- *   not loopback.
+ * @throws TypeError that names the wrong option, or if users would sign in with development tokens at an
+ *   address that is not loopback.
  */
 export function mountConsole(options: ConsoleOptions, place: MountPoint): MountedConsole {
   assertMembers(options, MEMBERS, "options");
@@ -139,7 +142,7 @@ export function mountConsole(options: ConsoleOptions, place: MountPoint): Mounte
     onFailure: failureLog(log),
   };
   const answer = faultPages(desk);
-  // The style sheet is not rate-limited: it is cheap, and the page of a refusal needs it.
+  // The style sheet has no rate limit. It is cheap, and the page that reports a refusal needs it.
   const style = express.Router().get("/style.css", styleSheet);
   const open = express.Router();
   loginRoutes(desk, open);
@@ -229,7 +232,7 @@ function failedPage(desk: Desk): ErrorRequestHandler {
   };
 }
 
-/** Returns a function that writes refusals to the ledger, without any contents of forms. */
+/** Returns a function that writes refusals to the ledger. It never writes the contents of forms. */
 function recordIn(ledger: Pick<Ledger, "note">, clock: () => number): Desk["record"] {
   return ({ code, record }, session) =>
     ledger.note({

@@ -10,16 +10,16 @@ import type { NewHosts } from "./new-hosts.js";
 import { type FaultParts, faultPage, type PageParts, page } from "./pages/layout.js";
 import type { Session, Sessions } from "./sessions.js";
 
-/** A refusal by the console: the page for the user, and the event for the ledger. */
+/** A refusal by the console. It has the parts of the page for the user, and of the event for the ledger. */
 export interface Refusal extends FaultParts {
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 429 | 500 | 503;
   /** A stable code, such as `approver_denied`. */
   readonly code: string;
-  /** The approval, grant or host concerned. */
+  /** The id of the approval, grant or host that the refusal concerns. */
   readonly record?: string;
-  /** True if the ledger has the refusal already. */
+  /** True if the event must not be written, for example because the ledger has it already. */
   readonly recorded?: boolean;
-  /** Seconds until a retry can succeed. */
+  /** Seconds after which a retry can succeed. */
   readonly retryAfter?: number;
 }
 

@@ -2,12 +2,12 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import { contentType } from "../http/body.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "../http/fault.js";
 
-/** Most bytes of a form; enough for some hundred fields. */
+/** Largest form, in bytes. It suffices for several hundred fields. */
 const MAX_BYTES = 128 * 1024;
 const MAX_FIELDS = 2000;
 const TYPE = "application/x-www-form-urlencoded";
 
-/** A parsed form. If a field that takes one value has several, reading it throws. */
+/** A parsed form. Reading a field as a single value throws if the form has several fields with this name. */
 export class Form {
   readonly #fields: URLSearchParams;
 
@@ -15,7 +15,10 @@ export class Form {
     this.#fields = new URLSearchParams(text);
   }
 
-  /** Returns the field's only value; empty if it is absent. @throws FormError */
+  /**
+   * Returns the only value of a field; an empty string if the field is absent. @throws FormError if the field
+   * has several values.
+   */
   text(name: string): string {
     const values = this.#fields.getAll(name);
     if (values.length > 1) throw new FormError(`the form has "${name.slice(0, 64)}" twice`);
@@ -26,7 +29,7 @@ export class Form {
     return this.#fields.getAll(name);
   }
 
-  /** Returns the non-empty fields except the named ones, encoded so that {@link Form} can read them again. */
+  /** Returns the fields that are not empty, except the named ones. They are encoded as {@link Form} reads them. */
   without(names: readonly string[]): string {
     const kept = [...this.#fields].filter(([name, value]) => value !== "" && !names.includes(name));
     return new URLSearchParams(kept).toString();
@@ -38,12 +41,12 @@ export class Form {
   }
 }
 
-/** Thrown for a form that none of this server's pages sends. */
+/** Thrown for a form that no page of this server can have sent. */
 export class FormError extends Error {
   override readonly name = "FormError";
 }
 
-/** Returns middleware that reads forms of limited size, for {@link formOf}. */
+/** Returns middleware that reads forms up to a size limit. {@link formOf} then returns the form. */
 export function readForms(answer: FaultWriter): readonly (RequestHandler | ErrorRequestHandler)[] {
   const read = express.text({ type: TYPE, limit: MAX_BYTES, inflate: false });
   const check: RequestHandler = (req, res, next) => {

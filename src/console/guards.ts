@@ -7,7 +7,7 @@ import { type Desk, type Refusal, sendRefusal } from "./desk.js";
 import { formOf } from "./form.js";
 import { isFormOf } from "./sessions.js";
 
-/** Forbids scripts, loading from other origins, framing, sending forms elsewhere, and caching. */
+/** Headers that forbid scripts, resources from other origins, frames, forms to other origins, and caches. */
 const HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy": [
     "default-src 'none'",
@@ -19,7 +19,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   ].join("; "),
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
-  // A stricter policy would remove the origin from forms sent within the console.
+  // With a stricter policy, browsers would send forms of the console without their origin.
   "Referrer-Policy": "same-origin",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -34,7 +34,10 @@ export const secureHeaders: RequestHandler = (_req, res, next) => {
 
 const FRAMES = ["iframe", "frame", "embed", "object", "fencedframe"];
 
-/** Refuses requests from frames, as the headers do, but with a page that says so and an event in the ledger. */
+/**
+ * Refuses requests from frames. The headers forbid frames too, but this guard shows a page with the reason, and
+ * writes an event to the ledger.
+ */
 export function refuseFrames(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (!FRAMES.includes(req.get("Sec-Fetch-Dest") ?? "")) return next();
@@ -56,7 +59,7 @@ const FOREIGN: Refusal = {
     "This form was not sent from the approvals console, so nothing was done. Open the console and send the form from there.",
 };
 
-/** Refuses forms sent by pages of other sites; browsers say where a form comes from. */
+/** Refuses forms that a page of another site has sent. Browsers report the origin of a form. */
 export function refuseCrossSite(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (req.method !== "POST") return next();
@@ -68,7 +71,7 @@ export function refuseCrossSite(desk: Desk): RequestHandler {
   };
 }
 
-/** Refuses forms unless they come from a page that was shown to this session. */
+/** Refuses a form unless it comes from a page that this session was shown. */
 export function refuseForgedForms(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (req.method !== "POST") return next();
@@ -84,7 +87,10 @@ export function refuseForgedForms(desk: Desk): RequestHandler {
   };
 }
 
-/** Lets signed-in users through. Sends others to the sign-in, from which they return. */
+/**
+ * Passes on requests of signed-in users. Redirects other requests to the sign-in, after which the user returns
+ * to the requested page.
+ */
 export function requireUser(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (desk.sessions.of(req) !== undefined) return next();
@@ -105,8 +111,8 @@ export function requireUser(desk: Desk): RequestHandler {
 const SIGN_IN = ["/login", "/callback"];
 
 /**
- * Limits the rate of requests by user, or by address before sign-in. Sign-ins are counted separately, so that
- * strangers cannot use up the limit of others.
+ * Limits the rate of requests for each user, or for each address before the sign-in. Sign-ins have a limit of
+ * their own, so that strangers cannot use up the limit of users at the same address.
  */
 export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
   const points = { points: limit.requests, duration: limit.seconds };
@@ -123,14 +129,14 @@ export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
       code: "rate_limited",
       title: "Too many requests",
       retryAfter,
-      // Skip the ledger, so that a flood of requests does not become a flood of events.
+      // The ledger gets no event, so that a flood of requests does not become a flood of events.
       recorded: true,
       message: `Wait ${retryAfter} seconds, then try again.`,
     });
   };
 }
 
-/** Returns a writer that answers faults of the middleware with a page. */
+/** Returns a writer that shows faults of the middleware as a page. */
 export function faultPages(desk: Desk): FaultWriter {
   return (res, { status, reason: code, message, retryAfter }) => {
     sendRefusal(desk, res.req, res, {

@@ -18,17 +18,17 @@ import type { Scalar } from "../caveats/scalar.js";
 import { html, type Markup, time } from "../http/markup/markup.js";
 import { trusted, untrusted } from "../http/markup/untrusted-text.js";
 
-/** A label with its description. For a limit on an argument, the label is the argument's name. */
+/** A label with its description. The label of a limit on an argument is the argument's name. */
 export type Row = readonly [label: Markup | string, words: Markup];
 
-/** Describes the limits of one party in words. */
+/** Describes the limits of one hop in words. */
 export function hopWords(hop: Hop, now: number, byOrigin: TextByOrigin): readonly Row[] {
   return overHop(hop, (rule, value, key) =>
     key === "nonce" ? [] : rows(labelOf(rule.label), rule.words(value), now, byOrigin),
   ).flat();
 }
 
-/** Describes the combined limits of all parties in words. */
+/** Describes the combined limits of all hops in words. */
 export function authorityWords(
   authority: Authority,
   now: number,
@@ -40,7 +40,7 @@ export function authorityWords(
   });
 }
 
-// Labels of the table of hop keys that read differently in the console.
+// Labels that the console shows instead of those in the table of hop keys.
 const LABELS: Readonly<Record<string, string>> = {
   expires: "Ends",
   audience: "Services",
@@ -105,8 +105,8 @@ export function domainWords(domain: Domain, byOrigin: TextByOrigin): Markup {
 }
 
 /**
- * Describes the remaining values of an argument: once if they are the same for all operations, otherwise for
- * each operation.
+ * Describes the remaining values of an argument. If all operations allow the same values, they are described
+ * once; otherwise for each operation.
  */
 export function leftWords(
   argument: string,
@@ -151,7 +151,7 @@ function byOperation<Limit>(
   );
 }
 
-/** Describes a limit on one argument of an operation. */
+/** Describes a limit on an argument of a single operation. */
 function argumentWords(limit: ArgumentConstraint, byOrigin: TextByOrigin): Markup {
   if (limit === null || typeof limit !== "object") return html`exactly ${byOrigin.value(limit)}`;
   if (limit.absent === true) return html`must be left out`;
@@ -201,8 +201,8 @@ export function joined(parts: readonly Markup[]): Markup {
 }
 
 /**
- * Marks texts by their origin: a stranger's texts are quoted and coloured, those of the server and its users
- * are not.
+ * Marks strings by their origin. Strings of other parties are quoted and coloured; those of the server and its
+ * users are not.
  */
 export interface TextByOrigin {
   /** Marks a name, such as that of an argument. */
@@ -211,7 +211,7 @@ export interface TextByOrigin {
   value(one: Scalar): Markup;
 }
 
-/** @param own - Texts chosen by the server or the user; all others count as a stranger's. */
+/** @param own - Strings that the server or the user has chosen. Every other string counts as another party's. */
 export function textByOrigin(own: ReadonlySet<string>): TextByOrigin {
   return {
     name: (text) => (own.has(text) ? trusted(text) : untrusted(text)),

@@ -1,6 +1,6 @@
 /**
  * The approvals console: pages on which users see, narrow, approve and deny the requests of agents, and revoke
- * grants. The decisions themselves are made in src/agent/parties.
+ * grants. The code in src/agent/parties makes the decisions themselves.
  *
  * @module proviso/console
  */

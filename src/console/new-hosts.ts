@@ -2,19 +2,16 @@ import type { Request, Response } from "express";
 import { isObject } from "../bytes/json.js";
 import { type CookieOptions, SealedCookie, type Session } from "./sessions.js";
 
-/** A host that was just created, with its enrolment token, which is shown once. */
+/** A host that was just created, with its enrolment token. The token is shown only once. */
 export interface MadeHost {
   readonly host: string;
   readonly enrolmentToken: string;
 }
 
-/** Milliseconds within which the browser must load the page with the token. */
+/** The browser must load the page with the token within this many milliseconds. */
 const LIFETIME = 60_000;
 
-/**
- * Passes an enrolment token to the next page in a sealed cookie, so that reloading that page creates no second
- * host.
- */
+/** Passes an enrolment token to the next page in a sealed cookie. A reload of that page then creates no second host. */
 export class NewHosts {
   readonly #cookie: SealedCookie;
   readonly #clock: () => number;
@@ -33,7 +30,7 @@ export class NewHosts {
     this.#cookie.write(res, text, this.#clock() + LIFETIME);
   }
 
-  /** Returns the host created in this session and deletes the cookie. */
+  /** Returns the host that was created in this session, and deletes the cookie. */
   take(req: Request, res: Response, { id }: Session): MadeHost | undefined {
     const text = this.#cookie.read(req);
     if (text === undefined) return undefined;

@@ -1,15 +1,15 @@
 import type { DecisionCode } from "../agent/parties/approval-decisions.js";
 import type { Refusal } from "./desk.js";
 
-/** The message if the request has changed since it was shown. */
+/** The message for a request that has changed since the page was shown. */
 export const STALE =
   "What you were shown has changed, so nothing was decided. This is the request as it is now: look at it again.";
 
-/** The message if the user's form was too long to be kept in the browser. */
+/** The message for a form that was too long for the browser to keep. */
 export const TOO_LONG =
   "What you entered was too long to be kept while you signed in. Enter it again, and approve then.";
 
-/** The user's messages for refused decisions. */
+/** The pages for decisions that were refused. */
 export const REFUSALS: { readonly [Code in DecisionCode]: Refusal } = {
   approval_unknown: {
     status: 404,

@@ -5,21 +5,21 @@ import type { Desk } from "./desk.js";
 import type { ShownGrant } from "./pages/grant-list.js";
 import type { Session } from "./sessions.js";
 
-/** Returns the user code of an approval if the user has entered it in this session. */
+/** Returns the user code of an approval, if the user has entered it in this session. */
 export function enteredCode({ id }: Approval, { codes }: Session): string | undefined {
   return codes.find(([approval]) => approval === id)?.[1];
 }
 
 /**
- * Returns whether the session's user may decide: the user is an approver, or has entered the code of a request
- * without a user.
+ * Returns whether the user of a session may decide. The user must be an approver, or have entered the user code
+ * of a request that no user owns yet.
  */
 export function canAnswer({ approvals }: Desk, approval: Approval, session: Session): boolean {
   if (approvals.mayDecide(approval, session.principal)) return true;
   return mayTakeOn(approval, session.principal) && enteredCode(approval, session) !== undefined;
 }
 
-/** Returns whether the session's user may see a request, including after deciding it. */
+/** Returns whether the user of a session may see a request. A user who has decided it may still see it. */
 export function canSee(desk: Desk, approval: Approval, session: Session): boolean {
   const { principal } = session;
   const own = principalOf(approval) === principal;
@@ -27,16 +27,19 @@ export function canSee(desk: Desk, approval: Approval, session: Session): boolea
   return own || decided || canAnswer(desk, approval, session);
 }
 
-/** Earlier grants of a user to a host. */
+/** Grants and decisions that a user has given to a host before. */
 export interface GivenBefore {
-  /** The grants that are still active. */
+  /** The grants that are active now. */
   readonly active: readonly ShownGrant[];
-  /** The latest decisions about the host's requests, latest first, among the user's last 200 decisions. */
+  /**
+   * The user's decisions about requests of the host, latest first. They are searched among the user's last 200
+   * decisions.
+   */
   readonly past: readonly Approval[];
 }
 
 const MOST_PAST = 5;
-/** Number of the user's last decisions that are searched for those about the host. */
+/** Number of the user's last decisions that are searched. */
 const AMONG = 200;
 
 export async function givenBefore(

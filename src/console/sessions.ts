@@ -9,34 +9,31 @@ import type { Issuer } from "../issuer/issuer.js";
 export interface Session {
   readonly id: string;
   readonly principal: string;
-  /** A secret in every form, which pages of other sites do not know. */
+  /** A secret in every form of the session, which pages of other sites do not know. */
   readonly csrf: string;
-  /** Milliseconds since 1970. */
+  /** The end of the session, in milliseconds since 1970. */
   readonly ends: number;
-  /** User codes that the user has entered, by approval; only the latest few. */
+  /** User codes that the user has entered, each with the id of its approval; only the latest ones. */
   readonly codes: readonly (readonly [approval: string, code: string])[];
 }
 
 export interface SessionsOptions {
   readonly seal: Seal;
   readonly secure: boolean;
-  /** Seconds that a session lives. */
+  /** Lifetime of a session, in seconds. */
   readonly lifetime: number;
   readonly clock: () => number;
 }
 
 const MOST_CODES = 4;
 
-/**
- * Sessions in sealed cookies. A session that was ended by signing out here stays valid at other processes until
- * it expires.
- */
+/** Sessions in sealed cookies. If a user signs out, other processes still accept the session until it expires. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cookie: SealedCookie;
   /**
-   * Sessions that were ended by signing out, with their expiry. They are kept until then; otherwise their
-   * cookies would be valid again.
+   * The sessions whose users have signed out, with their expiry. They are kept until the expiry, since the
+   * cookie would otherwise be valid again.
    */
   readonly #ended = new Map<string, number>();
 
@@ -52,7 +49,7 @@ export class Sessions {
     });
   }
 
-  /** Signs a user in. */
+  /** Starts a session for a user. */
   start(res: Response, principal: string): void {
     const { clock, lifetime } = this.#options;
     const ends = clock() + lifetime * 1000;
@@ -66,17 +63,17 @@ export class Sessions {
     return session.ends > this.#options.clock() ? session : undefined;
   }
 
-  /** Adds a user code to those entered in the session. */
+  /** Adds a user code to the codes entered in a session. */
   entered(res: Response, session: Session, approval: string, code: string): void {
     const others = session.codes.filter(([id]) => id !== approval);
     const codes = [...others, [approval, code] as const].slice(-MOST_CODES);
     this.#cookie.write(res, JSON.stringify({ ...session, codes }), session.ends);
   }
 
-  /** Signs the user out. The cookie, and any copy of it, is refused from then on. */
+  /** Signs the user out. This process then refuses the cookie and every copy of it. */
   end(res: Response, session: Session): void {
     const now = this.#options.clock();
-    // All sessions have the same lifetime, so the first entries expire first.
+    // All sessions have the same lifetime, so those that were added first expire first.
     for (const [id, ends] of this.#ended) {
       if (ends > now) break;
       this.#ended.delete(id);
@@ -86,7 +83,7 @@ export class Sessions {
   }
 }
 
-/** Returns whether a form comes from a page that was shown to this session. */
+/** Returns whether a page that this session was shown has sent a form. */
 export function isFormOf(session: Session, token: string): boolean {
   const [own, given] = [Buffer.from(session.csrf), Buffer.from(token)];
   return own.length === given.length && timingSafeEqual(own, given);
@@ -113,20 +110,20 @@ function isCode(value: unknown): value is readonly [string, string] {
   );
 }
 
-/** Seals cookies; an issuer does so with keys derived from its root key. */
+/** Seals and opens texts. An issuer does this with keys derived from its root key. */
 export type Seal = Pick<Issuer, "seal" | "open">;
 
 export interface CookieOptions {
   readonly name: string;
-  /** The purpose of the cookie. A cookie sealed for one purpose cannot be opened for another. */
+  /** The purpose of the cookie. A cookie that was sealed for one purpose cannot be opened for another. */
   readonly purpose: string;
-  /** True if the console uses https. The cookie is then restricted to https and to this host. */
+  /** True if the console uses HTTPS. The browser then sends the cookie only by HTTPS, and only to this host. */
   readonly secure: boolean;
   readonly seal: Seal;
   readonly clock: () => number;
 }
 
-/** One cookie of a browser, sealed so that only this server can read or make it. */
+/** A cookie that is sealed, so that only this server can make and read it. */
 export class SealedCookie {
   readonly #options: CookieOptions;
   readonly #name: string;
@@ -136,7 +133,7 @@ export class SealedCookie {
     this.#name = options.secure ? `__Host-${options.name}` : options.name;
   }
 
-  /** Returns the contents of the browser's cookie, if it is genuine and has not expired. */
+  /** Returns the contents of the browser's cookie; `undefined` if there is none, or if it is forged or expired. */
   read(req: Request): string | undefined {
     const { seal, purpose } = this.#options;
     for (const value of valuesOf(req.headers.cookie ?? "", this.#name)) {
@@ -146,7 +143,7 @@ export class SealedCookie {
     return undefined;
   }
 
-  /** @param ends - Milliseconds since 1970. */
+  /** @param ends - The expiry of the cookie, in milliseconds since 1970. */
   write(res: Response, text: string, ends: number): void {
     const { seal, purpose, clock } = this.#options;
     const value = seal.seal(purpose, text, new Date(ends));
@@ -158,12 +155,15 @@ export class SealedCookie {
   }
 
   #attributes(): { httpOnly: true; sameSite: "lax"; secure: boolean; path: "/" } {
-    // Lax, because the identity provider's redirect comes from another site.
+    // `lax`, because the identity provider's redirect comes from another site.
     return { httpOnly: true, sameSite: "lax", secure: this.#options.secure, path: "/" };
   }
 }
 
-/** Returns the values of the cookies with a name, at most as many as a browser would send. */
+/**
+ * Returns the values of the cookies with a name. A browser sends at most a few of them, so further ones are
+ * ignored.
+ */
 function valuesOf(header: string, name: string): readonly string[] {
   const pairs = header.split(";").map((pair) => pair.trim());
   const own = pairs.filter((pair) => pair.startsWith(`${name}=`));

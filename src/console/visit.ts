@@ -9,17 +9,17 @@ export interface Visit {
   readonly session: Session;
 }
 
-/** Wraps a handler for requests by signed-in users. */
+/** Wraps a handler that only takes requests of signed-in users. */
 export function visit(desk: Desk, handle: (visit: Visit) => Promise<void>): RequestHandler {
   return async (req, res) => {
     const session = desk.sessions.of(req);
-    // The session may have ended since the first check.
+    // The session may have ended since `requireUser` checked it.
     if (session === undefined) return res.redirect(303, desk.base);
     return handle({ req, res, session });
   };
 }
 
-/** Returns one query parameter; empty if it is absent or not a single string. */
+/** Returns a query parameter; an empty string if the parameter is absent or not a single string. */
 export function query(req: Request, name: string): string {
   const value: unknown = req.query[name];
   return typeof value === "string" ? value : "";

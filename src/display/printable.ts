@@ -1,6 +1,6 @@
-// Controls (C0, C1, DEL), formats (bidirectional marks, zero-width, tags), surrogates, private use, unassigned
-// characters, line and paragraph separators. Terminals and pages execute such characters, or show nothing for
-// them.
+// Control characters (C0, C1, DEL), format characters (bidirectional marks, zero-width characters, tags),
+// surrogates, private use, unassigned characters, and line and paragraph separators. Terminals and pages
+// interpret such characters, or show nothing for them.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
@@ -9,7 +9,7 @@ export function printable(text: string): string {
   return text.replace(UNSAFE, escapeOf);
 }
 
-/** Returns the escape of one character: `\n`, `\u{202e}`. */
+/** Returns the escape of one character, such as `\n` or `\u{202e}`. */
 export function escapeOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return NAMED[character] ?? `\\u{${code.toString(16)}}`;

@@ -1,6 +1,6 @@
 import { parseTime } from "../caveats/time.js";
 
-/** Formats a duration in its largest unit, rounded: `12 min`, `2 h`, `3 days`. */
+/** Formats a duration in the largest unit that fits, rounded: `12 min`, `2 h`, `3 days`. */
 export function spanInWords(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 110) return `${seconds} s`;
@@ -10,7 +10,7 @@ export function spanInWords(milliseconds: number): string {
   return hours < 44 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
-/** Describes a time relative to now: `in 12 min` or `12 min ago`. */
+/** Describes a time relative to the present: `in 12 min` or `12 min ago`. */
 export function seenFromNow(time: string, now: number): string {
   const moment = parseTime(time);
   if (moment === undefined) return "at an unknown time";

@@ -4,23 +4,22 @@ import { inexactPart } from "../bytes/exact-json.js";
 import { isObject } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
-/** Limits of a body, checked before it is parsed. */
+/** The limits of a body, which are checked before the body is parsed. */
 export interface BodyLimits {
-  /** Most bytes of a body; 256 KiB unless given. */
+  /** Largest body, in bytes; 256 KiB by default. */
   readonly bytes: number;
-  /** Maximum nesting depth of arrays and objects; 32 unless given. */
+  /** Maximum nesting depth of arrays and objects; 32 by default. */
   readonly depth: number;
 }
 
-/** The default limits. */
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
 /**
- * Returns middleware that reads JSON bodies within limits. A body with a lone surrogate, a duplicate property,
- * or a number that a double cannot hold exactly is answered with a fault.
+ * Returns middleware that reads JSON bodies up to these limits. It answers with a fault if a body has a lone
+ * surrogate, a duplicate property, or a number that a double cannot hold exactly.
  *
- * @param types - Content types to read; other bodies are not read.
- * @param received - Called with the bytes of each body before they are parsed.
+ * @param types - Content types to read. The middleware does not read bodies of other types.
+ * @param received - Receives the bytes of each body before they are parsed.
  */
 export function jsonBody(
   types: readonly string[],
@@ -28,11 +27,11 @@ export function jsonBody(
   answer: FaultWriter,
   received: (req: IncomingMessage, bytes: Uint8Array) => void = () => {},
 ): RequestHandler {
-  // Keeps the text, so that JSON whose parsed value differs from it can be refused.
+  // The text is kept. Only the text shows duplicate properties and numbers that were rounded.
   const texts = new WeakMap<IncomingMessage, string>();
   const parse = express.json({
     limit: limits.bytes,
-    // A few compressed bytes could expand to a quarter of a megabyte.
+    // Otherwise a few compressed bytes could expand to a quarter of a megabyte.
     inflate: false,
     strict: false,
     type: [...types],
@@ -42,9 +41,9 @@ export function jsonBody(
     },
   });
   const inspect: RequestHandler = (req, res, next) => {
-    // A request without a body passes.
+    // A request without a body is passed on.
     if (req.body !== undefined && !isObject(req.body)) {
-      // A protocol's own reader could otherwise parse the body again, without limits.
+      // Without an answer, the protocol's own reader could parse the body again, without limits.
       return answer(res, invalidRequest("the body must be one JSON object"));
     }
     const flaw = flawIn(req.body, limits.depth);
@@ -61,7 +60,7 @@ export function jsonBody(
     return answer(res, { status: 400, reason: "too_deep", message });
   };
   return (req, res, next) => {
-    // Called from the body's stream, where a thrown error would end the process.
+    // The stream of the body calls this function. An error thrown from it would end the process.
     const read = (error?: { readonly type?: unknown }): void => {
       try {
         if (error === undefined) inspect(req, res, next);
@@ -75,7 +74,10 @@ export function jsonBody(
   };
 }
 
-/** Checks what no protocol accepts: too deep nesting, or a lone surrogate, which cannot be stored unchanged. */
+/**
+ * Returns a flaw that no protocol accepts: nesting that is too deep, or a lone surrogate, which cannot be
+ * stored unchanged.
+ */
 function flawIn(body: unknown, depth: number): "deep" | "half" | undefined {
   let flaw: "half" | undefined;
   let level: unknown[] = [body];
@@ -106,22 +108,23 @@ function bodyFault(type: unknown, limits: BodyLimits): HttpFault {
 }
 
 /**
- * Refuses a body that is not JSON in UTF-8, without reading it. @param types - Accepted types, such as
- * `application/json`.
+ * Returns middleware that refuses a body unless it is JSON in UTF-8, without reading it. @param types -
+ * Accepted content types, such as `application/json`.
  */
 export function contentType(types: readonly string[], answer: FaultWriter): RequestHandler {
   const taken = [...types];
   return (req, res, next) => {
     const { "content-type": type = "", "content-length": length } = req.headers;
     const is = req.is(taken);
-    // Without a body there is nothing to check. A body without a type would be ignored later.
+    // A request without a body is passed on. A body without a content type is refused, since its reader would
+    // ignore it.
     if (is === null || (type === "" && length === "0")) return next();
     if (is === false) {
       const message = `the body must be ${taken.join(" or ")}, not ${JSON.stringify(type.slice(0, 64))}`;
       return answer(res, { status: 415, reason: "content_type", message });
     }
-    // Matches everything that could be a charset, even within quotes, since parsers of the header may differ on
-    // which one counts.
+    // Matches everything that could be a charset, even within quotes. Two parsers of the header may choose
+    // different charsets.
     const charsets = [...type.matchAll(CHARSET)].map(([, charset = ""]) => charset.toLowerCase());
     if (charsets.every((charset) => charset === "utf-8")) return next();
     return answer(res, invalidRequest("the body must be UTF-8"));

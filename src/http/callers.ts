@@ -5,40 +5,39 @@ import { wwwAuthenticate } from "../auth/bearer.js";
 import { type FaultWriter, RETRY_AFTER } from "./fault.js";
 import { optionalPackage } from "./optional-package.js";
 
-/** Rate limit of each caller. */
+/** The rate limit of each HTTP client. */
 export interface RateLimit {
-  /** Most requests of one caller (principal and agent together) within `seconds`; 600 unless given. */
+  /** Maximum number of requests by one client (principal and agent together) within `seconds`; 600 by default. */
   readonly requests: number;
-  /** The length of the window; 10 unless given. */
+  /** The length of the window in seconds; 10 by default. */
   readonly seconds: number;
 }
 
-/** The default rate limit. */
 export const RATE_LIMIT: RateLimit = { requests: 600, seconds: 10 };
 
 const callers = new WeakMap<Request, Caller>();
 const presenters = new WeakMap<Request, Presenter>();
 
-/** Returns the authenticated caller of a request. @throws TypeError if the request was not authenticated. */
+/** Returns the authenticated client of a request. @throws TypeError if the request is not authenticated. */
 export function callerOf(req: Request): Caller {
   const caller = callers.get(req);
   if (caller === undefined) throw new TypeError("this request has not been authenticated");
   return caller;
 }
 
-/** Returns the caller of a request; `undefined` if it is not authenticated. */
+/** Returns the client of a request; `undefined` if the request is not authenticated. */
 export function knownCaller(req: Request): Presenter | undefined {
   return callers.get(req) ?? presenters.get(req);
 }
 
-/** Records the caller of a request for the log. For protocols with their own authentication. */
+/** Records the client of a request for the log, for protocols with an authentication of their own. */
 export function noteCaller(req: Request, presenter: Presenter): void {
   presenters.set(req, presenter);
 }
 
 /**
- * Returns middleware that authenticates the caller, or answers 401; 503 if authentication is not possible at
- * present.
+ * Returns middleware that authenticates the client. It answers 401 if that fails, and 503 if authentication is
+ * not possible at present.
  */
 export function authentication(
   authenticator: Authenticator,
@@ -65,7 +64,7 @@ export function authentication(
   };
 }
 
-/** Authenticates the caller of a long-running request again; `undefined` if that now fails. */
+/** Authenticates the client of a long-running request again. Returns `undefined` if the authentication now fails. */
 export function authenticateAgain(
   authenticator: Authenticator,
 ): (req: Request) => Promise<Caller | undefined> {
@@ -76,10 +75,10 @@ export function authenticateAgain(
 }
 
 /**
- * Returns middleware that counts requests by caller, across everything it is mounted on, and answers 429 beyond
- * the limit.
+ * Returns middleware that counts the requests of each client and answers 429 above the limit. All routes that
+ * use the middleware share the count.
  *
- * @param keyOf - Returns the key by which callers are counted; unless given, principal and agent together.
+ * @param keyOf - Returns the key under which a request is counted; by default, principal and agent together.
  * @throws Error if the package `rate-limiter-flexible` is not installed.
  */
 export function rateLimiter(
@@ -97,7 +96,7 @@ export function rateLimiter(
   };
 }
 
-/** Counts one more request. @returns The seconds to wait if the limit is exceeded. */
+/** Counts one request. @returns The seconds to wait if the limit is exceeded; otherwise `undefined`. */
 export async function waitFor(
   limiter: RateLimiterMemory,
   key: string,
@@ -112,7 +111,7 @@ export async function waitFor(
 }
 
 /**
- * Returns whether an error is a `RateLimiterRes`, the state of the count with which `consume` rejects beyond
+ * Returns whether an error is a `RateLimiterRes`. The promise of `consume` is rejected with this object above
  * the limit.
  */
 function isOverLimit(error: unknown): error is { readonly msBeforeNext: number } {

@@ -1,21 +1,22 @@
-// HTTP for every protocol: limits on bodies, callers and their rates, logs and metrics, listening and draining.
-// This folder knows no protocol's codes or headers; each protocol passes its fault writer and its header names.
+// HTTP parts that every protocol uses: limits of bodies, authentication, rate limits, logs and metrics, and
+// starting and stopping a server. This folder knows no protocol's error codes or headers. Each protocol passes
+// its own fault writer and header names.
 
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { StorageError } from "../storage/storage-error.js";
 
-/** A fault in terms of HTTP, which each protocol converts to its own codes. */
+/** A fault in terms of HTTP. Each protocol converts it to its own error codes. */
 export interface HttpFault {
   readonly status: 400 | 401 | 413 | 415 | 429 | 500 | 503;
   /** A stable code, such as `too_large`. */
   readonly reason: string;
   /** A sentence for people. */
   readonly message: string;
-  /** Seconds after which to retry, for the header `Retry-After`. */
+  /** Seconds after which the client can retry, for the header `Retry-After`. */
   readonly retryAfter?: number;
 }
 
-/** Answers a request with a fault in the form of a protocol. */
+/** Answers a request with a fault, in the form of one protocol. */
 export type FaultWriter = (res: Response, fault: HttpFault) => void;
 
 /** Returns the fault of an unreadable request. */
@@ -23,12 +24,12 @@ export function invalidRequest(message: string): HttpFault {
   return { status: 400, reason: "invalid_request", message };
 }
 
-/** Seconds after which a failed part may work again. */
+/** Seconds after which a part that has failed may work again. */
 export const RETRY_AFTER = 5;
 
 /**
- * Converts an internal error to an answer that only says whether a retry can succeed. It can if a store cannot
- * be read or written, which may be temporary, as during a failover or with a full disk.
+ * Converts an internal error to a fault that only says whether a retry can succeed. It can succeed if a store
+ * cannot be read or written at present, for example during a failover or while the disk is full.
  */
 export function failureFault(error: unknown): HttpFault {
   if (!(error instanceof StorageError)) {
@@ -39,10 +40,10 @@ export function failureFault(error: unknown): HttpFault {
 }
 
 /**
- * Returns handlers that answer every remaining request with 404, and a thrown error with a fault. Mount them
- * last.
+ * Returns two handlers. The first answers every remaining request with 404, the second a thrown error with a
+ * fault. Mount them last.
  *
- * @param onFailure - Called with the error; the caller only learns that there was one.
+ * @param onFailure - Receives the error. The client only learns that there was an error.
  */
 export function fallback(
   answer: FaultWriter,

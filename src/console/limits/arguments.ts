@@ -5,50 +5,56 @@ import { readArgumentName } from "../../caveats/argument-pointer.js";
 import type { Authority } from "../../caveats/authority.js";
 import { isScalar, type Scalar, type ScalarType, scalarType } from "../../caveats/scalar.js";
 
-/** An argument that the user can limit, as described by the skill's schema. */
+/** An argument that the user can limit. The schema of a skill describes it. */
 export interface Argument {
   readonly name: string;
-  /** The possible types of its values; several if the schema does not say. */
+  /** The types that its values may have. If the schema names no type, every type is possible. */
   readonly types: readonly ScalarType[];
-  /** All values that the schema allows, if it lists them. */
+  /** All values that the schema allows; absent if the schema does not list them. */
   readonly choices?: readonly Scalar[];
-  /** The description by the skill's author. */
+  /** The skill author's description of the argument. */
   readonly description?: string;
-  /** The operations whose skills have it in their schemas' `properties`; empty if none has. */
+  /** The operations that have a skill with the argument in its schema's `properties`; empty if no skill has it. */
   readonly operations: readonly string[];
-  /** True if a skill's schema has it; false if only an existing limit names it. */
+  /** True if the schema of a skill has the argument; false if only an existing limit names it. */
   readonly fromSkill: boolean;
 }
 
 /**
- * Returns whether calls of an operation may lack an argument that other operations have: none of the
- * operation's skills has it in `properties`. Calls may have it nevertheless, if the schema allows additional
- * properties, or describes it in `allOf` or by `$ref`.
+ * Returns whether calls of an operation may lack an argument that other operations have. That is so if none of
+ * the operation's skills has it in `properties`. Such calls may still have the argument, if the schema allows
+ * additional properties, or describes it by `allOf` or `$ref`.
  */
 export function mayLack({ fromSkill, operations }: Argument, operation: string): boolean {
   return fromSkill && !operations.includes(operation);
 }
 
-/** The arguments of a requested grant that can be limited. */
+/** The arguments of a requested grant. */
 export interface Arguments {
   readonly known: readonly Argument[];
-  /** True if a call may have further arguments. */
+  /** True if calls may have arguments that the schemas do not describe. */
   readonly open: boolean;
-  /** The names of all arguments in the schemas of an operation's skills, including those that cannot be limited. */
+  /**
+   * For each operation, the names of all arguments in its skills' schemas. They include arguments that cannot
+   * be limited.
+   */
   readonly shown: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Returns the arguments that can be limited. @param authority - What the request allows after its existing limits. */
+/**
+ * Returns the arguments of a requested grant. @param authority - The authority that is left by the request's
+ * own limits.
+ */
 export type ArgumentsOf = (asked: AskedGrant, authority: Authority) => Arguments;
 
-/** The properties of a skill that the console reads. */
+/** The properties of a skill that the console uses. */
 export type DescribedSkill = Pick<Skill, "id" | "operation" | "input" | "effect">;
 
 const TYPES: readonly ScalarType[] = ["string", "number", "boolean", "null"];
 const MOST_ARGUMENTS = 40;
 const MOST_CHOICES = 24;
 
-/** Returns a function that finds the arguments of a grant, in the schemas of skills and in existing limits. */
+/** Returns a function that finds the arguments of a grant in the schemas of skills and in existing limits. */
 export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
   const all = [...skills];
   return (asked, authority) => {
@@ -76,7 +82,10 @@ export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
   };
 }
 
-/** Yields the top-level arguments that existing limits name, each with the types of the scalars still allowed. */
+/**
+ * Yields the name of each top-level argument with an existing limit, and the types of the scalars that the
+ * limits still allow.
+ */
 function* limitedIn({
   constraints = {},
   operationConstraints = {},
@@ -94,7 +103,7 @@ function* argumentsIn(schema: DescribedSkill["input"], operation: string): Itera
   const { properties } = schema;
   if (!isObject(properties)) return;
   for (const [name, property] of Object.entries(properties)) {
-    // A handle names a resource; resources are limited separately.
+    // A handle names a resource, which the user limits in other fields.
     if (!isObject(property) || property["format"] === "resource-handle") continue;
     const choices = choicesIn(property);
     const types = typesIn(property, choices);
@@ -138,7 +147,7 @@ function typesOf(values: readonly Scalar[]): readonly ScalarType[] {
   return TYPES.filter((type) => values.some((value) => scalarType(value) === type));
 }
 
-/** Merges the descriptions of an argument that two skills of a grant have. */
+/** Merges the descriptions of an argument by two skills of the same grant. */
 function either(one: Argument, other: Argument): Argument {
   const { name } = one;
   const types = TYPES.filter((type) => one.types.includes(type) || other.types.includes(type));

@@ -6,26 +6,26 @@ import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";
 import type { Arguments, ArgumentsOf } from "./arguments.js";
 
-/** The properties of the agent's skills that pages show. */
+/** Functions that read the agent's skills for the pages. */
 export interface Reading {
   readonly argumentsOf: ArgumentsOf;
   readonly onlyReads: OnlyReads;
 }
 
-/** A requested or granted capability, as pages show it. */
+/** A requested or granted capability, in the form that pages show. */
 export interface AskedView {
   readonly place: number;
   readonly asked: AskedGrant;
-  /** The authority that is left after all existing limits. */
+  /** The authority that is left by all existing limits. */
   readonly authority: Authority;
   readonly limitable: Arguments;
-  /** True if it can change data. */
+  /** True if the capability can change data. */
   readonly changes: boolean;
-  /** Texts that come from this server or its users rather than from the asker. */
+  /** Strings that come from this server or its users, not from the party that asks. */
   readonly own: ReadonlySet<string>;
 }
 
-/** @param place - The grant's index in the request. */
+/** @param place - The index of the grant in the request. */
 export function viewOf(asked: AskedGrant, place: number, reading: Reading): AskedView {
   const authority = meetOf([asked.hops.map(({ hop }) => hop)]);
   const limitable = reading.argumentsOf(asked, authority);
@@ -41,19 +41,19 @@ export function viewOf(asked: AskedGrant, place: number, reading: Reading): Aske
   return { place, asked, authority, limitable, changes: !reading.onlyReads(asked), own };
 }
 
-/** Returns the view of a grant that an agent has or waits for. */
+/** Returns the view of a grant that an agent has, or has requested. */
 export function viewOfGrant(grant: AgentGrant, reading: Reading): AskedView {
   const { grant: id, operation, capability: name, hops } = grant;
   const asked = { grant: id, operations: [operation], name, hops, description: "" };
   return viewOf(asked, 0, reading);
 }
 
-/** Returns whether a requested grant changes nothing. */
+/** Returns whether a requested grant can only read data. */
 export type OnlyReads = (asked: AskedGrant) => boolean;
 
 /**
- * Returns a test for grants that change nothing. A token allows operations, so every skill with one of them
- * must be declared as reading. An operation without a skill counts as changing something.
+ * Returns a function that finds grants which can only read data. Every skill of every operation in the grant
+ * must be declared as reading. An operation without a skill may change data.
  */
 export function onlyReadsBy(skills: Iterable<Pick<Skill, "operation" | "effect">>): OnlyReads {
   const reading = new Map<string, boolean>();
@@ -63,7 +63,10 @@ export function onlyReadsBy(skills: Iterable<Pick<Skill, "operation" | "effect">
   return ({ operations }) => operations.every((one) => reading.get(one) === true);
 }
 
-/** Returns whether the user's presence matters for approving: it changes data, or lets a host act for its user. */
+/**
+ * Returns whether an approval needs proof that the user is present: it can change data, or lets a host act for
+ * its user.
+ */
 export function isWeighty(approval: Approval, onlyReads: OnlyReads): boolean {
   const { kind, asked } = approval.subject;
   const takesOn = principalOf(approval) === undefined || kind === "agent-claim";

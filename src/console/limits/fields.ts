@@ -7,23 +7,23 @@ import { authorityOver, leftOfArgument } from "../../caveats/operation-authority
 import type { Argument } from "./arguments.js";
 import { type AskedView, type Reading, viewOf } from "./asked-view.js";
 
-/** The form fields by which the user limits one requested grant. */
+/** The form fields for limiting one requested grant. */
 export interface GrantFields extends AskedView {
   readonly arguments: readonly ArgumentFields[];
   /** All operations that the request still allows. */
   readonly left: readonly string[];
-  /** The operations that can be deselected; empty if there is only one. */
+  /** The operations that the user can deselect; empty if the grant has only one operation. */
   readonly operations: readonly string[];
-  /** The operations for which the user can forbid further arguments. */
+  /** The operations for which the user can forbid further arguments, with their fields. */
   readonly closable: readonly ClosableFields[];
-  /** The rows in which the user names an argument to limit. */
+  /** The rows in which the user can name an argument and limit it. */
   readonly others: readonly OtherFields[];
-  /** The name of the field for granting it. */
+  /** The name of the field that grants the capability. */
   readonly granted: string;
   readonly keep: string;
 }
 
-/** The names of one argument's fields. */
+/** An argument, and the names of the fields for its limits. */
 export interface ArgumentFields {
   readonly argument: Argument;
   readonly min: string;
@@ -34,32 +34,38 @@ export interface ArgumentFields {
   readonly url: string;
 }
 
-/** An operation for which the user can forbid further arguments, and the name of the field for that. */
+/** An operation for which the user can forbid further arguments. `closed` is the name of the field for this choice. */
 interface ClosableFields {
   readonly operation: string;
-  /** The arguments that remain possible then: those in schemas or named by limits, unless limits exclude them. */
+  /**
+   * The arguments that remain possible after this choice: those that schemas or limits name, unless a limit
+   * excludes them.
+   */
   readonly names: readonly string[];
   readonly closed: string;
 }
 
-/** The names of the fields of a row in which the user names an argument and limits it. */
+/** The names of the fields in a row for an argument that the user names. */
 export interface OtherFields {
   readonly name: string;
   readonly rule: string;
   readonly values: string;
 }
 
-/** All fields of an approval's form. */
+/** All fields of the form for an approval. */
 export interface ApprovalFields {
   readonly asked: readonly AskedView[];
-  /** The parts of a request that can be limited further. */
+  /** The requested grants that the user can limit. */
   readonly grants: readonly GrantFields[];
-  /** A digest of all fields. If a sent form has a different one, the agent's skills changed after the page was made. */
+  /**
+   * A digest of all fields. If a sent form has another digest, the request or the agent's skills have changed
+   * since the page was made.
+   */
   readonly form: string;
 }
 
 const OTHER_ROWS = 2;
-/** The name of the field that binds all granted capabilities to the agent. */
+/** The name of the field that binds every granted capability to the agent. */
 export const BIND = "bind";
 
 export function fieldsOf(
@@ -67,7 +73,7 @@ export function fieldsOf(
   desk: Reading,
 ): ApprovalFields {
   const asked = subject.asked.map((one, place) => viewOf(one, place, desk));
-  // An agent that is taken over ends, so its grants need no limits.
+  // If the user takes over an agent, it ends. Its grants need no limits.
   const grants = subject.kind === "agent-claim" ? [] : asked.map(grantFields);
   const shape = grants.map((fields) => [
     fields.arguments.map(({ argument }) => argument),
@@ -112,7 +118,7 @@ function grantFields(view: AskedView): GrantFields {
   };
 }
 
-/** Returns the operations that have known arguments and may have further ones. */
+/** Returns the operations that have known arguments, and whose calls may have further ones. */
 function closableIn(
   { authority, limitable: { shown } }: AskedView,
   operations: readonly string[],
@@ -129,7 +135,7 @@ function closableIn(
   });
 }
 
-/** Returns the listed values that existing limits still allow for at least one of the operations. */
+/** Returns the argument without the listed values that existing limits forbid for every operation. */
 function stillAllowed(
   { choices, ...argument }: Argument,
   operations: readonly string[],

@@ -12,7 +12,7 @@ import {
   readValues,
 } from "./read-values.js";
 
-/** Reads the limit on a listed argument; `undefined` if its fields are empty or wrong. */
+/** Reads the limit on a listed argument; `undefined` if the argument's fields are empty or invalid. */
 export function readArgument(
   form: Form,
   { argument: { types, choices }, ...fields }: ArgumentFields,
@@ -38,13 +38,16 @@ export function readArgument(
   return path === undefined ? { ...others, url } : { ...others, path };
 }
 
-/** Returns whether a limit fits into `constraints`: it has no operator that only `operationConstraints` supports. */
+/**
+ * Returns whether a limit can go into `constraints`. An operator that only `operationConstraints` allows makes
+ * this impossible.
+ */
 export function isForEveryOperation(limit: ArgumentConstraint): limit is Constraint {
   if (limit === null || typeof limit !== "object") return true;
   return limit.path === undefined && limit.url === undefined;
 }
 
-/** Returns the limit with `optional`, so that calls without the argument stay allowed. */
+/** Adds `optional` to a limit, so that calls without the argument stay allowed. */
 export function orLeftOut(limit: ArgumentConstraint): ArgumentConstraint {
   return { ...operatorsOf(limit), optional: true };
 }
@@ -73,7 +76,10 @@ function limitOf({ min, max, allowed = [], excluded = [] }: Read): Constraint | 
   return Object.keys(limit).length === 0 ? undefined : limit;
 }
 
-/** Reads a row in which the user names and limits an argument; `undefined` if it is empty or has no name. */
+/**
+ * Reads a row in which the user names an argument and limits it. Returns `undefined` if the row is empty or has
+ * no name.
+ */
 export function readOther(
   form: Form,
   fields: OtherFields,

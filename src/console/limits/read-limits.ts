@@ -18,11 +18,11 @@ import { type ApprovalFields, type ArgumentFields, BIND, type GrantFields } from
 import { isForEveryOperation, orLeftOut, readArgument, readOther } from "./read-arguments.js";
 import type { FieldProblem } from "./read-values.js";
 
-/** The limits that a user sets, as read from the form. */
+/** The limits that a user has entered into the form. */
 export interface Limits {
-  /** The indexes of the granted grants. */
+  /** The indexes of the grants that the user grants. */
   readonly granted: readonly number[];
-  /** A hop for each grant that the user limits, by the grant's index. */
+  /** For each grant that the user limits, a hop with the limits. The key is the index of the grant. */
   readonly hops: { readonly [place: string]: Hop };
   readonly problems: readonly FieldProblem[];
 }
@@ -76,7 +76,7 @@ function readLifetime(form: Form, most: number, problems: FieldProblem[]): numbe
   return count * unit;
 }
 
-/** Returns the chosen expiry, or the existing one if that is earlier. */
+/** Returns the expiry that the user has chosen. If the request ends earlier, returns the end of the request. */
 function ending({ authority }: GrantFields, lifetime: number, now: number): Date {
   const bound = authority.expires === undefined ? undefined : parseTime(authority.expires);
   const end = now + lifetime * 1000;
@@ -122,7 +122,7 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
     add(name, limit, []);
   }
   const lists = closedLists(form, grant, operations, required);
-  // The request's own limit may be lower; it then stays, and is not an error of the user.
+  // If the request has a stricter limit, it stays in force. That is not an error of the user.
   const lowered = intersectEntries(plain(optional), grant.authority);
   for (const [operation, entry] of Object.entries(lowered)) {
     own.set(operation, new Map([...(own.get(operation) ?? []), ...Object.entries(entry)]));
@@ -136,8 +136,8 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
 }
 
 /**
- * Returns the closed list of arguments for each operation where the user forbids further ones: its known
- * arguments, and those that the user's limits require.
+ * Returns a closed list of arguments for each operation whose further arguments the user forbids. The list has
+ * the operation's known arguments, and those that the user's limits require.
  */
 function closedLists(
   form: Form,
@@ -153,7 +153,7 @@ function closedLists(
   });
 }
 
-/** Limits on arguments by operation, then by the argument's name in `operationConstraints`. */
+/** Limits on arguments: by operation, and then by the argument's name in `operationConstraints`. */
 type Entries = Map<string, Map<string, ArgumentConstraint>>;
 
 function addTo(entries: Entries, operation: string, name: string, limit: ArgumentConstraint): void {
@@ -167,7 +167,10 @@ function plain(entries: Entries): NonNullable<HopInit["operationConstraints"]> {
   );
 }
 
-/** Returns the user's limits as a hop, if there are any. Limits that exceed the request are reported as problems. */
+/**
+ * Returns the user's limits as a hop; `undefined` if there are none. Each limit that exceeds the request is
+ * added to `problems`.
+ */
 function checkedHop(init: HopInit, grant: GrantFields, problems: FieldProblem[]): Hop | undefined {
   if (Object.keys(init).length === 0) return undefined;
   const hop = normalizeHop(init);
@@ -190,7 +193,10 @@ function fieldOf(
   return others[0]?.values ?? "lifetime";
 }
 
-/** Returns the field of an operator. If several limits together leave no value, returns the field of one of them. */
+/**
+ * Returns the field in which an operator was entered. If a combination of limits leaves no value, returns one
+ * of their fields.
+ */
 function fieldAt(
   operator: string,
   value: unknown,
@@ -206,7 +212,7 @@ function fieldAt(
   return types.includes("number") ? fields.max : fields.in;
 }
 
-/** Returns the rules about an argument, such as `constraints.amount` and `operationConstraints.pay.amount`. */
+/** Returns the rules that concern an argument, such as `constraints.amount` and `operationConstraints.pay.amount`. */
 function rulesOf({ name }: Argument, operations: readonly string[]): readonly string[] {
   const entries = operations.map((operation) =>
     ruleOf(entryRule("operationConstraints", operation), argumentName([name])),
@@ -226,7 +232,10 @@ function wordsOf({ rule, value, allowed, message }: Overreach, grant: GrantField
   return html`${shown(value)} goes beyond what is asked for, ${asked}: a limit can only take away.`;
 }
 
-/** Describes the request's own limits on the argument of a rule; `undefined` if the argument is unknown. */
+/**
+ * Describes the limits that the request itself has on the argument of a rule; `undefined` if the argument is
+ * unknown.
+ */
 function askedWords(
   rule: string,
   { arguments: known, authority, left, own: texts }: GrantFields,

@@ -9,19 +9,19 @@ import type { Form } from "../form.js";
 
 /** A problem with the contents of a field. */
 export interface FieldProblem {
-  /** The field's name, which is also its id. */
+  /** The name of the field, which is also its id in the page. */
   readonly field: string;
   readonly message: Part;
 }
 
 const MOST_VALUES = 100;
-/** Most UTF-16 code units of a folder, and of all URLs of a limit together. */
+/** Longest folder, and longest text of all URLs of a limit, in UTF-16 code units. */
 const MOST_UNITS = 1000;
 
-/** The possible types of an argument whose type is unknown. */
+/** The types that are possible if the type of an argument is unknown. */
 export const ANY: readonly ScalarType[] = ["string", "number", "boolean", "null"];
 
-/** Reads a number; `undefined` for an empty field. */
+/** Reads a number; `undefined` if the field is empty or invalid. */
 export function readNumber(
   text: string,
   field: string,
@@ -41,7 +41,7 @@ function numberIn(text: string): number | undefined {
   return /^-?\d{1,20}(\.\d{1,20})?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Reads values, one per line. */
+/** Reads values, one from each line. */
 export function readValues(
   text: string,
   types: readonly ScalarType[],
@@ -64,8 +64,8 @@ export function readValues(
 }
 
 /**
- * Reads a line as a value. If the argument has several types, the line is parsed as JSON; if that fails, it is
- * a string.
+ * Reads a line as a value. If the argument can have several types, the line is parsed as JSON. A line that is
+ * not JSON is a string.
  */
 function valueIn(line: string, types: readonly ScalarType[]): Scalar | undefined {
   const [only, ...more] = types;
@@ -79,7 +79,7 @@ function valueIn(line: string, types: readonly ScalarType[]): Scalar | undefined
   }
 }
 
-/** Reads a folder in the strict form; `undefined` for an empty field. */
+/** Reads a folder in the strict form; `undefined` if the field is empty or invalid. */
 export function readFolder(
   text: string,
   field: string,
@@ -93,7 +93,7 @@ export function readFolder(
   return undefined;
 }
 
-/** Reads URLs, one per line; `undefined` for an empty field. */
+/** Reads URLs, one from each line; `undefined` if the field is empty or invalid. */
 export function readUrlLimit(
   text: string,
   field: string,
@@ -114,7 +114,7 @@ export function readUrlLimit(
   return undefined;
 }
 
-/** Describes the first part of URLs that is not in the strict form. */
+/** Describes the first part of a URL limit that is not in the strict form; `undefined` if there is none. */
 function flawOf({ hosts, ports = [], path }: UrlLimit): string | undefined {
   const host = hosts.find((one) => !isHostEntry(one));
   if (host !== undefined) {
@@ -136,7 +136,7 @@ function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** Reads the ticked values of a list. If all are ticked, no limit is set. */
+/** Reads the ticked values of a list. If all values are ticked, there is no limit. */
 export function readChoices(
   form: Form,
   field: string,

@@ -12,25 +12,28 @@ import {
 
 /** An identity provider, and the console's registration as its client. */
 export interface OpenIdLoginOptions {
-  /** The issuer identifier, from which the provider's metadata is discovered; `http:` only on loopback. */
+  /**
+   * The issuer identifier. The provider's metadata is read from a URL below it. `http:` is accepted only on
+   * loopback.
+   */
   readonly issuer: string;
   readonly clientId: string;
-  /** Absent for a public client, which is protected only by PKCE. */
+  /** Absent for a public client, which only PKCE protects. */
   readonly clientSecret?: string;
-  /** The claim of the ID token that becomes the user's principal; `sub` unless given. */
+  /** The claim of the ID token that becomes the user's principal; `sub` by default. */
   readonly principalClaim?: string;
-  /** The requested scopes; `["openid"]` unless given. */
+  /** The scopes to request; `["openid"]` by default. */
   readonly scopes?: readonly string[];
-  /** Most seconds that the provider may take for an answer; 10 unless given. */
+  /** Seconds within which the provider must answer; 10 by default. */
   readonly timeout?: number;
   /**
-   * Proofs of presence, one of which the provider must report for a sign-in that approves a change of data or
-   * links a host. Unless given, any sign-in is accepted, even one with only a password.
+   * Proofs of presence. A sign-in that approves a change of data, or links a host, must report one of them. By
+   * default, every sign-in is accepted, even one with only a password.
    */
   readonly presence?: Presence;
   /**
-   * Seconds by which the provider's clock may differ from this server's, at most 60; 0 unless given. A sign-in
-   * that is older by up to this much still counts as made for an approval.
+   * Seconds by which the provider's clock may differ from this server's, from 0 to 60; 0 by default. A sign-in
+   * that is up to this much older than the approval still counts as made for it.
    */
   readonly clockSkew?: number;
 }
@@ -38,14 +41,14 @@ export interface OpenIdLoginOptions {
 type Client = typeof import("openid-client");
 type Configuration = import("openid-client").Configuration;
 
-/** Milliseconds after a failure until the provider is asked again. */
+/** After a failure, the provider is asked again only after this many milliseconds. */
 const PAUSE = 1000;
 
 /**
- * Signs users in with OpenID Connect: code flow, PKCE, `state`, `nonce`. Needs the package `openid-client`.
- * Metadata is read at the first sign-in.
+ * Creates a sign-in with OpenID Connect: authorization code flow, PKCE, `state` and `nonce`. It needs the
+ * package `openid-client`. The provider's metadata is read at the first sign-in.
  *
- * @throws TypeError naming the option that is wrong.
+ * @throws TypeError that names the wrong option.
  */
 export async function createOpenIdLogin(login: OpenIdLoginOptions): Promise<OpenIdLogin> {
   const settings = checkedOptions(login);
@@ -156,7 +159,7 @@ function issuerUrl(value: unknown): URL {
   throw new TypeError("login.issuer: must be an https: URL, or an http: URL of loopback");
 }
 
-/** Returns the provider's metadata; fetched once, and again only after a failure. */
+/** Returns a function that reads the provider's metadata. It reads them only once, and again only after a failure. */
 function provider(client: Client, settings: Settings): () => Promise<Configuration> {
   const { issuer, clientId, clientSecret, timeout } = settings;
   let asked: Promise<Configuration> | undefined;
@@ -179,7 +182,10 @@ function provider(client: Client, settings: Settings): () => Promise<Configurati
   };
 }
 
-/** Returns how the client authenticates: in the header, unless the provider only accepts it in the body. */
+/**
+ * Returns the way in which the client authenticates: in the header, unless the provider only accepts the
+ * request body.
+ */
 function authentication(
   client: Client,
   secret: string | undefined,
@@ -193,7 +199,7 @@ function authentication(
   };
 }
 
-/** Identifies the user by the claims of a verified ID token. */
+/** Reads the user from the claims of a verified ID token. */
 function signedInBy(
   claims: { readonly [claim: string]: unknown },
   { principalClaim: name, presence }: Pick<Settings, "principalClaim" | "presence">,
@@ -203,7 +209,7 @@ function signedInBy(
     const message = `The identity provider gave no "${name}" that is ${IDENTITY}.`;
     return { ok: false, message };
   }
-  // Anyone can claim an email address that is not verified.
+  // If an email address is not verified, anyone may have claimed it.
   if (name === "email" && claims["email_verified"] !== true) {
     return { ok: false, message: "The identity provider has not verified your e-mail address." };
   }
@@ -217,8 +223,8 @@ function signedInBy(
 }
 
 /**
- * Returns the message for the user if a sign-in failed because of the user; `undefined` if the provider or the
- * configuration is at fault.
+ * Returns the message for the user if the user caused the failure of a sign-in. Returns `undefined` if the
+ * provider or the configuration caused it.
  */
 function refusalIn(error: unknown): string | undefined {
   const code = errorCode(error);

@@ -40,7 +40,7 @@ const APPROVE = html`<button type="submit" name="answer" value="approve" class="
 const DENY = html`<button type="submit" name="answer" value="deny" class="stop">Deny</button> `;
 const SHOW = html`<button type="submit" name="answer" value="check">Show what is left</button>`;
 
-/** Renders the form in which a user limits a request, and approves or denies it. */
+/** Renders the form in which a user limits a request, and then approves or denies it. */
 export function approvalForm(parts: ApprovalFormParts): Markup {
   const { action, approval, fields, session, sent, assurance, now } = parts;
   const { digest } = approval;
@@ -64,7 +64,7 @@ ${limitable && limitFields(parts, field)}
 </form>`;
 }
 
-/** Renders the form's first button, which Enter in a field presses. It must not approve. */
+/** Renders the first button of the form, which the Enter key presses. It must not approve the request. */
 function defaultButton(answer: "check" | "deny"): Markup {
   return html`<button type="submit" name="answer" value="${answer}" class="default" tabindex="-1" aria-hidden="true">Enter</button>`;
 }
@@ -94,7 +94,7 @@ ${tick(BIND, BIND, "yes", field.all(BIND)?.includes("yes") ?? false, "Bind it to
 <div class="buttons">${SHOW}</div></details>`;
 }
 
-/** Lists the errors at the top of the page, with links to the fields. */
+/** Renders the list of errors at the top of the page, with links to the fields. */
 export function problemSummary(problems: readonly FieldProblem[]): Markup {
   return html`<div class="summary" role="alert" aria-labelledby="problems"><h2 id="problems">There is a problem</h2>
 <ul>${problems.map(({ field, message }) => html`<li><a href="#${field}">${message}</a></li>`)}</ul></div>`;
@@ -162,7 +162,7 @@ ${areaField("None of these values, one a line", names.not_in, field, hint)}
   return html`${bounds}<details${used && html` open`}><summary>Single values</summary>${lists}</details>`;
 }
 
-/** Renders the limits that interpret a string as a path or a URL. */
+/** Renders the fields for limits that interpret a string as a path or a URL. */
 function textFields({ path, url }: Omit<ArgumentFields, "argument">, field: FieldsShown): Markup {
   const used = [path, url].some((name) => field.text(name) !== "");
   return html`<details${used && html` open`}><summary>A folder or URLs</summary><div class="pair">
@@ -230,10 +230,10 @@ const FOLDER_HINT =
 const URL_HINT =
   "Such as https://*.example.com/docs: this folder and everything below it; *. stands for every host below example.com.";
 
-/** Says that any holder can use the approved grant. */
+/** The note that every holder of a token can use an approved grant. */
 const HANDING_ON: Markup = html`<p class="note">The agent may hand on what you approve: any party that gets a token of it can use it, until it ends. Under <b>Limit it</b> you can bind it to this agent.</p>`;
 
-/** Says where a token bound to the agent can be used. */
+/** Describes where a token that is bound to the agent can be used. */
 function boundWords({ kind, agent, audience = [] }: ApprovalSubject): Markup {
   if (kind === "capabilities") {
     return html`It then works only for the caller that signs in as ${trusted(agent.id)}: over A2A at this server, and at services that know the caller by this name. The agent cannot hand it on, to sub-agents either.`;

@@ -35,7 +35,7 @@ ${rowList([
 ${views.map((view) => askedDetails(view, now))}</details>`;
 }
 
-/** Renders the name of a party, and the id by which this server knows it. */
+/** Renders the name of a party, with the id under which this server knows it. */
 function named(party: NonNullable<Approval["subject"]["host"]>): Markup {
   const own = html`<span class="note">${trusted(party.id)}</span>`;
   return party.name === undefined ? own : html`${partyName(party, MOST_SHOWN)} ${own}`;
@@ -94,7 +94,7 @@ export function stateWords(approval: Approval): Part {
   }
 }
 
-/** Describes the decisions, and the users who made them. */
+/** Renders the decisions, with the users who made them. */
 export function decisionDetails(
   approval: Approval,
   { asked: views }: Pick<ApprovalFields, "asked">,

@@ -1,21 +1,24 @@
 import { html, type Markup, moment, type Part } from "../../http/markup/markup.js";
 
-/** The console's assurance that the user, and not a program, presses the button. */
+/** The evidence that the user, and not a program in the browser, confirms an action. */
 export type Assurance =
   | { readonly kind: "development" }
   | {
       readonly kind: "openid";
       /** The name by which users know the identity provider. */
       readonly issuer: string;
-      /** True if the console checks the user's presence where the action needs it. */
+      /**
+       * `not needed`: the action needs no proof of presence. `checked`: the console checks the proof.
+       * `unchecked`: the action needs the proof, but the console cannot check it.
+       */
       readonly presence: "not needed" | "checked" | "unchecked";
-      /** When the sign-in made for this action expires, in milliseconds since 1970; absent until there is one. */
+      /** The expiry of the sign-in for this action, in milliseconds since 1970; absent before the sign-in. */
       readonly until?: number;
     };
 
 /**
- * Says that the user has signed in for the action; empty before that. @param verb - The action after "to", such
- * as `approve`.
+ * Says that the user has signed in for the action; `undefined` before the sign-in. @param verb - The action
+ * after "to", such as `approve`.
  */
 export function confirmedWords(assurance: Assurance, verb: string, now: number): Part {
   if (assurance.kind === "development" || assurance.until === undefined) return undefined;
@@ -23,7 +26,10 @@ export function confirmedWords(assurance: Assurance, verb: string, now: number):
   return html`<p class="good" role="status">You have signed in to ${verb}. It counts until ${moment(until, now)}.</p>`;
 }
 
-/** Explains the required sign-in, and what is not checked. @param verb - As for {@link confirmedWords}. */
+/**
+ * Explains the required sign-in, and what the console does not check. @param verb - The action after "to", such
+ * as `approve`.
+ */
 export function assuranceWords(assurance: Assurance, verb: string): Markup {
   if (assurance.kind === "development") {
     return html`<p class="note">Development sign-in: to ${verb} takes no further sign-in, and does not show that you are there.</p>`;

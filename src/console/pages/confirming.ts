@@ -16,12 +16,9 @@ import type { Visit } from "../visit.js";
 import type { Assurance } from "./assurance.js";
 import type { PageParts } from "./layout.js";
 
-/** An action that the user must confirm by signing in again. */
+/** An action that the user must confirm by signing in again, with the texts for its pages. */
 interface Deed extends Confirmable {
-  /**
-   * True if it changes data or links a host. The sign-in must then prove the user's presence, if the login
-   * checks it.
-   */
+  /** True if the action changes data or links a host. If the login checks presence, the sign-in must then prove it. */
   readonly weighty: boolean;
   /** The action after "to", such as `approve`. */
   readonly verb: string;
@@ -31,7 +28,7 @@ interface Deed extends Confirmable {
   readonly form: string;
 }
 
-/** The refusal if the identity provider cannot be reached. */
+/** The refusal of an action if this server cannot reach the identity provider. */
 export const UNAVAILABLE: Refusal = {
   status: 503,
   code: "login_unavailable",
@@ -42,7 +39,7 @@ export const UNAVAILABLE: Refusal = {
   recorded: true,
 };
 
-/** The refusal if there is no room to record a sign-in as used. */
+/** The refusal of an action if this server has no space to record that the sign-in has been used. */
 const FULL: Refusal = {
   status: 503,
   code: "used_once_full",
@@ -54,12 +51,11 @@ const FULL: Refusal = {
 };
 
 /**
- * Uses up the confirmation of an action. If there is none, answers the request by sending the user to sign in
- * for the action.
+ * Uses up the confirmation of an action. If there is none, sends the user to sign in for the action.
  *
- * Development sign-ins need no confirmation: no identity provider could authenticate the user again.
+ * A development sign-in needs no confirmation, since no identity provider could authenticate the user again.
  *
- * @returns Whether the action may be performed now.
+ * @returns True if the action may be performed now. Otherwise the request has been answered.
  */
 export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boolean> {
   const { login } = desk;
@@ -69,8 +65,8 @@ export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boo
   const found = desk.confirmations.of(req, session, deed);
   desk.confirmations.clear(res);
   if (found !== undefined && (found.present || !present)) {
-    // Recorded in the database, so that a copy of the cookie cannot be used at another process either, even one
-    // whose clock is behind.
+    // The database records the use. A copy of the cookie is then useless even at another process whose clock is
+    // slow.
     const use = { scope: "console-confirmation", id: found.id, expires: endOf(found) + KEPT };
     const outcome = await desk.parties.useOnce(use);
     if (outcome === "first") return true;
@@ -104,7 +100,7 @@ async function begin(
   show(desk, req, res, confirmPage({ url: begun.url, issuer: login.issuer, verb }));
 }
 
-/** Returns how an action will be confirmed, for its page. */
+/** Returns the evidence that an action needs, for the action's page. */
 export function assuranceOf(
   { login }: Desk,
   { weighty }: Pick<Deed, "weighty">,
@@ -119,7 +115,7 @@ export function assuranceOf(
   };
 }
 
-/** A completed sign-in that was to confirm an action. */
+/** A completed sign-in, and the action that it was to confirm. */
 interface Finished {
   readonly login: OpenIdLogin;
   readonly signedIn: SignedIn;
@@ -128,7 +124,7 @@ interface Finished {
   readonly to: string;
 }
 
-/** Stores the confirmation given by a sign-in, or sends the reason why it gives none. */
+/** Stores the confirmation that a sign-in gives. If it gives none, sends the reason. */
 export async function finishConfirming(
   desk: Desk,
   req: Request,
@@ -146,17 +142,19 @@ export async function finishConfirming(
 }
 
 /**
- * Records a use of an authentication, which is identified by its user and second. Each may confirm only one
- * action: a program that controls the browser cannot use it for other requests that it has started.
+ * Records that an authentication has been used. The user and the second of the authentication identify it. It
+ * can confirm only one action: a program that controls the browser cannot use it for other actions that it has
+ * started.
  *
- * @returns The refusal if it was used before, or there is no room to record it.
+ * @returns A refusal if the authentication was used before, or if there is no space to record the use;
+ *   otherwise `undefined`.
  */
 export async function refusalOfUse(
   { parties }: Pick<Desk, "parties">,
   { principal, authTime }: SignedIn,
   now: number,
 ): Promise<Refusal | undefined> {
-  // An authentication without a time cannot confirm anything anyway.
+  // An authentication without a time cannot confirm an action, so there is nothing to record.
   if (authTime === undefined) return undefined;
   const outcome = await parties.useOnce({
     scope: "console-authentication",
@@ -168,8 +166,8 @@ export async function refusalOfUse(
 }
 
 /**
- * Milliseconds for which a used authentication is remembered. Every confirmation started before it has expired
- * by then.
+ * The use of an authentication is remembered for this many milliseconds. By then, every confirmation that was
+ * started before the use has expired.
  */
 const KEPT = 10 * 60 * 1000;
 
@@ -184,9 +182,9 @@ function refusalOf(
   if (session.principal !== principal) return OTHER_USER;
   if (endOf(confirming) <= now) return TOO_LATE;
   if (authTime === undefined) return NO_AUTH_TIME;
-  // The claim has whole seconds, so the second in which the request started still counts.
+  // The claim has whole seconds, so an authentication in the same second as the request is accepted.
   if (!(authTime >= Math.floor(confirming.began / 1000) - clockSkew)) return STALE;
-  // With a value in milliseconds, or from a clock that is ahead, any sign-in would look fresh.
+  // If the claim were in milliseconds, or from a fast clock, every sign-in would look recent.
   if (!(authTime <= Math.ceil(now / 1000) + clockSkew)) return AHEAD;
   if (confirming.present && present !== true) return NOT_PRESENT;
   return undefined;
@@ -246,7 +244,7 @@ const NOT_PRESENT: Refusal = {
     "The identity provider does not report that you signed in by a way that shows that you are there, such as a security key, so nothing was confirmed. Go back, and sign in that way.",
 };
 
-/** The contents of {@link confirmPage}. */
+/** The texts of the page made by {@link confirmPage}. */
 interface ConfirmParts {
   /** The URL where the user signs in. */
   readonly url: string;
@@ -257,8 +255,8 @@ interface ConfirmParts {
 }
 
 /**
- * Renders a page that sends the user to the identity provider. A form cannot do that, because `form-action`
- * also applies to redirects.
+ * Renders a page that sends the user to the identity provider. The form itself cannot redirect there, because
+ * `form-action` also applies to redirects.
  */
 function confirmPage({ url, issuer, verb }: ConfirmParts): PageParts {
   const main = html`<div class="card"><p>Nothing is done yet. Sign in once more at <b>${issuer}</b> to ${verb}; you come back here then.</p>

@@ -9,8 +9,8 @@ import { query, visit } from "../visit.js";
 import { csrf, type PageParts, problem, type Whereabouts } from "./layout.js";
 
 /**
- * Adds the pages for entering an agent's user code: `verification_uri`, or `verification_uri_complete` with the
- * code.
+ * Adds the pages where the user enters an agent's code: `verification_uri`, and `verification_uri_complete`,
+ * which contains the code.
  */
 export function deviceRoutes(desk: Desk, router: Router): void {
   router.get(
@@ -56,10 +56,10 @@ export function deviceRoutes(desk: Desk, router: Router): void {
   );
 }
 
-/** The contents of the code field. */
+/** The contents of the field for the code. */
 interface EnteredCode {
   readonly code: string;
-  /** True if the code came with the URL. */
+  /** True if the URL contained the code. */
   readonly given?: boolean;
   readonly wrong?: string;
 }

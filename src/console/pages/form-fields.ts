@@ -2,18 +2,18 @@ import { html, type Markup, type Part } from "../../http/markup/markup.js";
 import type { Form } from "../form.js";
 import type { FieldProblem } from "../limits/read-values.js";
 
-/** A form as the user sent it, to be shown again with its errors. */
+/** A form that the user has sent. It is shown again with its errors. */
 export interface SentForm {
   readonly form: Form;
   readonly problems: readonly FieldProblem[];
 }
 
-/** Renders the fields of a form with the values that the user entered. */
+/** The values that the user entered and the markup of their errors, each by the name of a field. */
 export interface FieldsShown {
   text(name: string): string;
   all(name: string): readonly string[] | undefined;
   wrong(name: string): Part;
-  /** Returns the attributes that link a field to its hint and error. */
+  /** Returns the attributes that link a field to its hint and its error. */
   described(name: string, hint?: boolean): Part;
 }
 

@@ -5,14 +5,14 @@ import { authorityWords, textByOrigin } from "../hop-words.js";
 import { type Reading, viewOfGrant } from "../limits/asked-view.js";
 import { partyName, rowList } from "./layout.js";
 
-/** An agent's grant with its agent and host. */
+/** A grant, with its agent and its host. */
 export interface ShownGrant {
   readonly grant: AgentGrant;
   readonly agent?: AgentRecord;
   readonly host?: HostRecord;
 }
 
-/** Lists grants, one card per agent. @param after - Rendered below each grant. */
+/** Renders grants, on one card per agent. @param after - Returns the markup below a grant. */
 export function grantsByAgent(
   grants: readonly ShownGrant[],
   reading: Reading,
@@ -30,7 +30,7 @@ ${host !== undefined && html`<p class="note">Of the host ${partyName(host)}</p>`
   });
 }
 
-/** Orders grants: those that may change data first. */
+/** Sorts grants. Those that can change data come first. */
 function weightiestFirst(grants: readonly ShownGrant[], reading: Reading): readonly ShownGrant[] {
   const changes = ({ grant }: ShownGrant): boolean => viewOfGrant(grant, reading).changes;
   return [...grants.filter(changes), ...grants.filter((one) => !changes(one))];

@@ -11,7 +11,7 @@ import { historyPage } from "./request-page.js";
 
 const PAGE = 50;
 
-/** Adds the pages of active grants, which can be revoked with one click, and of past decisions. */
+/** Adds two pages: the active grants, each with a button that revokes it, and the past decisions. */
 export function grantRoutes(desk: Desk, router: Router): void {
   router.get(
     "/grants",
@@ -29,7 +29,7 @@ export function grantRoutes(desk: Desk, router: Router): void {
       const { principal } = session;
       const id = idIn(req);
       const grant = await desk.parties.grant(id);
-      // Other users must not even learn that the grant exists.
+      // For other users, the answer must be the same as for a grant that does not exist.
       if (grant === undefined || !(await isOwn(desk, grant.agent, principal))) {
         return sendRefusal(desk, req, res, {
           status: 404,
@@ -55,14 +55,14 @@ export function grantRoutes(desk: Desk, router: Router): void {
   );
 }
 
-/** Returns whether an agent acts for a user, by its own record or its host's. */
+/** Returns whether an agent acts for a user. Either the agent's record or that of its host names the user. */
 async function isOwn({ parties }: Desk, id: string, principal: string): Promise<boolean> {
   const agent = await parties.agent(id);
   if (agent === undefined) return false;
   return (agent.principal ?? (await parties.host(agent.host))?.principal) === principal;
 }
 
-/** Renders everything that agents may currently do for the user. */
+/** Renders all active grants of the user. */
 function grantsPage(
   { base }: Whereabouts,
   session: Session,

@@ -20,7 +20,10 @@ import {
   type Whereabouts,
 } from "./layout.js";
 
-/** Adds the page of the user's hosts, which can be created and revoked. An enrolment token is shown once. */
+/**
+ * Adds the page of the user's hosts. On it, the user creates and revokes hosts. An enrolment token is shown
+ * only once.
+ */
 export function hostRoutes(desk: Desk, router: Router): void {
   const { parties } = desk;
   router.get(
@@ -90,13 +93,13 @@ export function hostRoutes(desk: Desk, router: Router): void {
 
 const HOST = "host";
 
-/** Returns the action of creating a host with a name, for its confirmation. */
+/** Returns the creation of a host with this name, as an action to confirm. */
 function hostNamed(name: string): Confirmable {
   return { what: HOST, digest: digestOfText(name) };
 }
 
 interface Shown extends HostsNotice {
-  /** The confirmation for creating a host with this name. */
+  /** The confirmation for the creation of a host. */
   readonly confirmation?: Confirmation;
 }
 
@@ -107,19 +110,19 @@ function showHosts(
   { confirmation, ...notice }: Shown,
 ): void {
   const assurance = assuranceOf(desk, { weighty: true }, confirmation);
-  // Agents get no capability that is no longer a default, so do not show it.
+  // Agents do not get a capability that is no longer a default, so the page does not show it.
   const shown = hosts.map((host) => ({ ...host, defaults: desk.parties.defaultsOf(host) }));
   const page = hostsPage(desk, session, shown, desk.now(), { ...notice, assurance });
   show(desk, req, res, page, notice.wrong === undefined ? 200 : 400);
 }
 
-/** A new host's enrolment token, shown once. */
+/** A new host with its enrolment token, which is shown only once. */
 interface NewHost {
   readonly host: HostRecord;
   readonly enrolmentToken: string;
 }
 
-/** The page's message about the last action. */
+/** A message about the user's last action, and the contents of the form. */
 interface HostsNotice {
   readonly made?: NewHost;
   readonly wrong?: string;
@@ -127,7 +130,7 @@ interface HostsNotice {
   readonly name: string;
 }
 
-/** Most characters of a host's name. */
+/** Longest name of a host, in characters. */
 const LONGEST_NAME = 120;
 
 const STATES: Readonly<Record<HostRecord["status"], string>> = {

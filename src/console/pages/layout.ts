@@ -4,12 +4,12 @@ import type { Row } from "../hop-words.js";
 import type { Session } from "../sessions.js";
 
 export interface PageParts {
-  /** The page's heading, and the title of its tab. */
+  /** The heading of the page, and the title of the browser's tab. */
   readonly title: string;
   readonly main: Part;
-  /** True if the page shows errors; the tab's title then begins with "Error". */
+  /** True if the page shows errors. The title of the tab then begins with "Error". */
   readonly wrong?: boolean;
-  /** The URL to which the browser goes at once. */
+  /** The URL to which the browser goes immediately. */
   readonly leadsTo?: string;
 }
 
@@ -71,12 +71,12 @@ function signedIn(base: string, session: Session): Markup {
 <form method="post" action="${base}/logout">${csrf(session)}<button type="submit">Sign out</button></form>`;
 }
 
-/** Renders the field that proves that a form comes from a page of this session. */
+/** Renders the field that proves that a page of this session has sent the form. */
 export function csrf(session: Session): Markup {
   return html`<input type="hidden" name="csrf" value="${session.csrf}">`;
 }
 
-/** Shows the error of a form's only field at the top of the page. */
+/** Renders the error of a page that has only one field. */
 export function problem(field: string, wrong: string | undefined): Part {
   return (
     wrong !== undefined &&
@@ -84,10 +84,10 @@ export function problem(field: string, wrong: string | undefined): Part {
   );
 }
 
-/** The contents of a page about a refusal. */
+/** The contents of a page that reports a refusal. */
 export interface FaultParts {
   readonly title: string;
-  /** The explanation and the next step. */
+  /** The explanation, and what the user can do next. */
   readonly message: Part;
   /** True if signing in as another user may help. */
   readonly otherUser?: boolean;
@@ -106,7 +106,7 @@ ${otherUser && html`<p><a href="${base}/login?again=1">Sign in as another user</
   return { title, main };
 }
 
-/** Renders labels, each with a description beside it. */
+/** Renders labels with their descriptions. */
 export function rowList(
   rows: readonly (readonly [label: Part, words: Part] | undefined | false)[],
 ): Markup {
@@ -129,14 +129,17 @@ export function cards(items: readonly Markup[], none: string): Markup {
 interface Party {
   readonly id: string;
   readonly name?: string;
-  /** Set if the user gave the party its name. */
+  /** Set if the user chose the name of the party. */
   readonly named?: true;
 }
 
-/** Most characters of a name that a page shows. */
+/** Longest name that a page shows in full, in characters. */
 const MOST = 120;
 
-/** Renders the name of a party; in quotation marks if the party named itself. Without a name, renders its id. */
+/**
+ * Renders the name of a party, or its id if it has no name. A name that the party itself chose is in quotation
+ * marks.
+ */
 export function partyName({ id, name, named }: Party, most: number = MOST): Markup {
   if (name === undefined) return trusted(id);
   return named === true ? trusted(name) : untrusted(name, most);

@@ -7,7 +7,7 @@ import { query, visit } from "../visit.js";
 import { finishConfirming, refusalOfUse, UNAVAILABLE, USED } from "./confirming.js";
 import { type PageParts, problem, type Whereabouts } from "./layout.js";
 
-/** Adds the pages for signing in, to the console or to confirm an action. */
+/** Adds the routes for signing in to the console, and for signing in again to confirm an action. */
 export function loginRoutes(desk: Desk, router: Router): void {
   if (desk.login.kind === "openid") openIdRoutes(desk, router, desk.login);
   else developmentRoutes(desk, router, desk.login);
@@ -73,7 +73,7 @@ function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
       const finished = { login, signedIn: outcome, confirming, to };
       return finishConfirming(desk, req, res, finished);
     }
-    // A sign-in to the console must not confirm an action later, even if clocks differ.
+    // Record the use, so that this sign-in cannot also confirm an action, even if clocks differ.
     const noted = await refusalOfUse(desk, outcome, desk.now());
     if (noted !== undefined && noted !== USED) return sendRefusal(desk, req, res, noted);
     desk.sessions.start(res, outcome.principal);
@@ -98,7 +98,7 @@ function developmentRoutes(desk: Desk, router: Router, login: DevelopmentLogin):
   });
 }
 
-/** Returns the redirect target after the sign-in, if it stays inside the console; otherwise "". */
+/** Returns a redirect target, relative to the console; an empty string if the target is outside the console. */
 function pathTo({ base, origin }: Desk, wanted: string): string {
   if (!URL.canParse(wanted, origin)) return "";
   const url = new URL(wanted, origin);
@@ -118,7 +118,7 @@ function developmentPage({ base }: Whereabouts, to: string, wrong?: string): Pag
   return { title: "Sign in", main, wrong: wrong !== undefined };
 }
 
-/** Renders the page after signing out. */
+/** Renders the page that is shown after signing out. */
 function signedOutPage({ base }: Whereabouts): PageParts {
   const main = html`<div class="card"><p>You are signed out of the approvals console. Your identity provider may still know you.</p>
 <p><a href="${base}/login">Sign in</a></p></div>`;

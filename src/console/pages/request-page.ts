@@ -15,25 +15,25 @@ import { grantsByAgent } from "./grant-list.js";
 import { cards, type PageParts, partyName, rowList, type Whereabouts } from "./layout.js";
 import { type Asker, summary, whatIsLeft } from "./summary.js";
 
-/** The contents of a request's page. */
+/** The contents of the page of one request. */
 export interface RequestParts {
   readonly desk: Whereabouts & Reading;
   readonly approval: Approval;
   readonly session: Session;
   readonly now: number;
   readonly fields: ApprovalFields;
-  /** True if the user can answer it now. */
+  /** True if the user can approve or deny the request now. */
   readonly answerable: boolean;
   readonly assurance: Assurance;
   readonly asker: Asker;
-  /** Earlier grants of the user to this host; absent if the request has no host. */
+  /** Earlier grants of the user to the same host; absent if the request has no host. */
   readonly before?: GivenBefore;
-  /** The form as it was sent, to be shown again. */
+  /** The form that the user sent, to be shown again with its errors. */
   readonly sent?: { readonly form: Form; readonly limits: Limits };
   readonly notice?: string;
 }
 
-/** Renders the page of one request: a summary, the form or the outcome, and all details. */
+/** Renders the page of one request: a summary, then the form or the outcome, then all details. */
 export function requestPage(parts: RequestParts): PageParts {
   const { desk, approval, session, now, fields, answerable, asker, before, sent, notice } = parts;
   const problems = sent?.limits.problems ?? [];
@@ -76,7 +76,7 @@ ${
 }`;
 }
 
-/** Lists the waiting requests: first those of linked hosts, then those of unlinked ones. */
+/** Renders the list of waiting requests. Those of linked hosts come before those of unlinked hosts. */
 export function waitingPage(
   { base }: Whereabouts,
   waiting: readonly Approval[],
@@ -98,7 +98,7 @@ ${list(strangers, 3)}</section>`
   return { title: "Waiting", main };
 }
 
-/** Returns whether a request comes from a host that is not linked to a user, and that no decision so far will link. */
+/** Returns whether a request is from an unlinked host, and no user has yet approved linking it. */
 export function isOfStranger(approval: Approval): boolean {
   return isFromStranger(approval) && principalOf(approval) === undefined;
 }

@@ -15,7 +15,7 @@ import { idIn, type Visit, visit } from "../visit.js";
 import { assuranceOf, confirm } from "./confirming.js";
 import { isOfStranger, requestPage, waitingPage } from "./request-page.js";
 
-/** Adds the pages of the list of waiting requests, and of one request. */
+/** Adds two pages: the list of waiting requests, and the page of one request. */
 export function requestRoutes(desk: Desk, router: Router): void {
   router.get(
     "/",
@@ -40,7 +40,7 @@ export function requestRoutes(desk: Desk, router: Router): void {
   );
 }
 
-/** Returns the approval in the URL if the user may see it; otherwise sends a refusal. */
+/** Returns the approval that the URL names, if the user may see it. Otherwise sends a refusal. */
 async function approvalIn(desk: Desk, { req, res, session }: Visit): Promise<Approval | undefined> {
   const id = idIn(req);
   const approval = await desk.approvals.get(id);
@@ -101,10 +101,10 @@ async function answer(desk: Desk, one: Visit, approval: Approval): Promise<void>
 }
 
 /**
- * Records the user's decision. To approve, the user must have signed in again for this request; to deny, the
+ * Records the user's decision. To approve, the user must have signed in again for this request. To deny, the
  * session is enough.
  *
- * @returns `undefined` if the user was sent to sign in first.
+ * @returns The outcome; `undefined` if the user must sign in first.
  */
 async function decide(
   desk: Desk,
@@ -115,7 +115,7 @@ async function decide(
   const { req, session } = visit;
   const by = { principal: session.principal, userCode: enteredCode(approval, session) };
   if (answer.answer === "approve") {
-    // A decision that would be refused anyway needs no sign-in.
+    // If the decision would be refused anyway, the user need not sign in.
     const tentative = desk.approvals.tryDecision(approval, by, answer);
     if (!tentative.ok) {
       desk.record({ ...REFUSALS[tentative.code], record: approval.id }, session);
@@ -141,7 +141,7 @@ function pathOf({ id }: Approval): string {
   return `/requests/${encodeURIComponent(id)}`;
 }
 
-/** Shows a request. After the sign-in to approve it, restores the form as it was filled in before. */
+/** Shows a request. If the user has signed in to approve it, fills in the form as it was before the sign-in. */
 async function showConfirmed(desk: Desk, one: Visit, approval: Approval): Promise<void> {
   const confirmation = desk.confirmations.of(one.req, one.session, confirmableOf(approval));
   if (confirmation === undefined || !isAnswerable(desk, approval, one.session)) {
@@ -198,7 +198,7 @@ async function showRequest(
   show(desk, req, res, parts, status);
 }
 
-/** Returns whether the user of a session can answer a request now. */
+/** Returns whether the user of a session can approve or deny a request now. */
 function isAnswerable(desk: Desk, approval: Approval, session: Session): boolean {
   const decided = approval.decisions.some(({ approver }) => approver === session.principal);
   return approval.state === "pending" && canAnswer(desk, approval, session) && !decided;

@@ -9,17 +9,20 @@ import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
 import { partyName } from "./layout.js";
 
-/** The facts about the asker. */
+/** Facts about the party that asks. */
 export interface Asker {
-  /** When the host became known; absent if the request has no host. */
+  /** The time at which the host registered, in milliseconds since 1970; absent if the request has no host. */
   readonly hostSince?: number;
-  /** True if the host is not linked to a user, so that anyone may have sent the request. */
+  /** True if the host is not linked to a user. Anyone may then have sent the request. */
   readonly unknown: boolean;
-  /** The names of the capabilities that all agents of the host get without an approval once it is linked. */
+  /**
+   * The names of the host's default capabilities. Once the host is linked, all its agents get them without an
+   * approval.
+   */
   readonly defaults: readonly string[];
 }
 
-/** Renders the few facts that a user needs before deciding. */
+/** Renders the facts that a user needs most before a decision. */
 export function summary(
   { subject, expires }: Approval,
   { asked: views }: Pick<ApprovalFields, "asked">,
@@ -43,7 +46,7 @@ ${!bare && askedGroups(views, now)}
 ${asker.unknown && linkingWords(asker)}</section>`;
 }
 
-/** Warns at the top of the page of a request from an unlinked host. */
+/** Renders the warning at the top of a request from an unlinked host. */
 function strangerWords({ hintedUser }: Approval["subject"]): Markup {
   return html`<section class="card warning" aria-labelledby="stranger"><h2 id="stranger">It is not known who asks</h2>
 <p>This host is not linked to a user: anyone can have sent this request${hintedUser !== undefined && ", and have named you in it"}. Go on only if <strong>you</strong> have just started an agent that asks for this.</p></section>`;
@@ -56,10 +59,10 @@ function linkingWords({ defaults }: Asker): Markup {
   }.</p>`;
 }
 
-/** Explains how the page marks texts by their origin. */
+/** The note that explains how pages mark strings by their origin. */
 export const LEGEND: Markup = html`<p class="note">Words in ${untrusted("quotation marks of this colour")} come from the agent, its host or others, and are not checked.</p>`;
 
-/** The effects of a request in addition to its grants. */
+/** What a request allows or changes in addition to its grants. */
 const BESIDES: Readonly<Record<ApprovalKind, string>> = {
   "agent-grants": "only to act for you. What it may do then needs approvals of its own.",
   "agent-claim":
@@ -67,7 +70,7 @@ const BESIDES: Readonly<Record<ApprovalKind, string>> = {
   capabilities: "nothing.",
 };
 
-/** Renders the grants, those that change data first, each with its limits in one line. */
+/** Renders the grants, each with its limits in one line. Grants that can change data come first. */
 function askedGroups(views: readonly AskedView[], now: number): Part {
   const groups = [
     ["To change data", views.filter(({ changes }) => changes)],
@@ -113,7 +116,7 @@ function inOneLine(rows: readonly Row[]): Part {
   return rows.map(([label, words], at) => html`${at > 0 && "; "}${label} ${words}`);
 }
 
-/** Summarizes the grants as the user has limited them. */
+/** Renders a summary of the grants with the user's limits. */
 export function whatIsLeft({ grants }: ApprovalFields, limits: Limits, now: number): Markup {
   const parts = grants.map(({ place, asked, authority, own }) => {
     const name = html`<b>${trusted(asked.name ?? asked.grant)}</b>`;
