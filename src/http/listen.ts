@@ -5,26 +5,26 @@ import type { FaultWriter } from "./fault.js";
 
 /** The address at which a server listens. */
 export interface ListenOptions {
-  /** The port; 0, the default, selects any free port. */
+  /** The port. The default, 0, selects a free port. */
   readonly port?: number;
-  /** The host name or IP address; `127.0.0.1` unless given. */
+  /** The host name or IP address; `127.0.0.1` by default. */
   readonly host?: string;
 }
 
 /** Options for the requests that are pending when a server closes. */
 export interface DrainOptions {
-  /** Milliseconds for pending requests to finish; 10,000 unless given. */
+  /** Milliseconds within which pending requests can finish; 10,000 by default. */
   readonly grace?: number | undefined;
-  /** Called after the grace, to answer the requests that are still pending. */
+  /** Answers the requests that are still pending after `grace`. */
   readonly overdue?: () => Promise<void>;
 }
 
 const GRACE = 10_000;
-/** Milliseconds for sending the last answers. */
+/** After `overdue` is called, its answers can be sent for this many milliseconds. */
 const LAST = 1000;
 
 /**
- * Starts listening. @param options - Called `address` in messages.
+ * Starts listening. @param options - The address. Messages name it `address`.
  * @returns The URL, such as `http://127.0.0.1:8080`.
  * @throws TypeError if an option is unknown. @throws Error if the port is in use.
  */
@@ -42,7 +42,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<st
   return `http://${host.includes(":") ? `[${host}]` : host}:${taken}`;
 }
 
-/** Accepts no more connections, finishes pending requests, and releases the port. */
+/** Accepts no further connections, finishes the pending requests, and releases the port. */
 export function drain(
   server: Server,
   { grace = GRACE, overdue = async () => {} }: DrainOptions = {},
@@ -53,7 +53,8 @@ export function drain(
       force = setTimeout(cut, LAST);
       overdue().catch(cut);
     }, grace);
-    // Connections with pending requests would stay open for more; close them once they are idle.
+    // A connection stays open for further requests after its pending one. Close each connection when it becomes
+    // idle.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close((error) => {
       clearTimeout(force);
@@ -65,7 +66,7 @@ export function drain(
   });
 }
 
-/** Answers 503 to requests on connections that are still open while the server drains. */
+/** Returns middleware that answers 503 while the server drains, for connections that are still open. */
 export function refuseWhileDraining(
   isDraining: () => boolean,
   answer: FaultWriter,

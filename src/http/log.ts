@@ -2,30 +2,33 @@ import type { Request, RequestHandler } from "express";
 import { knownCaller } from "./callers.js";
 import type { AgentMetrics } from "./metrics.js";
 
-/** The part of a `pino` logger that is used here. */
+/** The methods of a `pino` logger that agents use. */
 export interface AgentLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** Returns whether lines of a level are written; otherwise they are not even built. True unless given. */
+  /**
+   * Returns whether lines of a level are written. Lines that are not written are not built. By default, all
+   * lines are written.
+   */
   isLevelEnabled?(level: "info"): boolean;
 }
 
 /** Options for logging the requests of one binding. */
 export interface RequestLogOptions {
-  /** The name of the binding in logs and metrics, such as `jsonrpc`. */
+  /** The name of the protocol binding in logs and metrics, such as `jsonrpc`. */
   readonly binding: string;
-  /** The response header with the codes of a refusal. */
+  /** The name of the response header that has the denial codes of a refusal. */
   readonly denialHeader: string;
-  /** Returns the name of what a request calls, without anything that its caller chose freely. */
+  /** Returns the name of the method that a request calls, without any part that the client could choose freely. */
   readonly methodOf?: (req: Request) => unknown;
   readonly log: AgentLog;
   readonly metrics: AgentMetrics | undefined;
 }
 
 /**
- * Returns middleware that logs and measures each answered request. It never logs a header, body, argument or
- * URL, which may be secret.
+ * Returns middleware that logs and measures each request. It never logs a header, body, argument or URL, since
+ * these may be secret.
  */
 export function requestLog(options: RequestLogOptions): RequestHandler {
   const { binding, denialHeader, methodOf, log, metrics } = options;
@@ -52,17 +55,17 @@ export function requestLog(options: RequestLogOptions): RequestHandler {
   };
 }
 
-/** Returns an error's description and stack for the log, without anything that looks like a token. */
+/** Returns the description and the stack of an error for the log, without anything that looks like a token. */
 function loggable(error: unknown): object {
   if (!(error instanceof Error)) return { error: "something that is no error was thrown" };
   const { name, message, stack = "" } = error;
   return { error: name, message: withoutSecrets(message), stack: withoutSecrets(stack) };
 }
 
-// Tokens and signatures are long runs of base64url; names and paths are not.
+// Tokens and signatures are long runs of base64url characters. Names and paths are not.
 const LONG_RUN = /[A-Za-z0-9_-]{64,}(?:\.[A-Za-z0-9_-]+)*/g;
 
-/** Removes anything that looks like a token or a signature from a string. */
+/** Replaces anything in a string that looks like a token or a signature. */
 export function withoutSecrets(text: string): string {
   return text.replace(LONG_RUN, "[withheld]");
 }

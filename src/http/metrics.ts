@@ -3,13 +3,13 @@ import type { Observation } from "../agent/ledger.js";
 import { notA } from "../checks/kinds.js";
 import { optionalPackage } from "./optional-package.js";
 
-/** Measurements of a revocation list. */
+/** The state of a revocation list. */
 export interface RevocationGauge {
-  /** Number of entries in the list. */
+  /** The number of entries in the list. */
   readonly size: number;
-  /** The version, which only grows. */
+  /** The version of the list, which only grows. */
   readonly version: number;
-  /** Seconds since the list was known to be current. */
+  /** Seconds since the list was last known to be current. */
   readonly age: number;
 }
 
@@ -25,7 +25,8 @@ export class AgentMetrics {
   readonly #requests: Histogram<"binding" | "status">;
 
   /**
-   * @param revocations - Called whenever the metrics are read; absent if there is no list.
+   * @param revocations - Returns the state of the revocation list each time the metrics are read; `undefined`
+   *   if there is no list.
    * @throws Error if the package `prom-client` is not installed.
    */
   constructor(revocations?: () => RevocationGauge) {
@@ -76,21 +77,22 @@ export class AgentMetrics {
     this.#deciding.observe({ kind }, seconds);
   }
 
-  /** Counts one request. */
+  /** Counts one request. `seconds` is its duration. */
   answered(binding: string, status: number, seconds: number): void {
     this.#requests.observe({ binding, status: String(status) }, seconds);
   }
 
-  /** Returns all metrics in the form of `GET /metrics`. */
+  /** Returns all metrics as `GET /metrics` answers them. */
   async read(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 }
 
 /**
- * Creates the metrics of an agent, in Prometheus's text format.
+ * Creates the metrics of an agent. They have Prometheus's text format.
  *
- * @param revocations - Called whenever the metrics are read; absent if there is no list.
+ * @param revocations - Returns the state of the revocation list each time the metrics are read; `undefined` if
+ *   there is no list.
  * @throws TypeError if `revocations` is not a function.
  * @throws Error if the package `prom-client` is not installed.
  *

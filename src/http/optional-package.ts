@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 const load = createRequire(import.meta.url);
 
 /**
- * Loads an optional package when it is first needed.
+ * Loads an optional package.
  *
- * @param use - The feature that needs it; the beginning of a sentence.
- * @throws Error that says how to install it; its cause is Node's error.
+ * @param use - The feature that needs the package; the beginning of a sentence.
+ * @throws Error that says how to install the package. Its `cause` is Node's error.
  */
 export function optionalPackage(name: string, use: string): unknown {
   try {

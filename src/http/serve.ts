@@ -10,40 +10,43 @@ import { type RequestLogOptions, requestLog } from "./log.js";
 import { alive, type HealthCheck, readiness } from "./status.js";
 import { trustProxies } from "./trusted-proxies.js";
 
-/** The app, on one port, on which protocols are mounted. */
+/** The Express app on which the protocols are mounted. It has one port. */
 export interface MountPoint {
   readonly app: Express;
-  /** The URL for callers, without a trailing slash. */
+  /** The URL under which clients reach the app, without a trailing slash. */
   readonly url: string;
   readonly isDraining: () => boolean;
-  /** Aborted when the server begins to close. */
+  /** Aborted when the server begins to shut down. */
   readonly draining: AbortSignal;
 }
 
 /** A mounted protocol. */
 export interface Mounted {
-  /** Ends pending work whose time is over. Resolves once nothing is running. */
+  /** Ends work that is still pending. The promise is fulfilled once nothing is running. */
   stop(): Promise<void>;
 }
 
 /** Options for serving an app. */
 export interface ServeOptions {
-  /** The URL for callers, such as `https://agent.example`; the listening URL unless given. */
+  /**
+   * The URL under which clients reach the app, such as `https://agent.example`. The default is the URL at which
+   * the server listens.
+   */
   readonly publicUrl?: string | undefined;
   /**
-   * Proxies whose `X-Forwarded-For` is trusted: IP addresses, ranges such as `10.0.0.0/8`, or `loopback`,
-   * `linklocal` and `uniquelocal`. None unless given.
+   * The proxies whose header `X-Forwarded-For` is trusted: IP addresses, ranges such as `10.0.0.0/8`, or
+   * `loopback`, `linklocal` and `uniquelocal`. By default, no proxy is trusted.
    */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** Most milliseconds of a request; 30,000 unless given. */
+  /** Longest duration of a request in milliseconds; 30,000 by default. */
   readonly timeout?: number | undefined;
-  /** Milliseconds for pending requests to finish when the server closes; 10,000 unless given. */
+  /** Milliseconds within which pending requests can finish when the server closes; 10,000 by default. */
   readonly grace?: number | undefined;
-  /** Returns the problems that `/readyz` reports, besides draining. */
+  /** Returns the problems that `/readyz` reports. While the server drains, `/readyz` reports that itself. */
   readonly health?: HealthCheck | undefined;
-  /** Answers requests that belong to no protocol. */
+  /** Answers requests that no protocol handles. */
   readonly answer: FaultWriter;
-  /** Called with errors outside all protocols. */
+  /** Receives errors that occur outside all protocols. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -51,17 +54,17 @@ export interface ServeOptions {
 export interface Served<Protocols extends Mounted> {
   readonly url: string;
   readonly mounted: Protocols;
-  /** Accepts no more requests, finishes pending ones, and releases the port. */
+  /** Accepts no further requests, finishes the pending ones, and releases the port. */
   close(): Promise<void>;
 }
 
-/** Default time limit of work in milliseconds. */
+/** The default time limit of work, in milliseconds. */
 export const TIMEOUT = 30_000;
 
 /**
  * Serves the mounted protocols, with `/healthz` and `/readyz`.
  *
- * @throws TypeError naming `options.trustedProxies`, before listening.
+ * @throws TypeError that names `options.trustedProxies`, before the server listens.
  * @throws Error if the port is in use.
  */
 export async function serve<Protocols extends Mounted>(
@@ -72,14 +75,14 @@ export async function serve<Protocols extends Mounted>(
   const app = express().disable("x-powered-by").disable("etag");
   trustProxies(app, options.trustedProxies);
   const server = createServer(app);
-  // A slow sender must not occupy a connection for longer than this.
+  // A slow sender must not occupy a connection for longer.
   server.requestTimeout = 15_000;
   server.headersTimeout = 10_000;
-  // By default, Node drops headers beyond a number, and a capability may be among them. Their total size is
-  // limited anyway.
+  // By default, Node ignores headers beyond a number of headers, and a capability may be among the ignored
+  // ones. Node also limits the total size of headers, which suffices.
   server.maxHeadersCount = 0;
-  // A caller that does not read its answers must not occupy a connection either. While a skill runs, there may
-  // be nothing to read, so allow for its time limit.
+  // Nor must a client that does not read its answers. While a skill runs, there may be nothing to read, so the
+  // time limit of a request is added.
   server.timeout = (options.timeout ?? TIMEOUT) + 30_000;
   const listening = await listen(server, address);
   const url = (options.publicUrl ?? listening).replace(/\/$/, "");
@@ -106,12 +109,12 @@ export async function serve<Protocols extends Mounted>(
   }
 }
 
-/** Options of the handlers in front of one binding. */
+/** Options of the handlers that come first in a binding. */
 export interface FrontOptions extends RequestLogOptions {
   readonly authenticator: Authenticator;
-  /** Returns middleware that counts requests; one counter for all bindings of an agent. */
+  /** Returns middleware that counts requests. All bindings of an agent share one counter. */
   readonly limited: (answer: FaultWriter) => RequestHandler;
-  /** The content types of bodies. */
+  /** The content types of bodies that the binding reads. */
   readonly types: readonly string[];
   readonly body: BodyLimits;
   readonly isDraining: () => boolean;
@@ -120,8 +123,8 @@ export interface FrontOptions extends RequestLogOptions {
 }
 
 /**
- * Returns the handlers that every protocol needs in front, in order. The caller is authenticated before a body
- * is read.
+ * Returns the handlers that come first in every protocol, in order. They authenticate the client before they
+ * read a body.
  */
 export function front(options: FrontOptions): readonly RequestHandler[] {
   const { answer, types } = options;

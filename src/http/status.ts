@@ -4,15 +4,21 @@ import { assertHas } from "../checks/kinds.js";
 import { drain, type ListenOptions, listen } from "./listen.js";
 import type { AgentMetrics } from "./metrics.js";
 
-/** Returns the problems that stop an agent from working, as stable codes without secrets; empty if there are none. */
+/**
+ * Returns the problems that keep an agent from working, as stable codes without secrets; an empty array if
+ * there are none.
+ */
 export type HealthCheck = () => Promise<readonly string[]>;
 
-/** Answers that the process is alive, whatever the state of its database: a restart would not repair it. */
+/**
+ * Answers that the process is alive. The state of its database does not matter, since a restart would not
+ * repair it.
+ */
 export const alive: RequestHandler = (_req, res) => void res.json({ status: "ok" });
 
 /**
- * Returns a handler that says whether the server should get calls: 200; or 503 with the problems, or while it
- * drains.
+ * Returns a handler that says whether the server should get requests. It answers 200, or 503 if there are
+ * problems or the server drains.
  */
 export function readiness(
   isDraining: () => boolean,
@@ -26,7 +32,7 @@ export function readiness(
   };
 }
 
-/** A server of metrics. */
+/** A running server of metrics. */
 export interface MetricsServer {
   /** The URL, such as `http://127.0.0.1:9464/metrics`. */
   readonly url: string;
@@ -36,7 +42,8 @@ export interface MetricsServer {
 const PATH = "/metrics";
 
 /**
- * Serves Prometheus metrics on a separate port without authentication. Callers must not be able to reach it.
+ * Serves Prometheus metrics on a separate port without authentication. The agent's clients must not be able to
+ * reach this port.
  *
  * @throws TypeError if the metrics or the address have the wrong type.
  * @throws Error if the port is taken.

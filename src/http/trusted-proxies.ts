@@ -3,10 +3,11 @@ import express, { type Express, type Request } from "express";
 import type { Origin } from "../agent/parties/records.js";
 
 /**
- * Trusts the header `X-Forwarded-For` from these proxies only.
+ * Makes an app trust the header `X-Forwarded-For` only if one of these proxies has sent it.
  *
- * @param proxies - IP addresses, ranges such as `10.0.0.0/8`, or `loopback`, `linklocal` and `uniquelocal`.
- * @throws TypeError naming `options.trustedProxies`.
+ * @param proxies - The proxies: IP addresses, ranges such as `10.0.0.0/8`, or `loopback`, `linklocal` and
+ *   `uniquelocal`.
+ * @throws TypeError that names `options.trustedProxies`.
  */
 export function trustProxies(app: Express, proxies: readonly string[] = []): void {
   if (!Array.isArray(proxies) || !proxies.every((one) => typeof one === "string")) {
@@ -26,14 +27,14 @@ export function checkProxies(proxies: readonly string[] | undefined): void {
 }
 
 /**
- * Returns the key by which callers without credentials are counted: an IPv4 address, or the /64 network of an
- * IPv6 address. If a trusted proxy forwards no address, the proxy's own counts.
+ * Returns the key under which a client without credentials is counted: its IPv4 address, or the /64 network of
+ * its IPv6 address. If a trusted proxy forwards no address, the proxy's own address is used.
  */
 export function addressKey(req: Request): string {
   return originOf(req).address;
 }
 
-/** Returns the IP address from which a request comes. @see addressKey */
+/** Returns the address from which a request comes as {@link addressKey} does, and the larger network around it. */
 export function originOf(req: Request): Origin {
   const given = req.ip ?? "";
   const address = isIP(given) === 0 ? (req.socket.remoteAddress ?? "") : given;
@@ -49,8 +50,8 @@ export function originOf(req: Request): Origin {
 }
 
 /**
- * Returns the groups of an IPv6 address as written in URLs; `undefined` for an IPv6 address that maps an IPv4
- * address.
+ * Returns the eight groups of an IPv6 address, as written in URLs. Returns `undefined` for an IPv6 address that
+ * contains an IPv4 address.
  */
 function groupsOf(address: string): readonly string[] | undefined {
   const host = canonical(address);
@@ -64,19 +65,19 @@ function groupsOf(address: string): readonly string[] | undefined {
 
 const MAPPED = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/;
 
-/** Returns an IPv4 address, also if it is mapped in an IPv6 address. */
+/** Returns the IPv4 address in an IPv6 address of the form `::ffff:a.b.c.d`. Returns any other address unchanged. */
 function unmapped(address: string): string {
   const [, high, low] = isIPv6(address) ? (MAPPED.exec(canonical(address)) ?? []) : [];
   return high === undefined || low === undefined ? address : `${dotted(high)}.${dotted(low)}`;
 }
 
-/** Returns an IPv6 address as written in URLs, without its zone. */
+/** Returns an IPv6 address as URLs contain it, without its zone. */
 function canonical(address: string): string {
   const [plain = ""] = address.split("%");
   return new URL(`http://[${plain}]`).hostname.slice(1, -1);
 }
 
-/** Writes a group of an IPv6 address as two numbers of an IPv4 address. */
+/** Writes a group of an IPv6 address as two numbers of an IPv4 address, such as `127.0`. */
 function dotted(group: string): string {
   const bits = Number.parseInt(group, 16);
   return `${bits >> 8}.${bits & 255}`;

@@ -1,13 +1,13 @@
 import type { Caller } from "../agent/caller.js";
 
-/** Limits how much work of one caller is pending at once, however it arrived: calls and tasks, or open streams. */
+/** Limits the pending work of each caller, of whatever protocol: its calls and tasks, or its open streams. */
 export class ConcurrencyLimit {
   readonly #most: number;
   readonly #underWay = new Map<string, number>();
 
   /**
-   * @param most - The limit for one caller (principal and agent together).
-   * @param option - The name of the limit in errors.
+   * @param most - Maximum number of pending items of one caller (principal and agent together).
+   * @param option - The name of the limit in error messages.
    * @throws TypeError if the limit is not an integer of at least 1.
    */
   constructor(most: number, option = "mostRunning") {
@@ -17,12 +17,15 @@ export class ConcurrencyLimit {
     this.#most = most;
   }
 
-  /** Number of pending items of all callers. */
+  /** The number of pending items of all callers together. */
   get running(): number {
     return [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Takes a place, synchronously. @returns A function that frees it; `undefined` if no place is free. */
+  /**
+   * Counts one more item of a caller, synchronously. @returns A function that ends the item; `undefined` if the
+   * caller is at its limit.
+   */
   take({ principal, invoker }: Caller): (() => void) | undefined {
     const key = JSON.stringify([principal, invoker]);
     const underWay = this.#underWay.get(key) ?? 0;
@@ -39,7 +42,10 @@ export class ConcurrencyLimit {
   }
 }
 
-/** Settles when the work does, or when the signal is aborted, since a skill may ignore its signal. */
+/**
+ * Waits for work. If `signal` is aborted first, the promise is rejected at once, since a skill may ignore its
+ * own signal.
+ */
 export async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -49,7 +55,7 @@ export async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    // The signal may outlive the work.
+    // The signal may live longer than the work.
     signal.removeEventListener("abort", stop);
   }
 }

@@ -1,5 +1,5 @@
-// The check before a resource server's routes: a common check, with adapters for Express, Fetch and node:http.
-// This file and the Fetch adapter run without Node.
+// Checks a request before a resource server's route runs. Adapters for Express, Fetch and node:http use this
+// check. This file and the Fetch adapter also run without Node.
 
 import type { Decision, VerifiedCapability } from "../capability/authorize.js";
 import type { Denial } from "../capability/denial.js";
@@ -12,44 +12,45 @@ import { NotPlainError } from "../checks/plain.js";
 import { type HeaderReader, presentedToken } from "./presented-token.js";
 import { denied, missing, type Refusal, unreadable } from "./refusal.js";
 
-/** Checks capabilities: an `Issuer`, or any object with its method `authorize`. */
+/** An object that checks capabilities: an `Issuer`, or any object with the same method `authorize`. */
 export interface CapabilityAuthority {
   authorize(token: string, invocation: Invocation): Decision;
-  /** Called and awaited before each `authorize`, to bring a revocation list up to date. */
+  /** Brings a revocation list up to date. It is called and awaited before each `authorize`. */
   catchUp?(): Promise<void>;
-  /** The grants and their operations, if known; routes may then name no others. */
+  /** The known grants with their operations. Routes may then name only these. */
   readonly grants?: ReadonlyMap<string, { readonly operations: readonly string[] }> | undefined;
 }
 
 /** Options of all routes of a resource server. */
 export interface ResourceServerOptions {
-  /** The `realm` of challenges: printable ASCII without quotes and backslashes; `proviso` unless given. */
+  /** The `realm` of challenges, in printable ASCII without quotes and backslashes; `proviso` by default. */
   readonly realm?: string;
 }
 
-/** The capability of an allowed request, or the answer to a refused one. */
+/** The verified capability of an allowed request, or the answer to a refused request. */
 type Checked =
   | { readonly ok: true; readonly capability: VerifiedCapability }
   | { readonly ok: false; readonly refusal: Refusal };
 
-/** Checks one request of a route. */
+/** Checks one request to a route. */
 export type RouteCheck<Args extends readonly unknown[]> = (
   header: HeaderReader,
   ...args: Args
 ) => Promise<Checked>;
 
 /**
- * Set unless the app sets its own value: a shared cache does not know that `Proviso-Capability` determines who
- * may read an answer.
+ * Apps can set their own value. Without one, a shared cache would not know that `Proviso-Capability` determines
+ * who may read an answer.
  */
 export const PRIVATE = "private, no-cache";
 
 /**
- * Returns a function that makes the check of a route. The check reads the token and the route's requirement,
- * then calls `authorize` once.
+ * Returns a function that makes the check of a route. The check reads the token and the values that the route
+ * requires, then calls `authorize` once.
  *
- * @returns A check, which rejects if a function of the requirement, or the authority, throws.
- * @throws TypeError if an option is wrong and, for each route, if its requirement is wrong.
+ * @returns The function. A check's promise is rejected if a function of the requirement throws, or if the
+ *   authority does.
+ * @throws TypeError if an option is wrong. The returned function throws a TypeError if a requirement is wrong.
  */
 export function createCheck(
   authority: CapabilityAuthority,
@@ -66,7 +67,7 @@ export function createCheck(
   }
   return (requirement) => {
     checkRequirement(requirement);
-    // Copy it, so that a later change of the requirement does not change the route.
+    // Copied, so that a later change of the object does not change the route.
     const { grant, operation, resourceHandles, arguments: args, invoker, in: place } = requirement;
     const grants = [grant].flat();
     checkKnown(grants, typeof operation === "string" ? operation : undefined, authority);
@@ -99,14 +100,14 @@ export function createCheck(
           return { ok: false, refusal: denied(decision.denials, challenge) };
         }
         const { capability } = decision;
-        // The route reads no arguments, so `absent`, `optional` and closed lists would pass whatever the
-        // request has.
+        // The route reads no arguments. The limits `absent` and `optional` and closed lists would then pass,
+        // whatever arguments the request has.
         if (args === undefined && limitsArguments(capability.authority, read.operation)) {
           return { ok: false, refusal: denied([unreadArguments(read.operation)], challenge) };
         }
         return { ok: true, capability };
       } catch (error) {
-        // Express would continue if "route" or undefined were thrown.
+        // Express would run the next handler if the value "route" or undefined were thrown.
         throw error instanceof Error
           ? error
           : new Error("the check threw no Error", { cause: error });
@@ -115,7 +116,10 @@ export function createCheck(
   };
 }
 
-/** Checks that the authority knows the route's grants and operations; otherwise every call would be refused or fail. */
+/**
+ * Checks that the authority knows the grants and the operation of a route. Otherwise the route could never
+ * allow a request.
+ */
 function checkKnown(
   grants: readonly string[],
   operation: string | undefined,
@@ -133,7 +137,7 @@ function checkKnown(
   throw new TypeError(`requirement.operation: no such grant has "${operation}"${hint}`);
 }
 
-/** @throws NotPlainError if a request names no operation. */
+/** @throws NotPlainError if `named` is not a non-empty string. */
 function operationFrom(named: unknown): string {
   if (typeof named === "string" && named !== "") return named;
   throw new NotPlainError(`the operation must be a non-empty string, not ${described(named)}`);
@@ -144,7 +148,10 @@ function unreadArguments(operation: string): Denial {
   return { code: "constraint_violated", rule: "arguments", message };
 }
 
-/** Returns what a request names, or a sentence about a part that is not plain data, which is the caller's mistake. */
+/**
+ * Returns the values that were read from a request. If one of them is not plain data, the client is at fault;
+ * then returns a sentence about it.
+ */
 function fromRequest<T>(read: () => T): T | string {
   try {
     return read();
@@ -154,46 +161,49 @@ function fromRequest<T>(read: () => T): T | string {
   }
 }
 
-/** A value or a promise of one. */
+/** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * The requirement of a route. Its functions must read the request as the handler does, so that what is checked
- * is what runs. They run before the token is checked, so they must not do work that strangers may not cause. If
- * one throws, the request is not handled.
+ * The requirement of a route. Its functions must read the request in the same way as the handler, so that the
+ * check covers the call that is made. They run before the token is checked, so they must not do work that
+ * strangers may not cause. If one of them throws, the request is not handled.
  *
- * @typeParam Args - The arguments of the route's handler, the request first.
+ * @typeParam Args - The arguments of the route's handler, beginning with the request.
  */
 export interface RouteRequirement<Args extends readonly unknown[]> {
-  /** The grant or grants of the route; a capability of another grant is refused. */
+  /** The grant or grants of the route. A capability of any other grant is refused. */
   readonly grant: string | readonly string[];
   /**
-   * The operation that the route performs, or a function that reads it, for example the name of a tool. A
-   * request that names none is answered with 400. If the authority knows its grants, an operation that none of
-   * the route's grants has is refused.
+   * The operation that the route performs, or a function that reads its name from the request, for example the
+   * name of a tool. If the function returns no name, the answer is 400. If the authority lists its grants, an
+   * operation is refused unless one of the route's grants has it.
    */
   readonly operation: string | ((...args: Args) => Awaitable<string | undefined>);
-  /** Returns every resource handle that the request names. Without it, the route names none. */
+  /** Returns all resource handles that the request names. Without this function, the route names no resources. */
   readonly resourceHandles?: (...args: Args) => Awaitable<readonly string[]>;
   /**
-   * Returns all arguments of the call: JSON values by name. If one is missing here but used by the handler, a
-   * closed list does not exclude it. Without this function, the route has no arguments, and a capability that
-   * limits arguments of the operation is refused.
+   * Returns all arguments of the call, as JSON values by name. It must include every argument that the handler
+   * uses: a closed list cannot exclude an argument that is not returned. Without this function, the route has
+   * no arguments. A capability that limits arguments of the operation is then refused.
    */
   readonly arguments?: (...args: Args) => Awaitable<{ readonly [name: string]: unknown }>;
   /**
-   * Returns the agent that the app's login has authenticated, or `undefined`. Without it, capabilities with
-   * `invokers` are refused.
+   * Returns the agent that the app's own login has authenticated, or `undefined`. Without this function,
+   * capabilities with `invokers` are refused.
    */
   readonly invoker?: (...args: Args) => Awaitable<string | undefined>;
-  /** Also reads the capability from `Authorization: Bearer TOKEN`. Otherwise that header is left to the app. */
+  /**
+   * With `authorization`, the route also reads a capability from `Authorization: Bearer TOKEN`. By default, the
+   * app can use that header for other purposes.
+   */
   readonly in?: "authorization";
 }
 
 const MEMBERS = ["grant", "operation", "resourceHandles", "arguments", "invoker", "in"];
 const READERS = ["resourceHandles", "arguments", "invoker"] as const;
 
-/** @throws TypeError naming the property that is wrong. */
+/** @throws TypeError that names the wrong property. */
 function checkRequirement<Args extends readonly unknown[]>(
   requirement: RouteRequirement<Args>,
 ): void {

@@ -17,8 +17,8 @@ export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } fro
 export type { RefusalBody, RefusalError } from "./refusal.js";
 
 /**
- * Returns a route's middleware. In TypeScript, annotate the request in the functions, such as `(req: Request<{
- * id: string }>) => [req.params.id]`. @throws TypeError if the requirement is wrong.
+ * Returns the middleware of a route. In TypeScript, annotate the request in the functions, such as `(req:
+ * Request<{ id: string }>) => [req.params.id]`. @throws TypeError if the requirement is wrong.
  */
 export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
   requirement: RouteRequirement<readonly [req: Req]>,
@@ -26,7 +26,7 @@ export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
 
 const capabilities = new WeakMap<object, VerifiedCapability>();
 
-/** Returns the capability that {@link createCapabilityMiddleware} verified. @throws TypeError if there is none. */
+/** Returns the capability that {@link createCapabilityMiddleware} has verified. @throws TypeError if there is none. */
 export function capabilityOf(req: object): VerifiedCapability {
   const capability = capabilities.get(req);
   if (capability !== undefined) return capability;
@@ -34,11 +34,11 @@ export function capabilityOf(req: object): VerifiedCapability {
 }
 
 /**
- * Returns a function that makes middleware for Express, and for frameworks with its `(req, res, next)`. If its
- * capability does not allow a request, it is answered with 400, 401, 403 or 503 and every reason, and goes no
- * further. Errors of the requirement's functions or the authority go to `next`.
+ * Returns a function that makes middleware for Express, and for frameworks with its `(req, res, next)`. If the
+ * capability does not allow a request, the middleware answers it with 400, 401, 403 or 503 and every reason,
+ * and does not call `next`. Errors of the authority or of the requirement's functions go to `next`.
  *
- * @param authority - Checks capabilities: an `Issuer`.
+ * @param authority - An `Issuer`, or another object that checks capabilities.
  * @throws TypeError if an option is wrong.
  *
  * @example

@@ -1,5 +1,5 @@
 /**
- * Capability checks for routes of a server that uses Fetch's requests: Hono, Workers, Deno, Bun. Runs in every
+ * Capability checks for routes of a server with Fetch's requests: Hono, Workers, Deno, Bun. They run in every
  * JavaScript runtime.
  *
  * @module proviso/fetch
@@ -19,8 +19,9 @@ export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } fro
 export type { RefusalBody, RefusalError } from "./refusal.js";
 
 /**
- * Wraps a handler in a requirement. Both also get the arguments that the server passes after the request, such
- * as Hono's context; in TypeScript, write `requires<[context: Context]>(…)`.
+ * Adds a requirement to a handler. The server may pass further arguments after the request, such as Hono's
+ * context. The handler and the requirement's functions get them too. In TypeScript, write `requires<[context:
+ * Context]>(…)`.
  *
  * @throws TypeError if the requirement is wrong.
  */
@@ -31,10 +32,11 @@ export type FetchRequires = <Rest extends readonly unknown[], Req extends Reques
 
 /**
  * Returns a function that makes checks for a server with Fetch's `Request` and `Response` (Hono, Workers, Deno,
- * Bun). If its capability does not allow a request, it is answered with 400, 401, 403 or 503 and every reason,
- * and never reaches the handler. Errors of the requirement's functions or the authority reject the promise.
+ * Bun). If the capability does not allow a request, the check answers it with 400, 401, 403 or 503 and every
+ * reason, and does not call the handler. If the authority or a function of the requirement throws, the promise
+ * is rejected.
  *
- * @param authority - Checks capabilities: an `Issuer`.
+ * @param authority - An `Issuer`, or another object that checks capabilities.
  * @throws TypeError if an option is wrong.
  *
  * @example
@@ -82,9 +84,9 @@ export function createCapabilityMiddleware(
 }
 
 function forCaches(response: Response): Response {
-  // Responses with a status below 200, such as a WebSocket upgrade, cannot be copied.
+  // A response with a status below 200, such as a WebSocket upgrade, cannot be copied.
   if (response.status < 200) return response;
-  // A response that was itself fetched has immutable headers.
+  // A response that the handler has itself fetched has immutable headers, so headers are added to a copy.
   const copy = new Response(response.body, response);
   copy.headers.append("Vary", CAPABILITY_HEADER);
   if (!copy.headers.has("Cache-Control")) copy.headers.set("Cache-Control", PRIVATE);

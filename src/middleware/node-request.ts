@@ -4,9 +4,9 @@ import { CAPABILITY_HEADER } from "../http/headers.js";
 import { PRIVATE, type RouteCheck } from "./check.js";
 
 /**
- * Checks one request of `node:http`, and answers it if it is refused.
+ * Checks one request of `node:http`. If the request is refused, answers it.
  *
- * @returns The allowed capability; `undefined` if the request was answered. Rethrows errors of the check.
+ * @returns The verified capability; `undefined` if the request was answered. Errors of the check are rethrown.
  */
 export async function checkOrAnswer<Req extends IncomingMessage>(
   check: RouteCheck<readonly [req: Req]>,
@@ -25,8 +25,8 @@ export async function checkOrAnswer<Req extends IncomingMessage>(
 }
 
 /**
- * Returns every value of a header: `req.headers` keeps only the first value of some headers, and HTTP/2 has no
- * other complete list.
+ * Returns all values of a header. `req.headers` keeps only the first value of some headers, and `rawHeaders` is
+ * the only complete list in HTTP/2.
  */
 function headerOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   const values = rawHeaders.filter(

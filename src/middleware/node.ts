@@ -20,11 +20,11 @@ export type { RefusalBody, RefusalError } from "./refusal.js";
 
 /** Options of all routes of a `node:http` server. */
 export interface NodeOptions extends ResourceServerOptions {
-  /** Called with the errors of the authority, a handler or a requirement's function; the client gets 500. */
+  /** Receives the errors of the authority, of a handler or of a requirement's function. The client gets 500. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Wraps a handler in a requirement. @throws TypeError if the requirement is wrong. */
+/** Adds a requirement to a handler. @throws TypeError if the requirement is wrong. */
 export type NodeRequires = <
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
@@ -34,10 +34,10 @@ export type NodeRequires = <
 ) => (req: Req, res: Res) => Promise<void>;
 
 /**
- * Returns a function that makes checks for `node:http`. If its capability does not allow a request, it is
- * answered with 400, 401, 403 or 503 and every reason, and never reaches the handler.
+ * Returns a function that makes checks for `node:http`. If the capability does not allow a request, the check
+ * answers it with 400, 401, 403 or 503 and every reason, and does not call the handler.
  *
- * @param authority - Checks capabilities: an `Issuer`.
+ * @param authority - An `Issuer`, or another object that checks capabilities.
  * @throws TypeError if an option is wrong.
  *
  * @example

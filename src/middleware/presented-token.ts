@@ -1,22 +1,26 @@
 import { readBearer } from "../auth/bearer.js";
 import { CAPABILITY_HEADER } from "../http/headers.js";
 
-/** Returns a header's value, with repeated ones joined by commas. @param name - In upper or lower case. */
+/**
+ * Returns the value of a header. The values of a repeated header are joined by commas. @param name - The
+ * header's name, in upper or lower case.
+ */
 export type HeaderReader = (name: string) => string | null | undefined;
 
-/** The token that a request presents, or a sentence about what is wrong, or neither. */
+/** The token that a request presents, if it presents one; or a sentence about the client's mistake. */
 export type PresentedToken =
   | { readonly ok: true; readonly token?: string }
   | { readonly ok: false; readonly message: string };
 
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const ADVICE = "send one capability in it";
-// The check of the token has its own limits, and servers limit all headers together.
+// No limit is needed: the check of the token has its own, and servers limit the total size of headers.
 const ANY_LENGTH = Number.POSITIVE_INFINITY;
 
 /**
- * Reads the single token in `Proviso-Capability` or, if the route says so, in `Authorization`. Two different
- * tokens, several in one header, or anything else is the caller's mistake; the server does not guess.
+ * Reads the single token in `Proviso-Capability`, or also in `Authorization` if the route allows that. Two
+ * different tokens, several tokens in one header, or a text that is not a token are mistakes of the client. The
+ * server does not guess which token is meant.
  */
 export function presentedToken(header: HeaderReader, inAuthorization: boolean): PresentedToken {
   const own = header(CAPABILITY_HEADER) ?? undefined;

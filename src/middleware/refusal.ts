@@ -2,7 +2,7 @@ import { type AgentDenial, codesOf, MOST_DENIALS } from "../agent/refusal.js";
 import type { Denial, DenialCode } from "../capability/denial.js";
 import { CAPABILITY_HEADER, DENIAL_HEADER } from "../http/headers.js";
 
-/** A resource server's error codes; those of RFC 6750 where they exist. */
+/** An error code of a resource server. Where RFC 6750 defines a code for a case, this is it. */
 export type RefusalError =
   | "invalid_request"
   | "capability_missing"
@@ -10,12 +10,12 @@ export type RefusalError =
   | "insufficient_scope"
   | "temporarily_unavailable";
 
-/** The JSON body of a refused request. */
+/** The JSON body of the answer to a refused request. */
 export interface RefusalBody {
   readonly error: RefusalError;
   /** A sentence for people. */
   readonly message: string;
-  /** At most 32 denials from the check of the capability; empty for `invalid_request`. */
+  /** At most 32 denials from the check of the capability. Empty if the request cannot be read, or has no capability. */
   readonly denials: readonly AgentDenial[];
 }
 
@@ -32,7 +32,7 @@ export interface Challenge {
   readonly inAuthorization: boolean;
 }
 
-/** Seconds after which a stale revocation list may be current again. */
+/** Seconds after which a revocation list that is too old may be current again. */
 const RETRY_AFTER = "5";
 
 const STATUS = {
@@ -44,8 +44,8 @@ const STATUS = {
 } as const satisfies Record<RefusalError, Refusal["status"]>;
 
 /**
- * As in RFC 6750, section 3.1. Among the errors of all denials, the first in this order is answered: a retry
- * helps only if nothing else is wrong.
+ * Error codes as in RFC 6750, section 3.1. If the denials have several codes, the answer has the first of this
+ * list: a retry helps only if nothing else is wrong.
  */
 const ERRORS = ["invalid_token", "insufficient_scope", "temporarily_unavailable"] as const;
 
@@ -74,7 +74,7 @@ const ERROR_OF: Readonly<Record<DenialCode, (typeof ERRORS)[number]>> = {
   revocation_stale: "temporarily_unavailable",
 };
 
-/** Returns the answer to a request whose headers cannot be read as one capability. */
+/** Returns the answer to a request whose mistake does not concern its capability, such as two different tokens. */
 export function unreadable(message: string, challenge: Challenge): Refusal {
   return refusal("invalid_request", message, [], challenge);
 }
@@ -87,7 +87,7 @@ export function missing(challenge: Challenge): Refusal {
   return refusal("capability_missing", message, [denial], challenge);
 }
 
-/** Returns the answer to a request that its capability does not allow. */
+/** Returns the answer to a request that the capability does not allow. */
 export function denied(denials: readonly [Denial, ...Denial[]], challenge: Challenge): Refusal {
   const found = denials.map(({ code }) => ERROR_OF[code]);
   const error = ERRORS.find((one) => found.includes(one)) ?? "insufficient_scope";
@@ -102,7 +102,7 @@ function refusal(
 ): Refusal {
   const [first, ...more] = denials;
   const scheme = inAuthorization ? "Bearer" : CAPABILITY_HEADER;
-  // Without credentials, the challenge has no error code: RFC 6750, section 3.1.
+  // Without credentials in the request, the challenge has no error code (RFC 6750, section 3.1).
   const cause = error === "capability_missing" ? "" : `, error="${error}"`;
   const headers = {
     "Cache-Control": "no-store",

@@ -12,9 +12,12 @@ import { syncDirectoryOf } from "../storage/new-file.js";
 import { errorCode } from "../system/error-code.js";
 import { stampOf } from "../system/file-stamp.js";
 
-/** Milliseconds after a change until a further change is certain to have a different timestamp. */
+/**
+ * A file whose last change is at least this many milliseconds old gets a different timestamp from any further
+ * change.
+ */
 const SETTLED = 2000;
-// Non-blocking: opening a named pipe would wait for its writer. Windows has neither flag.
+// Without O_NONBLOCK, opening a named pipe would wait for its writer. Windows lacks O_NOFOLLOW and O_NONBLOCK.
 const FLAGS: number =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
@@ -22,19 +25,20 @@ const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR", "ELOOP"];
 
 /** A file that is open for reading. */
 export interface OpenFile {
-  /** A stamp that differs after any change of the file. */
+  /** A stamp of the file. A change of the file changes it, except perhaps soon after another change. */
   readonly signature: string;
-  /** True if the file has not changed for long enough that the stamp can be trusted. */
+  /** True if the last change is old enough that the next change is certain to change the stamp. */
   readonly settled: boolean;
   /** Size in bytes. */
   readonly size: number;
-  /** Reads at most this many bytes from the start. */
+  /** Reads the first bytes of the file, at most `most`. */
   read(most: number): Uint8Array;
 }
 
 /**
- * Opens the regular file at exactly `path` and passes it to `use`. Follows no symbolic links. `undefined` if it
- * does not exist. Throws the system's error if it cannot be read.
+ * Opens the regular file at exactly `path`, and passes it to `use`. Returns `undefined` if there is no such
+ * file, or if a part of the path is a symbolic link. Throws the operating system's error if the file cannot be
+ * read.
  */
 export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undefined {
   const fd = orAbsent(() =>
@@ -46,7 +50,7 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undef
   try {
     const stat = fstatSync(fd, { bigint: true });
     const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    // Check the opened file: a folder in its path may have been replaced by a link.
+    // Check the file that is now open: a folder in its path may have been replaced by a link in the meantime.
     const same = there?.ino === stat.ino && there.dev === stat.dev;
     if (!stat.isFile() || !same || !isReal(path)) return undefined;
     return use({
@@ -60,14 +64,14 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undef
   }
 }
 
-/** Returns whether a path exists, contains no symbolic link, and is spelled as on disk. */
+/** Returns whether a path exists, contains no symbolic link, and has the same spelling as on the disk. */
 export function isReal(path: string): boolean {
   return orAbsent(() => realpathSync.native(path)) === path;
 }
 
 /**
- * Returns the result of `look`; `undefined` if the system says that nothing, or only a link, is there. Rethrows
- * every other error, since nothing is known then.
+ * Returns the result of `look`; `undefined` if the operating system reports that there is nothing at the path,
+ * or only a link. Rethrows every other error, since the path may then exist.
  */
 export function orAbsent<T>(look: () => T): T | undefined {
   try {
@@ -78,7 +82,7 @@ export function orAbsent<T>(look: () => T): T | undefined {
   }
 }
 
-/** Removes the file at `path` durably. */
+/** Removes the file at `path`, and waits until the removal is on the disk. */
 export function removeFile(path: string): void {
   rmSync(path);
   syncDirectoryOf(path);

@@ -11,12 +11,12 @@ import { ResourceError } from "./resource-error.js";
 
 const MAX_REPORTED = 1000;
 
-/** Settings for the items of a folder. */
+/** Options for the items of a folder. */
 export interface FolderItemsOptions {
   /** The real path of the folder. */
   readonly root: string;
   readonly readFrontMatter: FrontMatterReader;
-  /** Most files and folders in one collection. */
+  /** Maximum number of files and folders in one collection. */
   readonly maxFiles: number;
   readonly onProblem: (message: string) => void;
 }
@@ -27,12 +27,12 @@ interface Known {
   readonly resource: Resource;
 }
 
-/** The files of a folder as resources. The front matter of a file is read again after the file has changed. */
+/** The files of a folder, as resources. If a file changes, its front matter is read again. */
 export class FolderItems {
   readonly #options: FolderItemsOptions;
-  /** Files that have been read, by name. */
+  /** Files that have been read, by the resource's name. */
   readonly #known: Map<string, Known> = new Map<string, Known>();
-  /** Reported problems, by the name of the file. */
+  /** Problems that have been reported, by the name of the file or folder. */
   readonly #told: Map<string, string> = new Map<string, string>();
 
   constructor(options: FolderItemsOptions) {
@@ -40,7 +40,7 @@ export class FolderItems {
   }
 
   /**
-   * Returns the names of the collections, ascending.
+   * Returns the names of the collections in ascending order.
    *
    * @throws ResourceError `source_missing` or `source_unreadable`.
    */
@@ -57,7 +57,7 @@ export class FolderItems {
   }
 
   /**
-   * Returns every item of an existing collection, ascending by name.
+   * Returns every item of an existing collection, in ascending order of names.
    *
    * @throws ResourceError `source_too_large`, `source_unreadable` or `item_unreadable`.
    */
@@ -71,9 +71,9 @@ export class FolderItems {
   }
 
   /**
-   * Returns the current item or collection with this name.
+   * Returns the item or collection with this name as it is now; `undefined` if it does not exist.
    *
-   * @throws ResourceError `item_unreadable`, or for a collection as {@link FolderItems.collections}.
+   * @throws ResourceError `item_unreadable`; for a collection, as {@link FolderItems.collections} does.
    */
   get(name: string): Resource | undefined {
     const read = readFolderName(name);
@@ -141,7 +141,10 @@ export class FolderItems {
     }
   }
 
-  /** Reports a problem of a file or folder to the operator, once. */
+  /**
+   * Reports a problem of a file or folder to the operator, if it was not reported before. `undefined` means
+   * that there is no problem any more.
+   */
   #tell(name: string, problem: string | undefined): void {
     if (this.#told.get(name) === problem) return;
     if (problem === undefined) this.#told.delete(name);
@@ -153,7 +156,7 @@ export class FolderItems {
   }
 }
 
-/** Makes the error for a source's folder that is missing or unreadable. */
+/** Returns the error for a folder that is missing or unreadable. */
 export function folderError(path: string, error: unknown): ResourceError {
   const reason = errorCode(error);
   const code = reason === "ENOENT" ? "source_missing" : "source_unreadable";

@@ -7,33 +7,34 @@ import { loadFrontMatterReader } from "./front-matter.js";
 import { ResourceFolder } from "./resource-folder.js";
 
 const MAX_FILES = 10_000;
-/** Size in bytes. */
 const MAX_TEXT_BYTES = 1_048_576;
 
 /** Options for opening a folder. */
 export interface FolderOptions {
-  /** Called once for each problem of a file, for the operator; problems are ignored unless given. */
+  /** Receives each problem of a file once, for the operator. By default, problems are ignored. */
   readonly onProblem?: (message: string) => void;
-  /** Most files and folders in one collection; 10,000 unless given. */
+  /** Maximum number of files and folders in one collection; 10,000 by default. */
   readonly maxFiles?: number;
-  /** Most bytes of UTF-8 read or written at once; 1 MiB unless given. */
+  /** Largest text that can be read or written, in bytes of UTF-8; 1 MiB by default. */
   readonly maxTextBytes?: number;
 }
 
 /**
- * Opens a folder of text files as a source of resources. Each subfolder is a collection. Each file in a
- * collection, at any depth, whose name ends in `.md` or `.txt` is an item. Hidden files and folders are
- * ignored, and symbolic links are not followed. Files may be added, changed and removed at any time. Needs the
+ * Opens a folder of text files as a source of resources. Each subfolder is a collection. An item is a file at
+ * any depth of a collection whose name ends in `.md` or `.txt`. Hidden files and folders are ignored, and
+ * symbolic links are not followed. Files may be added, changed and removed at any time. This function needs the
  * package yaml.
  *
  * Filters can use the fields in a file's front matter: YAML between two lines `---` at its start, at most 64
- * KiB with at most 64 fields. A field is a string of at most 1024 characters, a number, a boolean or null; a
- * date is a string, exactly as written. Lists, objects and integers beyond 2^53 are not fields. Callers see the
- * field `title`, or else the file's name. A file whose front matter is invalid, or has an alias or a tag, has
- * no fields at all, so that it matches no condition; `onProblem` is called. If this process may not read a file
- * or folder, every query that needs it fails, rather than returning fewer items.
+ * KiB with at most 64 fields. A field is a string of at most 1024 characters, a number, a boolean or null. A
+ * date is a string, exactly as written. Lists, objects and integers beyond 2^53 are not fields.
  *
- * Reads synchronously. Meant for some thousands of files.
+ * The display name of an item is the field `title`, or else the file's name. If the front matter is invalid, or
+ * has an alias or a tag, `onProblem` is called. The file then has no fields at all, so that it matches no
+ * condition. If this process may not read a file or folder, every query that needs it fails. Such a query never
+ * returns fewer items instead.
+ *
+ * The folder is read synchronously. It should have at most several thousand files.
  *
  * @throws TypeError if an option is wrong.
  * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, `item_unreadable`, or
@@ -78,7 +79,7 @@ export async function openFolder(
     throw folderError(path, error);
   }
   const items = new FolderItems({ root, readFrontMatter, maxFiles, onProblem });
-  // Reports a wrong folder or limit when it is opened, rather than at the first query.
+  // Read everything once. A wrong folder or limit is then reported now, rather than at the first query.
   for (const collection of items.collections()) items.all(collection);
   return new ResourceFolder(root, items, maxTextBytes);
 }

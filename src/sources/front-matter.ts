@@ -7,18 +7,18 @@ import { ResourceError } from "./resource-error.js";
 /** The metadata at the start of a file. */
 interface FrontMatter {
   readonly fields: { readonly [field: string]: Scalar };
-  /** The reason why the front matter is invalid; `fields` is then empty. */
+  /** The reason why the front matter is invalid; `fields` is empty in this case. */
   readonly problem?: string;
 }
 
-/** Parses the front matter of a file. `head` has at least the first {@link HEAD_BYTES} bytes. */
+/** Parses the front matter of a file. @param head - At least the first {@link HEAD_BYTES} bytes of the file. */
 export type FrontMatterReader = (head: Uint8Array) => FrontMatter;
 
 const MAX_BYTES = 65_536;
-/** Number of bytes within which the front matter must end, including its last line. */
+/** The front matter must end within this number of bytes, including its last line. */
 export const HEAD_BYTES: number = MAX_BYTES + 16;
 const MAX_FIELDS = 64;
-// yaml builds nested values recursively, and a stack overflow can end the whole process.
+// yaml builds nested values by recursion. A stack overflow could end the whole process.
 const MAX_DEPTH = 40;
 const MAX_LEXEMES = 4000;
 
@@ -48,9 +48,9 @@ export async function loadFrontMatterReader(path: string): Promise<FrontMatterRe
   };
 }
 
-/** Returns the text between the lines of dashes; `undefined` if the file does not start with one. */
+/** Returns the text between the two lines of dashes; `undefined` if the file does not start with a line of dashes. */
 function frontMatterOf(head: Uint8Array): string | undefined {
-  // Decode as Latin-1, one character per byte, so that any bytes can be searched for line ends.
+  // In Latin-1, each byte is one character, so line ends can be found in any bytes.
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   const text = bytes.toString("latin1");
   const start = OPENING.exec(text)?.[0].length;
@@ -92,7 +92,7 @@ function compose(yaml: typeof Yaml, text: string): Yaml.Document {
     schema: "core",
     resolveKnownTags: false,
     stringKeys: true,
-    // Duplicate keys are checked below, because yaml takes quadratic time for it.
+    // yaml would take quadratic time to find duplicate keys. `fieldsOf` finds them instead.
     uniqueKeys: false,
   });
   const [document, another] = composer.compose(tokens(yaml, text), true, text.length);
@@ -122,7 +122,7 @@ function* tokens(yaml: typeof Yaml, text: string): Generator<Yaml.CST.Token, voi
 function scalarOf(node: Yaml.Scalar | null): Scalar | undefined {
   const value: unknown = node?.value ?? null;
   if (!isFilterable(value)) return undefined;
-  // An integer that was rounded would equal other integers.
+  // An integer that was rounded would be equal to other integers.
   const rounded = typeof value === "number" && !Number.isSafeInteger(value);
   return rounded && INTEGER.test(node?.source ?? "") ? undefined : value;
 }

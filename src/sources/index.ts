@@ -1,5 +1,5 @@
 /**
- * Sources of resources: a folder of text files, tables of SQLite or PostgreSQL, or your own source.
+ * Sources of resources: a folder of text files, tables of SQLite or PostgreSQL, or a source of your own.
  *
  * @module proviso/sources
  */

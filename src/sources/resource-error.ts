@@ -14,23 +14,23 @@ const MESSAGES = {
   item_too_large: "the resource is too large",
 };
 
-/** The reason why a source of resources failed. Codes are stable and never reused. */
+/** The reason why a source of resources failed. A code is stable, and is never used for another reason. */
 export type ResourceErrorCode = keyof typeof MESSAGES;
 
 /**
- * A failure of a source of resources. `code` is for programs; `message` is for the operator only, since it
- * names files.
+ * A failure of a source of resources. Programs read `code`. Only the operator may see `message`, since it names
+ * files.
  */
 export class ResourceError extends Error {
   override readonly name = "ResourceError";
-  /** The problem. */
+  /** The code of the problem. */
   readonly code: ResourceErrorCode;
-  /** The folder, file, or resource concerned. */
+  /** The folder, the file or the resource that has the problem. */
   readonly subject: string;
 
   /**
-   * @param detail - The exact problem.
-   * @param cause - The error of the system or the database.
+   * @param detail - A more exact description of the problem.
+   * @param cause - The error of the operating system or the database.
    */
   constructor(code: ResourceErrorCode, subject: string, detail = "", cause?: unknown) {
     const text = `${subject}: ${MESSAGES[code]}${detail === "" ? "" : ` (${detail})`}`;

@@ -18,8 +18,8 @@ import { isNewFileName, isSegment, readFolderName } from "./folder-names.js";
 import { ResourceError, type ResourceErrorCode } from "./resource-error.js";
 
 /**
- * A folder of text files, opened by {@link openFolder}. A resource's name is its path in the folder, such as
- * `reports/2025/q3.md`; a collection's name ends in a slash, such as `reports/`.
+ * A folder of text files, opened by {@link openFolder}. The name of a resource is its path in the folder, such
+ * as `reports/2025/q3.md`. The name of a collection ends in a slash, such as `reports/`.
  *
  * @example
  * ```ts
@@ -52,13 +52,13 @@ export class ResourceFolder implements ResourceSource {
     this.#maxTextBytes = maxTextBytes;
   }
 
-  /** Returns the names of the subfolders, ascending, including empty ones. */
+  /** Returns the names of the subfolders in ascending order, including empty ones. */
   async collections(): Promise<readonly string[]> {
     return this.#items.collections();
   }
 
   /**
-   * Returns items of one collection, ascending by name. Filters can use any field of any item.
+   * Returns items of one collection, in ascending order of names. A filter can use any field of any item.
    *
    * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, or `item_unreadable`.
    */
@@ -75,9 +75,9 @@ export class ResourceFolder implements ResourceSource {
   }
 
   /**
-   * Returns the item or collection with this name; `undefined` for every other name.
+   * Returns the item or collection with this name; `undefined` if it does not exist.
    *
-   * @throws ResourceError `item_unreadable`, or for a collection `source_missing` or `source_unreadable`.
+   * @throws ResourceError `item_unreadable`; for a collection, `source_missing` or `source_unreadable`.
    */
   async get(name: string): Promise<Resource | undefined> {
     return this.#items.get(name);
@@ -94,8 +94,8 @@ export class ResourceFolder implements ResourceSource {
   /**
    * Reads the whole text of an item, including its front matter.
    *
-   * @throws ResourceError `name_invalid`, `item_missing`, `item_too_large`, or `item_unreadable`, also for a
-   *   file that is not UTF-8.
+   * @throws ResourceError `name_invalid`, `item_missing`, `item_too_large`, or `item_unreadable`. The last of
+   *   these also means that the file is not UTF-8.
    */
   async readText(name: string): Promise<string> {
     const path = this.#pathOf(name);
@@ -115,11 +115,11 @@ export class ResourceFolder implements ResourceSource {
   }
 
   /**
-   * Replaces the text of an item atomically; the new file has mode 0600. The text includes the front matter, so
-   * whoever may write the text also controls the item's fields.
+   * Replaces the text of an item atomically. The new file has mode 0600. The text includes the front matter, so
+   * a party that may write the text also controls the item's fields.
    *
    * @throws ResourceError `name_invalid`, `item_missing`, `text_invalid`, `item_too_large`, or
-   *   `item_unwritable`; then nothing has changed.
+   *   `item_unwritable`. The item is then unchanged.
    */
   async writeText(name: string, text: string): Promise<void> {
     const path = this.#pathOf(name);
@@ -128,11 +128,12 @@ export class ResourceFolder implements ResourceSource {
   }
 
   /**
-   * Creates an item with mode 0600, directly in an existing collection, and returns its name.
+   * Creates an item directly in an existing collection, and returns its name. The file has mode 0600.
    *
-   * @param fileName - A name such as `q3.md`: at most 200 bytes, ending in `.md` or `.txt`, not hidden.
+   * @param fileName - A name such as `q3.md`. It has at most 200 bytes, ends in `.md` or `.txt`, and does not
+   *   begin with a dot.
    * @throws ResourceError `name_invalid`, `collection_missing`, `item_exists`, `text_invalid`,
-   *   `item_too_large`, or `item_unwritable`; nothing is left behind.
+   *   `item_too_large`, or `item_unwritable`. No file is then left behind.
    */
   async create(collection: string, fileName: string, text: string): Promise<string> {
     if (!isSegment(collection) || !this.#items.collections().includes(collection)) {
@@ -182,7 +183,7 @@ export class ResourceFolder implements ResourceSource {
   }
 }
 
-/** Runs `action`, and converts its errors to errors of the item. */
+/** Runs `action`, and converts its errors to errors about the item. */
 function attempt<T>(name: string, otherwise: ResourceErrorCode, action: () => T): T {
   try {
     return action();

@@ -9,15 +9,15 @@ import { isBindable } from "../storage/columns.js";
 import type { ForeignDatabase } from "../storage/foreign.js";
 import { ResourceError } from "./resource-error.js";
 
-/** The table and columns of one collection's items. */
+/** The table and the columns from which the items of one collection are read. */
 export interface Collection {
   /** The name of a table or a view. */
   readonly table: string;
-  /** The column that identifies an item: unique integers or strings. */
+  /** The column that identifies an item. Its values are unique integers or strings. */
   readonly name: string;
-  /** The column that callers see as the name. */
+  /** The column with the display name of an item. */
   readonly displayName: string;
-  /** Columns that filters can use, by the name of the field. */
+  /** The columns that filters can use, by the name of the field. */
   readonly fields: { readonly [field: string]: string };
 }
 
@@ -25,8 +25,8 @@ export interface Collection {
 export interface Column {
   readonly name: string;
   /**
-   * The type of the column's values. On PostgreSQL, the column's type. On SQLite `any`; or `bit` for a column
-   * declared `BOOLEAN`, whose values 0 and 1 are `false` and `true`.
+   * The type of the column's values. On PostgreSQL, it is the column's type. On SQLite, it is `any`, or `bit`
+   * for a column declared `BOOLEAN`, whose values 0 and 1 become `false` and `true`.
    */
   readonly kind: "boolean" | "number" | "text" | "other" | "any" | "bit";
 }
@@ -37,7 +37,7 @@ export interface KnownTable {
   readonly table: string;
   readonly key: Column;
   readonly title: Column;
-  /** Columns by field, in order. */
+  /** The columns for filters, by the name of the field, in order. */
   readonly fields: ReadonlyMap<string, Column>;
 }
 
@@ -47,7 +47,7 @@ const MAX_COLLECTION_LENGTH = 128;
 /**
  * Validates the form of a configuration, without reading the database.
  *
- * @throws TypeError naming the field that is wrong, such as `collections.reports.table`.
+ * @throws TypeError that names the wrong field, such as `collections.reports.table`.
  */
 export function checkCollections(
   collections: unknown,
@@ -86,9 +86,9 @@ function assertName(where: string, what: string, name: unknown): void {
 }
 
 /**
- * Resolves the tables and columns of a configuration in the database.
+ * Finds the tables and columns of a configuration in the database.
  *
- * @throws ResourceError `source_mismatch`, naming what exists.
+ * @throws ResourceError `source_mismatch` that names the existing tables or columns.
  */
 export async function knownTables(
   database: ForeignDatabase,
@@ -123,7 +123,7 @@ export async function knownTables(
   );
 }
 
-/** Returns the type of each column, by table. */
+/** Returns the types of all columns, by table. */
 async function tablesOf(
   database: ForeignDatabase,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
@@ -135,7 +135,7 @@ async function tablesOf(
         those.map(({ name, dataType }) => ({ table, name, type: dataType })),
       );
     }
-    // Kysely's own introspection of SQLite omits generated columns.
+    // Kysely's own list of an SQLite table's columns lacks the generated ones.
     const { rows } = await sql<{ table: string; name: string; type: string }>`
       SELECT list.name AS "table", info.name AS name, info.type AS type
       FROM pragma_table_list AS list, pragma_table_xinfo(list.name) AS info

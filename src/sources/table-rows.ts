@@ -12,17 +12,17 @@ import { isBindable } from "../storage/columns.js";
 import type { ForeignDatabase } from "../storage/foreign.js";
 import type { Column, KnownTable } from "./table-columns.js";
 
-/** The selected rows, and the most that may be read. */
+/** The rows to select, and the maximum number to read. */
 export interface Rows {
   readonly key?: string | number;
   readonly filter?: ResourceFilter;
   readonly limit: number;
 }
 
-/** Most bytes of the longest string, in UTF-8 or UTF-16. */
+/** Largest size of the longest string, in bytes of UTF-8 or UTF-16. */
 const LONGEST_BYTES = 3 * MAX_TEXT_LENGTH;
 
-/** Returns the key in an item's name; `undefined` if it is not written in canonical form. */
+/** Returns the key that an item's name contains; `undefined` if the key is not in canonical form. */
 export function readKey(text: string): string | number | undefined {
   try {
     const key: unknown = JSON.parse(text);
@@ -32,7 +32,10 @@ export function readKey(text: string): string | number | undefined {
   }
 }
 
-/** Returns at least all items that a key or a filter selects, ordered by key. There may be more. */
+/**
+ * Returns the items that a key or a filter selects, ordered by key. The result may include further items, which
+ * the caller must filter out.
+ */
 export async function itemsOf(
   database: ForeignDatabase,
   table: KnownTable,
@@ -87,14 +90,17 @@ function isKey(value: unknown): value is string | number {
   return isFilterable(value) && (typeof value === "string" || typeof value === "number");
 }
 
-/** Qualifies the column with its table: some builds of SQLite take the name of a dropped column for a string. */
+/**
+ * Qualifies a column with the name of its table. Otherwise some builds of SQLite take the name of a dropped
+ * column for a string.
+ */
 function reference({ name }: Column): RawBuilder<unknown> {
   return sql.id("r", name);
 }
 
 /**
- * Encodes a value as ASCII, with a letter for its type: libsql reads a string only up to its first NUL, and
- * aborts the process if a string is not UTF-8.
+ * Encodes a value as ASCII, with a first letter for its type. libsql reads a string only up to its first NUL,
+ * and aborts the process if a string is not UTF-8.
  */
 function sqliteText(column: Column): RawBuilder<unknown> {
   const value = reference(column);
@@ -110,7 +116,7 @@ function postgresText(column: Column): RawBuilder<unknown> {
   return sql`${sql.lit(letter)} || left(CAST(${reference(column)} AS text), ${sql.lit(MAX_TEXT_LENGTH + 1)})`;
 }
 
-/** Returns the value of a column; `undefined` if filters cannot use it. */
+/** Decodes the value of a column; `undefined` if filters cannot use it. */
 function read(value: unknown, kind: Column["kind"], decoder: TextDecoder): Scalar | undefined {
   if (value === null) return null;
   if (typeof value !== "string") return undefined;
@@ -144,7 +150,7 @@ function filterable(value: string | number): Scalar | undefined {
   return isFilterable(value) ? value : undefined;
 }
 
-/** Returns an SQL condition that excludes no row which the filter would accept. */
+/** Returns SQL conditions that select at least every row which the filter would accept. */
 function conditionsOn(column: Column, condition: FieldCondition): RawBuilder<SqlBool>[] {
   const value = reference(column);
   if (typeof condition !== "object" || condition === null) return equals(column, [condition]);
@@ -159,10 +165,10 @@ function conditionsOn(column: Column, condition: FieldCondition): RawBuilder<Sql
 function equals(column: Column, list: readonly Scalar[]): RawBuilder<SqlBool>[] {
   const { kind } = column;
   if (kind === "other") return [];
-  // PostgreSQL only compares values of the same type; a value of another type never matches.
+  // PostgreSQL only compares values of the same type. A value of another type matches no row.
   const type = kind === "text" ? "string" : kind;
   const comparable = list.filter((one) => one !== null && (isAny(kind) || typeof one === type));
-  // A value that cannot be bound excludes nothing here; the filter itself is applied later.
+  // A value that cannot be sent to the database excludes no rows. `matches` applies the filter to them later.
   if (comparable.some((one) => typeof one === "string" && !isBindable(one))) return [];
   const tests = [
     ...(list.includes(null) ? [sql<SqlBool>`${reference(column)} IS NULL`] : []),
@@ -175,7 +181,7 @@ function isAny(kind: Column["kind"]): boolean {
   return kind === "any" || kind === "bit";
 }
 
-/** Converts a value so that an index can be used, whatever the column's numeric type. */
+/** Converts a number so that the database can use an index, whatever the numeric type of the column. */
 function bound({ kind }: Column, value: Scalar): RawBuilder<unknown> {
   if (typeof value === "boolean") return sql.lit(value);
   if (kind !== "number" || typeof value !== "number") return sql`${value}`;

@@ -20,50 +20,55 @@ import {
 import { itemsOf, readKey } from "./table-rows.js";
 
 const MAX_ROWS = 100_000;
-/** By the code of the database's error; `source_unreadable` for other codes. */
+/** Codes of this source's errors, by the database's code. Every other code becomes `source_unreadable`. */
 const CODES: ReadonlyMap<string, ResourceErrorCode> = new Map([
   ["store_missing", "source_missing"],
   ["store_unavailable", "source_unavailable"],
 ]);
 
-/** The database, and its collections. */
+/** Options for opening tables of a database. */
 export interface TablesOptions {
   /**
-   * The path of an SQLite file, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`: tables of the schema
-   * `public`, unless the address ends in `?options=-c search_path=NAME`.
+   * The path of an SQLite file, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. On PostgreSQL, the tables are
+   * those of the schema `public`, unless the URL ends in `?options=-c search_path=NAME`.
    */
   readonly database: string;
-  /** By collection name, which has at most 128 characters and no slash. */
+  /** The collections by name. A name has at most 128 characters and no slash. */
   readonly collections: { readonly [collection: string]: Collection };
   /**
-   * Most rows that one query may read from the database; 100,000 unless given. A query that matches more fails,
-   * so that no query uses up memory.
+   * Maximum number of rows that one query may read from the database; 100,000 by default. A query that needs
+   * more rows fails, so that it cannot use up the memory.
    */
   readonly maxRows?: number;
 }
 
-/** The rows of a database as resources; the connection stays open. */
+/** The rows of a database, as resources. The connection to the database stays open. */
 export interface TableSource extends Required<ResourceSource> {
   /** Closes the database. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a database as a source of resources: each row of a table or view is an item. An item's name is the
- * collection and the key as JSON, such as `reports/7` or `reports/"q3"`; a collection's name ends in a slash.
- * Other processes may change the database at any time, or replace its file. This process never writes to it.
+ * Opens a database as a source of resources. Each row of a table or view is an item. The name of an item is the
+ * collection and the key as JSON, such as `reports/7` or `reports/"q3"`. The name of a collection ends in a
+ * slash. Other processes may change the database at any time, or replace its file. This process never writes to
+ * it.
  *
  * A field is a string of at most 1024 characters, a number, a boolean or null. On SQLite, 0 and 1 in a column
- * declared `BOOLEAN` are booleans; on PostgreSQL, values of other types are strings. Other values count as
- * absent: BLOBs, integers beyond 2^53, which would be rounded, and strings that are not valid Unicode. A row
- * whose key is null or such a value is left out. A row whose key is not unique cannot be looked up.
+ * declared `BOOLEAN` are booleans. On PostgreSQL, values of other types are strings.
  *
- * The database excludes most rows, and {@link matches} makes the final decision, so results are exact whatever
- * a column's type and collation. Create an index on columns that are used in filters.
+ * Three kinds of values are treated as absent: BLOBs, integers beyond 2^53, which would be rounded, and strings
+ * that are not valid Unicode. A row is left out if its key is null or such a value. If several rows have the
+ * same key, `get` does not find them.
  *
- * @throws TypeError naming the option that is wrong.
- * @throws ResourceError `source_missing`, `source_unreadable`, `source_mismatch` if a table or column does not
- *   exist, naming the existing ones, or `source_unavailable` if libsql or pg is not installed.
+ * The database excludes most rows, and {@link matches} then decides about each remaining row. The results are
+ * therefore exact, whatever the type and collation of a column. Create an index on each column that filters
+ * use.
+ *
+ * @throws TypeError that names the wrong option.
+ * @throws ResourceError `source_missing` or `source_unreadable`; `source_mismatch`, which names the existing
+ *   tables or columns, if a table or column does not exist; or `source_unavailable` if libsql or pg is not
+ *   installed.
  */
 export async function openTables(options: TablesOptions): Promise<TableSource> {
   assertMembers(options, ["database", "collections", "maxRows"], "options");
@@ -138,7 +143,7 @@ function sourceOver(
   return source;
 }
 
-/** Runs `action`, and converts its errors to errors of the source. */
+/** Runs `action`, and converts its errors to errors of this source. */
 async function attempt<T>(name: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

@@ -1,9 +1,9 @@
 const pending = new Set<() => void>();
 
-/** Runs a function when this process exits; it must be synchronous. @returns A function that cancels it. */
+/** Runs a function when this process exits. The function must be synchronous. @returns A function that cancels this. */
 export function atExit(run: () => void): () => void {
   if (pending.size === 0) process.on("exit", runAll);
-  // A function that is added twice runs twice.
+  // If the same function is added twice, it runs twice.
   const one = (): void => run();
   pending.add(one);
   return () => {
@@ -16,7 +16,7 @@ function runAll(): void {
     try {
       run();
     } catch {
-      // A failure of one must not stop the others.
+      // If one function throws, the others must still run.
     }
   }
 }

@@ -1,10 +1,13 @@
-/** Returns the `code` of an error of the system or the database, such as `ENOENT` or `SQLITE_BUSY`. */
+/**
+ * Returns the `code` of an error of the operating system or the database, such as `ENOENT` or `SQLITE_BUSY`; an
+ * empty string if it has none.
+ */
 export function errorCode(error: unknown): string {
   if (typeof error !== "object" || error === null || !("code" in error)) return "";
   return typeof error.code === "string" ? error.code : "";
 }
 
-/** Returns whether an error has a string `code`, as system errors do. */
+/** Returns whether an error has a string `code`, like errors of the operating system. */
 export function isErrno(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && typeof error.code === "string";
 }

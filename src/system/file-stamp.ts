@@ -1,15 +1,15 @@
 import type { BigIntStats } from "node:fs";
 
-/** Returns a stamp of a file, which differs whenever the file is replaced or written. */
+/** Returns a stamp of a file. Replacing or writing the file changes it, except perhaps soon after another change. */
 export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join();
 }
 
 /**
- * Returns a function that returns the result of `read`, and calls `read` again when the stamp has changed. If
- * `stamp` or `read` throws, every call rethrows its error until both succeed again.
+ * Returns a function that returns the latest result of `read`. It calls `read` again if the stamp has changed.
+ * If `stamp` or `read` throws, the function throws the same error, and tries again at the next call.
  *
- * @param refreshEvery - Milliseconds after a successful check until the stamp is checked again.
+ * @param refreshEvery - After a successful check, the stamp is not checked again for this many milliseconds.
  */
 export function following<T>(refreshEvery: number, stamp: () => string, read: () => T): () => T {
   let known: { readonly stamp: string; readonly value: T } | undefined;

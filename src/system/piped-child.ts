@@ -8,17 +8,17 @@ import { atExit } from "./at-exit.js";
 export interface ChildOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** This process's unless given. */
+  /** The working folder; by default, that of this process. */
   readonly cwd?: string | undefined;
-  /** All variables that it has. */
+  /** All environment variables of the program. */
   readonly env: { readonly [name: string]: string | undefined };
-  /** `inherit` writes to the standard error of this process. */
+  /** With `inherit`, the program writes to the standard error of this process. */
   readonly stderr: "inherit" | "ignore" | "pipe";
 }
 
-/** The end of a program. */
+/** The way in which a program ended. */
 export interface ChildEnd {
-  /** `null` if a signal ended it. */
+  /** `null` if a signal ended the program. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -28,21 +28,21 @@ const WINDOWS = process.platform === "win32";
 const GRACE = 2000;
 
 /**
- * A program whose standard input and output are pipes, in a process group of its own: processes that do not leave the
- * group end with it, and all of them when this process exits.
+ * A program whose standard input and output are pipes. It has a process group of its own. When the program
+ * ends, the processes in the group end too; when this process exits, the whole group ends.
  */
 export class PipedChild {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** `null` unless it is a pipe. */
+  /** The standard error of the program; `null` unless it is a pipe. */
   readonly stderr: Readable | null;
   readonly pid: number;
-  /** Fulfilled once the program has ended and its output is closed. */
+  /** Fulfilled when the program has ended and its output is closed. */
   readonly ended: Promise<ChildEnd>;
   readonly #child: ChildProcess;
   #ending: Promise<void> | undefined;
 
-  /** @throws Error of the system, such as `ENOENT`, if the program does not start. */
+  /** @throws Error of the operating system, such as `ENOENT`, if the program cannot be started. */
   static async start({ command, args, cwd, env, stderr }: ChildOptions): Promise<PipedChild> {
     const child = spawn(command, [...args], {
       cwd,
@@ -70,22 +70,27 @@ export class PipedChild {
     this.ended = new Promise((resolve) => {
       child.once("close", (exitCode: number | null, signal: NodeJS.Signals | null) => {
         off();
-        // Processes of its group that hold none of its pipes.
+        // The group may still contain processes that have closed all pipes of the program.
         this.#signal("SIGKILL");
         resolve({ exitCode, signal });
       });
     });
     stdin.once("close", () => {
-      // A program that has exited may have output that is not read yet; one that lives on without its input is of no use.
+      // A program that has exited may still have unread output. A program that keeps running without its input
+      // is of no use.
       setTimeout(() => {
         if (child.exitCode === null && child.signalCode === null) void this.end();
       }, GRACE).unref();
     });
-    // Errors without a listener would end this process. A pipe that breaks is seen by the end of the program.
+    // An error event without a listener would end this process. If a pipe breaks, the end of the program shows
+    // it.
     for (const emitter of [child, stdin, stdout, child.stderr]) emitter?.on("error", () => {});
   }
 
-  /** Ends it and its group: closes its input, then sends SIGTERM, then SIGKILL. Fulfilled when it has ended. */
+  /**
+   * Ends the program and its group: closes its input, then sends SIGTERM, then SIGKILL. Fulfilled when the
+   * program has ended.
+   */
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -98,7 +103,7 @@ export class PipedChild {
       this.#signal(signal);
     }
     if (await this.#endsSoon()) return;
-    // A process that has left the group holds the pipes open.
+    // A process that has left the group may hold the pipes open.
     this.stdout.destroy();
     this.stderr?.destroy();
     await this.#endsSoon();

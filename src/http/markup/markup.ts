@@ -1,12 +1,12 @@
 import { formatTime } from "../../caveats/time.js";
 import { seenFromNow, spanInWords } from "../../display/time-words.js";
 
-// Outside this file, no code can make markup from a string.
+// Only this file can make markup from a string.
 let make: (text: string) => Markup;
 
 /**
- * Markup that is safe to send. Only {@link html} makes it: from constant texts of this package, with all other
- * values escaped.
+ * Markup that is safe to send. Only {@link html} makes it, from constant texts of this package and from values
+ * that it escapes.
  */
 export class Markup {
   readonly #text: string;
@@ -24,7 +24,7 @@ export class Markup {
   }
 }
 
-/** A value that can be inserted into {@link html}; `undefined` and `false` insert nothing. */
+/** A value that can be inserted into {@link html}. `undefined` and `false` insert nothing. */
 export type Part = Markup | string | number | undefined | false | readonly Part[];
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -36,8 +36,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes markup from a template. Inserted values are escaped; this is also safe for attribute values in double
- * quotes.
+ * Makes markup from a template. It escapes the inserted values, so they are also safe within an attribute in
+ * double quotes.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let text = strings[0] ?? "";
@@ -52,18 +52,18 @@ function written(part: Part): string {
   return part instanceof Markup ? part.toString() : part.map(written).join("");
 }
 
-/** Formats a time, and how far it is from now. @param at - Milliseconds since 1970. */
+/** Formats a time, with its distance from the present. @param at - The time in milliseconds since 1970. */
 export function moment(at: number, now: number): Markup {
   return time(formatTime(at), now);
 }
 
-/** Formats a timestamp of a hop, and how far it is from now. */
+/** Formats a timestamp of a hop, with its distance from the present. */
 export function time(text: string, now: number): Markup {
   const [date = "", clock = ""] = text.replace("Z", "").split("T");
   return html`<time datetime="${text}">${date} ${clock} UTC</time> (${seenFromNow(text, now)})`;
 }
 
-/** Formats a number of seconds: `15 min`, and the exact value if that was rounded. */
+/** Formats a number of seconds, such as `15 min`. If the result is rounded, adds the exact value. */
 export function seconds(count: number): string {
   const words = spanInWords(count * 1000);
   for (const [one, many, size] of UNITS) {

@@ -1,18 +1,18 @@
 import { escapeOf } from "../../display/printable.js";
 import { html, type Markup } from "./markup.js";
 
-/** Longest text that a page shows in full, in characters. All stored texts are limited to less. */
+/** Longest text that a page shows in full, in characters. Every stored text is shorter. */
 export const MOST_SHOWN = 4000;
 
-// Characters that show as nothing or as an unusual space, besides those that are unsafe everywhere
-// (src/display/printable.ts): spaces of other widths, fillers, marks piled on one letter; and the quotation
-// marks that the console itself uses.
+// Characters that are escaped in pages. Some are unsafe everywhere (src/display/printable.ts). The others could
+// mislead a reader: spaces of other widths, fillers, several marks on one letter, and the quotation marks that
+// the console uses.
 const ODD =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u201c\u201d\u115f\u1160\u2800\u3164\uffa0]|(?<=\p{M}\p{M})\p{M}/gu;
 
 /**
- * Renders a text of another party: quoted, coloured, with its writing direction isolated, on one line, hidden
- * characters escaped.
+ * Renders a text of another party: quoted and coloured, on one line, with its writing direction isolated and
+ * its hidden characters escaped.
  */
 export function untrusted(text: string, most: number = MOST_SHOWN): Markup {
   const shown = text.length > most ? `${wholeTo(text, most)}` : text;
@@ -26,14 +26,14 @@ export function untrusted(text: string, most: number = MOST_SHOWN): Markup {
 }
 
 /**
- * Renders a text of this server's configuration, or of the user who looks at the page. Only hidden characters
- * are escaped. It has no quotation marks and no colour, and so does not look like another party's text.
+ * Renders a text of this server's configuration, or of the user who looks at the page, with hidden characters
+ * escaped. It has no quotation marks and no colour, so it does not look like another party's text.
  */
 export function trusted(text: string): Markup {
   return html`<bdi>${[...visible(text)]}</bdi>`;
 }
 
-/** Returns a text for an attribute or a title, where markup is not possible. */
+/** Returns a text with hidden characters escaped, for an attribute or a title, where markup is not possible. */
 export function plainText(text: string, most = 80): string {
   const short = text.length > most ? `${wholeTo(text, most)}…` : text;
   return short.replace(ODD, escapeOf);
@@ -49,7 +49,7 @@ function* visible(text: string): Iterable<Markup> {
   if (from < text.length) yield html`${text.slice(from)}`;
 }
 
-// Do not cut within a surrogate pair.
+// Cuts a text, but not within a surrogate pair.
 function wholeTo(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
 }
@@ -62,7 +62,10 @@ const ALPHABETS: readonly (readonly [string, RegExp])[] = [
   ["Cherokee", /\p{Script=Cherokee}/u],
 ];
 
-/** Names the alphabets of the first word that mixes some with similar letters. */
+/**
+ * Finds the first word that mixes alphabets with similar letters, and returns their names. Returns `undefined`
+ * if there is no such word.
+ */
 function mixedWord(text: string): string | undefined {
   for (const [word] of text.matchAll(/[\p{L}\p{M}]+/gu)) {
     const found = ALPHABETS.filter(([, letter]) => letter.test(word));
