@@ -2,19 +2,19 @@ import type { ResourceSource } from "../../agent/resources/resource.js";
 import type { Skill } from "../../agent/skill.js";
 import type { TaskRunner } from "./task-runner.js";
 
-/** Passed by `proviso serve` to a module of skills. */
+/** The argument that `proviso serve` passes to a skills module. */
 export interface AgentModuleContext<Source extends ResourceSource = ResourceSource> {
   /** The configured resources; absent if there are none. */
   readonly resources?: Source;
-  /** The absolute path of the resources' folder or database file. */
+  /** Absolute path of the resources' folder or database file; absent without configured resources. */
   readonly resourcesPath?: string;
-  /** The absolute path of the agent's home, where the module may keep files. */
+  /** Absolute path of the agent's home, where the module may keep files. */
   readonly home: string;
-  /** The absolute path of the folder of the configuration. */
+  /** Absolute path of the folder that contains the configuration file. */
   readonly configFolder: string;
 }
 
-/** Returned to `proviso serve` by a module of skills. */
+/** The skills and handlers that a skills module returns to `proviso serve`. */
 export interface AgentSkills {
   readonly skills: readonly Skill[];
   /** Handles messages that call no skill. */
@@ -24,10 +24,11 @@ export interface AgentSkills {
 }
 
 /**
- * The default export of the module named as `skills` in a configuration of `proviso serve`.
+ * The default export of a skills module: the ES module that `skills` names in a configuration of `proviso
+ * serve`.
  *
  * @typeParam Source - The type of resource source that the module expects, such as `ResourceFolder`. The
- *   configuration may have another one, so a module must check it.
+ *   configuration may name another type, so the module must check the type of `resources`.
  */
 export type AgentModule<Source extends ResourceSource = ResourceSource> = (
   context: AgentModuleContext<Source>,

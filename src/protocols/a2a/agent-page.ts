@@ -6,14 +6,14 @@ import { plainText } from "../../http/markup/untrusted-text.js";
 import type { CardOptions } from "./card.js";
 import { METHODS } from "./extension.js";
 
-/** The addresses of an agent, for its page. */
+/** The URLs that an agent's page shows. */
 export interface PageAddresses {
   readonly url: string;
   readonly cardUrl: string;
   readonly rpcUrl: string;
 }
 
-// A template without values, so that its text has the digest that is in the content security policy.
+// This template has no placeholders, so that the page contains exactly the text whose digest is in `POLICY`.
 const STYLE = html`
 :root { color-scheme: light dark; --ink: #1a1d21; --soft: #4d545c; --page: #f6f7f8; --card: #ffffff; --hair: #d5d9dd; --link: #0b57a4; }
 @media (prefers-color-scheme: dark) {
@@ -51,8 +51,8 @@ const HEADERS = {
 };
 
 /**
- * Serves a page about the agent, its grants and how to request them, to clients that prefer HTML; passes other
- * requests on. The page contains only information from the Agent Card.
+ * Returns the handler of a page about the agent, its grants, and how to request them. Clients that prefer HTML
+ * get the page; every other request is passed on. The page shows only information from the Agent Card.
  */
 export function agentPage(
   card: CardOptions,
@@ -62,7 +62,7 @@ export function agentPage(
   const text = String(page(card, agent, addresses));
   return (req, res, next) => {
     res.vary("Accept");
-    // If a client accepts anything, Express chooses the first type.
+    // For `Accept: */*`, Express chooses the first type.
     if (req.accepts(["application/json", "text/html"]) !== "text/html") return next();
     res.set(HEADERS).type("text/html").send(text);
   };

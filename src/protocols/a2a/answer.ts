@@ -16,7 +16,7 @@ export const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
   rest: ["application/json", "application/a2a+json"],
 };
 
-/** Sends a fault in the form of a binding. @param id - The id of the JSON-RPC request, if known. */
+/** Sends a fault in the error format of a binding. @param id - The id of the JSON-RPC request, if known. */
 export function answerFault(res: Response, binding: Binding, why: Fault, id?: unknown): void {
   setFaultHeaders(res, why);
   if (binding === "rest") {
@@ -36,7 +36,7 @@ export function setFaultHeaders(res: Response, why: Fault): void {
   }
 }
 
-/** Ends a stream of events with a fault as its last event. @param id - The id of the JSON-RPC request. */
+/** Ends an event stream with a fault as the last event. @param id - The id of the JSON-RPC request. */
 export function endStream(res: Response, binding: Binding, why: Fault, id?: unknown): void {
   if (res.writableEnded) return;
   const body = binding === "rest" ? restBody(why) : jsonRpcBody(why, id);
@@ -52,19 +52,19 @@ export function eventText(value: unknown): string {
  * Returns the HTTP status of a JSON-RPC answer: 200, except for faults that clients and proxies must recognize
  * without reading the body.
  *
- * @param code - The code of its error, if there is one.
+ * @param code - The error code in the answer; `undefined` without an error.
  */
 export function rpcStatus(code: unknown): number {
   const status = typeof code === "number" ? statusOf(code) : 200;
   return [401, 413, 429, 503].includes(status) ? status : 200;
 }
 
-/** Answers faults found before the binding reads a request. */
+/** Returns a function that sends the faults of earlier middleware in the error format of a binding. */
 export function faultWriter(binding: Binding): FaultWriter {
   return (res, why) => answerFault(res, binding, faultFromHttp(why));
 }
 
-/** Returns whether an id may be logged. */
+/** Returns whether an id is safe to log: short, and without control characters. */
 export function isPlainText(id: string): boolean {
   return id.length <= LONGEST_ID && !CONTROLS.test(id);
 }

@@ -25,7 +25,6 @@ import type { TaskStream } from "./task-stream.js";
 import { setTaskAccess } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** The dependencies of tasks that wait for approvals. */
 export interface ApprovalTasksOptions {
   readonly approvals: Approvals;
   readonly tasks: TaskStore;
@@ -37,16 +36,16 @@ export interface ApprovalTasksOptions {
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** Milliseconds between two searches for waiting tasks whose instance is gone. */
+/** Milliseconds between two searches for waiting tasks, including tasks of server instances that are gone. */
 const LOOK_EVERY = 15_000;
-/** An element of the path of every task made for an approval. No revocation id has this form. */
+/** The first id in the access path of every task made for an approval. No revocation id equals it. */
 const WAITS = "waits-for-approval";
 const FORM = /^approval_[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Tasks that wait until people have decided requested capabilities, and then end by themselves, in this process
- * or in another one with the same database. Such a task has the id of its approval. It belongs to the party
- * that asked, whatever that party presents, and never contains a token.
+ * Tasks that wait for approvals. When people have decided, a process with the same database ends the task. A
+ * task has the id of its approval, and never contains a token. It belongs to the party that requested the
+ * capabilities, whichever capabilities the party presents.
  */
 export class ApprovalTasks {
   readonly #options: ApprovalTasksOptions;
@@ -56,7 +55,7 @@ export class ApprovalTasks {
   constructor(options: ApprovalTasksOptions) {
     this.#options = options;
     const { stopping } = options;
-    // Each waiting task adds a listener.
+    // Each waiting task adds a listener to the signal.
     setMaxListeners(0, stopping);
     const timer = setInterval(() => void this.#look(), LOOK_EVERY).unref();
     stopping.addEventListener("abort", () => clearInterval(timer), { once: true });
@@ -68,15 +67,16 @@ export class ApprovalTasks {
     return FORM.test(id);
   }
 
-  /** Returns the view of a caller's own tasks that were made for approvals. */
+  /** Returns the view that shows a caller its own approval tasks. */
   sightOf({ caller, tenant }: Call): Sight {
     return { access: accessOf(caller), tenant, expires: Number.POSITIVE_INFINITY };
   }
 
   /**
-   * Returns the task that the same message started before.
+   * Returns the task that an earlier copy of the message started; `undefined` if there is none.
    *
-   * @throws Refused if the id was used for a different message, or the receiver's URL is not allowed.
+   * @throws Refused if a different message had the same id, or push notifications to the given URL are not
+   *   allowed.
    */
   async earlier(
     { configuration }: SendMessageRequest,
@@ -91,11 +91,12 @@ export class ApprovalTasks {
   }
 
   /**
-   * Returns the task that waits for a message's request, and whether this message has started it.
+   * Returns the approval task of a message. `isNew` is true if this message started the task.
    *
-   * @param answer - The answer to the caller. Only its `pending` is stored.
-   * @throws TaskQuotaError or A2AError if the task cannot be stored. Sending the message again then finds the
-   *   approval.
+   * @param answer - The answer to the caller. The task stores only its property `pending`, without the user
+   *   code.
+   * @throws TaskQuotaError or A2AError if the task cannot be stored. The approval stays open, and the agent
+   *   finds the approval again if the caller repeats the message.
    */
   async begin(
     message: Message,
@@ -104,11 +105,11 @@ export class ApprovalTasks {
   ): Promise<{ readonly task: Task; readonly isNew: boolean }> {
     const { tasks } = this.#options;
     const sight = this.sightOf(call);
-    // Only the asker gets the user code.
+    // The caller's answer contains the user code; the stored task does not.
     const { userCode: _, ...kept } = answer.pending;
     const task = waitingTask(message, { pending: kept });
     const { id, contextId } = task;
-    // The same request in another message may have been decided already.
+    // An earlier message may have made the same request, and its approval may have been decided.
     const known = await tasks.load(id, sight);
     if (known !== undefined && hasEnded(known)) return { task: known, isNew: false };
     const begun = await tasks.begin(task, taskMessage(message, call), sight);
@@ -120,7 +121,8 @@ export class ApprovalTasks {
   /**
    * Starts waiting for the approval of a task that has been returned to its caller.
    *
-   * @param receiver - The push configuration, stored with the task; it gets the task's progress.
+   * @param receiver - The push configuration to store with the task; `undefined` if the caller wants no
+   *   notifications.
    */
   async waitFor(
     task: Task,
@@ -135,7 +137,7 @@ export class ApprovalTasks {
     void this.#watch(id, callOf(context).caller);
   }
 
-  /** Streams a task that has been returned to its caller, until it ends. */
+  /** Streams a task until the task ends. @param task - The state to send first. */
   async *stream(
     task: Task,
     context: ServerCallContext,
@@ -143,7 +145,7 @@ export class ApprovalTasks {
     yield* this.#options.stream(task.id, context, task);
   }
 
-  /** Answers SubscribeToTask. @throws A2AError */
+  /** Answers SubscribeToTask. @throws A2AError if the caller may not see the task, or the task has ended. */
   async *resubscribe(
     id: string,
     context: ServerCallContext,
@@ -153,7 +155,11 @@ export class ApprovalTasks {
     yield* this.#options.stream(id, context);
   }
 
-  /** Cancels the approval that a task waits for, and ends the task. @throws A2AError */
+  /**
+   * Cancels the approval that a task waits for, and ends the task.
+   *
+   * @throws A2AError if the caller may not see the task, or the task has ended without being cancelled.
+   */
   async cancel(id: string, context: ServerCallContext): Promise<Task> {
     const { approvals, tasks } = this.#options;
     const { principal, invoker: agent } = callOf(context).caller;
@@ -163,7 +169,7 @@ export class ApprovalTasks {
     if (task?.status?.state !== TaskState.TASK_STATE_CANCELED) {
       throw new TaskNotCancelableError(`Task not cancelable: ${id}`);
     }
-    // Cancel the approval first, so that no task reports grants of a cancelled approval.
+    // The task has already ended as cancelled. So it cannot report grants of an approval that is cancelled now.
     await approvals.cancel(id, { principal, agent });
     return task;
   }
@@ -173,7 +179,7 @@ export class ApprovalTasks {
     await Promise.all(this.#waiting.values());
   }
 
-  /** Waits for the tasks started by any instance. */
+  /** Starts waiting for every open approval task in the database, whichever instance started the task. */
   async #look(): Promise<void> {
     try {
       const waiting = await this.#options.tasks.waitingUnder(WAITS);
@@ -198,7 +204,7 @@ export class ApprovalTasks {
     return watching;
   }
 
-  /** Waits for an approval, and stores the outcome of the task unless another instance has. */
+  /** Waits until an approval is settled, then ends its task unless the task has ended already. */
   async #end(id: string, caller: Caller): Promise<Task | undefined> {
     const { approvals, tasks, stopping } = this.#options;
     const approval = await approvals.waitUntilSettled(id, stopping);
@@ -208,7 +214,11 @@ export class ApprovalTasks {
     return this.#ended(task, endingOfApproval(approval), context);
   }
 
-  /** Stores a task's outcome and publishes it. @returns The outcome, even if another request ended the task. */
+  /**
+   * Stores a task's outcome and sends push notifications.
+   *
+   * @returns The ended task; if another request was the first to end it, the stored task.
+   */
   async #ended(task: Task, ending: Ending, context: ServerCallContext): Promise<Task | undefined> {
     const { tasks, sender } = this.#options;
     const ended = endedTask(task, ending);
@@ -218,14 +228,17 @@ export class ApprovalTasks {
   }
 }
 
-/** Returns a context for the store and the sender, because a task that ends by itself has no request. */
+/** Returns a context for the task store and the push sender. A task that an approval ends has no request of its own. */
 function contextOf(caller: Caller): ServerCallContext {
   const context = new ServerCallContext({ requestedVersion: "1.0" });
   setTaskAccess(context, accessOf(caller));
   return context;
 }
 
-/** Returns an access with a path that no token has, so that the caller's presented capabilities make no difference. */
+/**
+ * Returns an access with a path that no token has. Only the caller's party has this access, whichever
+ * capabilities the party presents.
+ */
 function accessOf(caller: Caller) {
   const { principal, invoker } = caller;
   const party = hash("sha256", JSON.stringify([principal, invoker]), "base64url");
@@ -245,7 +258,7 @@ function waitingTask(message: Message, answer: { readonly pending: PendingAnswer
   };
 }
 
-/** @param stored - The status to store, if the caller's own has more in it. */
+/** @param stored - The stored status, whose message id and timestamp the caller's copy repeats. */
 function waitingStatus(
   taskId: string,
   contextId: string,

@@ -7,7 +7,7 @@ import type { Permit } from "./call.js";
 export interface AuthorityMarks {
   readonly authority: AuthorityKind;
   readonly capability?: string;
-  /** True if the caller had declared ambient authority; absent if the call had other authority. */
+  /** `true` if the caller declared ambient authority, `false` if it did not; absent if the call had other authority. */
   readonly declared?: boolean;
   readonly notice?: string;
 }

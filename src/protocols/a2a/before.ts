@@ -25,36 +25,38 @@ import { decoded, isRoot, membersOf, type Outline, outlineOf } from "./outline.j
 import { isOwnMethod, type OwnMethods, readOwn } from "./own-methods.js";
 import { readPresented } from "./presented.js";
 
-/** Dependencies of the middleware in front of the SDK's handlers. */
 export interface BeforeOptions extends Gates {
   readonly handler: GuardedHandler;
   /** Passes admitted calls to the handler. */
   readonly calls: AdmittedCalls;
   /** The extension's own methods, by name. */
   readonly methods: OwnMethods;
-  /** Returns the authenticated caller of a request; `undefined` if it is not authenticated. */
+  /** Returns the authenticated caller of a request; `undefined` if the request is not authenticated. */
   readonly caller: CallerOf;
-  /** Returns the caller of a stream in progress, authenticated again. */
+  /** Authenticates the request of an open stream again, and returns its caller. */
   readonly callerAgain: CallerOf;
   /** Limits each caller's open event streams. */
   readonly streams: ConcurrencyLimit;
-  /** True if requests may name a tenant. If false, they are refused here, since the SDK accepts any name. */
+  /**
+   * `true` if requests may name a tenant. If `false`, requests with a tenant are refused, because the SDK
+   * accepts any name.
+   */
   readonly tenants: boolean;
-  /** True if requests may contain the history of a conversation; none of our cards declares that. */
+  /** `true` if requests may contain a conversation history. `serveAgent` passes `false`, as its card declares. */
   readonly histories: boolean;
-  /** Called with internal errors; the caller only learns that there was one. */
+  /** Called with each internal error. The client learns only that an error occurred. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 type CallerOf = (req: Request) => Known | Promise<Known>;
 
-/** Default for the most open event streams of one caller. */
+/** Default maximum number of open event streams per caller. */
 export const MOST_STREAMS = 128;
 
 /**
  * Returns the middleware in front of the SDK's handlers. It reads a request, authenticates its caller and asks
- * the gate. Then it refuses the call, answers one of the extension's own methods, or passes the call on. A
- * capability in a place that the method does not read is refused.
+ * the gate. Then it refuses the call, answers a call of one of the extension's own methods, or passes the call
+ * on to the SDK. It refuses a request that has a capability in a place that the method does not read.
  *
  * @param bindingOf - Returns the binding of a request.
  */
@@ -67,10 +69,10 @@ export function before(
     // A second guard would no longer see the token that the first one removed.
     if (passed.has(req)) return next(new TypeError("the guard stands twice before this handler"));
     passed.add(req);
-    // The answer is private to its caller. For streams, the SDK sets its own header.
+    // The answer is private to the caller. For a stream, the SDK's own header replaces this one.
     res.setHeader("Cache-Control", "no-store");
     const binding = bindingOf(req);
-    // Other requests at or below this path are not JSON-RPC.
+    // Requests with other HTTP methods, or to paths below this one, are not JSON-RPC.
     const isRpc = binding === "jsonrpc" && req.method === "POST" && isRoot(req.path);
     let id: unknown;
     try {
@@ -103,7 +105,7 @@ export function before(
       if (run !== undefined) {
         return void res.json({ jsonrpc: "2.0", id: id ?? null, result: await run(admitted) });
       }
-      // The handler behind the SDK looks up the admitted call of this request, and runs its message instead of
+      // The guarded handler looks up the admitted call of this request. It runs the admitted message instead of
       // the SDK's copy.
       calls.addFor(req, admitted);
       call.connection.whenClosed(() => calls.drop(admitted, agent, "invalid_request"));
@@ -118,14 +120,14 @@ export function before(
 
 const passed = new WeakSet<Request>();
 
-/** Parses a request's method and parameters from its path and body. */
+/** Parses the method and the parameters of a request from its path, query and body. */
 function outlineIn(req: Request, binding: Binding): Outline {
   const { path, method: verb, query } = req;
   return outlineOf({ binding, verb, path, query, body: membersOf(req.body) });
 }
 
 /**
- * Authenticates the caller of a request. An app may return any falsy value for an unknown caller.
+ * Authenticates the caller of a request. For an unknown caller, an app may return `undefined` or `null`.
  *
  * @throws Refused if the caller is unknown.
  * @throws TypeError if the caller is incomplete.
@@ -137,7 +139,7 @@ async function callerIn(req: Request, options: BeforeOptions): Promise<Caller> {
   if (![principal, invoker].every((name) => typeof name === "string" && name !== "")) {
     throw new TypeError("caller: must give a principal and an invoker, each a text, or undefined");
   }
-  // Copy: an app may return one object for many requests, and change it.
+  // A copy, because an app may return one object for many requests and change it later.
   return Object.freeze({ principal, invoker });
 }
 
@@ -148,14 +150,21 @@ interface Reading {
   readonly id: unknown;
 }
 
-/** @throws Refused if a capability or a history is in a place that is not read. */
+/**
+ * @throws Refused if the request has a capability in a place that the method does not read, or a conversation
+ *   history that the agent does not accept.
+ */
 function assertRead(req: Request, outline: Outline, { agent, histories }: BeforeOptions): void {
   const misplaced = misplacedIn(req, outline, agent.issuer);
   const problem = misplaced ?? (histories ? undefined : historyIn(outline));
   if (problem !== undefined) throwRefused(malformed(problem));
 }
 
-/** Reads the capabilities of a request. @throws Refused if they cannot be read. */
+/**
+ * Returns the call of a request, with the capabilities that the request presents.
+ *
+ * @throws Refused if the capabilities cannot be read, or the tenant is not accepted.
+ */
 function callIn(
   req: Request,
   res: Response,
@@ -177,7 +186,7 @@ function callIn(
   });
 }
 
-/** @throws Refused for a tenant that is too long, or that the agent does not offer. */
+/** @throws Refused if the tenant's name is too long, or the agent has no tenants. */
 function tenantIn(tenant: Json, binding: Binding, { tenants }: BeforeOptions): string {
   if (tenant === "" || tenant === null) return "";
   // The SDK percent-decodes a tenant in a path, but not in a body.
@@ -191,11 +200,10 @@ function tenantIn(tenant: Json, binding: Binding, { tenants }: BeforeOptions): s
 
 const MAX_TENANT = 128;
 
-/** Removes capabilities from the headers, which the SDK passes on to the executor and its stores. */
+/** Removes capabilities from the headers, which the SDK passes on to the executor and the task store. */
 function hideCapability(req: Request): void {
   if (!(CAPABILITY in req.headers)) return;
-  // Node builds both header objects from the raw headers when they are first read, so read them before
-  // deleting.
+  // Node builds each of these objects from the raw headers on first access, so all three forms are cleaned.
   delete req.headers[CAPABILITY];
   delete req.headersDistinct[CAPABILITY];
   const raw = req.rawHeaders;
@@ -206,7 +214,10 @@ function hideCapability(req: Request): void {
 
 const CAPABILITY = CAPABILITY_HEADER.toLowerCase();
 
-/** @throws A2AError for an SDK method in a version that the card does not offer, or with wrong parameters. */
+/**
+ * @throws A2AError if the card does not offer the requested protocol version, or a parameter of the method is
+ *   invalid.
+ */
 async function assertOperation(
   req: Request,
   binding: Binding,

@@ -23,27 +23,29 @@ export interface Call {
   readonly outline: Outline;
   /** Empty if the request names no tenant. */
   readonly tenant: string;
-  /** The presented capabilities. */
   readonly capabilities: readonly Presented[];
   /** True if the caller declares ambient authority; `capabilities` is then empty. */
   readonly declared: boolean;
-  /** Parameters besides the message: the attenuations of `a2a/task/send`. */
+  /** The parameter `attenuations` of `a2a/task/send`; null if the request has none. */
   readonly asked: Json;
   readonly connection: Connection;
 }
 
-/** A call whose presented tokens have been verified. */
+/** A call with the result of verifying each presented token. */
 export interface AuthenticCall extends Call {
   readonly capabilities: readonly AuthenticatedCapability[];
 }
 
-/** The tasks that a call may see, and until when. */
+/** The view of the tasks that a call may see, and the time when the view expires. */
 export interface Sight extends TaskView {
-  /** When the first of the call's capabilities expires, in milliseconds since 1970; `Infinity` if it has none. */
+  /**
+   * Expiry of the call's capability that expires first, in milliseconds since 1970; `Infinity` without
+   * capabilities.
+   */
   readonly expires: number;
 }
 
-/** The clearance of a message, made before anything runs. */
+/** The gate's decision that a message or a skill call may run. */
 export type Permit = SkillPermit | OperationPermit | TextPermit;
 
 export interface SkillPermit {
@@ -64,17 +66,17 @@ export interface TextPermit {
   readonly request: Extract<TaskRequest, { kind: "text" }>;
 }
 
-/** Resources that a caller's work occupies until it ends. Calling a function again has no effect. */
+/** Functions that free what a running call occupies. Calling either of them twice has no effect. */
 export interface Held {
-  /** Frees the slot among the caller's running work. */
+  /** Frees the call's slot in the limit of running work per caller. */
   readonly release: () => void;
   /** Lets the task accept its next message. */
   readonly freeTask: () => void;
 }
 
-/** An admitted call, by its kind. */
+/** An admitted call; `need` is its kind. */
 export type Admitted =
-  /** A method about capabilities, for which it is enough that the caller is authenticated. */
+  /** A method about capabilities. It only requires an authenticated caller. */
   | { readonly need: "caller"; readonly call: Call }
   | { readonly need: "card"; readonly call: Call }
   | { readonly need: "task"; readonly call: AuthenticCall; readonly sight: Sight }
@@ -90,17 +92,17 @@ export interface AdmittedSkill {
   readonly held: Held;
 }
 
-/** A message that is to run. */
+/** An admitted message that the executor has to run. */
 export interface AdmittedMessage {
   readonly need: "message";
   readonly call: AuthenticCall;
   readonly sight: Sight;
   readonly permit: Permit;
   readonly held: Held;
-  /** The request that was cleared; exactly this one runs. */
+  /** The cleared request. The executor runs exactly this request. */
   readonly request: SendMessageRequest;
   readonly message: Message;
-  /** Tasks that the message refers to and its caller may see. The executor gets no others. */
+  /** Ids of the referenced tasks that the caller may see. The executor gets no other references. */
   readonly references: readonly string[];
 }
 
@@ -108,17 +110,17 @@ export interface AdmittedMessage {
 export interface AnsweredMessage {
   readonly need: "answer";
   readonly call: AuthenticCall;
-  /** Absent if the answer is not a task. */
+  /** `undefined` if the answer is not a task. */
   readonly sight: Sight | undefined;
   readonly request: SendMessageRequest;
   readonly reply: Message | Task;
-  /** The push configuration of a task that this message has started. */
+  /** The push configuration in the request; `undefined` if there is none, or the message has not started the task. */
   readonly receiver: TaskPushNotificationConfig | undefined;
 }
 
 /**
- * The caller in the SDK's contexts. It holds the admitted call in a private field, which only {@link
- * admittedOf} reads and nothing prints.
+ * The SDK's user for an admitted call. The call is in a private field, so that only {@link admittedOf} can read
+ * it and no log prints it.
  */
 class AdmittedUser implements User {
   readonly isAuthenticated = true;
@@ -135,12 +137,12 @@ class AdmittedUser implements User {
   }
 }
 
-/** Returns the admitted call of a context; `undefined` if it has none. */
+/** Returns the admitted call of a context; `undefined` if the context has none. */
 export function admittedOf({ user }: ServerCallContext): Admitted | undefined {
   return AdmittedUser.admitted(user);
 }
 
-/** Returns the message of a context. @throws TypeError if no message was admitted. */
+/** Returns the admitted message of a context. @throws TypeError if no message was admitted. */
 export function messageOf(context: ServerCallContext): AdmittedMessage {
   const admitted = admittedOf(context);
   if (admitted?.need === "message") return admitted;
@@ -156,12 +158,12 @@ export function callOf(context: ServerCallContext): Call {
 
 const STRANGER: User = { isAuthenticated: false, userName: "" };
 
-/** Calls admitted by one gate. Each may perform one operation. */
+/** Calls admitted by one gate. Each call may perform one operation. */
 export class AdmittedCalls {
   readonly #users = new WeakMap<Request, User>();
   readonly #waiting = new WeakSet<Admitted>();
 
-  /** Adds an admitted call. @returns The user for the context of its operation. */
+  /** Adds an admitted call. @returns The user for the SDK context in which the call is performed. */
   add(admitted: Admitted): User {
     this.#waiting.add(admitted);
     return new AdmittedUser(admitted);
@@ -173,15 +175,15 @@ export class AdmittedCalls {
   }
 
   /**
-   * Returns the SDK's user for a request: an anonymous one unless the gate has admitted the request. Refuses
-   * nothing.
+   * Returns the SDK's user for a request; an unauthenticated user if the gate has not admitted the request.
+   * Never throws.
    */
   readonly userBuilder = async (req: Request): Promise<User> => this.#users.get(req) ?? STRANGER;
 
   /**
-   * Takes the call of a context for its operation.
+   * Takes the admitted call of a context, for the one operation that the call may perform.
    *
-   * @throws A2AError unless the gate admitted the call, and it was not taken before.
+   * @throws A2AError if the gate has not admitted the call for this operation, or the call was taken before.
    */
   take<Of extends OperationName>(operation: Of, context: ServerCallContext): OperationCall<Of> {
     const admitted = admittedOf(context);
@@ -193,7 +195,7 @@ export class AdmittedCalls {
     return admitted;
   }
 
-  /** Gives up a call that was not taken. @param code - The reason, as a refusal code in the ledger. */
+  /** Gives up an admitted call unless an operation has taken it. @param code - The refusal code for the ledger. */
   drop(admitted: Admitted, agent: IssuingAgent, code: string): void {
     if (this.#waiting.delete(admitted)) giveUp(admitted, agent, code);
   }
@@ -225,7 +227,7 @@ function usesExtension({ need, call }: Admitted): boolean {
   return call.capabilities.length > 0 || call.outline.inMessage !== undefined;
 }
 
-/** Without `before` in front of it, the handler performs no operation. */
+/** The error if a request reaches the handler without passing through `before`. */
 function notLetIn(): A2AError {
   return new A2AError(
     "this request has not come through the guard: mount its `before` in front of the SDK's handler, and give that " +
@@ -234,9 +236,9 @@ function notLetIn(): A2AError {
 }
 
 /**
- * Gives up what a call occupies if nothing has run: its slot, its task and its permit.
+ * Releases the slot, the task and the permit of a call that has not run.
  *
- * @param code - The reason, as a refusal code in the ledger.
+ * @param code - The refusal code for the ledger.
  */
 export function giveUp(admitted: Admitted, agent: IssuingAgent, code: string): void {
   if (admitted.need !== "message" && admitted.need !== "skill") return;

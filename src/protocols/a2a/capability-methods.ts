@@ -13,7 +13,6 @@ import { denialFault, fault, malformed, problemFault, throwRefused } from "./err
 import { METHODS } from "./extension.js";
 import { readNamed } from "./presented.js";
 
-/** The answer of a method. */
 interface MethodAnswer {
   /** The result as JSON. */
   readonly result: object;
@@ -23,16 +22,16 @@ interface MethodAnswer {
 
 /** The context of a method call besides its parameters. */
 interface MethodSetting {
-  /** The id of the message, which identifies the request if its parameters have no `requestId`. */
+  /** The id of the message. It identifies the request if the parameters have no `requestId`. */
   readonly requestId?: string;
   /** The URL where people decide requests. */
   readonly verificationUri?: string | undefined;
 }
 
 /**
- * A method that needs no capability, the same over JSON-RPC and in a message's data part.
+ * A method about capabilities, for calls over JSON-RPC and in the data part of a message.
  *
- * @throws Refused if the call is refused.
+ * @throws Refused if the parameters are invalid, or the agent refuses the call.
  */
 export type CapabilityMethod = (
   agent: IssuingAgent,
@@ -42,9 +41,9 @@ export type CapabilityMethod = (
 ) => Promise<MethodAnswer>;
 
 /**
- * Refuses unknown parameters: a call with a misspelt "token" would present nothing.
+ * Refuses unknown parameters, because a call with a misspelt "token" would present no capability.
  *
- * @throws Refused
+ * @throws Refused if a parameter is unknown.
  */
 export function assertMembersOf(params: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(params).find((name) => !known.includes(name));
@@ -52,7 +51,7 @@ export function assertMembersOf(params: JsonObject, known: readonly string[]): v
   throwRefused(malformed(`unknown member "${unknown.slice(0, 64)}"${meant(unknown, known)}`));
 }
 
-/** Returns a method about the one capability that its parameters name. */
+/** A method about the one capability that its parameters name. */
 type MethodAboutOne = (
   agent: IssuingAgent,
   caller: Caller,
@@ -114,10 +113,10 @@ const attenuate: MethodAboutOne = async (agent, caller, presented, params) => {
 };
 
 /**
- * Returns the token of an attenuation.
+ * Waits for an attenuation, and returns its successful outcome.
  *
- * @throws Refused if it is refused, including an invalid hop: the caller, who wrote the hop, learns what is
- *   wrong with it.
+ * @throws Refused if the attenuation is refused. For an invalid hop, the fault says what is wrong, because the
+ *   caller wrote the hop.
  */
 export async function attenuated(
   attenuating: Promise<AttenuationOutcome>,
@@ -173,29 +172,29 @@ export const CAPABILITY_METHODS: ReadonlyMap<string, CapabilityMethod> = new Map
 export interface PendingGrant {
   readonly grant: string;
   readonly operations: readonly string[];
-  /** Number of requested resources; absent if none are named. */
+  /** Number of requested resources; absent if the request names none. */
   readonly resources?: number;
 }
 
-/** A request that waits until people have decided. It contains no token. */
+/** Describes a request that waits until people have decided. Contains no token. */
 export interface PendingAnswer {
   /** The argument of `a2a/capabilities/collect`, and the id of the waiting task. */
   readonly approvalId: string;
-  /** When the time to decide ends: `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** End of the time to decide, as `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires: string;
   /** Seconds to wait between two `collect` calls. */
   readonly interval: number;
   readonly grants: readonly PendingGrant[];
   /** The URL where people decide the request. */
   readonly verificationUri?: string;
-  /** The code that the user enters there, if approvers find the request by its code. */
+  /** The code that the user enters at `verificationUri`; absent if approvers find the request without a code. */
   readonly userCode?: string;
 }
 
 /** Seconds between two `collect` calls. */
 const INTERVAL = 2;
 
-/** Returns what the asker learns about a pending approval. */
+/** Returns the description of a pending approval for the party that made the request. */
 function pendingAnswer(
   { approval, userCode }: OpenedApproval,
   verificationUri: string | undefined,

@@ -27,13 +27,13 @@ export interface CardOptions {
   readonly provider?: { readonly organization: string; readonly url: string };
   readonly documentationUrl?: string;
   /**
-   * The agents that this one delegates tasks to; empty if it delegates none. Without it, the card does not say,
-   * and callers whose requirements apply to the whole chain refuse this agent.
+   * The agents to which this agent delegates tasks; empty if it delegates none. If `delegates` is absent, the
+   * card does not say, and callers whose requirements apply to the whole chain refuse this agent.
    */
   readonly delegates?: readonly Delegate[];
   /**
-   * The collections of resources to list; none unless given. The card is public, while a policy may hide
-   * collections from principals. List only collections that everyone may know of.
+   * The collections of resources to list in the card; none unless given. The card is public, while a policy may
+   * hide collections from principals, so list only collections that everyone may know about.
    */
   readonly collections?: readonly ListedCollection[];
 }
@@ -50,11 +50,14 @@ export interface ListedCollection {
 export interface Delegate {
   /** The URL of the agent, or of the agent's card. */
   readonly url: string;
-  /** The capabilities for which it is used, by their names in cards. What it can do is declared by its own card. */
+  /**
+   * The capabilities for which this agent uses the delegate, by their names in cards. The delegate's own card
+   * declares its abilities.
+   */
   readonly capabilities?: readonly string[];
 }
 
-/** The addresses of an agent's two bindings. */
+/** The URLs of an agent's two bindings. */
 export interface Interfaces {
   readonly jsonRpc: string;
   readonly rest: string;
@@ -143,10 +146,10 @@ export function agentCard(
 }
 
 /**
- * Returns the extension's entry for the card of an agent, under `capabilities.extensions`.
+ * Returns the extension's entry for `capabilities.extensions` in the card of an agent.
  *
  * @param listed - The collections to list.
- * @throws TypeError if `agent` is not an issuing agent, such as a Promise of one.
+ * @throws TypeError if `agent` is not an issuing agent, for example a Promise of an issuing agent.
  */
 export function capabilityExtension(
   agent: IssuingAgent,
@@ -213,7 +216,7 @@ export interface CardTexts {
   readonly extended: string;
 }
 
-/** Makes the card as served. */
+/** Serializes the card in both forms. */
 export function cardTexts(card: AgentCard, agent: IssuingAgent): CardTexts {
   const written = AgentCard.toJSON(card);
   const base = typeof written === "object" && written !== null ? written : {};
@@ -223,7 +226,7 @@ export function cardTexts(card: AgentCard, agent: IssuingAgent): CardTexts {
   };
 }
 
-/** The properties that the SEP adds to the card. */
+/** Returns the properties that the SEP adds to the card. */
 function proposedMembers(agent: IssuingAgent): object {
   const required = agent.mode === "require";
   return {
@@ -254,7 +257,7 @@ function securityScheme({ issuer, audience }: Authenticator): SecurityScheme {
   };
 }
 
-/** Seconds for which a card may be cached; it changes only when its agent restarts. */
+/** Seconds for which clients may cache the card, which changes only when the agent restarts. */
 const MAX_AGE = 300;
 
 /**
@@ -274,10 +277,10 @@ export function cardRoute({ plain, extended }: CardTexts): RequestHandler {
       ETag: asked ? tags.extended : tags.plain,
       Vary: "A2A-Extensions",
     });
-    // `fetch` sends `Cache-Control: no-cache` with every conditional request, which is meant for caches on the
-    // way. With it, Express would not compare.
+    // `fetch` sends `Cache-Control: no-cache` with every conditional request. The header is meant for caches on
+    // the way, but would make Express send the whole card every time.
     delete req.headers["cache-control"];
-    // Both forms have the same date; only the tag shows which one a client has.
+    // Both forms have the same date; only the ETag shows which form a client has.
     if (asked) delete req.headers["if-modified-since"];
     res.type("application/json").send(asked ? extended : plain);
   };

@@ -4,17 +4,19 @@ import { endStream, setFaultHeaders } from "./answer.js";
 import { type Binding, type Fault, failedWithin, fault, faultOf, throwRefused } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 
-/** The caller of a request as an app returns it; falsy if it is not authenticated. */
+/** The caller of a request as an app returns it; `undefined` or `null` if the request is not authenticated. */
 export type Known = Caller | null | undefined;
 
-/** The connection of a request's caller, for code behind the gate. */
+/** The HTTP connection of a request, for code behind the gate. */
 export interface Connection {
-  /** Calls back once the caller has disconnected. */
+  /** Calls `then` once the client has disconnected. */
   whenClosed(then: () => void): void;
   /**
-   * Authenticates the caller of a stream in progress again, then asks the gate.
+   * Authenticates the request of an open stream again, then runs `ask`.
    *
-   * @throws Refused or an A2AError, to be answered.
+   * @returns The result of `ask`.
+   *
+   * @throws Refused or A2AError, whose fault ends the stream.
    */
   askAgain<T>(ask: () => Promise<T>): Promise<T>;
   /** Sets the response headers of a fault, which the SDK's handlers do not set. */
@@ -23,15 +25,14 @@ export interface Connection {
   endStream(why: Fault): void;
 }
 
-/** Dependencies of a request's connection. */
 export interface ConnectionOptions {
   readonly binding: Binding;
   readonly caller: Caller;
-  /** Returns the current caller of the request. */
+  /** Authenticates the request again, and returns its caller. */
   readonly callerAgain: () => Known | Promise<Known>;
   /** The id of the JSON-RPC request. */
   readonly id: unknown;
-  /** Called with internal errors, of which the caller learns only that there was one. */
+  /** Called with each internal error. The client learns only that an error occurred. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -69,23 +70,27 @@ export const UNKNOWN_CALLER: Fault = fault(
   "token_missing",
 );
 
-/** Milliseconds to wait if a capability has expired by this clock but not by the issuer's. */
+/** Milliseconds to wait if a capability has expired by this clock but not by the issuer's clock. */
 const AGAIN = 1000;
 /** Longest delay of a Node timer in milliseconds. */
 const LONGEST = 2 ** 31 - 1;
 
-/** The conditions of a stream in progress. */
+/** The conditions on which a stream stays open. */
 interface Allowance {
-  /** When the first of the caller's capabilities expires, in milliseconds since 1970. */
+  /** Expiry of the caller's capability that expires first, in milliseconds since 1970. */
   readonly expires: number;
-  /** Checks again. @returns When the first capability now expires. @throws The error that ends the stream. */
+  /**
+   * Checks the caller's permission again. @returns The new value of `expires`. @throws The error that ends the
+   * stream.
+   */
   readonly again: () => Promise<number>;
   readonly connection: Connection;
 }
 
 /**
- * Yields events as long as the caller may see them. Checks before each event except the first, for which the
- * request has just been admitted, and when a capability expires. Ends once the caller has disconnected.
+ * Yields events as long as the caller may see them. Checks the permission when a capability expires, and before
+ * each event except the first, since the gate has just admitted the request. Ends once the client has
+ * disconnected.
  */
 export async function* whileAllowed<Event>(
   events: AsyncIterable<Event>,
@@ -101,7 +106,7 @@ export async function* whileAllowed<Event>(
     isClosed = true;
     notify();
   });
-  /** Resolves when an event arrives, a capability expires, or the caller disconnects. */
+  /** Resolves when an event arrives, a capability expires, or the client disconnects. */
   const happening = (coming: Promise<unknown>): Promise<"event" | "expiry" | "end"> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(resolve, untilExpiry(expires), "expiry").unref();

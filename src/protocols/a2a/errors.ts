@@ -39,7 +39,10 @@ export interface Fault {
   readonly status: number;
   readonly message: string;
   readonly info: ErrorInfo;
-  /** Structured details. An ErrorInfo only has strings, so they are sent beside it as a `google.protobuf.Struct`. */
+  /**
+   * Structured details. They are sent beside the ErrorInfo as a `google.protobuf.Struct`, because an ErrorInfo
+   * has only strings.
+   */
   readonly value?: { readonly [name: string]: unknown };
   /** Seconds after which to retry, for the header `Retry-After`. */
   readonly retryAfter?: number;
@@ -68,7 +71,7 @@ export function problemFault(problem: RequestDenial): Fault {
   return fault(ERROR_CODES.requestRefused, message, code, { problem: JSON.stringify(problem) });
 }
 
-/** Returns a fault with another reason. */
+/** Returns a fault with the given reason in its ErrorInfo. */
 export function fault(
   code: number,
   message: string,
@@ -79,7 +82,7 @@ export function fault(
   return { code, status: statusOf(code), message, info };
 }
 
-/** Converts a fault found before a binding reads a request to a code of A2A or JSON-RPC. */
+/** Converts a fault of the HTTP server to a fault with a code of A2A or JSON-RPC. */
 export function faultFromHttp({ status, reason, message, retryAfter }: HttpFault): Fault {
   if (status === 415) return faultFromA2A(new ContentTypeNotSupportedError(message));
   const code = reason === "parse_error" ? -32700 : HTTP_CODES[status];
@@ -96,7 +99,7 @@ const HTTP_CODES: Readonly<Record<Exclude<HttpFault["status"], 415>, number>> = 
   503: ERROR_CODES.unavailable,
 };
 
-/** The fault for a caller that already has the maximum of pending work. */
+/** The fault for a caller that already has the maximum number of running calls and tasks. */
 export const BUSY: Fault = faultFromHttp({
   status: 429,
   reason: "too_many_tasks",
@@ -104,7 +107,7 @@ export const BUSY: Fault = faultFromHttp({
   retryAfter: 1,
 });
 
-/** The fault for a caller that already has the maximum of open event streams. */
+/** The fault for a caller that already has the maximum number of open event streams. */
 export const TOO_MANY_STREAMS: Fault = faultFromHttp({
   status: 429,
   reason: "too_many_streams",
@@ -120,7 +123,7 @@ export function statusOf(code: number): number {
   return status >= 400 && status < 600 ? status : 500;
 }
 
-/** Ends a request with a fault. */
+/** Thrown to answer a request with a fault. */
 class Refused extends Error {
   readonly fault: Fault;
 
@@ -135,19 +138,19 @@ export function throwRefused(why: Fault): never {
   throw new Refused(why);
 }
 
-/** The fault of a request with a wrong parameter. */
+/** Returns the fault of a request with an invalid parameter. */
 export function malformed(message: string): Fault {
   return fault(-32602, message, "invalid_request");
 }
 
-/** The fault of an internal error. Details are only logged. */
+/** Returns the fault of an internal error, without the error's details. */
 export function failedWithin(error: unknown): Fault {
   return faultFromHttp(failureFault(error));
 }
 
 /**
- * Converts a fault to an error for the SDK's handlers, which answer with the ErrorInfo of a thrown error and
- * nothing else.
+ * Converts a fault to an error for the SDK's handlers. Their answer contains the error's ErrorInfo, but no
+ * other details.
  */
 export function sdkError(why: Fault, binding: Binding): Error {
   const { code, status, message, info } = why;
@@ -157,11 +160,11 @@ export function sdkError(why: Fault, binding: Binding): Error {
       ? new Rest({ statusCode: status, message })
       : new JsonRpcUnsupportedOperationError({ envelopeCode: code, message });
   told.set(error, why);
-  // The SDK asks an error for its ErrorInfo; the SDK's own classes only know A2A's domain.
+  // The SDK calls `toErrorInfo` of an error. In the SDK's own classes, that method always returns A2A's domain.
   return Object.assign(error, { toErrorInfo: () => info });
 }
 
-/** Faults by the error that {@link sdkError} made, including the parts that the SDK omits. */
+/** The fault of each error that {@link sdkError} made, including the parts that the SDK omits. */
 const told = new WeakMap<Error, Fault>();
 
 /** Error classes of the SDK by HTTP status; each gives the fitting `status` in a google.rpc.Status. */
@@ -183,8 +186,8 @@ export function faultOf(error: unknown): Fault | undefined {
 }
 
 /**
- * Returns whether tasks could not be read or written. The store throws an SDK error for that, after reporting
- * the cause.
+ * Returns whether an error means that tasks could not be read or written. The task store reports the cause,
+ * then throws such an SDK error.
  */
 export function isOfStore(error: unknown): error is A2AError & { readonly cause: StorageError } {
   return error instanceof A2AError && error.cause instanceof StorageError;
@@ -200,7 +203,7 @@ function faultFromA2A(error: A2AError): Fault {
   return { code, status: A2A_STATUS[reason] ?? (own ? 400 : statusOf(code)), message, info };
 }
 
-/** HTTP statuses other than 400 in A2A 1.0, section 5.4. For two of them the SDK sends 400. */
+/** HTTP statuses other than 400 in A2A 1.0, section 5.4. The SDK itself sends 400 for two of these errors. */
 const A2A_STATUS: Readonly<Record<string, number>> = {
   TASK_NOT_FOUND: 404,
   TASK_NOT_CANCELABLE: 409,
@@ -225,7 +228,8 @@ const REST_STATUS: Readonly<Record<number, string>> = {
 /** Returns the body of an HTTP+JSON error: a `google.rpc.Status`. */
 export function restBody(why: Fault): object {
   const { status: code, message, info } = why;
-  // Among A2A's errors with status 400, only INVALID_PARAMS is about the message; the others are about the agent.
+  // Among A2A's errors with status 400, only INVALID_PARAMS is about the message; the other errors are about
+  // the agent.
   const unfit = code === 400 && info.domain !== ERROR_DOMAIN && info.reason !== "INVALID_PARAMS";
   const status = unfit ? "FAILED_PRECONDITION" : (REST_STATUS[code] ?? "INTERNAL");
   return { error: { code, status, message, details: detailsOf(why) } };

@@ -121,13 +121,14 @@ export class CapabilityExecutor implements AgentExecutor {
     const ended = endedTask(task, ending);
     try {
       if (!(await tasks.end(ended, context))) {
-        // Another request has ended the task; its outcome is read again.
+        // Another request has ended the task, so publish the outcome that the other request stored.
         setProgress(context, { at: "store" });
         return publish((await tasks.load(taskId, context)) ?? ended);
       }
       setProgress(context, { at: "task", task: ended });
     } catch {
-      // The store has reported the cause. The skill has run, so the caller must learn that it must not retry.
+      // The store has reported the cause. The skill has run, so the caller must learn not to send the call
+      // again.
       setProgress(context, { at: "not-stored" });
       tasks.failLater(taskId, UNSTORED.text);
       return publish(endedTask(task, UNSTORED));
@@ -172,7 +173,10 @@ export class CapabilityExecutor implements AgentExecutor {
   }
 }
 
-/** Returns a task's initial uses of authority: for a text message, the grants that came with it. */
+/**
+ * Returns the uses of authority with which a task starts. For a text message, these are the grants of the
+ * capabilities that came with it.
+ */
 function usesBefore(permit: Permit): readonly AuthorityUse[] {
   if (permit.kind !== "text") return [useOf(permit.clearance)].filter((use) => use !== undefined);
   return permit.admission.capabilities.map(({ capability: { grant } }) => ({

@@ -36,7 +36,7 @@ export const ERROR_CODES = {
   unauthenticated: -31401,
   /** A call was refused; `reason` is the first denial's code. */
   denied: -31403,
-  /** Another message with this id was sent before. */
+  /** The message id was used before: by a different message, or for a task that the request may not see. */
   repeated: -31409,
   /** The body is larger than the agent accepts. */
   tooLarge: -31413,

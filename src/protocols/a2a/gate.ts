@@ -24,7 +24,10 @@ import type { Need } from "./outline.js";
 import { dataPart, newMessage } from "./parts.js";
 import { assertWhole, readTaskRequest } from "./task-request.js";
 
-/** The way in which messages are cleared: as calls of skills and texts, or by the operations that they need. */
+/**
+ * Clears messages. A served agent clears skill calls and text messages; a guard clears messages for the
+ * operations that they need.
+ */
 export interface MessageGate {
   /**
    * Clears a message, or returns its answer if nothing has to run.
@@ -38,10 +41,10 @@ export interface MessageGate {
   ): Promise<AdmittedMessage | AnsweredMessage>;
 }
 
-/** Clears calls of `a2a/skill/invoke`; absent if the agent has no skills of its own. */
+/** Clears a call of `a2a/skill/invoke`. @throws Refused if the agent refuses the call. */
 export type SkillGate = (call: AuthenticCall) => Promise<AdmittedSkill>;
 
-/** Decides whether calls are allowed. */
+/** The parts of the gate, which decides whether calls are allowed. */
 export interface Gates {
   readonly agent: IssuingAgent;
   readonly messages: MessageGate;
@@ -55,7 +58,7 @@ export interface Gates {
 /**
  * Checks a call. @returns The admitted call.
  *
- * @throws Refused or an A2AError if the call is not allowed; then it occupies nothing.
+ * @throws Refused or an A2AError if the call is not allowed. The call then holds no slot and no task.
  */
 export async function gate(read: Call, need: Need, gates: Gates): Promise<Admitted> {
   return Object.freeze(await admittedFor(need, read, gates));
@@ -75,10 +78,10 @@ async function admittedFor(need: Need, read: Call, gates: Gates): Promise<Admitt
 }
 
 /**
- * Returns the tasks that a call may see, for a call about one task. A task that waits for an approval belongs
- * to its asker, who may have no capability yet.
+ * Returns the view of tasks for a call about one task. A task that waits for an approval belongs to the party
+ * that made the request, which may have no capability yet.
  *
- * @throws Refused or an A2AError if the call may see none.
+ * @throws Refused if the agent does not admit the call.
  */
 export async function sightOfTask(
   call: AuthenticCall,
@@ -161,13 +164,13 @@ async function authenticated(call: Call, agent: IssuingAgent): Promise<Authentic
   return Object.freeze({ ...call, capabilities });
 }
 
-/** An admitted call, with all presented capabilities. */
+/** The admission of a call with all presented capabilities, and the view of tasks that it gives. */
 interface Entry {
   readonly admission: Admission;
   readonly sight: Sight;
 }
 
-/** Admits a call with all presented capabilities. @throws Refused if the agent does not admit it. */
+/** Admits a call with all presented capabilities. @throws Refused if the agent does not admit the call. */
 export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<Entry> {
   const { caller, capabilities, declared } = call;
   const admission = await agent.admit(caller, capabilities, declared);
@@ -176,7 +179,10 @@ export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<E
   return { admission, sight: sightOf(call, judged, agent) };
 }
 
-/** Returns the view of the tasks that belong to these capabilities, or to ambient authority. */
+/**
+ * Returns the view of the tasks that belong to these capabilities. Without capabilities, the tasks belong to
+ * the caller's ambient authority.
+ */
 function sightOf(
   { caller: { principal, invoker }, tenant }: Call,
   capabilities: readonly VerifiedCapability[],
@@ -191,13 +197,13 @@ function sightOf(
   };
 }
 
-/** A cleared call, with the tasks that belong to the capability that allows it. */
+/** A clearance, and the view of the tasks that belong to its capability. */
 interface Cleared<Of> {
   readonly clearance: Of;
   readonly sight: Sight;
 }
 
-/** Returns a clearance. @throws Refused with every reason if it is denied. */
+/** Waits for a clearance. @throws Refused with every reason if the agent denies the call. */
 export async function cleared<Of extends Clearance<Operation>>(
   clearing: Promise<Of | Refusal>,
   call: AuthenticCall,
@@ -209,7 +215,7 @@ export async function cleared<Of extends Clearance<Operation>>(
   return { clearance, sight: sightOf(call, capability === undefined ? [] : [capability], agent) };
 }
 
-/** Clears a call of a skill. @throws Refused with every reason if it is denied. */
+/** Clears a call of a skill. @throws Refused with every reason if the agent denies the call. */
 export async function skillPermit(
   asked: { readonly skill: string; readonly arguments: JsonObject },
   call: AuthenticCall,

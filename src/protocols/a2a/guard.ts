@@ -19,51 +19,55 @@ import { RememberedTasks } from "./remembered-tasks.js";
 import { type ShownTasks, shownBy } from "./visibility.js";
 
 export interface GuardOptions {
-  /** The agent that issues and judges capabilities. Its operations are those that messages may need. */
+  /** The agent that issues and judges capabilities. Messages can need only operations of this agent. */
   readonly agent: IssuingAgent;
   /** Does the work, usually `new DefaultRequestHandler(card, taskStore, executor)`. */
   readonly handler: A2ARequestHandler;
   /** Returns the operation that a message needs. */
   readonly needs: NeedsOf;
   /**
-   * Returns the caller of a request, as authenticated by the app; `undefined` is answered with 401. Called
-   * again before each event of a subscription except the first.
+   * Returns the caller of a request, as the app has authenticated it. For `undefined` or `null`, the guard
+   * answers with 401. During a subscription, the guard calls this function again before each event except the
+   * first, and when a capability expires.
    */
   readonly caller: (req: Request) => Known | Promise<Known>;
   /**
-   * The store made by `openTaskStore`, if the handler keeps its tasks there; it shows each request only its own
-   * tasks. Without it, the makers of tasks are remembered in memory, and after a restart no earlier task is
-   * visible.
+   * The store made by `openTaskStore`, if the handler keeps its tasks in that store. The store shows each
+   * request only the tasks that the request may see. Without this option, the guard remembers in memory who
+   * made each task, and after a restart no earlier task is visible.
    */
   readonly access?: ShownTasks;
-  /** Most open event streams of one caller; 128 unless given. */
+  /** Maximum number of open event streams per caller; 128 unless given. */
   readonly mostStreams?: number;
-  /** Limits of bodies that no earlier middleware has read. */
+  /** Limits for request bodies. They do not apply to a body that earlier middleware has read. */
   readonly body?: Partial<BodyLimits>;
   /**
-   * Called with internal errors of the guard or the handler, such as an unreachable task store; emits a process
-   * warning unless given. Callers only learn that something failed.
+   * Called with internal errors of the guard or the handler, for example if the task store is unreachable.
+   * Unless given, the guard emits a process warning. Clients learn only that something failed.
    */
   readonly onFailure?: (error: unknown, what: string) => void;
 }
 
-/** A guarded A2A agent: middleware for an app, in three parts or combined. */
+/**
+ * The parts of a guarded A2A agent. `jsonRpc` serves JSON-RPC by itself. The other three parts connect the
+ * guard to the SDK's own handlers.
+ */
 export interface Guard {
   /**
-   * Answers JSON-RPC at its path: {@link Guard.before}, then the SDK's transport with {@link Guard.handler} and
-   * {@link Guard.userBuilder}.
+   * Middleware that answers JSON-RPC at its path. It runs {@link Guard.before}, then the SDK's transport with
+   * {@link Guard.handler} and {@link Guard.userBuilder}.
    */
   readonly jsonRpc: RequestHandler;
   /**
-   * Goes directly before the SDK's handlers, at the same path. It reads a request, authenticates its caller,
-   * and clears or refuses it. It also answers the extension's own methods.
+   * Middleware to mount directly before the SDK's handlers, at the same path. It reads a request, authenticates
+   * its caller, and clears or refuses the call. It also answers the extension's own methods.
    */
   readonly before: RequestHandler;
-  /** For the SDK's `restHandler`. Performs only calls that `before` has admitted. */
+  /** The request handler to pass to the SDK's `restHandler`. It performs only calls that `before` has admitted. */
   readonly handler: A2ARequestHandler;
   /**
-   * Replaces the app's own `userBuilder` of `restHandler`. The user that it returns links the handler to the
-   * call that `before` has admitted. Refuses nothing.
+   * The `userBuilder` to pass to the SDK's `restHandler`, in place of the app's own. The user that it returns
+   * links the handler to the call that `before` has admitted. It refuses no request.
    */
   readonly userBuilder: (req: Request) => Promise<User>;
 }
@@ -80,8 +84,9 @@ const MEMBERS = [
 ];
 
 /**
- * Guards an existing A2A agent: an `AgentExecutor` of the official SDK in an Express app. Every message must be
- * cleared for an operation, and tasks are visible only to their makers.
+ * Guards an existing A2A agent: an `AgentExecutor` of the official SDK in an Express app. The guard clears
+ * every message for the operation that it needs, and shows a task only to requests with the authority that made
+ * the task.
  *
  * @throws TypeError naming the option that is wrong.
  *

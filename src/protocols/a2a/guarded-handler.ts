@@ -32,24 +32,22 @@ import { UNSTORED } from "./task-endings.js";
 import { recordUse, setTaskAccess } from "./tasks/task-access.js";
 import type { Visibility } from "./visibility.js";
 
-/** Dependencies of the handler. */
 export interface GuardedHandlerOptions {
   readonly agent: IssuingAgent;
-  /** The admitted calls. */
   readonly calls: AdmittedCalls;
-  /** Performs the operations. */
+  /** The handler that performs admitted operations. */
   readonly inner: Operations;
-  /** Determines which tasks a request may see; without it, the store of `inner` does. */
+  /** Determines which tasks a request may see; if absent, the task store of `inner` determines that. */
   readonly visibility?: Visibility | undefined;
   /** Tasks that wait for approvals; absent if there are none. */
   readonly approvals?: ApprovalTasks | undefined;
-  /** Called with internal errors; the caller only learns that there was one. */
+  /** Called with each internal error. The client learns only that an error occurred. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 /**
- * An SDK request handler behind the gate. Performs only admitted calls, and runs exactly the cleared message,
- * without its capabilities.
+ * An SDK request handler behind the gate. It performs only admitted calls. It runs exactly the cleared message,
+ * without the presented capabilities.
  */
 export class GuardedHandler implements Operations {
   readonly #options: GuardedHandlerOptions;
@@ -101,7 +99,7 @@ export class GuardedHandler implements Operations {
     const allowance = {
       expires: sight.expires,
       connection: call.connection,
-      // Follows the task of an earlier message, as a subscription does.
+      // A stream that follows the task of an earlier message is checked like a subscription.
       again: async () =>
         progressOf(context).at === "repeated" ? this.#admitAgain(call, context) : sight.expires,
     };
@@ -131,7 +129,10 @@ export class GuardedHandler implements Operations {
     return yield* whileAllowed(events, { expires, connection, again });
   }
 
-  /** Returns the answer of a message that runs nothing. If its task waits for an approval, starts waiting for that. */
+  /**
+   * Returns the answer to a message that runs nothing. If the answer is a task that waits for an approval,
+   * starts waiting for the approval.
+   */
   async #replied(
     { reply, receiver }: AnsweredMessage,
     context: ServerCallContext,
@@ -143,7 +144,12 @@ export class GuardedHandler implements Operations {
     return reply;
   }
 
-  /** Admits a call again. @returns When the first of its capabilities expires. @throws Refused */
+  /**
+   * Admits a call again.
+   *
+   * @returns The expiry of its capability that expires first, in milliseconds since 1970.
+   * @throws Refused if the agent no longer admits the call.
+   */
   async #admitAgain(call: AuthenticCall, context: ServerCallContext): Promise<number> {
     const { sight } = await admit(call, this.#options.agent);
     setTaskAccess(context, sight.access);
@@ -203,7 +209,7 @@ export class GuardedHandler implements Operations {
   readonly deleteTaskPushNotificationConfig: Operations["deleteTaskPushNotificationConfig"] =
     this.#ofTask((...given) => this.#inner.deleteTaskPushNotificationConfig(...given));
 
-  /** Performs an operation on the push configurations of a task. */
+  /** Returns a function that performs an operation on the push configurations of a task. */
   #ofTask<Params extends { readonly taskId: string }, Result>(
     run: (params: Params, context: ServerCallContext) => Promise<Result>,
   ): (params: Params, context: ServerCallContext) => Promise<Result> {
@@ -223,7 +229,7 @@ export class GuardedHandler implements Operations {
     ended?: () => Promise<boolean>,
   ): Promise<void> {
     const { visibility } = this.#options;
-    // The SDK reports an empty id.
+    // The SDK itself refuses an empty id.
     if (visibility === undefined || id.trim() === "") return;
     if (await visibility.sees(id, context, ended)) return;
     throw new TaskNotFoundError(`Task not found: ${id}`);
@@ -235,13 +241,16 @@ export class GuardedHandler implements Operations {
     return visibility.list(params, context, this.#inner);
   }
 
-  /** Returns the cleared message. If it was cleared for an operation, its capability is checked again first. */
+  /**
+   * Returns the request to run, with the cleared message. If the message was cleared for an operation, checks
+   * its capability again first.
+   */
   async #begun(
     { permit, call, request, message, references }: AdmittedMessage,
     context: ServerCallContext,
     tenant: string,
   ): Promise<SendMessageRequest> {
-    // For skills, `IssuingAgent.begin` checks again once the task is stored.
+    // For a skill, `IssuingAgent.run` checks the capability again once the task is stored.
     if (permit.kind === "operation") {
       const use = useOf(permit.clearance);
       if (use !== undefined) recordUse(context, use);
@@ -269,7 +278,10 @@ export class GuardedHandler implements Operations {
     }
   }
 
-  /** Passes a stream on. An error after its start is sent here as the last event, since the SDK would also print it. */
+  /**
+   * Passes a stream on. An error after the first event is sent here, as the last event, because the SDK would
+   * also print the error.
+   */
   async *#shieldedStream(
     operation: OperationName,
     admitted: Admitted,
@@ -289,7 +301,7 @@ export class GuardedHandler implements Operations {
     }
   }
 
-  /** Converts an error to the one that the SDK answers with. Internal errors are hidden. */
+  /** Converts an error to the error that the SDK answers with. Hides internal errors. */
   #shown(
     what: string,
     admitted: Admitted,
@@ -315,9 +327,12 @@ const NOT_STORED: Fault = fault(-32603, UNSTORED.text, UNSTORED.reason);
 
 type Metadata = { [key: string]: unknown };
 
-/** Removes the extension's metadata, which may contain tokens; the rest is stored with the task. */
+/**
+ * Removes the extension's entry from metadata. The entry may contain tokens, and the SDK stores metadata with
+ * the task.
+ */
 function withoutEntry(given: Metadata | undefined): Metadata {
-  // May be null if a caller of the handler ignores its types.
+  // `given` is null if code that calls the handler ignores the types.
   const metadata = given ?? {};
   if (!Object.hasOwn(metadata, EXTENSION_URI)) return metadata;
   const { [EXTENSION_URI]: _, ...others } = metadata;

@@ -15,11 +15,10 @@ import { failedWithin, faultFromHttp, faultOf, jsonRpcBody, throwRefused } from 
 import { METHODS } from "./extension.js";
 import { isRoot } from "./outline.js";
 
-/** Parts of the JSON-RPC answer. */
 export interface JsonRpcOptions {
   readonly handler: A2ARequestHandler;
   readonly userBuilder: (req: Request) => Promise<User>;
-  /** Called with errors; the caller only learns that there was one. */
+  /** Called with each internal error. The client learns only that an error occurred. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -30,7 +29,7 @@ export interface JsonRpcOptions {
 export function jsonRpc({ handler, userBuilder, onFailure }: JsonRpcOptions): RequestHandler {
   const transport = new JsonRpcTransportHandler(handler);
   return async (req, res, next) => {
-    // Other requests at or below this path are not JSON-RPC.
+    // Requests with other HTTP methods, or to paths below this one, are not JSON-RPC.
     if (req.method !== "POST" || !isRoot(req.path)) return next();
     const { body, headers } = req;
     try {
@@ -46,13 +45,16 @@ export function jsonRpc({ handler, userBuilder, onFailure }: JsonRpcOptions): Re
       else send(res, answer, context);
     } catch (error) {
       if (!res.headersSent) res.status(500).json(jsonRpcBody(failedWithin(error), body.id));
-      // If the app's own `onFailure` throws, the app has to handle that.
+      // Called after the answer is sent, because the app's own `onFailure` may throw.
       onFailure(error, "answer");
     }
   };
 }
 
-/** Sends JSON as the SDK's handler does, without an app's settings for JSON. */
+/**
+ * Sends JSON as the SDK's handler does. Does not use Express's `res.json`, which applies the app's settings for
+ * JSON.
+ */
 function send(res: Response, answer: unknown, context: ServerCallContext): void {
   const text = JSON.stringify(answer);
   // Other middleware may have answered, for example after a timeout.
@@ -75,8 +77,8 @@ const STREAM_HEADERS = new Map([
 ]);
 
 /**
- * Sends events as they arrive. An error before the first event is an ordinary answer; a later one is sent as
- * the last event.
+ * Sends events as they arrive. An error before the first event becomes an ordinary answer; a later error
+ * becomes the last event.
  */
 async function sendStream(
   res: Response,
@@ -114,7 +116,7 @@ function setExtensions(res: Response, { activatedExtensions }: ServerCallContext
   res.setHeader(HTTP_EXTENSION_HEADER, [...activatedExtensions]);
 }
 
-/** The proposal's own methods, for which "jsonrpc" may be omitted, as in its examples. */
+/** The methods that the SEP defines. As in the SEP's examples, requests for them may omit "jsonrpc". */
 const AS_WRITTEN: readonly unknown[] = [
   METHODS.request,
   METHODS.attenuate,
@@ -122,15 +124,15 @@ const AS_WRITTEN: readonly unknown[] = [
   METHODS.send,
 ];
 /**
- * The extension's other methods, which need an "id". For all remaining methods "id" may be omitted, since A2A
- * has no notifications.
+ * The extension's methods that the SEP does not define. Requests for them must have an "id". Requests for all
+ * other methods may omit "id", because A2A has no notifications.
  */
 const WITH_ID: readonly unknown[] = [METHODS.collect, METHODS.revoke, METHODS.introspect];
 
 /**
  * Validates a body as a JSON-RPC 2.0 request (section 4).
  *
- * @throws Refused, to be answered with `id: null`, if the body is not a request.
+ * @throws Refused if the body is not a request. The answer then has `id: null`.
  */
 export function assertRpcRequest(req: Request): void {
   const body: unknown = req.body;

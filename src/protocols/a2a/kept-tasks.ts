@@ -30,7 +30,6 @@ import type { TaskStream } from "./task-stream.js";
 import { setTaskAccess } from "./tasks/task-access.js";
 import type { Earlier, TaskStore } from "./tasks/task-store.js";
 
-/** Dependencies of the handler. */
 export interface KeptTasksOptions {
   readonly agent: IssuingAgent;
   readonly card: AgentCard;
@@ -43,8 +42,8 @@ export interface KeptTasksOptions {
 }
 
 /**
- * Copies a task as deeply as the SDK mutates it: it replaces properties of the task and its artifacts, never
- * nested values.
+ * Copies a task as deeply as the SDK mutates it. The SDK replaces properties of a task and of its artifacts,
+ * but changes no nested values.
  */
 function copyOf(task: Task): Task {
   const artifacts = task.artifacts.map((artifact) => ({ ...artifact }));
@@ -59,11 +58,11 @@ export class KeptTasks extends DefaultRequestHandler {
     const { card, tasks, executor, push, sender } = options;
     super(
       card,
-      // The executor stores a task's outcome before anyone learns of it. The only write left for `save` is
-      // cancelling a waiting task.
+      // The executor itself stores a task's outcome before anyone sees it. So `save` is needed only when a
+      // waiting task is cancelled.
       {
         load: async (id, of) => {
-          // The SDK reads the task at every event, and merges the event into the object that it gets.
+          // The SDK loads the task at every event, and merges the event into the loaded object.
           const now = progressOf(of);
           return now.at === "task" && now.task.id === id ? copyOf(now.task) : tasks.load(id, of);
         },
@@ -78,8 +77,8 @@ export class KeptTasks extends DefaultRequestHandler {
       sender,
       undefined,
       undefined,
-      // A task that waits for its caller has nothing running: its followers end, and its next message starts a
-      // new run.
+      // Nothing runs in a task that waits for its caller, so the SDK closes the task's event bus. The next
+      // message of the task opens a new event bus.
       { keepBusAliveStates: [] },
     );
     this.#options = options;
@@ -126,7 +125,7 @@ export class KeptTasks extends DefaultRequestHandler {
     const { approvals, stream } = this.#options;
     const { id } = params;
     if (id.trim() === "") throw new RequestMalformedError("Task ID is required");
-    // The SDK's own subscription ends with the run of one message, after which the task may wait for the next
+    // The SDK's own subscription ends with the run of one message, even if the task then waits for its next
     // message.
     yield* approvals?.has(id) === true ? approvals.resubscribe(id, context) : stream(id, context);
   }
@@ -139,7 +138,10 @@ export class KeptTasks extends DefaultRequestHandler {
     return super.createTaskPushNotificationConfig(params, context);
   }
 
-  /** Returns the task that the same message started before, if that was noticed only when storing its new task. */
+  /**
+   * Returns the task that an earlier copy of the message started. Returns `undefined` unless the copy was
+   * noticed while the new task was being stored.
+   */
   async #unbegun(context: ServerCallContext): Promise<Task | undefined> {
     const { agent, tasks } = this.#options;
     const now = progressOf(context);
@@ -148,13 +150,13 @@ export class KeptTasks extends DefaultRequestHandler {
     let earlier: Earlier;
     if (now.at === "repeated") earlier = now.earlier;
     else {
-      // A task that started before can be read even if nothing can be written.
+      // An earlier task can be read even if the database cannot be written.
       const known = await tasks.begunBy(taskMessage(message, call));
-      // It is unknown whether the new task was committed, so it may exist. Nothing runs in it.
+      // The new task may have been committed although the write failed. Nothing runs in it.
       if (known === undefined || known.task === now.task) throw now.error;
       earlier = known;
     }
-    // Read it with all presented capabilities, not only the one that allows the call.
+    // Read the task with all presented capabilities, not only with the capability that allows the call.
     const { sight } = await admit(call, agent);
     setTaskAccess(context, sight.access);
     return repeatedTask(earlier, tasks, context);

@@ -28,7 +28,6 @@ import {
 } from "./task-request.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** Dependencies of the clearance of messages. */
 export interface MessageGateOptions {
   readonly agent: IssuingAgent;
   readonly tasks: TaskStore;
@@ -37,8 +36,8 @@ export interface MessageGateOptions {
 }
 
 /**
- * Returns the gate for messages: skills are cleared by the agent, text messages are admitted with the caller's
- * capabilities. A message that started a task before is answered at once.
+ * Returns the gate for messages. The agent clears skill calls, and admits text messages with the caller's
+ * capabilities. A repetition of a message that started a task is answered with that task at once.
  */
 export function messageGate(options: MessageGateOptions): MessageGate {
   const { agent, tasks, push } = options;
@@ -56,7 +55,7 @@ export function messageGate(options: MessageGateOptions): MessageGate {
       const known = isAskedFirst(request, message, call) ? await repeated() : undefined;
       if (known !== undefined) return known;
       try {
-        // Normally, a repetition is noticed when its task is stored, which saves a read.
+        // Normally, a repeated message is noticed when its task is stored, which saves a read.
         return await give({ request, message, asked }, call, goOn, options);
       } catch (error) {
         const answered = await repeated();
@@ -86,8 +85,10 @@ export function skillGate({
 }
 
 /**
- * Takes a slot for a caller's work. @returns A function that frees it. @throws Refused if the caller has its
- * maximum.
+ * Takes one of the caller's slots for running work.
+ *
+ * @returns A function that frees the slot.
+ * @throws Refused if the caller has no free slot.
  */
 function slotOf(limit: ConcurrencyLimit, caller: Caller): () => void {
   return limit.take(caller) ?? throwRefused(BUSY);
@@ -100,7 +101,11 @@ interface Sent {
   readonly asked: AskedFor;
 }
 
-/** Clears a message. @throws Refused or an A2AError if it is not allowed; then it occupies nothing. */
+/**
+ * Clears a message.
+ *
+ * @throws Refused or an A2AError if the message is not allowed. The message then holds no slot and no task.
+ */
 async function give(
   { request, message, asked }: Sent,
   call: AuthenticCall,
@@ -140,9 +145,10 @@ async function give(
 }
 
 /**
- * Returns whether to look for an earlier copy of a message before clearing it. There are three cases: a message
- * that continues a task would be refused because of that task; the SDK stores a push configuration before the
- * task starts; and HTTP+JSON has no answer that says why nothing ran.
+ * Returns whether to look for an earlier copy of a message before clearing the message. There are three cases:
+ * - The message continues a task, whose state would refuse the message.
+ * - The message has a push configuration, which the SDK stores before the task starts.
+ * - The binding is HTTP+JSON, which has no answer that says why nothing ran.
  */
 function isAskedFirst(
   { configuration }: SendMessageRequest,
@@ -160,7 +166,7 @@ function goesOn({ taskId }: Message): boolean {
 
 type AskedFor = Exclude<TaskRequest, { readonly kind: "method" }>;
 
-/** Parses what a message requests. @throws The error to answer if that is not possible. */
+/** Parses the request in a message. @throws Refused or an A2AError if the message is invalid. */
 function askedBy(
   { configuration }: SendMessageRequest,
   given: Message | undefined,

@@ -4,10 +4,10 @@ import { LONGEST_ID } from "./answer.js";
 import { membersOf, type Outline } from "./outline.js";
 
 /**
- * The parameters of A2A 1.0's methods as JSON Schema, from the protocol's `a2a.proto`; the same for every
- * binding. As in ProtoJSON, null stands for an absent property, an integer may be a string of digits, an enum
- * value may be its number, and a property may be written in snake case. Unknown properties are ignored (section
- * 5.7). Each `title` completes the sentence "… must be …".
+ * A JSON Schema for parameters of A2A 1.0's methods, from the protocol's `a2a.proto`. Every binding uses the
+ * same schemas. As in ProtoJSON, null means an absent property, an integer may be a string of digits, an enum
+ * value may be given by its number, and a property name may be in snake case. Unknown properties are ignored
+ * (section 5.7). Each `title` completes the sentence "… must be …".
  */
 type Schema = { readonly [keyword: string]: Json };
 
@@ -46,7 +46,7 @@ const TIME = text({
 });
 const STRUCT: Schema = { type: ["object", "null"], title: "an object" };
 const BASE64 = text({ pattern: "^[A-Za-z0-9+/_-]*={0,2}$", title: "bytes in base64" });
-// Sent in a header: with other characters, notifications could not be delivered.
+// The value is sent in a header. With other characters, notifications could not be delivered.
 const HEADER_VALUE = text({
   pattern: "^(?:[!-~](?:[ -~]*[!-~])?)?$",
   title: "printable ASCII characters without spaces at either end: it is sent in a header",
@@ -179,8 +179,8 @@ const compiled = new Map<Json | undefined, ValidateFunction>();
 /**
  * Checks the parameters of one of A2A's methods.
  *
- * @returns A sentence about the invalid property; `undefined` if the parameters are valid or the method is
- *   unknown.
+ * @returns A sentence about the first invalid property; `undefined` if the parameters are valid or the method
+ *   is unknown.
  */
 export function flawInParams(method: Json | undefined, params: JsonObject): string | undefined {
   const schema = SCHEMAS.get(method);
@@ -204,7 +204,7 @@ function sentenceOf({ instancePath, keyword, params, schema, parentSchema }: Err
 const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** True for a Timestamp of ProtoJSON on a day that exists. */
+/** Returns whether a string is a Timestamp of ProtoJSON on a day that exists. */
 function isTimestamp(value: string): boolean {
   const [, day] = TIMESTAMP.exec(value) ?? [];
   if (day === undefined || Number.isNaN(Date.parse(value))) return false;
@@ -212,7 +212,7 @@ function isTimestamp(value: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-/** Names that callers use for a conversation history, ignoring case, "-" and "_". */
+/** Property names for a conversation history, in lower case and without "-" and "_". */
 const HISTORY_NAMES: ReadonlySet<string> = new Set([
   "history",
   "messages",
@@ -221,8 +221,9 @@ const HISTORY_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the problem of a message that contains its own history. Only agents that declare
- * `message_history_injection` accept one. The SDK would silently ignore a history that its caller relies on.
+ * Returns the problem of a message with a conversation history; `undefined` if it has none. Only agents that
+ * declare `message_history_injection` accept a history. Without this check, the SDK would ignore the history
+ * silently.
  */
 export function historyIn({ places, inMessage, params }: Outline): string | undefined {
   if (places.message !== true && inMessage === undefined) return undefined;

@@ -3,8 +3,8 @@ import { AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.
 import { membersOf, type Outline } from "./outline.js";
 import type { CapabilityPlaces } from "./presented.js";
 
-// Spellings of the SEP's names in any case, with "-" and "_" anywhere. It is one pattern, because every name in
-// a request is tested, and nearly all differ in the first letter.
+// Matches the SEP's names for capabilities in any case, with "-" and "_" anywhere. One pattern has all the
+// names, because every name in a request is tested: most of them fail at the first letter.
 const NAMED = new RegExp(
   `^[-_]*(?:${[
     "capability",
@@ -19,12 +19,12 @@ const NAMED = new RegExp(
   "iu",
 );
 
-/** Returns whether a property, a header or a field of a query has the name of a capability. */
+/** Returns whether a property, a header or a query field has the name of a capability. */
 function isNamed(name: string): boolean {
   return NAMED.test(name);
 }
 
-/** Our own prefix. A metadata key that begins with it but is not the extension's is a mistake. */
+/** The prefix of proviso's own URNs. A metadata key with this prefix is a mistake, unless it is the extension's URI. */
 const URN = "urn:proviso:";
 
 /** An object in a request whose property names and metadata names are checked. */
@@ -36,12 +36,12 @@ interface Owner {
 }
 
 /**
- * Returns the first place in a request that has the name of a capability but is not read; `undefined` if there
- * is none. The content of messages and the arguments of skills are not searched.
+ * Returns the first place in a request that is named like a capability, but that the method does not read;
+ * `undefined` if there is none. The content of messages and the arguments of skills are not searched.
  *
- * @param message - A message and its parts.
- * @param headers - The header names, in lower case as in Node.
- * @param trailers - The trailer names, in lower case; no trailer is read.
+ * @param message - The message and its parts, from {@link messageParts}.
+ * @param headers - The names of the headers, in lower case as in Node.
+ * @param trailers - The names of the trailers, in lower case. No method reads trailers.
  */
 export function misplacedName(
   outline: Outline,
@@ -62,7 +62,8 @@ export function misplacedName(
   if (header !== undefined) return `the header ${header.slice(0, 64)}`;
   const trailer = trailers.find(isNamedHeader);
   if (trailer !== undefined) return `the trailer ${trailer.slice(0, 64)}`;
-  // Take the name at the start of "capabilities[0].token"; no method reads any of these fields.
+  // Of a field such as "capabilities[0].token", test only "capabilities". No method reads capabilities from the
+  // query.
   for (const name of query.keys()) if (isNamed(name.replace(/[[.].*$/s, ""))) return "the query";
   return undefined;
 }
@@ -129,7 +130,7 @@ const READ_HEADERS: readonly string[] = [CAPABILITY_HEADER, AUTHORITY_HEADER].ma
   name.toLowerCase(),
 );
 
-/** Headers of nearly all requests, for which the pattern need not be tested. */
+/** Common headers, which are not tested against the pattern. */
 const USUAL: ReadonlySet<string> = new Set([
   "host",
   "connection",

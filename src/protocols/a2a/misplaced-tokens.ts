@@ -8,10 +8,10 @@ import { messageParts, misplacedName } from "./misplaced-names.js";
 import { decoded, membersOf, type Outline, readIn } from "./outline.js";
 
 /**
- * Returns the problem of a request with a capability in a place that its method does not read. If it were
- * ignored, the call would run with ambient authority, or a token would be stored. Anything with the name of a
- * capability counts as one, and so does any string that is a token of this issuer. Checks the request as
- * received.
+ * Returns the problem of a request that has a capability in a place that its method does not read. If such a
+ * capability were ignored, the call would run with ambient authority, or a token would be stored. Everything
+ * that is named like a capability is treated as a capability, and so is every string that is a token of this
+ * issuer. Checks the request as received.
  */
 export function misplacedIn(req: Request, outline: Outline, issuer: Issuer): string | undefined {
   const { originalUrl, headers, rawHeaders, rawTrailers } = req;
@@ -49,14 +49,14 @@ export function misplacedIn(req: Request, outline: Outline, issuer: Issuer): str
   );
 }
 
-/** Searches a value for tokens. @returns The problem, naming the place. */
+/** Searches a value for tokens. @returns The problem, naming the place; `undefined` if there is no token. */
 type Look = (where: string, value: Json) => string | undefined;
 
 const NO_QUERY = new URLSearchParams();
 
 const MESSAGE = "a message";
 
-/** Searches a body, except the places where capabilities are read. */
+/** Searches a body, except the places where its method reads capabilities. */
 function misplacedInBody(
   { envelope, params, places, inMessage }: Outline,
   look: Look,
@@ -69,7 +69,7 @@ function misplacedInBody(
   if (found !== undefined) return found;
   for (const name of Object.keys(params)) {
     if (name === "message" || name === "metadata") continue;
-    // Attenuations are read only as hops, so a token in one would be stored.
+    // Attenuations may contain only hops. A token in a hop would be stored.
     if (places.params.includes(name) && name !== "attenuations") continue;
     // A property name could itself be a token.
     const where = /^\w{1,32}$/.test(name) ? `params.${name}` : "params";
@@ -79,7 +79,7 @@ function misplacedInBody(
   return undefined;
 }
 
-/** Searches files and URLs, which are stored. */
+/** Searches the message's files and the URLs of push configurations, because the agent stores both. */
 function misplacedInFiles({ params }: Outline, look: Look): string | undefined {
   for (const text of fileTexts(params["message"])) {
     const misplaced = look(MESSAGE, text);
@@ -100,7 +100,10 @@ function misplacedInFiles({ params }: Outline, look: Look): string | undefined {
   return undefined;
 }
 
-/** Searches headers, including repeated ones, of which Node sometimes keeps only the first. */
+/**
+ * Searches all headers. Node sometimes keeps only the first of several headers with the same name, so `raw` is
+ * searched too.
+ */
 function misplacedInHeaders(
   headers: IncomingHttpHeaders,
   raw: readonly string[],
@@ -114,7 +117,10 @@ function misplacedInHeaders(
   return undefined;
 }
 
-/** Returns how many headers and trailers the server reads; Node drops further ones. */
+/**
+ * Returns the maximum number of headers, and of trailers, that Node reads for the server. Node drops further
+ * headers and trailers.
+ */
 function mostHeaders({ socket }: Request): number {
   const server: unknown = Reflect.get(socket, "server");
   const most = isObject(server) ? server["maxHeadersCount"] : undefined;
@@ -122,10 +128,10 @@ function mostHeaders({ socket }: Request): number {
   return most > 0 ? most : Number.POSITIVE_INFINITY;
 }
 
-/** Node's limit, for a server that sets none. */
+/** Node's default, for a server that sets no limit. */
 const NODE_MOST_HEADERS = 1000;
 
-/** Returns names (in lower case) and values of headers as received. */
+/** Returns the name, in lower case, and the value of each header as received. */
 function pairsOf(raw: readonly string[]): readonly (readonly [name: string, value: string])[] {
   const names = raw.filter((_, at) => at % 2 === 0);
   return names.map((name, at) => [name.toLowerCase(), raw[2 * at + 1] ?? ""]);

@@ -7,14 +7,15 @@ import type { TaskStore } from "./tasks/task-store.js";
 /**
  * Admits a message to the task that it continues, if any.
  *
- * @returns A function that admits the next message.
+ * @returns A function that lets the task accept its next message.
  * @throws Refused or an A2AError if the task accepts no message at present.
  */
 export type TaskEntrance = (message: Message, sight: TaskView) => Promise<() => void>;
 
 /**
- * Admits one message at a time to a task, and refuses others. The SDK would notice only after gate and ledger
- * have admitted the run, and two messages in one task would overwrite each other's work.
+ * Returns a function that admits one message at a time to each task, and refuses further messages meanwhile.
+ * Two messages that run in one task would overwrite each other's work. The SDK would notice the second message
+ * only after the gate and the ledger have admitted it.
  */
 export function taskEntrance(tasks: TaskStore): TaskEntrance {
   /** Ids of tasks that are being continued. */
@@ -27,12 +28,12 @@ export function taskEntrance(tasks: TaskStore): TaskEntrance {
     continued.add(id);
     let isIn = true;
     const free = (): void => {
-      // Only once, since the next message may be in the task by then.
+      // Frees the task only once: after that, the next message may occupy it.
       if (isIn) continued.delete(id);
       isIn = false;
     };
     try {
-      // Read the task again: it may have changed before this message was admitted.
+      // Read the task again, because it may have changed between the first read and the reservation.
       const task = await tasks.load(id, sight);
       if (task === undefined) throw new TaskNotFoundError(unknown);
       assertGoesOn(task, contextId);
@@ -44,7 +45,10 @@ export function taskEntrance(tasks: TaskStore): TaskEntrance {
   };
 }
 
-/** @throws Refused or an A2AError if the task accepts no message of this conversation. */
+/**
+ * @throws Refused if the message names a context other than the task's.
+ * @throws A2AError if the task has ended or is running.
+ */
 function assertGoesOn(task: Task, contextId: string): void {
   const { id } = task;
   if (contextId !== "" && contextId !== task.contextId) {

@@ -31,7 +31,10 @@ export type NeedsOf = (
   message: Message,
 ) => NeededOperation | undefined | Promise<NeededOperation | undefined>;
 
-/** Returns the gate that clears messages by the operations that they need, each message of a task separately. */
+/**
+ * Returns the gate that clears each message for the operation that it needs. The messages of one task are
+ * cleared separately.
+ */
 export function operationGate(
   agent: IssuingAgent,
   needs: NeedsOf,
@@ -77,7 +80,7 @@ export function operationGate(
   };
 }
 
-/** The app itself limits how much of a caller's work runs at once. */
+/** A guard limits no running work: the app itself decides how much of a caller's work runs at once. */
 const NOTHING: Held = { release: () => {}, freeTask: () => {} };
 
 /** The clearance of a message. */
@@ -91,8 +94,8 @@ export interface MessageClearance
   /** Absent for ambient authority. */
   readonly capability?: { readonly id: string; readonly grant: string };
   /**
-   * Returns the capability, narrowed by a hop, for an agent that works on the message's behalf. `undefined` if
-   * there is no capability, or it does not allow what the hop names.
+   * Returns the capability's token, narrowed by a hop, for another agent that works on this message. Returns
+   * `undefined` if there is no capability, or the capability does not allow what the hop names.
    *
    * @throws TypeError if the hop is invalid.
    */
@@ -102,7 +105,7 @@ export interface MessageClearance
 /**
  * Returns the clearance of the message that an executor runs.
  *
- * @param context - `requestContext.context`.
+ * @param context - The property `context` of the SDK's RequestContext.
  * @throws TypeError if the message has not passed a guard.
  */
 export function clearanceOf(context: ServerCallContext): MessageClearance {

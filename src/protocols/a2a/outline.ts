@@ -9,13 +9,16 @@ const METADATA: CapabilityPlaces = { ...HEADER, metadata: true };
 const MESSAGE: CapabilityPlaces = { ...METADATA, message: true };
 const PUSH: CapabilityPlaces = { ...HEADER, defined: ["token"] };
 const OWN: CapabilityPlaces = { ...HEADER, header: false };
-/** The places of capabilities in a message that calls a method about capabilities, which has its own parameters. */
+/**
+ * The places for a message that calls a method about capabilities. That method reads capabilities from its own
+ * parameters.
+ */
 const METHOD_IN_MESSAGE: CapabilityPlaces = { ...OWN, metadata: "declaration" };
 const ONE = ["token", "capabilityId"];
 
 /**
- * The requirement of a method: clearance of its message or its skill; admission, for a method about tasks; or only
- * an authenticated caller, as for the card and the methods about capabilities.
+ * The requirement of a method. `message` and `skill`: the gate clears the message or the skill call. `task`:
+ * the gate admits the caller's capabilities. `card` and `caller`: the caller is authenticated.
  */
 export type Need = "message" | "skill" | "task" | "card" | "caller";
 
@@ -48,11 +51,11 @@ const METHODS_BY_NAME: ReadonlyMap<Json | undefined, Method> = new Map<Json | un
   [METHODS.send, { places: { ...MESSAGE, params: [...ONE, "capabilities", "attenuations"] } }],
 ]);
 
-/** A method of HTTP+JSON. Like the SDK's routes, it ignores case and a trailing slash. */
+/** A route of HTTP+JSON. Like the SDK's routes, it ignores case and a trailing slash. */
 interface Route {
   readonly method: string;
   readonly verbs: readonly string[];
-  /** Matches the path below the binding's path, after the tenant if there is one. */
+  /** Matches the path below the binding's path, with or without a tenant at its start. */
   readonly path: RegExp;
   /** The names of the parameters in the path, in order. */
   readonly ids: readonly string[];
@@ -80,14 +83,17 @@ function route(method: string, verbs: readonly string[], path: string, ...ids: s
   return { method, verbs, ids, path: new RegExp(`^/(?:([^/]+)/)?${path}/?$`, "i") };
 }
 
-/** Returns whether only slashes follow the binding's path; the SDK's routes accept several. */
+/** Returns whether the path below the binding's path has only slashes. The SDK's routes accept several slashes. */
 export function isRoot(path: string): boolean {
   return /^\/+$/.test(path);
 }
 
 const WORDS = /^(?:message:(?:send|stream)|tasks|pushNotificationConfigs|extendedAgentCard)?$/i;
 
-/** Replaces, for the log, the parts of a path that the caller chose: in the place of an id there may be a secret. */
+/**
+ * Returns a path for the log, without the parts that the client chose: in the place of an id, there may be a
+ * secret.
+ */
 export function routeOf(path: string): string {
   const parts = path.split("/").map((part) => {
     if (WORDS.test(part)) return part;
@@ -97,7 +103,7 @@ export function routeOf(path: string): string {
   return parts.slice(0, 8).join("/");
 }
 
-/** A method with its parameters, and the places in them where it reads capabilities. */
+/** A called method, its parameters, and the places where it reads capabilities. */
 interface Called {
   readonly method: string;
   readonly params: JsonObject;
@@ -108,16 +114,16 @@ interface Called {
 export interface Outline extends Omit<Called, "method"> {
   /** The method's JSON-RPC name; `undefined` for an unknown HTTP+JSON path. */
   readonly method: Json | undefined;
-  /** Absent for a method that is not one of A2A's. */
+  /** `undefined` for a method that A2A does not define. */
   readonly need: Need | undefined;
   /** True if the answer is a stream of events. */
   readonly streams: boolean;
   /** All parameters of the method; over HTTP+JSON including those in the path and the query. */
   readonly parameters: JsonObject;
   readonly tenant: Json;
-  /** Properties outside the parameters, which nothing reads. */
+  /** The body's properties beside `params`. No method reads capabilities from them. */
   readonly envelope: JsonObject;
-  /** The method about capabilities that the request's message calls. */
+  /** The method about capabilities that the request's message calls, if any. */
   readonly inMessage: Called | undefined;
   /** The id of the task that the request is about, if any. */
   readonly task: string | undefined;
@@ -134,7 +140,7 @@ export interface Asked {
   readonly body: JsonObject;
 }
 
-/** Parses a request. For an unknown method, only the header is read. */
+/** Parses a request. For an unknown method, only the header may have capabilities. */
 export function outlineOf(asked: Asked): Outline {
   const { binding, body } = asked;
   const isRpc = binding === "jsonrpc";
@@ -164,13 +170,13 @@ export function outlineOf(asked: Asked): Outline {
   };
 }
 
-/** Returns the outline of the same request as a SendMessage. */
+/** Converts the outline of a request to the outline of a SendMessage request. */
 export function asMessage(outline: Outline, params: JsonObject): Outline {
   return { ...outline, method: "SendMessage", need: "message", params, parameters: params };
 }
 
 function taskIn({ id, taskId = id }: JsonObject): string | undefined {
-  // In parameters of push configurations, "id" is the configuration's.
+  // In the parameters of push configurations, "id" is the id of the configuration.
   return typeof taskId === "string" ? taskId : undefined;
 }
 
@@ -203,14 +209,15 @@ function valueIn(name: string, value: unknown): Json {
 }
 
 /**
- * Returns the method about capabilities that a message calls in its only part, a data part. Such a message is
- * answered at once and not stored.
+ * Returns the method about capabilities that a message calls. The call must be in the message's only part, a
+ * data part. The gate answers such a message itself.
  */
 function methodIn(message: Json | undefined): Called | undefined {
   const { parts } = membersOf(message);
   const [part]: readonly Json[] = Array.isArray(parts) && parts.length === 1 ? parts : [];
   const { text = null, raw = null, url = null, data } = membersOf(part);
-  // With several kinds of content, the SDK does not read the data; null counts as absent.
+  // If a part has several kinds of content, the SDK does not read its data. A property that is null counts as
+  // absent.
   if (text !== null || raw !== null || url !== null) return undefined;
   const { method, params = {} } = membersOf(data);
   if (typeof method !== "string" || !CAPABILITY_METHODS.has(method)) return undefined;
@@ -218,23 +225,23 @@ function methodIn(message: Json | undefined): Called | undefined {
   return isJsonObject(params) ? { method, params, places } : undefined;
 }
 
-/** Percent-decodes a URL. */
+/** Percent-decodes a URL. Returns a malformed URL unchanged. */
 export function decoded(url: string): string {
   if (!url.includes("%")) return url;
   try {
     return decodeURIComponent(url);
   } catch {
-    // Leave it to the router, which refuses a URL that cannot be decoded.
+    // The router refuses a URL that cannot be decoded.
     return url;
   }
 }
 
-/** Returns an object with its properties; an empty one for any other value. */
+/** Returns `value` if it is a JSON object, otherwise an empty object. */
 export function membersOf(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-/** Says where the capabilities of a request are read. */
+/** Describes the places where the method of a request reads capabilities. */
 export function readIn({ places, inMessage }: Outline): string {
   const { params, metadata, header } = inMessage?.places ?? places;
   const read = [

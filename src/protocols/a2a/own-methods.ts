@@ -14,11 +14,11 @@ import { asMessage, type Need } from "./outline.js";
 export interface OwnCall {
   readonly call: Call;
   readonly need: Need;
-  /** Runs the admitted call; `undefined` if the SDK's handler does that. */
+  /** Runs the admitted call; `undefined` if the SDK's handler runs it. */
   readonly run: ((admitted: Admitted) => Promise<object>) | undefined;
 }
 
-/** Parses a call of a method. @throws Refused if it cannot be parsed. */
+/** Parses a call of one method. @throws Refused if a parameter is invalid. */
 export type OwnMethod = (call: Call, req: Request) => OwnCall | Promise<OwnCall>;
 
 /** The extension's own JSON-RPC methods, by name. */
@@ -49,7 +49,7 @@ export function ownMethods(agent: IssuingAgent, verificationUri?: string): Map<s
 
 const sent = new WeakSet<Request>();
 
-/** Returns the JSON-RPC method name of a request, if it looks like a method's name. */
+/** Returns the JSON-RPC method of a request, for the log; `undefined` if the value cannot be a method name. */
 export function calledMethod(req: Request): string | undefined {
   if (sent.has(req)) return METHODS.send;
   const method: unknown = req.body?.method;
@@ -60,12 +60,15 @@ const NAME = /^(?:a2a\/)?[A-Za-z]{1,40}(?:\/[A-Za-z]{1,40}){0,2}$/;
 
 const OWN: readonly unknown[] = Object.values(METHODS);
 
-/** Returns whether a method is one of the extension's own, unknown to the SDK's handler. */
+/** Returns whether the extension defines a method. The SDK's handler knows none of these methods. */
 export function isOwnMethod(method: Json | undefined): boolean {
   return OWN.includes(method);
 }
 
-/** Parses a call of one of the extension's own methods. @throws Refused if it cannot be parsed. */
+/**
+ * Parses a call of one of the extension's own methods. @throws Refused if the method is unknown, or a parameter
+ * is invalid.
+ */
 export async function readOwn(
   req: Request,
   res: Response,
@@ -83,12 +86,12 @@ export async function readOwn(
 const MEMBERS = ["message", "attenuations", "capabilityId", "token", "capabilities", "metadata"];
 
 /**
- * Parses `a2a/task/send`: SendMessage under the SEP's name. `params`: `message`; `capabilities`; and
- * `attenuations`, which has, by capability id, the hop that narrows the capability before the task gets it.
- * With attenuations, the task gets only the capabilities in `capabilities`.
+ * Parses a call of `a2a/task/send`, the SEP's name for SendMessage. `params` has the `message`, its
+ * `capabilities`, and their `attenuations`: an object that maps a capability's id to a hop. The hop narrows the
+ * capability before the task gets it. With attenuations, the task gets only the capabilities in `capabilities`.
  *
  * @returns The equivalent call of SendMessage.
- * @throws Refused if it cannot be parsed, or a capability cannot be narrowed by its hop.
+ * @throws Refused if a parameter is invalid, or a hop cannot narrow its capability.
  */
 async function sentTask(call: Call, agent: IssuingAgent): Promise<Call> {
   const { params } = call.outline;
@@ -102,7 +105,7 @@ async function sentTask(call: Call, agent: IssuingAgent): Promise<Call> {
   return { ...call, outline, asked: attenuations, capabilities: await narrowed(call, agent) };
 }
 
-/** Returns a task's capabilities: those of the call, each narrowed by the hop for its id. */
+/** Returns the capabilities of a call. A capability with a hop in `attenuations` is narrowed by that hop. */
 async function narrowed(
   { caller, capabilities: presented, outline: { params } }: Call,
   agent: IssuingAgent,

@@ -18,10 +18,13 @@ export function newMessage(given: Pick<Message, "role" | "parts"> & Partial<Mess
   return { messageId: crypto.randomUUID(), ...empty, ...given };
 }
 
-/** The media types that agents of this server accept, as listed on their cards. */
+/** The media types that a served agent accepts, as its card lists them. */
 export const INPUT_MODES: readonly string[] = ["application/json", "text/plain"];
 
-/** Returns a sentence about the first part with an unsupported media type. */
+/**
+ * Returns a sentence about the first part that is a file, or has an unsupported media type; `undefined` if
+ * there is none.
+ */
 export function unsupportedPart(parts: readonly Part[]): string | undefined {
   for (const [at, { content, mediaType }] of parts.entries()) {
     const known = `understood are text and data parts of ${INPUT_MODES.join(" or ")}`;

@@ -4,35 +4,38 @@ import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { malformed, throwRefused } from "./errors.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
-/** The places where a method reads capabilities. A request with a capability elsewhere is refused. */
+/** The places where a method reads capabilities. A request with a capability in any other place is refused. */
 export interface CapabilityPlaces {
   /** Parameters that hold capabilities. */
   readonly params: readonly string[];
-  /** Parameters that have such a name in A2A 1.0 itself, and are not capabilities. */
+  /** Parameters that A2A 1.0 itself gives the name of a capability, such as `token`, and that are not capabilities. */
   readonly defined: readonly string[];
-  /** `true` if metadata may carry capabilities; `declaration` if it may only declare ambient authority. */
+  /** `true` if metadata may contain capabilities; `declaration` if metadata may only declare ambient authority. */
   readonly metadata: boolean | "declaration";
   /** True if the header `Proviso-Capability` is read. */
   readonly header: boolean;
-  /** Set if the method has a message, which may call a method about capabilities. */
+  /** `true` if the method has a message. The message may call a method about capabilities. */
   readonly message?: true;
 }
 
 /** The capabilities that a request presents. */
 export interface PresentedAuthority {
   readonly presented: readonly PresentedCapability[];
-  /** True if the caller declares ambient authority; it then presents nothing. */
+  /** `true` if the caller declares ambient authority. The caller then presents no capability. */
   readonly declared: boolean;
 }
 
 const NOTHING: PresentedAuthority = { presented: [], declared: false };
 
 /**
- * Reads what a request presents, from the places that its method reads: parameters (`token`, `capabilityId` or
- * both, or `capabilities`), the metadata under the extension's URI, and the header `Proviso-Capability`.
- * Instead, the metadata or the header `Proviso-Authority` may declare ambient authority.
+ * Reads the authority that a request presents, from the places that its method reads. Capabilities may be in:
+ * - the parameters `token`, `capabilityId` or both, or the parameter `capabilities`;
+ * - the metadata, under the extension's URI;
+ * - the header `Proviso-Capability`.
  *
- * @throws Refused if it cannot be read.
+ * In place of capabilities, the metadata or the header `Proviso-Authority` may declare ambient authority.
+ *
+ * @throws Refused if a place has the wrong form, or the places contradict each other.
  */
 export function readPresented(
   params: JsonObject,
@@ -110,7 +113,7 @@ function readHeaders(headers: IncomingHttpHeaders): PresentedAuthority {
   const declared = authority !== undefined;
   const header = headers[CAPABILITY];
   if (header === undefined) return { presented: [], declared };
-  // Node joins repeated headers, with few exceptions.
+  // Node joins the values of a repeated header with commas.
   const tokens = String(header)
     .split(",")
     .map((token) => token.trim());

@@ -8,7 +8,7 @@ export type Progress =
   | { readonly at: "store" }
   /** The task is running or has ended. This is its stored state, which need not be read again. */
   | { readonly at: "task"; readonly task: Task }
-  /** The same message started a task before. Nothing has run. */
+  /** An earlier copy of the message has started a task. This copy runs nothing. */
   | { readonly at: "repeated"; readonly earlier: Earlier }
   /** The task could not be started. Nothing has run. */
   | { readonly at: "not-begun"; readonly error: unknown; readonly task: string }

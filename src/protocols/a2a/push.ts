@@ -9,11 +9,11 @@ import { isObject } from "../../bytes/json.js";
 import { malformed, throwRefused } from "./errors.js";
 import { taskIdOf } from "./repeated-messages.js";
 
-/** The addresses to which an agent may send a task's progress. */
+/** Options for push notifications, which report a task's progress to a URL. */
 export interface PushOptions {
   /** The store of the configurations, such as the task store's `pushConfigs`. */
   readonly store: PushNotificationStore;
-  /** Allowed origins, such as `https://caller.example`. */
+  /** The only origins to which notifications may be sent, such as `https://caller.example`. */
   readonly origins: readonly string[];
 }
 
@@ -21,7 +21,8 @@ export interface PushOptions {
  * Refuses a URL outside the operator's origins: an agent that posted to any URL could be used to reach its
  * internal network.
  *
- * @throws Refused
+ * @throws PushNotificationNotSupportedError if the agent sends no notifications.
+ * @throws Refused if the URL is not allowed.
  */
 export function checkTarget(url: string, push: PushOptions | undefined): void {
   if (push === undefined) throw new PushNotificationNotSupportedError();
@@ -46,22 +47,22 @@ function originOf(url: string): string {
   }
 }
 
-/** Milliseconds that a receiver may take. */
+/** Milliseconds within which a receiver must answer. */
 const TIMEOUT = 10_000;
-/** Most configurations of one task that get notifications. */
+/** Maximum number of receivers that are notified about one task. */
 const MOST_RECEIVERS = 8;
 
 const WITHDRAWN =
   "a push notification was not delivered: its receiver is not one of the origins in push.origins";
 
 /**
- * Sends a task's progress to its receivers. Unlike the SDK's own sender, it does not follow redirects, which
- * would send the receiver's credentials elsewhere, and it prints no credentials.
+ * Sends a task's progress to its receivers. Unlike the SDK's own sender, it prints no credentials and follows
+ * no redirects. After a redirect, another server would get the receiver's credentials.
  */
 export class PushSender implements PushNotificationSender {
   readonly #push: PushOptions;
   readonly #onFailure: (error: unknown, what: string) => void;
-  /** Pending deliveries by task; each waits for the previous one. */
+  /** The last pending delivery by task id. Each delivery waits for the previous delivery of its task. */
   readonly #sending = new Map<string, Promise<void>>();
 
   /** @param onFailure - Called when a delivery fails. */
@@ -110,7 +111,10 @@ export class PushSender implements PushNotificationSender {
   }
 }
 
-/** Posts a notification. @returns The reason for a failure, without any of the data sent. */
+/**
+ * Posts a notification. @returns The reason for a failure, without any of the data sent; `undefined` after a
+ * success.
+ */
 async function undelivered(
   config: TaskPushNotificationConfig,
   body: string,
@@ -136,8 +140,8 @@ async function undelivered(
 }
 
 /**
- * Returns the headers of a notification; `undefined` for values that a header cannot contain. Saving a
- * configuration with such values is refused.
+ * Returns the headers of a notification; `undefined` if a header cannot contain its token or credentials. New
+ * configurations with such values are refused.
  */
 function headersOf({ token, authentication }: TaskPushNotificationConfig): Headers | undefined {
   const headers = new Headers({ "Content-Type": "application/a2a+json" });

@@ -13,12 +13,21 @@ interface Made {
   uses: readonly AuthorityUse[];
 }
 
-/** Most remembered tasks of all principals. Beyond that, the principal with the most tasks loses its oldest. */
+/**
+ * Maximum number of remembered tasks of all principals. Beyond it, the oldest task of the principal with the
+ * most tasks is forgotten.
+ */
 const MOST_TASKS = 100_000;
-/** Most tasks of one principal in all tenants together, since requests may name any tenant. */
+/**
+ * Maximum number of remembered tasks of one principal. Tasks of all tenants count together, since requests may
+ * name any tenant.
+ */
 const MOST_OF_ONE = 10_000;
 
-/** Remembers the makers of tasks in memory. Other tasks, such as those from before a restart, are invisible. */
+/**
+ * Remembers in memory who made each task. A task that is not remembered, such as one from before a restart, is
+ * invisible.
+ */
 export class RememberedTasks implements Visibility {
   /** By principal, then by tenant and task. */
   readonly #made = new FairShare<Made>(MOST_TASKS, MOST_OF_ONE);
@@ -50,7 +59,7 @@ export class RememberedTasks implements Visibility {
     return ended();
   }
 
-  /** Reads only the tasks remembered for the caller; the handler may have many more. */
+  /** Reads only tasks that are remembered for the caller, because the handler may have many more. */
   list(
     params: ListTasksRequest,
     context: ServerCallContext,
@@ -72,8 +81,8 @@ function keyOf(id: string, tenant: string): string {
 }
 
 /**
- * Merges uses with the same grant and operation into one with all their resources: capabilities that cover it
- * cover each of them.
+ * Merges uses with the same grant and operation into one use with all their resources. Capabilities that cover
+ * the merged use cover each of the original uses.
  */
 function merged(uses: readonly AuthorityUse[]): readonly AuthorityUse[] {
   const known = new Map<string, AuthorityUse>();
@@ -87,7 +96,7 @@ function merged(uses: readonly AuthorityUse[]): readonly AuthorityUse[] {
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
-/** Tasks read before other work gets a turn. */
+/** Number of tasks to read before other work gets a turn. */
 const AT_ONCE = 50;
 
 /** Reads one task. @param historyLength - Number of messages; all unless given. */
@@ -97,7 +106,7 @@ type Read = (id: string, historyLength: number | undefined) => Promise<Task>;
  * Returns a page of the given tasks, latest status first, with the protocol's filters. Tasks that no longer
  * exist are omitted.
  *
- * @throws RequestMalformedError if the page's size or token, the state, or the time is wrong.
+ * @throws RequestMalformedError if the page size, the page token, the state or the time is invalid.
  */
 async function listedOf(
   ids: readonly string[],
@@ -150,7 +159,7 @@ function filterOf({
     (since === undefined || (timeOf(task.status?.timestamp) ?? since) > since);
 }
 
-/** Returns a task; `undefined` if it cannot be read. */
+/** Returns a task; `undefined` if the handler does not find it. */
 async function present(reading: Promise<Task>): Promise<Task | undefined> {
   try {
     return await reading;
@@ -175,8 +184,8 @@ function idIn(token: string): string {
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
 /**
- * A bounded store of entries with owners. When it is full, the owner with the most entries loses its oldest
- * one. So an owner never displaces the entries of one that has fewer.
+ * A bounded collection of entries with owners. When it is full, the oldest entry of the owner with the most
+ * entries is removed. So an owner never displaces an entry of an owner with fewer entries.
  */
 export class FairShare<Value> {
   readonly #most: number;
@@ -186,8 +195,8 @@ export class FairShare<Value> {
   #size = 0;
 
   /**
-   * @param most - Most entries of all owners together.
-   * @param mostOfOne - Most entries of one owner.
+   * @param most - Maximum number of entries of all owners together.
+   * @param mostOfOne - Maximum number of entries of one owner.
    */
   constructor(most: number, mostOfOne: number) {
     this.#most = most;
@@ -220,8 +229,8 @@ export class FairShare<Value> {
   }
 
   /**
-   * Removes the oldest entry of the owner with the most. Among equals, that is the owner that was used least
-   * recently.
+   * Removes the oldest entry of the owner with the most entries. If several owners have equally many, chooses
+   * the least recently used owner.
    */
   #takeFromLargest(): void {
     let [largest, most] = ["", new Map<string, Value>()];

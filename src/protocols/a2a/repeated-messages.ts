@@ -10,8 +10,8 @@ import { isRunning, isWaiting } from "./tasks/task-rows.js";
 import type { Earlier, TaskMessage, TaskStore } from "./tasks/task-store.js";
 
 /**
- * Returns the identity of a message: its party, its id, and its whole request. Presented capabilities are left
- * out, since a caller may narrow them anew for a retry.
+ * Returns the identity of a message: its party, its id, and a hash of its request. The hash does not cover the
+ * presented capabilities, since a caller may narrow them again for a retry.
  */
 export function taskMessage(
   message: Message,
@@ -22,7 +22,7 @@ export function taskMessage(
 }
 
 /**
- * Returns the current state of the task that a message started before.
+ * Returns the current state of the task that an earlier message with the same id started.
  *
  * @throws Refused if the earlier message was different, or the request may not see the task.
  */
@@ -40,8 +40,8 @@ export async function repeatedTask(
 }
 
 /**
- * Streams an earlier answer. If it is a running task, the stream goes on until the task ends or waits for its
- * caller.
+ * Streams an answer that exists already. If the answer is a running task, the stream goes on until the task
+ * ends or waits for its caller.
  */
 export async function* follow(
   reply: Message | Task,
@@ -59,7 +59,7 @@ export async function* follow(
   } else yield { payload: { $case: "task", value: reply } };
 }
 
-/** Returns the id of an event's task; empty if it has none. */
+/** Returns the id of an event's task; empty if the event has no task. */
 export function taskIdOf({ payload }: StreamResponse): string {
   if (payload === undefined) return "";
   return payload.$case === "task" ? payload.value.id : payload.value.taskId;

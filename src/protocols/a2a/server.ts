@@ -56,11 +56,11 @@ export interface A2AOptions {
   readonly card: CardOptions;
   /** The store of tasks, as returned by {@link openTaskStore}. */
   readonly tasks: TaskStore;
-  /** Lets callers have a task's progress sent to a URL; not offered unless given. */
+  /** Options for push notifications. Unless given, the agent sends none. */
   readonly push?: PushOptions;
-  /** The URL where people decide requests: that of the approvals console. */
+  /** The URL of the approvals console, where people decide requests. */
   readonly verificationUri?: string | undefined;
-  /** True if `/` shows browsers a page about the agent; true unless given. */
+  /** `true` to show browsers a page about the agent at `/`; `true` unless given. */
   readonly page?: boolean;
   /** Handles text messages. Without it, only calls of skills are accepted. */
   readonly runTask?: TaskRunner;
@@ -70,9 +70,9 @@ export interface A2AOptions {
   readonly rate?: RateLimit;
   /** Milliseconds that a skill or a task may take; 30,000 unless given. */
   readonly timeout?: number;
-  /** Most calls and tasks of one caller that run at once; 128 unless given. */
+  /** Maximum number of calls and tasks of one caller that run at the same time; 128 unless given. */
   readonly mostRunning?: number;
-  /** Most open event streams of one caller; 128 unless given. */
+  /** Maximum number of open event streams per caller; 128 unless given. */
   readonly mostStreams?: number;
 }
 
@@ -88,7 +88,7 @@ export interface AgentServer {
   readonly cardUrl: string;
   readonly rpcUrl: string;
   readonly restUrl: string;
-  /** Accepts no more requests, finishes pending ones, and releases the port. */
+  /** Stops accepting requests, finishes the pending requests, and releases the port. */
   close(): Promise<void>;
 }
 
@@ -221,7 +221,7 @@ function checkOptions(options: AgentServerOptions): void {
 /** A mounted issuing agent. */
 export interface MountedA2A extends Mounted, Omit<AgentServer, "url" | "close"> {}
 
-/** Mounts an issuing agent's A2A on an app that may serve other protocols too. */
+/** Mounts the A2A routes of an issuing agent on an app that may serve other protocols too. */
 export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   const { app, url, isDraining, draining } = place;
   const { agent, authenticator, log, metrics, timeout = TIMEOUT } = options;
@@ -232,7 +232,7 @@ export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   const card = agentCard(own, agent, authenticator, { jsonRpc: rpcUrl, rest: restUrl });
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
-  // Each run adds a listener until it ends.
+  // Each run adds a listener to the signal, and removes it when the run ends.
   setMaxListeners(0, stopping.signal);
   const limits = { timeout, onFailure, stopping: stopping.signal };
   const sender = push === undefined ? undefined : new PushSender(push, onFailure);
@@ -298,7 +298,7 @@ export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   return { cardUrl, rpcUrl, restUrl, stop };
 }
 
-/** Returns the tasks that wait for approvals, if the agent has approvals. */
+/** Returns the tasks that wait for approvals; `undefined` if the agent has no approvals. */
 function approvalTasks(
   { parties }: IssuingAgent,
   options: Omit<ApprovalTasksOptions, "approvals">,

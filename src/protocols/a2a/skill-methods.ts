@@ -12,7 +12,6 @@ import { asMessage } from "./outline.js";
 import type { OwnMethod } from "./own-methods.js";
 import { type Ending, endingOf, keptEnding, type RunLimits } from "./task-endings.js";
 
-/** Dependencies of the methods that call skills. */
 export interface SkillMethodOptions extends RunLimits {
   readonly agent: IssuingAgent;
   readonly calls: AdmittedCalls;
@@ -30,9 +29,9 @@ const MEMBERS = [
 ];
 
 /**
- * `a2a/skill/invoke` runs one skill at once. `params`: `skill`, `arguments`, and the capability as
- * `capabilityId`, `token`, or `capabilities`. With a `messageId`, its task is stored, so that the call can be
- * repeated safely: a repetition finds the task and runs nothing.
+ * Returns the method `a2a/skill/invoke`, which runs one skill at once. `params` has the `skill`, its
+ * `arguments`, and the capability as `capabilityId`, `token` or `capabilities`. With a `messageId`, the call
+ * runs in a stored task. If a client repeats such a call, the agent finds the task and runs nothing.
  */
 export function invokeMethod(options: SkillMethodOptions): OwnMethod {
   return (call) => {
@@ -57,7 +56,7 @@ export function invokeMethod(options: SkillMethodOptions): OwnMethod {
   };
 }
 
-/** Returns the skill that the parameters name. @throws Refused if they name none. */
+/** Returns the skill's id and arguments. @throws Refused if a parameter is invalid. */
 export function skillIn(params: JsonObject): {
   readonly skill: string;
   readonly arguments: JsonObject;
@@ -106,7 +105,10 @@ async function runInTask(
   return resultOf(keptEnding(task), task.metadata?.[EXTENSION_URI], task.id);
 }
 
-/** Converts a skill's outcome to the result of its call. @throws Refused if it has no result. */
+/**
+ * Converts a skill's outcome to the result of its call. @throws Refused if the skill was rejected, or did not
+ * complete.
+ */
 function resultOf(
   { state, result, text = "it did not complete", reason = "skill_failed", denials }: Ending,
   marks: AuthorityMarks,

@@ -18,20 +18,20 @@ export interface Ending {
   readonly result?: Json;
   readonly text?: string;
   readonly data?: Json | undefined;
-  /** The reason for a failure, for programs. */
+  /** A code for the failure, for programs. */
   readonly reason?: string;
   /** The reasons why the capability was no longer valid. */
   readonly denials?: AgentDenials;
 }
 
-/** The caller's answer if a task has run but its outcome could not be stored. */
+/** The answer to the caller if a task has run, but its outcome could not be stored. */
 export const UNSTORED: Ending & { readonly text: string; readonly reason: string } = {
   state: TaskState.TASK_STATE_FAILED,
   text: "it has run, but its outcome could not be stored; the same messageId does not run it again",
   reason: "outcome_not_stored",
 };
 
-/** The caller's answer if a skill has run but its result cannot be written as JSON. */
+/** The answer to the caller if a skill has run, but its result cannot be written as JSON. */
 const NOT_JSON = {
   text: "it has run, but its result cannot be written as JSON; the agent's log says why",
   reason: "result_not_json",
@@ -39,13 +39,13 @@ const NOT_JSON = {
 
 const SHUTTING_DOWN = "the agent is shutting down; this was under way, and may have taken effect";
 
-/** The time limit of work, and where its failures are reported. */
+/** The limits of work, and the function that reports its failures. */
 export interface RunLimits {
   /** Milliseconds that a skill or a task may take. */
   readonly timeout: number;
-  /** Aborted when the agent shuts down and waits no longer. */
+  /** Aborted when the agent shuts down and no longer waits for running work. */
   readonly stopping: AbortSignal;
-  /** Called with errors of a skill or a task; callers never see them. */
+  /** Called with each error of a skill or a task. Callers never see these errors. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -54,9 +54,12 @@ export interface Run {
   /** The name of the work in the log. */
   readonly what: string;
   readonly work: (signal: AbortSignal) => Promise<Json | TaskAnswer>;
-  /** Aborted with {@link CANCELLED} when the caller cancels the work, and by anything else that ends it. */
+  /**
+   * Aborted with {@link CANCELLED} when the caller cancels the work, and with another reason when the work ends
+   * otherwise.
+   */
   readonly controller?: AbortController;
-  /** Called once the work has ended, even if its caller no longer waits. */
+  /** Called when the work has ended, even if its caller no longer waits. */
   readonly release?: (() => void) | undefined;
 }
 
@@ -67,8 +70,8 @@ const TOO_LONG = Object.freeze(new DOMException("it took too long", "TimeoutErro
 const ANSWERED = Object.freeze(new DOMException("the call has its answer", "AbortError"));
 
 /**
- * Runs work within its limits. At the end, aborts its signal to stop whatever is still running. Never throws,
- * since a failure is an outcome too.
+ * Runs work within its limits. Finally aborts the work's signal, so that anything still running stops. Never
+ * throws, because a failure is an outcome too.
  */
 export async function endingOf(
   { what, work, controller = new AbortController(), release }: Run,
@@ -80,7 +83,7 @@ export async function endingOf(
   else stopping.addEventListener("abort", stop, { once: true });
   const timer = setTimeout(() => controller.abort(TOO_LONG), timeout).unref();
   const working = work(signal);
-  // Work that ignores its signal keeps its slot until it ends.
+  // Work that ignores its signal keeps its slot until the work ends.
   const over = (): void => release?.();
   working.then(over, over);
   try {
@@ -109,7 +112,10 @@ export async function endingOf(
   }
 }
 
-/** Settles as `work` does, or rejects with the signal's reason, since a skill may ignore its signal. */
+/**
+ * Settles as `work` does, but rejects with the reason of `signal` once that signal is aborted. A skill may
+ * ignore its signal.
+ */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     work.then(resolve, reject);
@@ -119,7 +125,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Returns a task with its outcome. */
+/** Returns a copy of a task with the outcome in it. */
 export function endedTask(task: Task, ending: Ending): Task {
   const { state, result, text, data, reason } = ending;
   const { id: taskId, contextId } = task;
@@ -163,8 +169,8 @@ function artifactOf(result: Json): Artifact {
 }
 
 /**
- * Returns the outcome of a task that waits for an approval. The result names what was granted and how to
- * collect it, and contains no token, because tasks are stored, streamed and pushed.
+ * Returns the outcome of a task that waits for an approval. The result lists the grants, and the method that
+ * collects their capabilities. The result contains no token, because tasks are stored, streamed and pushed.
  */
 export function endingOfApproval(approval: Approval): Ending {
   const { id: approvalId, state, updated } = approval;
@@ -205,7 +211,7 @@ export function endingOfApproval(approval: Approval): Ending {
   }
 }
 
-/** The outcome of a task that its caller has cancelled. */
+/** The outcome of an approval task that its caller has cancelled. */
 export const APPROVAL_CANCELLED: Ending = {
   state: TaskState.TASK_STATE_CANCELED,
   text: "cancelled; the approval is taken back",

@@ -9,12 +9,12 @@ export type TaskRequest =
   | { readonly kind: "method"; readonly method: string; readonly params: JsonObject }
   /** A call of one skill, in a data part. */
   | { readonly kind: "skill"; readonly skill: string; readonly arguments: JsonObject }
-  /** Anything else. The agent interprets it, and may do no more than the caller may. */
+  /** Any other content. The agent interprets it, with no more permissions than the caller has. */
   | { readonly kind: "text"; readonly text: string; readonly data: readonly Json[] };
 
 /**
- * Parses what a message requests. Only a message whose single part is a data part calls a skill or a method;
- * text never does.
+ * Parses the request in a message. Only a message whose single part is a data part can call a skill or a
+ * method; text never can.
  *
  * @throws Refused if the request is ambiguous.
  */
@@ -35,7 +35,7 @@ export function readTaskRequest(message: Message | undefined): TaskRequest {
   if (alone && first["skill"] !== undefined) return readSkill(first);
   if (alone && first["method"] !== undefined) return readMethod(first);
   if (data.some(isCall)) {
-    // As a text message it would be stored with its task, including any token in it.
+    // As a text message, the call would be stored with its task, including any token in the call.
     return throwRefused(
       malformed("a data part that calls a skill or a method must be the message's only part"),
     );
@@ -67,12 +67,12 @@ function readMethod({ method, params = {}, ...others }: JsonObject): TaskRequest
   return { kind: "method", method, params };
 }
 
-/** Most tasks that a message may refer to. */
+/** Maximum number of tasks that a message may refer to. */
 const MOST_REFERENCES = 16;
 
 /**
- * Returns the referenced tasks that the caller may see, without duplicates. The SDK would pass on all of them,
- * including those of other callers, and print those that it does not find.
+ * Returns the ids of referenced tasks that the caller may see, without duplicates. The SDK itself would pass on
+ * all references, including tasks of other callers, and would print the ids that it does not find.
  */
 export async function seenOf(
   ids: readonly string[],
@@ -83,7 +83,10 @@ export async function seenOf(
   return seen;
 }
 
-/** Checks that a message has everything that A2A requires (sections 4.1.4 and 5.7). @throws Refused otherwise. */
+/**
+ * Returns a message that has everything that A2A requires (sections 4.1.4 and 5.7). @throws Refused if
+ * something is missing.
+ */
 export function assertWhole(message: Message | undefined): Message {
   if (message === undefined || message.messageId === "") {
     return throwRefused(malformed("message.messageId is required"));

@@ -11,7 +11,10 @@ import type { HopInit } from "../../caveats/hop.js";
 import type { TextPermit } from "./call.js";
 import { recordUse } from "./tasks/task-access.js";
 
-/** A text message, with functions to act on it. They allow no more than the caller may do. */
+/**
+ * A text message, with functions for the runner that handles it. These functions allow no more than the caller
+ * may do.
+ */
 export interface TaskCall {
   readonly taskId: string;
   readonly text: string;
@@ -21,21 +24,22 @@ export interface TaskCall {
   readonly caller: Caller;
   /** The capabilities that came with the message; empty for ambient authority. */
   readonly capabilities: readonly { readonly id: string; readonly grant: string }[];
-  /** Calls a skill with the task's capabilities. The call is checked like every other. */
+  /** Calls a skill with the task's capabilities. The agent checks the call like every other call. */
   invoke(skill: string, given: { readonly [name: string]: Json }): Promise<InvocationOutcome>;
   /**
-   * Returns the task's capabilities, each narrowed by a hop, to be used for a task at another agent.
+   * Returns the tokens of the task's capabilities, each narrowed by a hop, for a task at another agent.
    * Capabilities that do not allow what the hop names are omitted.
    *
    * @throws TypeError if the hop is invalid.
    */
   delegate(hop: HopInit): readonly { readonly id: string; readonly token: string }[];
   /**
-   * Creates the answer that a runner returns instead of a result: why the task is not done, or what it waits
-   * for. After `input-required` or `auth-required`, the caller continues with a message that names the task.
+   * Creates an answer that a runner returns instead of a result. It says why the task is not done, or what the
+   * task waits for. After `input-required` or `auth-required`, the caller continues the task with a message
+   * that names the task.
    *
    * @param message - The text for the caller.
-   * @param data - The same for programs, such as the denials of a refused skill.
+   * @param data - The same information for programs, such as the denials of a refused skill.
    */
   answer(state: TaskAnswerState, message: string, data?: Json): TaskAnswer;
   /** Aborted when the task is cancelled, takes too long, or has been answered. */
@@ -83,7 +87,10 @@ export function taskCallOf(
   };
 }
 
-/** Returns capabilities, each narrowed by a hop; omits those that do not allow what the hop names. */
+/**
+ * Returns the tokens of capabilities, each narrowed by a hop. Omits capabilities that do not allow what the hop
+ * names.
+ */
 export function narrowed(
   capabilities: readonly AdmittedCapability[],
   hop: HopInit,
@@ -137,7 +144,7 @@ export interface TaskTurn {
   readonly data: readonly Json[];
 }
 
-/** Returns the messages of a task before a given one. */
+/** Returns all messages of a task except the given one. */
 function turnsBefore({ messageId }: Message, history: readonly Message[]): readonly TaskTurn[] {
   return history.filter((message) => message.messageId !== messageId).map(turnOf);
 }

@@ -9,7 +9,6 @@ import type { TaskStore } from "./tasks/task-store.js";
 /** Milliseconds after which a quiet stream repeats its task's status, because proxies close silent connections. */
 const REPEAT = 20_000;
 
-/** Dependencies of task streams. */
 interface TaskStreamOptions {
   readonly tasks: TaskStore;
   /** Aborted when the server begins to close; ends streams of tasks that are not running. */
@@ -19,10 +18,11 @@ interface TaskStreamOptions {
 }
 
 /**
- * Streams a task until it ends: its current state, then each change, whichever process makes it.
+ * Streams a task until the task ends: first its current state, then each change, whichever process makes the
+ * change.
  *
  * @param shown - The first state to send; the stored one unless given.
- * @throws TaskNotFoundError if the request may not, or no longer, see the task.
+ * @throws TaskNotFoundError if the request may not see the task, or may no longer see it.
  * @throws UnsupportedOperationError if the task has ended already.
  */
 export type TaskStream = (

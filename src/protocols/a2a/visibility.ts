@@ -3,16 +3,18 @@ import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { type Asker, type TaskAccess, type TaskView, viewOf } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** The parts of a handler that read tasks of any maker. */
+/** The methods of a handler that read tasks, whoever made the tasks. */
 export type TaskReader = Pick<A2ARequestHandler, "getTask" | "listTasks">;
 
 /** Determines which tasks a request may see. */
 export interface Visibility {
-  /** Records the request as the maker of a task, unless the task has a maker. */
+  /** Records the request as the maker of a task, unless the task already has a maker. */
   note(id: string, context: ServerCallContext): void;
   /**
-   * Returns whether a request may see a task. @param ended - Returns whether the task has ended; its party may
-   * then read it with capabilities that cover it. Omitted for calls that do not read.
+   * Returns whether a request may see a task.
+   *
+   * @param ended - Returns whether the task has ended. The party of an ended task may read it with capabilities
+   *   that cover its uses of authority. Omitted for calls that do not read the task.
    */
   sees(id: string, asker: Asker, ended?: () => Promise<boolean>): Promise<boolean>;
   /** Returns a page of the tasks that a request may see. */
@@ -27,7 +29,7 @@ export interface Visibility {
 export type ShownTasks = Pick<TaskStore, "load">;
 
 /**
- * Returns the visibility of a store that only returns tasks which the request may see, such as that of
+ * Returns the visibility of a store that returns only tasks which the request may see, such as the store of
  * `openTaskStore`.
  */
 export function shownBy(store: ShownTasks): Visibility {
@@ -58,16 +60,17 @@ function withoutCoverage(asker: Asker): TaskView {
 
 /**
  * Returns whether a request may see a task that another request made. The principal must be the same. With
- * ambient authority, the agent must be the same too. With capabilities, the request must present, for each of
- * the maker's tokens, that token or one from which it was narrowed; a token narrowed from the maker's, or a
- * sibling of it, is not enough. Neither kind of authority shows tasks made with the other.
+ * ambient authority, the agent must be the same too. With capabilities, the request must present, for each
+ * token of the maker, that token or a token from which it was narrowed. A token narrowed from the maker's token
+ * is not enough, and neither is another token narrowed from the same parent. Neither kind of authority shows
+ * tasks made with the other kind.
  */
 export function maySee(present: TaskAccess, made: TaskAccess): boolean {
   if (present.principal !== made.principal) return false;
   if (present.paths.length === 0 || made.paths.length === 0) {
     return present.paths.length === made.paths.length && present.invoker === made.invoker;
   }
-  // The last id of a path distinguishes a token from those it was narrowed from.
+  // The last id of a path distinguishes a token from the tokens from which it was narrowed.
   const lasts = new Set(present.paths.flatMap((path) => path.slice(-1)));
   return made.paths.every((path) => path.some((id) => lasts.has(id)));
 }

@@ -8,7 +8,7 @@ import type {
 import { type FaultWriter, type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 import { DENIAL_HEADER } from "../../http/headers.js";
 
-/** Error codes; stable. */
+/** The error codes of the delegation API, which are stable. */
 export type DelegationErrorCode =
   | "VALIDATION_ERROR"
   | "UNAUTHORIZED"
@@ -25,9 +25,9 @@ export type DelegationErrorCode =
 
 /** One problem of a request. */
 export interface ErrorDetail {
-  /** The property of the body, the header, or the part of the path that is wrong. */
+  /** The name of the wrong body property, header or path parameter. */
   readonly field?: string;
-  /** The stable reason. */
+  /** The code of the reason, which is stable. */
   readonly reason: string;
 }
 
@@ -41,7 +41,7 @@ export interface DelegationErrorBody {
   };
 }
 
-/** The places in a request of the values that src/agent refers to by these names. */
+/** The names that an HTTP request uses for the fields of a delegation. */
 const FIELDS: { readonly [Field in DelegationField]: string } = {
   delegatee: "delegateeAgentId",
   scopes: "scopes",
@@ -81,7 +81,7 @@ export const REFUSALS: { readonly [Code in DelegationCode]: Status } = {
   too_many_revocations: LIMIT,
 };
 
-/** This protocol's codes for faults found before a request is read. */
+/** The error codes for faults that the HTTP server finds before it reads a request. */
 const FAULTS: { readonly [Status in HttpFault["status"]]: DelegationErrorCode } = {
   400: "VALIDATION_ERROR",
   401: "UNAUTHORIZED",
@@ -92,13 +92,13 @@ const FAULTS: { readonly [Status in HttpFault["status"]]: DelegationErrorCode } 
   503: "UNAVAILABLE",
 };
 
-/** Answers a fault found before a request is read. */
+/** Answers a fault that the HTTP server finds before it reads a request. */
 export const answerFault: FaultWriter = (res, { status, reason, message, retryAfter }) => {
   if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
   answerError(res, status, { code: FAULTS[status], message, details: { reason } });
 };
 
-/** Answers a refusal with every reason. @param capability - Where the request has the capability. */
+/** Answers a refusal with every reason. @param capability - The header that contains the capability. */
 export function answerRefusal(
   res: Response,
   { problems }: DelegationRefusal,

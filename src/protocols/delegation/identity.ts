@@ -13,10 +13,10 @@ import { CAPABILITY_HEADER } from "../../http/headers.js";
 
 type Presented = Extract<CapabilityIdentity, { ok: true }>;
 
-// By the caller object, which is a new one for each request that presents a capability.
+// Identities by caller object. Each request that presents a capability gets a new caller object.
 const presented = new WeakMap<Caller, Presented>();
 
-/** Most characters of a capability. Servers limit all headers together to less. */
+/** Longest capability that is read from a header, in characters. Servers allow less for all headers together. */
 const LONGEST_HEADER = 48 * 1024;
 const ADVICE = "send an access token, or a capability";
 const ID = /^cap_[A-Za-z0-9_-]{1,64}$/;
@@ -51,12 +51,12 @@ function refused(why: string): CallerAuthentication {
   return { ok: false, denial };
 }
 
-/** The caller with its credentials, or what is wrong with them. */
+/** The caller with its credentials, or a message about what is wrong with the credentials. */
 export type CallerReading =
   | {
       readonly ok: true;
       readonly by: DelegationCaller;
-      /** True if the presented capability is bound to an agent and therefore does not identify the caller. */
+      /** `true` if the presented capability is bound to an agent and therefore does not identify the caller. */
       readonly bound: boolean;
       /** The header that has the capability. */
       readonly header: string;

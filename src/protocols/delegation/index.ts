@@ -1,6 +1,6 @@
 /**
  * Delegation over HTTP, compatible with SentryAgent's: delegate, verify, revoke, introspect. Delegating appends
- * a hop, exactly as it can be done offline.
+ * a hop, exactly as a holder can do offline.
  *
  * @module proviso/delegation
  */

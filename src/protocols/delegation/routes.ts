@@ -17,15 +17,19 @@ import {
 const CHAIN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Mounts the routes, after the handlers that authenticate callers and read bodies.
+ * Returns the request handlers of the routes. Mount them after the handlers that authenticate callers and read
+ * bodies.
  *
- * @param identity - Provides the challenge for callers that are not identified.
+ * @param identity - The authenticator that makes the challenge for callers that are not identified.
  */
 export function routesOf(
   delegations: Delegations,
   identity: Authenticator,
 ): { readonly [Route in "delegate" | "verify" | "revoke" | "introspect"]: RequestHandler } {
-  /** Requires an identified caller. A bound capability is not enough: the agent that presents it must authenticate. */
+  /**
+   * Requires an identified caller. A bound capability identifies nobody: the agent that presents it must
+   * authenticate.
+   */
   const known =
     (
       answer: (by: DelegationCaller, req: Request, res: Response) => Promise<void>,
@@ -55,7 +59,7 @@ export function routesOf(
     }),
     revoke: known(async (by, req, res) => {
       const id = String(req.params["chainId"]);
-      // A malformed id is not looked up.
+      // A malformed id is treated as an unknown id.
       const known = CHAIN_ID.test(id) ? id.toLowerCase() : "";
       const outcome = await delegations.revoke(by, known);
       if (!outcome.ok) return answerRefusal(res, outcome);

@@ -29,7 +29,7 @@ export interface DelegationServerOptions extends DelegationOptions {
   readonly metrics?: AgentMetrics | undefined;
   /** Prefix of all paths: empty, or with a slash before each segment; `/api/v1` unless given. */
   readonly prefix?: string;
-  /** False to answer every request with 404; true unless given. */
+  /** `false` to answer every request with 404; `true` unless given. */
   readonly enabled?: boolean;
   readonly body?: Partial<BodyLimits>;
   readonly rate?: RateLimit;
@@ -42,15 +42,15 @@ export interface OwnDelegationServerOptions
 
 /** A running delegation server. */
 export interface DelegationServer {
-  /** The URL with the prefix: `http://127.0.0.1:PORT/api/v1`. */
+  /** The server's URL with the prefix, such as `http://127.0.0.1:PORT/api/v1`. */
   readonly url: string;
-  /** Accepts no more requests, finishes pending ones, and releases the port. */
+  /** Stops accepting requests, finishes the pending requests, and releases the port. */
   close(): Promise<void>;
 }
 
 /** Mounted delegation routes. */
 export interface MountedDelegation extends Mounted {
-  /** The URL with the prefix. */
+  /** The app's URL with the prefix. */
   readonly delegationUrl: string;
 }
 
@@ -131,8 +131,9 @@ export async function serveDelegation(
 }
 
 /**
- * Mounts delegation on an app that may serve other protocols too. @throws TypeError naming the option that is
- * wrong.
+ * Mounts the delegation routes on an app that may serve other protocols too.
+ *
+ * @throws TypeError naming the option that is wrong.
  */
 export function mountDelegation(
   options: DelegationServerOptions,

@@ -8,7 +8,7 @@ export type BodyReading<Read> =
   | { readonly ok: true; readonly read: Read }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** Most scopes in one request; a hop cannot name more operations. */
+/** Maximum number of scopes in one request. A hop cannot name more operations. */
 const MOST_SCOPES = 256;
 const LONGEST_ID = 256;
 
@@ -26,7 +26,7 @@ export function readDelegation(body: unknown): BodyReading<DelegationRequest> {
   return { ok: true, read: { delegatee, scopes, ttl } };
 }
 
-/** Reads the body of a verification. Its token may be any string. */
+/** Reads the body of a verification. The token in the body may be any string. */
 export function readVerification(body: unknown): BodyReading<string> {
   const members = membersOf(body, ["delegationToken"]);
   if (!members.ok) return members;
@@ -68,7 +68,10 @@ export function delegationAnswer({ token, record }: Delegation): object {
   };
 }
 
-/** Returns the answer to a verification; only the reason if the token is not a delegation of this issuer. */
+/**
+ * Returns the answer to a verification. If the token is not a delegation of this issuer, the answer gives only
+ * the reason.
+ */
 export function verdictAnswer(verdict: DelegationVerdict): object {
   const reason = verdict.valid ? {} : { reason: verdict.reason };
   const chain = verdict.chain === undefined ? {} : chainAnswer(verdict.chain);
@@ -90,7 +93,10 @@ function chainAnswer(chain: ChainState): object {
   };
 }
 
-/** Returns the answer to an introspection: the scopes of all the caller's capabilities, and those of each. */
+/**
+ * Returns the answer to an introspection: the scopes of all the caller's capabilities together, and of each
+ * capability.
+ */
 export function scopesAnswer(held: readonly HeldScopes[], agent: string | undefined): object {
   const scopes = [...new Set(held.flatMap((one) => one.scopes))].sort();
   const first = Math.min(...held.map(({ expires }) => expires));
@@ -108,7 +114,10 @@ export function scopesAnswer(held: readonly HeldScopes[], agent: string | undefi
   };
 }
 
-/** Returns a property that says that arguments are limited too. SentryAgent's answers do not have it. */
+/**
+ * Returns the property `argumentsLimited` if the arguments are limited too. SentryAgent's answers do not have
+ * this property.
+ */
 function limitedMark({ argumentsLimited }: Pick<ChainState, "argumentsLimited">): object {
   return argumentsLimited ? { argumentsLimited } : {};
 }

@@ -53,7 +53,7 @@ export const UNAVAILABLE: FeedAnswer = failed(
   { "Retry-After": "5" },
 );
 
-/** Returns an error in the form that an agent's clients read. */
+/** Returns the body of an error, in the format that an agent's clients read. */
 export function faultBody(code: number, reason: string, message: string): string {
   return JSON.stringify({ error: { code, status: reason.toUpperCase(), message } });
 }
@@ -68,12 +68,12 @@ function failed(
   return { status, headers, body: faultBody(status, reason, message) };
 }
 
-/** An answer of the feed whose MAC was verified: the issuer made it for this service. */
+/** An answer of the feed with a verified MAC, which shows that the issuer made the answer for this service. */
 export interface FeedReading {
   /** The names of the list's pages; absent if the list has not changed. */
   readonly pages?: readonly string[];
   readonly statement: Statement;
-  /** Milliseconds since 1970. */
+  /** Time until which the list may be trusted, in milliseconds since 1970. */
   readonly trustedUntil: number;
 }
 
@@ -90,7 +90,7 @@ interface ReadingContext {
 /**
  * Reads an answer. Uses nothing in it before its MAC is verified.
  *
- * @throws ClientError `answer_malformed`
+ * @throws ClientError `answer_malformed` if the answer is not that of a feed, or its MAC is wrong.
  */
 export async function readAnswer(
   response: Response,

@@ -66,8 +66,8 @@ export class RevocationFeed {
   }
 
   /**
-   * Authenticates services: `principal` is the service, `invoker` the id of its key. Refuses a key that was
-   * revoked, or whose root key was.
+   * Authenticates services. `principal` is the service, and `invoker` is the id of the service's key. Refuses a
+   * key if the key or its root key was revoked.
    */
   get authenticator(): Authenticator {
     return {
@@ -83,7 +83,7 @@ export class RevocationFeed {
    * Returns the index of the list, or one page, for an authenticated service.
    *
    * @param kid - The id of the service's key, from {@link RevocationFeed.authenticator}.
-   * @throws Error as the list's `snapshot` does, for example a StorageError.
+   * @throws The error of the list's `snapshot`, for example a StorageError.
    */
   async answer(kid: string, { known, nonce = "", page }: FeedQuestion = {}): Promise<FeedAnswer> {
     if (page !== undefined) return this.#page(page);
@@ -112,8 +112,8 @@ export class RevocationFeed {
   }
 
   async #page(name: string): Promise<FeedAnswer> {
-    // Another process of this issuer may have published an index with this page, with changes that this process
-    // has not published yet.
+    // Another process of this issuer may have published an index that names this page. This process then has to
+    // publish the newest list first.
     if (this.#publication.page(name) === undefined) {
       await this.#publication.list(formatTime(this.#clock()));
     }
@@ -123,9 +123,10 @@ export class RevocationFeed {
   }
 
   /**
-   * Answers a Fetch request in your own server: `GET` at any path. It has no rate limit, and reads no bodies.
+   * Answers a Fetch request, for use in your own server. It accepts `GET` at any path, has no rate limit, and
+   * reads no bodies.
    *
-   * @throws Error as {@link RevocationFeed.answer} does.
+   * @throws The same errors as {@link RevocationFeed.answer}.
    */
   async fetch(request: Request): Promise<Response> {
     const { authenticator } = this;
@@ -161,8 +162,8 @@ export class RevocationFeed {
 }
 
 /**
- * Creates the feed by which an issuer publishes its revocation list to services that have keys from it.
- * `proviso serve` mounts it; your own server can answer with {@link RevocationFeed.fetch}.
+ * Creates the feed through which an issuer publishes its revocation list to the services that have keys from
+ * the issuer. `proviso serve` mounts the feed; your own server can answer with {@link RevocationFeed.fetch}.
  *
  * @throws TypeError if an option is wrong.
  *

@@ -9,15 +9,18 @@ export interface FollowRevocationsOptions {
   readonly url: string;
   /** The service's own keys: a keyring, or a function that returns the current one. */
   readonly keys: Keyring | (() => Keyring);
-  /** Seconds for which an answer is trusted, if the issuer allows that much; 300 unless given. */
+  /** Maximum number of seconds for which an answer is trusted; 300 unless given. The issuer may set a shorter time. */
   readonly maxAge?: number | undefined;
-  /** Seconds between two requests; 30 unless given, at most a third of `maxAge`. */
+  /**
+   * Seconds between two requests, at most a third of `maxAge`. Unless given, 30 or a third of `maxAge`,
+   * whichever is less.
+   */
   readonly interval?: number | undefined;
-  /** Allows plain HTTP to other machines. */
+  /** `true` to allow plain HTTP to other machines. */
   readonly insecure?: boolean | undefined;
-  /** The global `fetch` unless given. */
+  /** Sends the requests; the global `fetch` unless given. */
   readonly fetch?: typeof fetch | undefined;
-  /** The checker's clock: returns milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the checker's time, in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 
@@ -25,9 +28,9 @@ const OPTIONS = ["url", "keys", "maxAge", "interval", "insecure", "fetch", "cloc
 const INTERVAL = 30;
 
 /**
- * Follows an issuer's revocation list, for a service that only has its own keys. Requests the list at once,
+ * Follows an issuer's revocation list, for a service that has only its own keys. Requests the list at once,
  * then every `interval` seconds. Accepts only answers that the issuer made for this service. Before the first
- * answer, and whenever the last one is too old, every check is refused as `revocation_stale`.
+ * answer, and whenever the last answer is too old, every check is refused as `revocation_stale`.
  *
  * @throws TypeError if an option is wrong, or the keys are not those of a service.
  * @throws ClientError `address_invalid` or `address_insecure` if the URL cannot be used.

@@ -17,22 +17,22 @@ import {
   tagOf,
 } from "./statement.js";
 
-/** Settings of a follower; times in seconds. */
+/** Settings of a follower. Times are in seconds unless a comment says otherwise. */
 interface FollowerParts {
   readonly url: URL;
   readonly keys: () => Keyring;
   readonly maxAge: number;
   readonly interval: number;
   readonly ask: typeof fetch;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** Milliseconds for one request. */
+/** Milliseconds within which a request must be answered. */
 const PATIENCE = 10_000;
-/** Milliseconds that a check waits for an answer. */
+/** Longest time that a check waits for an answer, in milliseconds. */
 const CHECK_PATIENCE = 2000;
-/** Number of intervals after which `catchUp` waits for another answer. */
+/** Age of the last answer, in intervals, beyond which `catchUp` waits for a new answer. */
 const FEW = 3;
 /** Seconds until the next request after a failed one. */
 const AGAIN = 5;
@@ -50,7 +50,7 @@ export class RevocationFollower implements RevocationSource {
   /** The version and digest of the current list; absent before the first answer. */
   #known: Pick<Statement, "version" | "digest"> | undefined;
   #trustedUntil = Number.NEGATIVE_INFINITY;
-  /** When the request of the last good answer started, in milliseconds of `performance`. */
+  /** Start of the request that got the last valid answer, by `performance.now()`. */
   #readAt = Number.NEGATIVE_INFINITY;
   #problem: Error | undefined;
   #asking: Promise<void> | undefined;
@@ -67,24 +67,25 @@ export class RevocationFollower implements RevocationSource {
   }
 
   isCurrent(now: number): boolean {
-    // The age is by a monotonic clock: setting the clock back must not make the list newer.
+    // `age` uses a monotonic clock, because setting the clock back must not make the list newer.
     return now < this.#trustedUntil && this.age < this.#parts.maxAge;
   }
 
   /**
    * Requests the list if the last answer is older than a few intervals, for example after this process was
-   * suspended. While requests fail, only the timer sends them. @see RevocationSource.catchUp
+   * suspended. While requests fail, only the timer sends requests. @see RevocationSource.catchUp
    */
   async catchUp(): Promise<void> {
     const isBehind = (): boolean => this.age > FEW * this.#parts.interval;
     if (!isBehind() || this.#closed || this.#problem !== undefined) return;
-    // A pending request may have started earlier; then send one more.
+    // A pending request may have started long ago, for example before the suspension. In that case, send a
+    // second one.
     for (let asked = 0; asked < 2 && isBehind(); asked++) {
       if (!(await this.#answered())) return;
     }
   }
 
-  /** Waits for an answer, as long as a check may wait. @returns Whether an answer came. */
+  /** Waits for an answer, for at most {@link CHECK_PATIENCE}. @returns Whether an answer came. */
   #answered(): Promise<boolean> {
     return new Promise((resolve) => {
       const late = setTimeout(() => resolve(false), CHECK_PATIENCE);
@@ -102,7 +103,7 @@ export class RevocationFollower implements RevocationSource {
     return this.#version;
   }
 
-  /** Number of entries. */
+  /** Number of entries in the list. */
   get size(): number {
     return this.#table.size;
   }
@@ -112,18 +113,21 @@ export class RevocationFollower implements RevocationSource {
     return (performance.now() - this.#readAt) / 1000;
   }
 
-  /** The failure of the last request: a ClientError, or the error in the answer; absent if it succeeded. */
+  /**
+   * The failure of the last request: a ClientError, or the error in the answer; `undefined` if the request
+   * succeeded.
+   */
   get problem(): Error | undefined {
     return this.#problem;
   }
 
   /**
-   * Sends a request, or waits for the pending one.
+   * Requests the list, or waits for the request that is pending.
    *
-   * @throws ClientError if there is no answer, or it was not made by the issuer for this service.
+   * @throws ClientError if there is no answer, or the issuer did not make the answer for this service.
    * @throws AgentFault if the answer is an error, such as 401 because the service's key was removed or revoked.
    * @throws TypeError after {@link close}.
-   * @throws Error as `keys` does.
+   * @throws The error of the function `keys`, if that function throws.
    */
   refresh(): Promise<void> {
     if (this.#closed) return Promise.reject(closed());
@@ -134,7 +138,7 @@ export class RevocationFollower implements RevocationSource {
     return this.#asking;
   }
 
-  /** Stops sending requests. The list then becomes too old. */
+  /** Stops sending requests. The list then becomes too old, so that every check is refused. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -166,7 +170,7 @@ export class RevocationFollower implements RevocationSource {
     if (typeof this.#timer === "object") this.#timer.unref();
   }
 
-  /** Reads the list. @param attempts - Most requests if the list changes while it is read. */
+  /** Reads the list. @param attempts - Maximum number of requests if the list changes while it is read. */
   async #ask(attempts: number): Promise<void> {
     const { url, keys, ask, clock, maxAge } = this.#parts;
     const present = keys();
@@ -193,13 +197,13 @@ export class RevocationFollower implements RevocationSource {
       throw this.#malformed("it changes faster than it can be read");
     }
     this.#known = reading.statement;
-    // The service's clock may have been slow at the last answer, so a longer promise is not shortened.
+    // An earlier answer may have promised a later time. That promise still holds.
     const trustedUntil = Math.min(reading.trustedUntil, now + maxAge * 1000);
     this.#trustedUntil = Math.max(this.#trustedUntil, trustedUntil);
     this.#readAt = began;
   }
 
-  /** Reads the pages of an index. @returns Whether the issuer still had every page. */
+  /** Reads the pages of an index. @returns `false` if the issuer no longer had one of the pages. */
   async #takeList(
     { statement: { version } }: FeedReading,
     pages: readonly string[],

@@ -23,8 +23,8 @@ export interface MountedRevocations extends Mounted {
 }
 
 /**
- * Rate limit of each service key. A service sends two requests a minute, and one for each page that it does not
- * have.
+ * Rate limit of each service key. By default, a service sends two requests a minute, and one more for each page
+ * that it does not have.
  */
 const RATE = { requests: 600, seconds: 60 };
 

@@ -6,7 +6,7 @@ import { RevocationTable } from "../../revocation/table.js";
 import { digestOf } from "./statement.js";
 
 /**
- * A list in the form in which it is sent. A page's name is the digest of its text, so services recognize
+ * A revocation list as it is sent. The name of a page is the digest of its text, so that services recognize
  * unchanged pages.
  */
 export interface WrittenList {
@@ -20,20 +20,20 @@ export interface WrittenList {
 }
 
 /**
- * Characters of a full page; in UTF-8 up to three times as many bytes, while a service reads answers of up to
- * 16 MiB.
+ * Maximum number of characters in a page. In UTF-8, a page has up to three times as many bytes, and a service
+ * accepts answers of up to 16 MiB.
  */
 const PAGE = 4 * 1024 * 1024;
-/** After this many characters, a page ends at the next entry that may end a page. */
+/** Length, in characters, from which a page ends at the next entry that may end a page. */
 const SHORTEST: number = PAGE / 2;
 const ENDS = 8192;
 
 /**
- * Writes a list as pages, oldest entries first. Each entry alone determines whether it may end a page. So added
- * entries change the last page, and removed entries change only their own page and a few after it. Lets other
- * work run meanwhile.
+ * Writes a list as pages, oldest entries first. Only an entry's own id decides whether the entry may end a
+ * page. So added entries change only the last page, and removed entries change only their own page and a few
+ * later pages. Pauses from time to time, so that other work can run.
  *
- * @param before - The previous result; unchanged pages share its memory.
+ * @param before - The previous result, whose strings are reused for unchanged pages.
  */
 export async function writtenList(
   { version, entries }: RevocationSnapshot,
@@ -64,7 +64,10 @@ export async function writtenList(
   return { version, index, digest: digestOf(index), pages };
 }
 
-/** Returns the canonical JSON of an entry. A lone surrogate has none, and does not occur in tokens. */
+/**
+ * Returns the canonical JSON of an entry. Replaces lone surrogates, which canonical JSON cannot contain and no
+ * token contains.
+ */
 function textOf(entry: RevocationEntry): string {
   const { id, reason } = entry;
   return canonicalJson({
@@ -75,8 +78,8 @@ function textOf(entry: RevocationEntry): string {
 }
 
 /**
- * Returns whether an entry may end a page, by the end of its id. Most ids are random, and choosing one brings
- * no advantage.
+ * Returns whether an entry may end a page, by a hash of the last characters of its id. Most ids are random, and
+ * a chosen id gives no advantage.
  */
 function mayEnd(id: string): boolean {
   let hash = 0x811c9dc5;
@@ -86,13 +89,13 @@ function mayEnd(id: string): boolean {
   return (Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0) % ENDS === 0;
 }
 
-/** The pages that a service has read, as strings. After a change, it requests only new pages. */
+/** The pages that a service has read, as strings. After a change of the list, the service requests only new pages. */
 export class ReadPages {
   readonly #texts: Map<string, string> = new Map();
 
   /**
-   * Reads the missing pages one after another. If one fails, the others are kept for the next call. Lets other
-   * work run meanwhile.
+   * Reads the missing pages one after another. If a page cannot be read, the pages before it are kept for the
+   * next call. Pauses from time to time, so that other work can run.
    *
    * @param names - The names in an index made by the issuer.
    * @returns The entries of all pages.

@@ -6,13 +6,13 @@ import { type WrittenList, writtenList } from "./pages.js";
 export interface PublishedRevocations extends RevocationSource {
   /** Grows with every change and never shrinks, even when the issuer restarts. */
   readonly version: number;
-  /** Until when the list itself may be trusted, in milliseconds since 1970; absent or `Infinity` for no limit. */
+  /** Time until which the list itself may be trusted, in milliseconds since 1970; absent or `Infinity` for no limit. */
   readonly trustedUntil?: number;
   snapshot(trustedUntil: string): RevocationSnapshot | Promise<RevocationSnapshot>;
 }
 
 interface Writing {
-  /** The list is at least as new as this version. */
+  /** `done` resolves to a list of at least this version. */
   version: number;
   readonly done: Promise<WrittenList>;
 }
@@ -30,9 +30,9 @@ export class Publication {
   }
 
   /**
-   * Returns the newest list. Calls made while one is being converted share the next conversion.
+   * Returns the newest list as pages. Calls made during a conversion share the next conversion.
    *
-   * @throws Error as `snapshot` does.
+   * @throws The error of `snapshot`, if that method throws.
    */
   async list(trustedUntil: string): Promise<WrittenList> {
     const { version } = this.#revocations;
@@ -57,7 +57,7 @@ export class Publication {
       this.#finished = await writtenList(snapshot, this.#before);
       return this.#finished;
     };
-    // Until it starts, the next conversion serves every new call, so at most one is waiting.
+    // Until the next conversion starts, it serves every new call, so that at most one conversion waits.
     const writing = { version: Number.POSITIVE_INFINITY };
     const done = write().finally(() => {
       // After a failure, the next call tries again.

@@ -9,11 +9,11 @@ import type { Keyring } from "../../issuer/keyring.js";
 import type { RevocationSource } from "../../revocation/source.js";
 
 const ADVICE = "a service reads the revocations by a credential derived from its key";
-/** Most characters of a service's credential. */
+/** Longest credential of a service, in characters. */
 const LONGEST_CREDENTIAL = 2048;
 const NOT_KNOWN = `the credential is not of a service of this issuer; ${ADVICE}`;
 
-/** Authenticates a service by its credential. Refuses a key that was revoked, or whose root key was. */
+/** Authenticates a service by its credential. Refuses a key if the key or its root key was revoked. */
 export function authenticateService(
   request: CallerRequest,
   keys: Keyring,

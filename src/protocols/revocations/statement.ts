@@ -1,7 +1,7 @@
-// Publishing an issuer's revocation list to services that have a key from it (docs/spec.md, section 8). On the
-// issuer's side, feed.ts answers requests: service-caller.ts authenticates the service, publication.ts has the
-// list in the form in which it is sent, and answer.ts the forms of answers. mount.ts mounts the feed on a
-// server. follow.ts is the service's side. This file has what both sides share.
+// Publishes an issuer's revocation list to services that have a key from the issuer (docs/spec.md, section 8).
+// On the issuer's side, feed.ts answers requests: service-caller.ts authenticates the service, publication.ts
+// keeps the list as pages, and answer.ts defines the answers. mount.ts mounts the feed on a server. On the
+// service's side, follow.ts follows the feed. This file has the definitions that both sides use.
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeBase64url } from "../../bytes/base64.js";
@@ -15,21 +15,24 @@ export const FEED_PATH = "/revocations";
 export const PAGE_PARAMETER = "page";
 
 /**
- * Request header with a new random string. It is part of the answer's MAC, so that no earlier answer can be
- * replayed.
+ * Request header with a new random string. The answer's MAC covers this string, so that no earlier answer can
+ * be replayed.
  */
 export const NONCE_HEADER = "Proviso-Feed-Nonce";
 
 /** Response header with the MAC that shows that the issuer made the answer for this service. */
 export const MAC_HEADER = "Proviso-Feed-MAC";
 
-/** Response header with the time until which the list may be trusted, even if it has not changed. */
+/**
+ * Response header with the time until which the list may be trusted. A new answer extends this time even for an
+ * unchanged list.
+ */
 export const TRUST_HEADER = "Proviso-Trusted-Until";
 
-/** Default seconds for which a list is trusted. */
+/** Default number of seconds for which a list is trusted. */
 export const DEFAULT_MAX_AGE = 300;
 
-/** The statement of an answer about the list. */
+/** The part of an answer that its MAC covers. */
 export interface Statement {
   readonly version: number;
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
@@ -61,7 +64,7 @@ export function feedCredential(kid: string, key: FeedKey): string {
   return `${encodeBase64url(encodeUtf8(kid))}.${encodeBase64url(key.credential())}`;
 }
 
-/** @throws TypeError unless it is an integer of seconds from 1 to a day. */
+/** @throws TypeError unless `maxAge` is a whole number of seconds from 1 to 86,400. */
 export function assertMaxAge(maxAge: unknown): asserts maxAge is number {
   if (Number.isSafeInteger(maxAge) && Number(maxAge) >= 1 && Number(maxAge) <= 86_400) return;
   throw new TypeError("maxAge must be 1 to 86400 whole seconds");

@@ -22,30 +22,34 @@ import {
 import { parseVersion, versionText } from "../../../discovery/versions.js";
 import { cardOf, destinationDenials, destinationOf, writtenCard } from "./destination.js";
 
-/** Requirements on an agent, and what to do if it behaves in a way that its card does not declare. */
+/** Requirements on an agent, and the reaction to behaviour that the agent's card does not declare. */
 export interface AgentCheckOptions {
   /**
    * Requirements on the card. Unless given, the card must be valid and offer the client's protocol version over
-   * the client's binding. If they name a `protocolVersion` with the same major version, the client uses that
-   * one.
+   * the client's binding. If the requirements name a `protocolVersion` with the client's major version, the
+   * client uses that version.
    */
   readonly requirements?: DiscoveryRequirements;
   /**
-   * The URL of the agent or of its card. The card is fetched from there, and fetched and judged again before a
-   * call once it may have changed. Unless given, the SDK client's own card is judged. That card does not
-   * change, and has only A2A's properties: contract fields at its top level, outside the extension's params,
-   * are missing. The extended card is never requested, since that would send the access token to an agent that
-   * has not been judged.
+   * The URL of the agent or of its card. The check fetches the card from this URL. Before a later call, it
+   * fetches and judges the card again if the card may have changed.
+   *
+   * Without this option, the check judges the SDK client's own card. That card never changes, and it has only
+   * the properties that A2A defines. It lacks contract fields that the agent puts at the top level of the card
+   * instead of into the extension's params.
+   *
+   * The check never requests the extended card, because the request would send the access token to an agent
+   * that has not been judged.
    */
   readonly card?: string | URL;
   /**
-   * The way in which the card is fetched, which signatures are trusted, and which non-public addresses may be called
-   * (`allowHosts`). Without `card`, loopback is allowed too.
+   * Options for fetching the card, for trusting signatures, and for calling non-public addresses
+   * (`allowHosts`). Without `card`, loopback addresses are allowed too.
    */
   readonly discovery?: DiscoverOptions;
   /**
-   * Called if the agent does something that its card does not declare. Unless given, the call then fails with
-   * an `UndeclaredBehaviourError`.
+   * Called if the agent does something that its card does not declare. Without this function, the call then
+   * fails with an `UndeclaredBehaviourError`.
    */
   readonly onDrift?: (denial: DiscoveryDenial) => void;
 }
@@ -59,11 +63,11 @@ export class AgentCheck {
   readonly #own: AgentCard;
   readonly #options: AgentCheckOptions;
   readonly #discovery: DiscoverOptions;
-  /** The protocol version that is required and used. */
+  /** The protocol version that the card must offer and that calls request. */
   readonly version: string;
   #known: UsableAgent | undefined;
 
-  /** @throws TypeError if an option is invalid, or the client is not one of the SDK. */
+  /** @throws TypeError if an option is invalid, or `client` is not a Client of the SDK. */
   constructor(client: Client, options: AgentCheckOptions) {
     this.#own = cardOf(client);
     assertMembers(options, OPTIONS, "options");
@@ -75,9 +79,9 @@ export class AgentCheck {
   }
 
   /**
-   * Judges the agent before a call. Nothing is sent to an agent that fails.
+   * Judges the agent before a call. If this throws, send nothing to the agent.
    *
-   * @throws AgentRefusedError
+   * @throws AgentRefusedError if the card does not meet the requirements.
    */
   async before(): Promise<CardReading> {
     // The client's own card does not change.
@@ -91,7 +95,11 @@ export class AgentCheck {
     return discovery.card;
   }
 
-  /** Judges an answer. @throws UndeclaredBehaviourError unless `onDrift` is given. */
+  /**
+   * Judges an answer.
+   *
+   * @throws UndeclaredBehaviourError for undeclared behaviour, unless `onDrift` is given.
+   */
   async after(result: NonNullable<AfterArgs["result"]>): Promise<void> {
     const behaviours = observedIn(result);
     if (behaviours.length === 0) return;
@@ -106,7 +114,7 @@ export class AgentCheck {
   async #discover(): Promise<Discovery> {
     const place = this.#options.card ?? writtenCard(this.#own);
     const requirements = this.#requirements();
-    // For requirements on every agent of the chain, the first agent's card is not enough.
+    // If requirements apply to every agent of the chain, the first agent's card is not enough.
     if (endToEnd(settleRequirements(requirements)).length === 0) {
       return safeDiscover(place, requirements, this.#discovery);
     }
@@ -125,7 +133,7 @@ export class AgentCheck {
     };
   }
 
-  /** Returns denials if the client would call another URL than the one in the judged card. */
+  /** Returns denials if the client would call a URL that the judged card does not name. */
   #elsewhere({ card }: UsableAgent): Promise<readonly DiscoveryDenial[]> {
     const address = this.#options.card;
     return destinationDenials(destinationOf(this.#client, this.#own), {
@@ -139,20 +147,22 @@ export class AgentCheck {
 }
 
 /**
- * Returns the version that a client uses: the required one, which its transport must support, or the
- * transport's own.
+ * Returns the protocol version that a client uses: the required version, or the transport's version if none is
+ * required.
+ *
+ * @throws TypeError if the transport does not support the required version.
  */
 function versionFor({ transport }: Client, required: string | undefined): string {
   const [own, wanted] = [parseVersion(transport.protocolVersion), parseVersion(required ?? "")];
   if (own === undefined || wanted === undefined) return transport.protocolVersion;
-  // Before 1.0 a minor version changed the messages.
+  // Before version 1.0, minor versions changed the format of messages.
   const isSpoken = own.major === wanted.major && (own.major > 0 || own.minor === wanted.minor);
   if (isSpoken) return versionText(wanted);
   const message = `requirements.protocolVersion: the client speaks ${versionText(own)}, not ${versionText(wanted)}`;
   throw new TypeError(message);
 }
 
-/** Returns the behaviours visible in a response, from what the SDK's client has read. */
+/** Returns the behaviours that a response shows, as parsed by the SDK's client. */
 function observedIn(result: NonNullable<AfterArgs["result"]>): readonly Behaviour[] {
   switch (result.method) {
     case "sendMessage":
@@ -189,7 +199,7 @@ function ofEvent({ payload }: StreamResponse): readonly Behaviour[] {
   }
 }
 
-/** Returns the behaviour of a message that arrives in parts, declared by `streaming_message`. */
+/** Returns the behaviour `streaming_message` if the message is one part of a longer message. */
 function partial({ metadata }: Message): readonly Behaviour[] {
   return metadata?.["partial"] === true ? [{ kind: "capability", name: "streaming_message" }] : [];
 }
@@ -218,7 +228,7 @@ function ofMetadata(metadata: { readonly [name: string]: Json } | undefined): re
   return delegatedTo(metadata);
 }
 
-/** An agent was not called, because its card does not meet the caller's requirements. Nothing was sent to it. */
+/** Thrown if an agent's card does not meet the caller's requirements. The call was not sent to the agent. */
 export class AgentRefusedError extends Error {
   override readonly name = "AgentRefusedError";
   /** The code of the first reason. */
@@ -235,7 +245,7 @@ export class AgentRefusedError extends Error {
   }
 }
 
-/** An agent has done something that its card does not declare. The requested work may have been done. */
+/** Thrown if an agent has done something that its card does not declare. The agent may have done the requested work. */
 export class UndeclaredBehaviourError extends Error {
   override readonly name = "UndeclaredBehaviourError";
   readonly code: DiscoveryCode;

@@ -23,8 +23,8 @@ export interface CapabilityQuery extends Requested {
   readonly grants: readonly string[];
   readonly resourceQuery?: ResourceQuery;
   /**
-   * Identifies the request among those of the same party. Repeating it with this id returns the same approval
-   * instead of opening a second one. Random unless given.
+   * Identifies the request among all requests of the party. If a party sends a request again with the same id,
+   * the agent returns the same approval instead of opening a second one. Random unless given.
    */
   readonly requestId?: string;
 }
@@ -32,15 +32,15 @@ export interface CapabilityQuery extends Requested {
 /** Capabilities granted by an issuing agent. */
 export interface GrantedCapabilities {
   readonly capabilities: readonly GrantedCapability[];
-  /** Grants for which nothing was issued. */
+  /** Grants for which the agent issued no capability. */
   readonly refused?: readonly RefusedGrant[];
   /** The reason why there are no capabilities. */
   readonly reason?: string;
-  /** The approval that further grants wait for; {@link CapabilityClient.collect} returns the result. */
+  /** The approval that further grants wait for; {@link CapabilityClient.collect} returns their capabilities. */
   readonly pending?: PendingAnswer;
 }
 
-/** The options of waiting for an approval. */
+/** Options of {@link CapabilityClient.waitFor}. */
 export interface WaitOptions {
   /** Seconds between two `collect` calls; the agent's interval unless given. */
   readonly interval?: number;
@@ -60,29 +60,35 @@ export class CapabilityClient {
   readonly #client: Client;
   readonly #check: AgentCheck;
 
-  /** @param client - A client of the SDK, which authenticates itself. */
+  /** @param client - An SDK client that authenticates its requests. */
   constructor(client: Client, options: AgentCheckOptions = {}) {
     this.#check = new AgentCheck(client, options);
     this.#client = speaking(client, this.#check.version);
   }
 
   /**
-   * @throws A2AError if the agent refuses: `reason` is the code, and the metadata has `problem` as JSON.
+   * Requests capabilities.
+   *
+   * @throws A2AError if the agent refuses the request. The error's `reason` is the denial code, and its
+   *   metadata has the denial as JSON in `problem`.
    * @throws TypeError naming the part of the query that is not plain JSON.
    */
   async request(query: CapabilityQuery): Promise<GrantedCapabilities> {
     const own = plainObject(plainCopy(query, "query", "arguments"), "query");
-    // The answer is the agent's unchecked statement; the agent checks every call again.
+    // The answer is not validated: a wrong answer grants nothing, because the agent checks the token at every
+    // call.
     return (await this.#method(METHODS.request, own)) as unknown as GrantedCapabilities;
   }
 
   /**
-   * Collects the capabilities of an approval: always the same ones, and only for the party that asked.
+   * Collects the capabilities of an approval. Only the party that made the request can collect them, and every
+   * call returns the same capabilities.
    *
-   * @param approvalId - From `pending`.
-   * @returns `pending` and no capabilities until people have decided.
-   * @throws A2AError with the reason `approval_denied` (also if nobody decided in time), `approval_unknown`, or
-   *   `nothing_left` if nothing that was approved can still be granted.
+   * @param approvalId - The property `approvalId` of `pending`.
+   * @returns The capabilities. Until people have decided, `pending` and no capabilities.
+   * @throws A2AError with one of these reasons: `approval_denied` if an approver denied the request or nobody
+   *   decided in time, `approval_unknown` if the party has no such approval, `nothing_left` if no approved
+   *   grant can still be granted.
    */
   async collect(approvalId: string): Promise<GrantedCapabilities> {
     assertString(approvalId, "approvalId");
@@ -92,7 +98,8 @@ export class CapabilityClient {
   /**
    * Waits until people have decided, and collects the result.
    *
-   * @throws A2AError as {@link CapabilityClient.collect} does; the signal's reason once it is aborted.
+   * @throws A2AError as {@link CapabilityClient.collect} does.
+   * @throws The abort reason of `signal`, once it is aborted.
    * @throws TypeError if the interval is not a positive number.
    */
   async waitFor(
@@ -111,14 +118,14 @@ export class CapabilityClient {
     }
   }
 
-  /** Revokes a token and all tokens narrowed from it. @throws A2AError */
+  /** Revokes a token and all tokens narrowed from it. @throws A2AError if the agent refuses. */
   async revoke(token: string, reason?: string): Promise<JsonObject> {
     assertString(token, "token");
     assertOptionalString(reason, "reason");
     return this.#method(METHODS.revoke, { token, reason });
   }
 
-  /** Returns what a token allows now. @throws A2AError */
+  /** Returns what a token allows at present. @throws A2AError if the agent refuses. */
   async introspect(token: string): Promise<Introspection> {
     assertString(token, "token");
     return (await this.#method(METHODS.introspect, { token })) as unknown as Introspection;
@@ -127,10 +134,10 @@ export class CapabilityClient {
   /**
    * Calls a skill.
    *
-   * @param token - One token, or several. Omit it to use ambient authority, if the agent accepts that; a client
-   *   made by `withAmbientAuthority` declares it.
+   * @param token - One token or several. Without a token, the call uses ambient authority, which only some
+   *   agents accept. A client made by `withAmbientAuthority` declares ambient authority.
    * @throws A2AError if the agent refuses.
-   * @throws AgentRefusedError if the agent's card does not meet the requirements; then nothing is sent.
+   * @throws AgentRefusedError if the agent's card does not meet the requirements. The call is then not sent.
    * @throws UndeclaredBehaviourError if the agent does something that its card does not declare.
    * @throws Error if the skill failed, or rejected its arguments.
    * @throws TypeError if an argument of this call has the wrong type, or the skill's arguments are not plain
@@ -164,7 +171,7 @@ export class CapabilityClient {
     return data;
   }
 
-  /** Sends a message. Nothing is sent to an agent whose card fails, and answers are checked against that card. */
+  /** Sends a message if the agent's card meets the requirements, and checks the answer by the same card. */
   async #send(client: Client, data: object): Promise<SendMessageResult> {
     await this.#check.before();
     const answer = await client.sendMessage(messageWith(data), withExtension);
@@ -174,10 +181,11 @@ export class CapabilityClient {
 }
 
 /**
- * Creates a client for an issuing agent, to request, use and revoke capabilities. To narrow one, use
- * `attenuate` of `proviso`, which needs no agent. Works with every binding of the SDK's client.
+ * Creates a client for an issuing agent, to request, use and revoke capabilities. To narrow a capability, use
+ * `attenuate` of `proviso`, which needs no agent. The created client works with every binding of the SDK's
+ * client.
  *
- * Before each call, the agent is judged by its card. Unless `options` requires more, the card must be
+ * Before each call, the client judges the agent by its card. Unless `options` requires more, the card must be
  * well-formed, must not contradict itself, and must offer the client's binding and version.
  *
  * @throws TypeError if an option is invalid.
@@ -256,7 +264,7 @@ export function createCapabilityClient(
   return new CapabilityClient(client, options);
 }
 
-/** Most seconds between two `collect` calls, whatever the agent says. */
+/** Longest pause between two `collect` calls, in seconds, even if the agent asks for a longer pause. */
 const LONGEST_INTERVAL = 300;
 
 const withExtension = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };

@@ -13,10 +13,10 @@ import type { DiscoveryRequirements } from "../../../discovery/requirements.js";
 import { checkedOptions, type DiscoverOptions } from "../../../discovery/safe-discover.js";
 
 /**
- * Returns the card of an SDK client without sending a request. The SDK's `getAgentCard` would send one, with
- * the caller's access token, to an agent that has not been judged, and would use the card in the answer.
+ * Returns the card of an SDK client without sending a request. The SDK's `getAgentCard` would send the caller's
+ * access token to an agent that has not been judged, and would use the card in the answer.
  *
- * @throws TypeError if it is not an SDK client.
+ * @throws TypeError if `client` is not an SDK client.
  */
 export function cardOf(client: Client): AgentCard {
   const card: unknown = isObject(client) ? client["agentCard"] : undefined;
@@ -37,8 +37,8 @@ export function writtenCard(card: AgentCard): JsonObject {
 }
 
 /**
- * Returns the URL that a client calls: that of its transport, or else the interface that the SDK selects in the
- * card; `undefined` if unknown.
+ * Returns the URL that a client calls: the URL of its transport or, if that is unknown, of the interface that
+ * the SDK selects in the card. `undefined` if neither is known.
  */
 export function destinationOf({ transport }: Client, card: AgentCard): string | undefined {
   return endpointOf(transport) ?? chosenBySdk(card, transport.protocolName);
@@ -52,19 +52,22 @@ function endpointOf(transport: Transport): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-/** Selects as the SDK does: among the interfaces with a binding, the last one with version 1.0, or else the first. */
+/**
+ * Selects an interface as the SDK does: the last one with this binding and version 1.0, or else the first one
+ * with this binding.
+ */
 function chosenBySdk({ supportedInterfaces }: AgentCard, binding: string): string | undefined {
   const bound = (supportedInterfaces ?? []).filter((one) => isSame(one.protocolBinding, binding));
   return (bound.findLast(({ protocolVersion }) => protocolVersion === "1.0") ?? bound[0])?.url;
 }
 
-/** The options by which the destination of a client is judged. */
+/** Input for judging the URL that a client calls. */
 export interface Judged {
   readonly card: CardReading;
   readonly binding: string;
   readonly requirements: DiscoveryRequirements;
   readonly discovery: DiscoverOptions;
-  /** Origins that the caller named; `undefined` if it only passed its client. */
+  /** Origins of the option `card`; `undefined` without that option. */
   readonly named: readonly string[] | undefined;
 }
 
@@ -100,7 +103,7 @@ async function addressDenials(
   named: readonly string[] | undefined,
 ): Promise<readonly DiscoveryDenial[]> {
   const { insecure = false, allowHosts, resolve, timeout } = checkedOptions(discovery);
-  // A gRPC address is often just a name and a port.
+  // A gRPC address often has only a host name and a port.
   const isBare = isSame(binding, "GRPC") && !place.includes("://");
   const text = isBare ? `https://${place}` : place;
   try {
@@ -131,7 +134,7 @@ function withoutSlash(url: string): string {
   return url.slice(0, end);
 }
 
-/** Removes the parts that may be secret: user information and the query. */
+/** Returns a URL without the parts that may be secret: user information, query and fragment. */
 function shown(place: string): string {
   if (!URL.canParse(place)) return "a place that is no URL";
   const { protocol, host, pathname } = new URL(place);

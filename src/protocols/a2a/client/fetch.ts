@@ -1,20 +1,23 @@
 import { assertMembers } from "../../../checks/members.js";
 import { ClientError } from "../../../client/client-error.js";
 
-/** Options for requests to an agent. */
+/** Options of {@link createAgentFetch}. */
 export interface AgentFetchOptions {
-  /** Sent with each request as `Authorization: Bearer`. Without it, `fetch` has to authenticate. */
+  /**
+   * Access token, sent with each request as `Authorization: Bearer`. Without it, `fetch` must authenticate the
+   * requests.
+   */
   readonly accessToken?: string;
   /** Sends the requests; the platform's `fetch` unless given. */
   readonly fetch?: typeof fetch;
 }
 
 /**
- * Returns a `fetch` for the SDK's transports that follows no redirects. The SDK's default follows them, and so
- * sends capabilities to a server that was not judged: on a redirect, the platform removes the `Authorization`
- * header, but nothing from the body.
+ * Returns a `fetch` function for the SDK's transports that follows no redirects. The SDK's default function
+ * follows redirects, and so sends capabilities to a server that was not judged: on a redirect, the platform
+ * removes the `Authorization` header, but nothing from the body.
  *
- * The returned function rejects with an error of `code` `redirected` if an agent answers with a redirect.
+ * The returned function rejects with a ClientError of `code` `redirected` if an agent answers with a redirect.
  *
  * @throws TypeError if an option is invalid.
  * @example

@@ -8,16 +8,16 @@ import { cardOf } from "./destination.js";
 const EXTENSIONS_HEADER = "A2A-Extensions";
 
 /**
- * Adds capabilities to every call of an A2A client, and names the extension. They go into the metadata of
- * requests that have metadata, otherwise into a header. They never go into a message, because messages are
- * stored with their task.
+ * Adds capabilities to every call of an A2A client, and names the extension. If a request has metadata, the
+ * capabilities are in its metadata, otherwise in a header. Capabilities are never in the message, because
+ * agents store messages with their task.
  */
 class CapabilityInterceptor implements CallInterceptor {
   readonly #tokens: readonly string[];
 
   /**
    * @param token - One token, or several.
-   * @throws TypeError if there is no token, or one is not a string.
+   * @throws TypeError if there is no token, or a token is not a string.
    */
   constructor(token: string | readonly string[]) {
     const tokens: unknown = typeof token === "string" ? [token] : token;
@@ -86,13 +86,16 @@ class VersionInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
-/** Returns a client that requests this version; `client` itself if its transport already requests it. */
+/**
+ * Returns a client that requests the protocol version `version`. If the transport of `client` already requests
+ * that version, returns `client` itself.
+ */
 export function speaking(client: Client, version: string): Client {
   if (version === client.transport.protocolVersion) return client;
   return intercepted(client, [], [new VersionInterceptor(version)]);
 }
 
-/** Adds the authority of a call to its metadata, or to a header if it has none. */
+/** Adds the authority of a call: to the metadata of a message request, to a header of any other request. */
 function restOn(args: BeforeArgs, entry: object, header: Record<string, string>): void {
   const { input } = args;
   const given = args.options?.serviceParameters ?? {};
@@ -101,7 +104,7 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
   const sends = input?.method === "sendMessage" || input?.method === "sendMessageStream";
   if (sends) {
     const { metadata } = input.value;
-    // The agent refuses a declaration together with capabilities.
+    // Keeps the existing entry: the agent refuses a call with both capabilities and a declaration.
     const merged = { ...metadata?.[EXTENSION_URI], ...entry };
     input.value.metadata = { ...metadata, [EXTENSION_URI]: merged };
   }
@@ -111,12 +114,12 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
 
 /**
  * Returns a client that presents capabilities with every call; the given client does not change. Before each
- * call the agent is judged by its card. If the card fails, no token is sent, and the call fails with an
- * `AgentRefusedError`.
+ * call, the returned client judges the agent by its card. If the card does not meet the requirements, the
+ * client sends no token, and the call fails with an `AgentRefusedError`.
  *
- * @param token - One token, or several, among which the agent uses one that allows the call.
+ * @param token - One token or several. If there are several, the agent uses one that allows the call.
  * @param options - Requirements on the agent's card.
- * @throws TypeError if there is no token, one is not a string, or an option is invalid.
+ * @throws TypeError if there is no token, a token is not a string, or an option is invalid.
  *
  * @example
  * ```ts
@@ -198,14 +201,14 @@ export async function withCapability(
   return intercepted(asking, [new CheckInterceptor(check)], [presenting]);
 }
 
-/** Like {@link withCapability}, for a caller that judges the agent itself. */
+/** Like {@link withCapability}, but does not judge the agent. */
 export function presenting(client: Client, token: string | readonly string[]): Client {
   return intercepted(client, [], [new CapabilityInterceptor(token)]);
 }
 
 /**
  * Returns a client that declares ambient authority with every call; the given client does not change. Only
- * agents in the modes `advertise` and `prefer` accept that.
+ * agents in the modes `advertise` and `prefer` accept ambient authority.
  */
 export async function withAmbientAuthority(client: Client): Promise<Client> {
   return intercepted(client, [], [new AmbientInterceptor()]);

@@ -7,12 +7,15 @@ export interface ClientRefusal {
   /** The code of the first reason. */
   readonly code: string;
   readonly message: string;
-  /** Every reason. Over HTTP+JSON the SDK's client keeps only the codes of all reasons but the first. */
+  /**
+   * Every reason. Over HTTP+JSON, the SDK's client keeps the message of the first reason only; the other
+   * reasons have their code as message.
+   */
   readonly denials: readonly ReceivedDenial[];
 }
 
 /**
- * Reads the refusal in an error thrown by the SDK's client; `undefined` if it is another error.
+ * Returns the refusal in an error thrown by the SDK's client; `undefined` if the error is not a refusal.
  *
  * @example
  * ```ts

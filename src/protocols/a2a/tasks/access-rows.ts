@@ -4,9 +4,10 @@ import type { AuthorityUse } from "../../../agent/coverage.js";
 import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 import { type Asker, type TaskView, usesOf, viewOf } from "./task-access.js";
 
-// The accesses with which tasks and push configurations were made, and who may see these.
+// The rows of accesses, and the decision which of them a request may see. Tasks and push configurations refer
+// to the access with which they were made.
 
-/** The viewer of tasks: an access, and the tenant that the request names. */
+/** A request that views tasks: its access, the tenant that it names, and its uses of authority. */
 export interface Viewer extends TaskView {
   /** The uses of authority by the request's own task so far. */
   readonly uses: readonly AuthorityUse[];
@@ -18,7 +19,7 @@ export function viewerOf(asker: Asker): Viewer {
   return { access, tenant, uses: "access" in asker ? [] : usesOf(asker) };
 }
 
-/** Returns the party that makes a request with capabilities; null if its agent is unknown. */
+/** Returns the party of a request, as JSON; null if the request has no capabilities, or its agent is unknown. */
 export function partyOf({ tenant, access }: Viewer): string | null {
   const { principal, invoker, paths } = access;
   return invoker === undefined || paths.length === 0
@@ -26,14 +27,17 @@ export function partyOf({ tenant, access }: Viewer): string | null {
     : JSON.stringify([tenant, principal, invoker]);
 }
 
-/** Milliseconds within which the time of a used access is not updated. It is not pruned within this time. */
+/**
+ * Milliseconds for which the last use of an access is not updated. Pruning waits this much longer, because uses
+ * in that time are not recorded.
+ */
 export const DAY: number = 24 * 60 * 60 * 1000;
 /** Approximate bytes of a row of `link`, including its indexes. */
 const LINK_BYTES = 128;
 
 /**
- * Returns the number of an access, and the bytes written. A new access is written, and counts against the quota
- * of its principal.
+ * Returns the number of an access, and the number of bytes written. Inserts a new access, which counts against
+ * the quota of its principal.
  */
 export async function putAccess(
   db: StoreQueries,
@@ -52,7 +56,7 @@ export async function putAccess(
     .select(["seq", "used"])
     .where("key", "=", key)
     .executeTakeFirst();
-  // An access used within the last day is not pruned, so its time need not be updated.
+  // An access used within the last day is not pruned, so the time of its last use need not be updated.
   if (known !== undefined && known.used > now - DAY) return { seq: known.seq, written: 0 };
   const ids = paths.map((path) => [...new Set(path)]);
   const names = Buffer.byteLength(columns.tenant + columns.principal);
@@ -77,7 +81,7 @@ function sortedPaths({ paths }: TaskView["access"]): readonly (readonly string[]
   return [...paths].sort((a, b) => (a.join() < b.join() ? -1 : 1));
 }
 
-/** Returns the key of an access. For ambient authority, it includes the agent. */
+/** Returns the key of an access. For ambient authority, the key includes the agent. */
 export function accessKey({ tenant, access }: Pick<Viewer, "tenant" | "access">): string {
   const { principal, invoker = null } = access;
   const paths = sortedPaths(access);
@@ -87,9 +91,10 @@ export function accessKey({ tenant, access }: Pick<Viewer, "tenant" | "access">)
 
 /**
  * Returns a query for the numbers of all accesses whose tasks a viewer may see. The principal must be the same.
- * For each token of the maker, the viewer must present that token or one from which it was narrowed; a token
- * narrowed from the maker's, or a sibling of it, is not enough. Tasks made with ambient authority are visible
- * only to the same agent with ambient authority, and tasks made with capabilities only with capabilities.
+ * For each token of the maker, the viewer must present that token, or a token from which it was narrowed. A
+ * token narrowed from the maker's token is not enough, and neither is another token narrowed from the same
+ * parent. Tasks made with ambient authority are visible only to the same agent with ambient authority. Tasks
+ * made with capabilities are visible only with capabilities.
  */
 export function visibleTo(
   db: StoreQueries,
@@ -102,10 +107,10 @@ export function visibleTo(
       .select("access.seq")
       .where("key", "=", accessKey({ tenant, access }));
   }
-  // The last id of a path distinguishes a token from those it was narrowed from.
+  // The last id of a path distinguishes a token from the tokens from which it was narrowed.
   const lasts = new Set(access.paths.flatMap((path) => path.slice(-1)));
   const ids = Array.from(lasts, (id) => JSON.stringify(id));
-  // SQLite keeps the order of a cross join. Otherwise it would read all accesses of the principal.
+  // SQLite keeps the order of a cross join. With another join, SQLite would read all accesses of the principal.
   return db
     .selectFrom("link")
     .crossJoin("access")
@@ -118,7 +123,12 @@ export function visibleTo(
     .having((of) => of(of.fn.count("link.path").distinct(), "=", of.ref("access.size")));
 }
 
-/** Deletes at most this many accesses that no task or push configuration refers to. @returns The number deleted. */
+/**
+ * Deletes at most `most` accesses that were last used more than a day before `before`, and that no task or push
+ * configuration refers to.
+ *
+ * @returns The number of deleted accesses.
+ */
 export async function pruneAccesses(
   db: StoreQueries,
   before: number,

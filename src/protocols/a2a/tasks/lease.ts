@@ -8,13 +8,13 @@ import { columnsOf, taskOf } from "./task-rows.js";
 const LEASE = 15_000;
 /** Number of renewals within one lease. */
 const RENEWALS = 5;
-/** Most tasks failed in one transaction. */
+/** Maximum number of tasks that one transaction fails. */
 const STEP = 100;
 
 /**
- * The lease of one server instance, renewed while it lives. The running tasks of an instance refer to its
- * lease. Other instances with the same database fail these tasks once the lease has expired, and not before. If
- * instances run on several machines, their clocks must agree to within seconds.
+ * The lease of one server instance, renewed while the instance lives. The running tasks of an instance refer to
+ * its lease. Other instances with the same database fail these tasks once the lease has expired, but not
+ * earlier. If instances run on several machines, their clocks must agree to within seconds.
  */
 export class Lease {
   /** The id of this instance. */
@@ -26,7 +26,7 @@ export class Lease {
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
 
-  /** @throws TypeError if the length is less than 100 milliseconds. */
+  /** @throws TypeError if the length is not an integer of at least 100 milliseconds. */
   constructor(tasks: TaskDatabase, length: number = LEASE) {
     if (!Number.isSafeInteger(length) || length < 100) {
       throw new TypeError("lease: must be a whole number of milliseconds, 100 or more");
@@ -38,7 +38,7 @@ export class Lease {
   /**
    * Takes the lease, and fails the tasks of instances that are gone.
    *
-   * @throws StorageError
+   * @throws StorageError if the database cannot be read or written.
    */
   async start(): Promise<void> {
     await this.#renew();
@@ -82,7 +82,8 @@ export class Lease {
           .values({ id: this.id, until })
           .onConflict((conflict) => conflict.column("id").doUpdateSet({ until }))
           .execute(),
-      // Urgent, since on a nearly full disk other instances must not take this one for gone.
+      // Urgent, so that the lease is renewed even on a nearly full disk. Otherwise, other instances would fail
+      // this instance's tasks.
       { urgent: true },
     );
   }
@@ -119,10 +120,10 @@ export class Lease {
   }
 
   /**
-   * Fails some running tasks of an instance, or only the given one. Tasks of another instance are failed only
-   * if its lease has expired.
+   * Fails at most {@link STEP} running tasks of an instance, or only the task `only`. Tasks of another instance
+   * are failed only if the lease of that instance has expired.
    *
-   * @returns The number of tasks failed.
+   * @returns The number of tasks that were failed.
    */
   #fail(instance: string, why: string, only?: string): Promise<number> {
     const { clock, database } = this.#tasks;
@@ -163,7 +164,8 @@ export class Lease {
 
 /** Returns whether the lease of an instance has expired. The lease cannot be renewed before the transaction ends. */
 async function isGone(db: StoreQueries, id: string, now: number): Promise<boolean> {
-  // An UPDATE instead of a SELECT: on PostgreSQL, it makes a renewal wait, or waits for a pending one.
+  // An UPDATE instead of a SELECT, because on PostgreSQL it locks the row: a renewal waits for this
+  // transaction, or this statement waits for a pending renewal.
   const { numUpdatedRows } = await db
     .updateTable("instance")
     .set((of) => ({ until: of.ref("until") }))

@@ -25,7 +25,12 @@ export interface Earlier {
 
 type KeptMessage = Pick<StoreTables["message"], "key" | "hash">;
 
-/** Stores a message with the task that it starts, unless it started one before. */
+/**
+ * Stores a message with the task that it starts.
+ *
+ * @returns The task of an earlier message with the same id; `undefined` if there is none. Nothing is stored if
+ *   there is an earlier message.
+ */
 export async function keepMessage(
   db: StoreQueries,
   message: KeptMessage,
@@ -47,7 +52,10 @@ export function keysIn({ messages }: { readonly messages: string | null }): read
   throw new TypeError("these are no keys of messages");
 }
 
-/** Returns the task started by an earlier message with the same id from the same party. */
+/**
+ * Returns the task started by an earlier message with the same id from the same party; `undefined` if there is
+ * none.
+ */
 export async function earlierOf(
   db: StoreQueries,
   { key, hash }: KeptMessage,
@@ -62,7 +70,7 @@ export async function earlierOf(
   return { task: tasks.readStored(() => textOf(row.task)), same: row.hash === hash };
 }
 
-/** Returns the key of a stored message: a hash of its sender and id. */
+/** Returns the stored form of a message. Its key is a hash of the sender and the message id. */
 export function keptMessage({ principal, invoker, id, hash: asked }: TaskMessage): KeptMessage {
   return {
     key: hash("sha256", JSON.stringify([principal, invoker, id]), "base64url"),

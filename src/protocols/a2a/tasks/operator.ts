@@ -11,14 +11,14 @@ export interface TaskSummary {
   readonly principal: string;
   /** Absent if the task was made with ambient authority. */
   readonly invoker?: string;
-  /** The A2A name, such as `TASK_STATE_COMPLETED`. */
+  /** The A2A name of the task's state, such as `TASK_STATE_COMPLETED`. */
   readonly state: string;
   /**
-   * When the task was last saved: `YYYY-MM-DDTHH:MM:SS.mmmZ`. For a task that ended within its call, the start
-   * of that call.
+   * Time when the task was last saved: `YYYY-MM-DDTHH:MM:SS.mmmZ`. For a task that started and ended in one
+   * call, the start of the call.
    */
   readonly saved: string;
-  /** Stored bytes in UTF-8. */
+  /** Size of the stored task, in bytes of UTF-8. */
   readonly bytes: number;
   /** The uses of authority by the task. */
   readonly uses: readonly AuthorityUse[];
@@ -29,7 +29,7 @@ const COLUMNS = ["id", "principal", "party", "state", "saved", "bytes", "uses"] 
 /**
  * Returns the tasks of all principals or of one, the latest saved first.
  *
- * @throws StorageError
+ * @throws StorageError if the database cannot be read, or a row is damaged.
  */
 export async function listAllTasks(
   database: StoreDatabase,
@@ -51,9 +51,9 @@ export async function listAllTasks(
 }
 
 /**
- * Returns a task of any caller.
+ * Returns the task with an id, whoever made it; `undefined` if the task does not exist.
  *
- * @throws StorageError
+ * @throws StorageError if the database cannot be read, or a row is damaged.
  */
 export async function readAnyTask(
   database: StoreDatabase,

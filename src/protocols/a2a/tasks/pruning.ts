@@ -3,7 +3,7 @@ import type { StoreQueries, TableDatabase } from "../../../stores/database.js";
 import { pruneAccesses } from "./access-rows.js";
 import { keysIn } from "./messages.js";
 
-/** Most keys in one statement. */
+/** Maximum number of keys in one statement. */
 const MOST_KEYS = 1000;
 
 /**
@@ -38,7 +38,7 @@ async function removeTasks(db: StoreQueries, before: number): Promise<number> {
   const ids = rows.map(({ id }) => id);
   if (ids.length === 0) return 0;
   await db.deleteFrom("push").where("task", "in", ids).execute();
-  // A damaged row is removed too, without reading its messages.
+  // A row with a damaged list of messages is removed too. Its messages are then deleted by the task's id.
   const damaged: string[] = [];
   const keys = rows.flatMap((row) => {
     try {

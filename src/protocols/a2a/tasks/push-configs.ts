@@ -17,9 +17,9 @@ const OLDEST_VERSION = "0.3";
 
 /**
  * Push configurations, stored beside their tasks. A request that may see a task may add configurations to it.
- * Configurations may contain credentials. So `load`, which serves callers, returns only configurations that
- * were saved with the caller's capabilities or with ones narrowed from these. `loadWithMetadata`, which serves
- * the sender, returns all configurations of a task.
+ * Configurations may contain credentials. So `load`, which answers callers, returns only configurations that
+ * were saved with the caller's capabilities, or with capabilities narrowed from these. `loadWithMetadata`,
+ * which the push sender uses, returns all configurations of a task.
  */
 export class PushConfigs implements PushNotificationStore {
   readonly #tasks: TaskDatabase;
@@ -33,11 +33,11 @@ export class PushConfigs implements PushNotificationStore {
    * Saves a configuration, with a new id if it has none.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
-   * @throws TaskNotFoundError if a task with this id exists that the request may not see.
-   * @throws RequestMalformedError if the configuration is too large, the task has too many, or the id belongs
-   *   to another party's configuration of the task.
+   * @throws TaskNotFoundError if the task exists, but the request may not see it.
+   * @throws RequestMalformedError if the configuration is too large, the task has too many configurations, or
+   *   the id belongs to another party's configuration of the task.
    * @throws TaskQuotaError if the principal has reached its quota.
-   * @throws A2AError if the write fails; its cause is a StorageError.
+   * @throws A2AError, whose `cause` is a StorageError, if the write fails.
    */
   async save(
     taskId: string,
@@ -73,7 +73,7 @@ export class PushConfigs implements PushNotificationStore {
       }
       const bytes = Buffer.byteLength(body);
       const principal = JSON.stringify(viewer.access.principal);
-      // A configuration belongs to whoever saved it.
+      // A configuration keeps the access with which it was first saved.
       const { seq: access, written } =
         known === undefined
           ? await putAccess(db, viewer, clock())
@@ -95,7 +95,7 @@ export class PushConfigs implements PushNotificationStore {
     return configs.map(({ config }) => config);
   }
 
-  /** Returns all configurations of a task, for the sender only. */
+  /** Returns all configurations of a task. Only the push sender may call this method. */
   async loadWithMetadata(
     taskId: string,
     context: ServerCallContext,
@@ -136,7 +136,10 @@ export class PushConfigs implements PushNotificationStore {
     });
   }
 
-  /** Selects the configurations of a task that the viewer may read, or all of them if the viewer may see the task. */
+  /**
+   * Selects configurations of a task. `own`: those that the viewer may read. `all`: every one, if the viewer
+   * may see the task.
+   */
   async #shown(db: StoreQueries, taskId: string, viewer: Viewer, which: "own" | "all") {
     const task = JSON.stringify(taskId);
     const found = await this.#task(db, task, viewer);
@@ -155,7 +158,10 @@ export class PushConfigs implements PushNotificationStore {
     return own;
   }
 
-  /** Returns whether a task exists and is visible to a viewer. A configuration may be saved just before its task. */
+  /**
+   * Returns whether a task exists and is visible to a viewer. A task can be absent because its configuration
+   * may be saved first.
+   */
   async #task(
     db: StoreQueries,
     id: string,

@@ -3,9 +3,12 @@ import type { StoreQueries } from "../../../stores/database.js";
 
 /** Limits for one principal. */
 export interface TaskQuota {
-  /** Most tasks; 10,000 unless given. */
+  /** Maximum number of tasks; 10,000 unless given. */
   readonly tasks: number;
-  /** Most stored bytes of tasks, push configurations, and the paths they were made with; 64 MiB unless given. */
+  /**
+   * Maximum number of stored bytes; 64 MiB unless given. It applies to the sum of tasks, push configurations,
+   * and the capability paths with which they were made.
+   */
   readonly bytes: number;
 }
 
@@ -14,13 +17,13 @@ const QUOTA: TaskQuota = { tasks: 10_000, bytes: 64 * 2 ** 20 };
 const TABLES = ["task", "push", "access"] as const;
 
 /**
- * The share of the remaining quota that may be used before the next count. With it, up to 16 instances together
- * stay within the quota. If little remains, every addition counts again.
+ * The fraction of the remaining quota that one instance may use before its next count. With it, up to 16
+ * instances together stay within the quota. If little of the quota remains, every addition causes a new count.
  */
 const SHARE = 1 / 16;
 /** Milliseconds for which a count is trusted. */
 const COUNTED = 60_000;
-/** Most principals whose counts are remembered. */
+/** Maximum number of principals whose counts are remembered. */
 const KNOWN = 10_000;
 
 /** Thrown when a principal has reached its quota of tasks. The message is for the caller. */
@@ -35,7 +38,7 @@ export class TaskQuotaError extends Error {
 /** Enforces each principal's quota, so that a caller cannot fill the disk. */
 export class Quota {
   readonly #quota: TaskQuota;
-  /** By principal, what may be added before the next count. */
+  /** By principal, the tasks and bytes that may be added before the next count. */
   readonly #room = new LRUCache<string, TaskQuota>({ max: KNOWN, ttl: COUNTED });
 
   /** @throws TypeError if a limit is not an integer of at least 1. */
@@ -50,7 +53,7 @@ export class Quota {
   /**
    * @param principal - As a JSON string.
    * @param more - The planned addition.
-   * @param written - Bytes that the same call has already written for its access.
+   * @param written - Bytes that the same transaction has already written for the access.
    * @throws TaskQuotaError if the quota does not allow the addition.
    */
   async assertRoom(
@@ -65,10 +68,10 @@ export class Quota {
   }
 
   /**
-   * Subtracts an addition from what the last count left.
+   * Subtracts an addition from the remainder of the last count.
    *
    * @param principal - As a JSON string.
-   * @returns Whether that was enough; if not, nothing is subtracted.
+   * @returns Whether the remainder was enough. If not, nothing is subtracted.
    */
   takes(principal: string, { tasks, bytes }: TaskQuota): boolean {
     const known = this.#room.get(principal);
@@ -79,7 +82,8 @@ export class Quota {
   }
 
   /**
-   * Subtracts bytes that are written in any case. If the rest becomes negative, the next addition counts again.
+   * Subtracts bytes that are written without a check. If the remainder becomes negative, the next addition
+   * causes a new count.
    *
    * @param principal - As a JSON string.
    */
@@ -89,12 +93,17 @@ export class Quota {
     this.#room.set(principal, { ...known, bytes: known.bytes - bytes }, { noUpdateTTL: true });
   }
 
-  /** Forgets all counts, since one may include a removal that was not committed. */
+  /** Forgets all counts, because a count may include a removal that was not committed. */
   forget(): void {
     this.#room.clear();
   }
 
-  /** Counts the data of a principal. @returns What may be added before the next count. */
+  /**
+   * Counts the data of a principal.
+   *
+   * @returns The tasks and bytes that may be added before the next count.
+   * @throws TaskQuotaError if the quota does not allow the addition.
+   */
   async #counted(db: StoreQueries, principal: string, more: TaskQuota): Promise<TaskQuota> {
     const most = this.#quota;
     let { tasks, bytes } = more;

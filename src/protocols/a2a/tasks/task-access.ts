@@ -6,15 +6,15 @@ export interface TaskAccess {
   /** The user on whose behalf the request is made. */
   readonly principal: string;
   /**
-   * For each presented, verified capability: the revocation ids from the identifier's to the last hop's. Empty
-   * for ambient authority.
+   * The revocation ids of each presented and verified capability, from the identifier's id to the last hop's
+   * id. Empty for ambient authority.
    */
   readonly paths: readonly (readonly string[])[];
   /** The calling agent. Without it, only the paths determine which tasks are visible. */
   readonly invoker?: string;
   /**
-   * Returns whether the presented capabilities cover a task's uses of authority. If so, the party that made the
-   * task may read it after it has ended, even if it was made with other capabilities.
+   * Returns whether the presented capabilities cover one use of authority. If they cover every use by an ended
+   * task, the party that made the task may read the task, even if it was made with other capabilities.
    */
   readonly covers?: Coverage;
 }
@@ -26,16 +26,16 @@ export interface TaskView {
   readonly tenant: string;
 }
 
-/** Whoever asks a store for tasks. */
+/** The source of a request's authority: an SDK context, or a tenant and an authority. */
 export type Asker = ServerCallContext | TaskView;
 
-// Keyed by the context rather than kept in its state, which other code could write to.
+// Kept outside the context's state, because other code can write to that state.
 const accesses = new WeakMap<ServerCallContext, TaskAccess>();
 const uses = new WeakMap<ServerCallContext, readonly AuthorityUse[]>();
 
 /**
- * Sets the authority of a request. Call it before the request reaches a task store, with exactly what the gate
- * has admitted.
+ * Sets the authority of a request. Call it before the request reaches a task store, with exactly the authority
+ * that the gate has admitted.
  *
  * @throws TypeError if the principal is empty, or a path has no ids.
  */
@@ -84,7 +84,7 @@ export function taskAccessOf(context: ServerCallContext): TaskAccess {
   throw new TypeError("it is not known on whose authority this request is made");
 }
 
-/** Returns the tenant and the authority of whoever asks. @throws TypeError as {@link taskAccessOf} does. */
+/** Returns the tenant and the authority of a request. @throws TypeError as {@link taskAccessOf} does. */
 export function viewOf(asker: Asker): TaskView {
   if ("access" in asker) return asker;
   return { access: taskAccessOf(asker), tenant: asker.tenant ?? "" };

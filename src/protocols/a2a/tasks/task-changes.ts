@@ -2,7 +2,7 @@ import type { TableDatabase } from "../../../stores/database.js";
 
 /** Milliseconds between two queries for changes by other processes. */
 const INTERVAL = 1000;
-/** Most tasks in one query. */
+/** Maximum number of tasks in one query. */
 const AT_ONCE = 500;
 
 /** A watch on one task. */
@@ -11,10 +11,10 @@ export interface TaskWatch {
    * Resolves once the task may have changed since the last call, or after a time limit.
    *
    * @param most - The time limit in milliseconds.
-   * @returns Whether it may have changed; `false` after the time limit.
+   * @returns Whether the task may have changed; `false` after the time limit.
    */
   changed(most: number): Promise<boolean>;
-  /** Resolves {@link TaskWatch.changed}. */
+  /** Resolves the pending call of {@link TaskWatch.changed}, or else the next call, with `true`. */
   wake(): void;
   /** Ends the watch. */
   stop(): void;
@@ -22,11 +22,14 @@ export interface TaskWatch {
 
 interface Watched {
   readonly wakes: Set<() => void>;
-  /** The state of the task in the database at the last query; `undefined` before. */
+  /** The state of the task in the database at the last query; `undefined` before the first query. */
   seen?: string;
 }
 
-/** Notices changes of tasks: those by this process at once, those by other processes by a query every second. */
+/**
+ * Notices changes of tasks: changes by this process at once, and changes by other processes through a query
+ * every second.
+ */
 export class TaskChanges {
   readonly #database: TableDatabase;
   /** Watches by task id. */
@@ -43,7 +46,7 @@ export class TaskChanges {
     for (const wake of this.#watched.get(id)?.wakes ?? []) wake();
   }
 
-  /** Watches a task. Call it before reading the task. */
+  /** Watches a task. Call it before reading the task, so that no change is missed. */
   watch(id: string): TaskWatch {
     const watched = this.#watched.get(id) ?? { wakes: new Set() };
     this.#watched.set(id, watched);

@@ -7,7 +7,7 @@ import { type Viewer, visibleTo } from "./access-rows.js";
 import { Quota, type TaskQuota } from "./quota.js";
 import { TaskChanges } from "./task-changes.js";
 
-/** The database with functions shared by tasks and push configurations. */
+/** The database, with the functions that tasks and push configurations share. */
 export class TaskDatabase {
   readonly database: TableDatabase;
   readonly quota: Quota;
@@ -37,7 +37,7 @@ export class TaskDatabase {
     return this.#attempt(() => this.database.write(action, options));
   }
 
-  /** @throws StorageError `store_corrupt` if the data read is damaged. */
+  /** @throws StorageError `store_corrupt` if the stored data is damaged. */
   readStored<T>(read: () => T): T {
     return readStored(this.database.name, "a task", read);
   }

@@ -8,7 +8,7 @@ import { taskOf, timeOf } from "./task-rows.js";
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
-/** Most bytes of a page as JSON in UTF-8; further tasks are on the next page. */
+/** Maximum size of a page, in bytes of its JSON in UTF-8. Tasks beyond it are on the next page. */
 const PAGE_BYTES = 2 ** 20;
 
 /** The last task of a page, after which the next page begins. */
@@ -25,7 +25,7 @@ function encodePageToken({ updated, id }: PageCursor): string {
   return Buffer.from(JSON.stringify([updated, id])).toString("base64url");
 }
 
-/** @throws RequestMalformedError if the token is not one that a page has returned. */
+/** @throws RequestMalformedError if no page can have returned the token. */
 function decodePageToken(token: string): PageCursor {
   try {
     if (token.length > MAX_TOKEN) throw new TypeError("too long");
@@ -34,12 +34,12 @@ function decodePageToken(token: string): PageCursor {
       return { updated: whole(value[0]), id: JSON.stringify(textOf(value[1])) };
     }
   } catch {
-    // Reported below.
+    // Malformed JSON is refused like every other invalid token.
   }
   throw new RequestMalformedError("pageToken must be the nextPageToken of an earlier page");
 }
 
-/** Returns the protocol's filters in a request. */
+/** Returns the page and the filters that a request asks for. */
 function pageOf(params: ListTasksRequest) {
   const { pageSize = PAGE_SIZE, includeArtifacts = false, pageToken } = params;
   const { contextId, status = TaskState.TASK_STATE_UNSPECIFIED, statusTimestampAfter } = params;
@@ -63,7 +63,7 @@ function pageOf(params: ListTasksRequest) {
 /**
  * Returns one page of the tasks that a viewer may see, latest status first.
  *
- * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
+ * @throws RequestMalformedError if the page size, the page token or the time is invalid.
  */
 export async function listTasks(
   db: StoreQueries,
@@ -82,7 +82,8 @@ export async function listTasks(
     .select((of) => of.fn.countAll().as("total"))
     .executeTakeFirstOrThrow();
   const { updated = 0, id = "" } = cursor ?? {};
-  // Read sizes first: parsing bodies that do not fit would block the event loop needlessly.
+  // Read only the sizes first: parsing bodies that do not fit into the page would block the event loop
+  // needlessly.
   const rows = await listed
     .select((of) => ["id", "updated", of.fn<number>("octet_length", ["body"]).as("body")])
     .$if(includeArtifacts, (query) =>
@@ -104,7 +105,7 @@ export async function listTasks(
     .select(["id", "body"])
     .$if(includeArtifacts, (query) => query.select("artifacts"))
     .where("id", "in", ids);
-  // PostgreSQL has no empty list.
+  // PostgreSQL does not accept an empty list after IN.
   const found = new Map((ids.length > 0 ? await read.execute() : []).map((row) => [row.id, row]));
   return {
     // A task may have been removed or changed since it was selected.
@@ -118,7 +119,7 @@ export async function listTasks(
 /**
  * Returns how many rows fit into a page; at least one.
  *
- * @param rows - The bytes of each task's columns.
+ * @param rows - The size of each task's columns, in bytes.
  */
 function fitting(rows: readonly { readonly body: number; readonly artifacts?: number }[]): number {
   let bytes = 0;

@@ -88,7 +88,7 @@ function taskFrom(text: string): Task {
   return task;
 }
 
-/** Restores null in data parts, which the SDK reads as no content. */
+/** Restores data parts that contain null, which the SDK reads as parts without content. */
 function restoreNulls(owner: { readonly parts: Part[] } | undefined, json: Json | undefined): void {
   const { parts: listed } = membersOf(json);
   if (owner === undefined || !Array.isArray(listed)) return;
@@ -152,15 +152,16 @@ const WAITING: readonly number[] = [
 
 const RUNNING: readonly number[] = [TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING];
 
-// The queries that every call needs: one when a task starts, one when it ends.
+// Queries for one task. A call usually needs only two: `insertTask` when its task starts, `endTask` when the
+// task ends.
 
-/** The columns that are read of a task. */
+/** The columns that {@link rowOf} reads. */
 export type TaskRow = Omit<
   Selectable<StoreTables["task"]>,
   "id" | "principal" | "context" | "instance" | "updated" | "saved"
 >;
 
-/** The row of a task. */
+/** Returns the row of a task; `undefined` if the task does not exist. */
 export function rowOf(db: StoreQueries, id: string): Promise<TaskRow | undefined> {
   return db
     .selectFrom("task")
@@ -169,9 +170,9 @@ export function rowOf(db: StoreQueries, id: string): Promise<TaskRow | undefined
     .executeTakeFirst();
 }
 
-/** A new task, with the access that it is made with. */
+/** The columns of a new task. `key` and `since` select its access. */
 export interface NewTask extends Omit<Selectable<StoreTables["task"]>, "seq" | "access"> {
-  /** The key of the access, which must have been used since `used`. */
+  /** The key of the access. The access must have been used after `since`, in milliseconds since 1970. */
   readonly key: string;
   readonly since: number;
 }
@@ -184,7 +185,8 @@ const NEW = [
 /**
  * Inserts a task whose access exists already.
  *
- * @returns Whether it was inserted; `false` if the id is taken, or the access does not exist.
+ * @returns Whether the task was inserted; `false` if the id is taken, or the access is absent or was not used
+ *   after `since`.
  */
 export async function insertTask(db: StoreQueries, task: NewTask): Promise<boolean> {
   const access = db
@@ -207,9 +209,9 @@ interface Ended extends Omit<TaskColumns, "context">, Pick<NewTask, "id" | "uses
   readonly by: string;
 }
 
-/** Writes the outcome of a task if it is still running in this instance. @returns Whether it was. */
+/** Writes the outcome of a task that is still running in this instance. @returns Whether the outcome was written. */
 export async function endTask(db: StoreQueries, { id, by, ...columns }: Ended): Promise<boolean> {
-  // The time of the last save stays, so that its index need not be updated; a call is short.
+  // `saved` keeps the start of the call, so that its index need not be updated. A call is short.
   const { numUpdatedRows } = await db
     .updateTable("task")
     .set({ ...columns, instance: null })

@@ -24,7 +24,7 @@ export type { Beginning } from "./task-writing.js";
 
 /** Options of a task store. */
 export interface TaskStoreOptions {
-  /** Called with the error when the database cannot be read or written; callers only learn that something failed. */
+  /** Called with the error if the database cannot be read or written. Callers learn only that something failed. */
   readonly onProblem?: (error: StorageError) => void;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
@@ -40,11 +40,11 @@ export interface TaskStoreOptions {
 const OPTIONS = ["onProblem", "clock", "quota", "lease"];
 
 /**
- * Opens a store of tasks and push configurations in a database. Close it before the database. Tasks that were
- * running in instances that are gone are failed.
+ * Opens a store of tasks and push configurations in a database. Fails tasks that were running in instances that
+ * are gone. Close the store before the database.
  *
- * @throws TypeError if a quota or the lease is not an integer.
- * @throws StorageError
+ * @throws TypeError if an option is invalid.
+ * @throws StorageError if the database cannot be read or written.
  */
 export async function openTaskStore(
   database: StoreDatabase,
@@ -59,9 +59,10 @@ export async function openTaskStore(
 }
 
 /**
- * Tasks in a database, as {@link openTaskStore} returns them. A task belongs to the principal and the capabilities
- * with which it was first saved, as set by {@link setTaskAccess}. A request can see the task only if it presents
- * these capabilities, or the ones from which they were narrowed; for every other request the task does not exist.
+ * Tasks in a database, as {@link openTaskStore} returns them. A task belongs to the principal and the
+ * capabilities with which it was first saved, as set by {@link setTaskAccess}. A request can see the task only
+ * if it presents these capabilities, or the capabilities from which they were narrowed. For every other
+ * request, the task does not exist.
  */
 export class TaskStore implements SdkTaskStore {
   /** The push configurations of tasks, in the same database and with the same visibility. */
@@ -79,24 +80,26 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Saves a task before anything runs in it, together with the message that requests it. If the same message
-   * arrives several times, in whatever processes, only one starts the task. Resolves once the task is durable.
-   * Do not modify the task object afterwards: its history and metadata are compared by identity when it ends.
+   * Saves a task before anything runs in it, together with the message that requests the task. If the same
+   * message arrives several times, even in different processes, only one copy starts the task. Resolves once
+   * the task is durable. Do not modify the task object afterwards: `end` compares its history and metadata by
+   * identity.
    *
    * @throws TypeError if the task has no id, or {@link setTaskAccess} was not called.
-   * @throws TaskNotFoundError if a task with this id exists that the request may not see.
+   * @throws TaskNotFoundError if the task exists, but the request may not see it.
    * @throws UnsupportedOperationError if the task is running or has ended.
    * @throws TaskQuotaError if the principal has reached its quota.
-   * @throws A2AError if the write fails; its cause is a StorageError. Then nothing may run.
+   * @throws A2AError, whose `cause` is a StorageError, if the write fails. Nothing may run in the task then.
    */
   async begin(task: Task, message: TaskMessage, asker: Asker): Promise<Beginning> {
     return this.#writing.begin(task, message, asker);
   }
 
   /**
-   * Returns the task started by an earlier message with the same id from the same party.
+   * Returns the task started by an earlier message with the same id from the same party; `undefined` if there
+   * is none.
    *
-   * @throws A2AError if the read fails; its cause is a StorageError.
+   * @throws A2AError, whose `cause` is a StorageError, if the read fails.
    */
   async begunBy(message: TaskMessage): Promise<Earlier | undefined> {
     return this.#tasks.read((db) => earlierOf(db, keptMessage(message), this.#tasks));
@@ -105,7 +108,7 @@ export class TaskStore implements SdkTaskStore {
   /**
    * Saves the outcome of a task, unless the task has ended meanwhile, for example by cancellation.
    *
-   * @returns Whether it was saved.
+   * @returns Whether the outcome was saved.
    * @throws As {@link TaskStore.save} does.
    */
   async end(task: Task, asker: Asker): Promise<boolean> {
@@ -113,12 +116,12 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Saves a task; an existing one keeps its maker. Resolves once the task is durable.
+   * Saves a task; an existing task keeps its maker. Resolves once the task is durable.
    *
    * @throws TypeError if the task has no id, or {@link setTaskAccess} was not called.
-   * @throws TaskNotFoundError if a task with this id exists that the request may not see.
+   * @throws TaskNotFoundError if the task exists, but the request may not see it.
    * @throws TaskQuotaError if the principal has reached its quota; never for a running task.
-   * @throws A2AError if the write fails; its cause is a StorageError.
+   * @throws A2AError, whose `cause` is a StorageError, if the write fails.
    */
   async save(task: Task, context: ServerCallContext): Promise<void> {
     await this.#writing.save(task, context);
@@ -139,11 +142,11 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Returns a task if the request may see it. The party that made a task may also read it after it has ended,
-   * if it presents capabilities that cover the task's uses of authority.
+   * Returns a task if the request may see it. The party that made the task may also read it after its end, with
+   * capabilities that cover the task's uses of authority.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
-   * @throws A2AError if the read fails; its cause is a StorageError.
+   * @throws A2AError, whose `cause` is a StorageError, if the read fails.
    */
   async load(taskId: string, asker: Asker): Promise<Task | undefined> {
     const viewer = viewerOf(asker);
@@ -161,8 +164,8 @@ export class TaskStore implements SdkTaskStore {
    * protocol.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
-   * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
-   * @throws A2AError if the read fails; its cause is a StorageError.
+   * @throws RequestMalformedError if the page size, the page token or the time is invalid.
+   * @throws A2AError, whose `cause` is a StorageError, if the read fails.
    */
   async list(params: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
     const viewer = viewerOf(context);
@@ -170,9 +173,10 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Returns the waiting tasks that were made with a path containing this id, each with the party that made it.
+   * Returns the tasks in the state `auth-required` that were made with a path containing `id`, each with its
+   * party.
    *
-   * @throws A2AError if the read fails; its cause is a StorageError.
+   * @throws A2AError, whose `cause` is a StorageError, if the read fails.
    */
   async waitingUnder(id: string): Promise<readonly WaitingTask[]> {
     return this.#tasks.read(async (db) => {
@@ -202,13 +206,16 @@ export class TaskStore implements SdkTaskStore {
 
   /**
    * Fails the running tasks of this instance, and gives up its lease. Call it before closing the database.
-   * Never throws; reports errors of the database.
+   * Never throws; reports database errors to `onProblem`.
    */
   async close(): Promise<void> {
     await this.#lease.stop();
   }
 
-  /** Returns whether the party that made an ended task presents capabilities that cover it. */
+  /**
+   * Returns whether a task has ended, and the viewer is its party and presents capabilities that cover all its
+   * uses of authority.
+   */
   async #covered(row: TaskRow, viewer: Viewer): Promise<boolean> {
     const party = partyOf(viewer);
     const { covers } = viewer.access;
@@ -232,7 +239,7 @@ function waitingTaskOf({ id, party }: Pick<Selectable<StoreTables["task"]>, "id"
   return [{ id: textOf(id), principal, invoker }];
 }
 
-/** @throws TypeError or SyntaxError if the string is not a list. */
+/** @throws TypeError or SyntaxError if the string is not a JSON array. */
 function listOf(text: string): readonly unknown[] {
   const list: unknown = JSON.parse(text);
   if (Array.isArray(list)) return list;

@@ -22,21 +22,24 @@ import {
   usesText,
 } from "./task-rows.js";
 
-/** The result of starting a task: it started now, or the same message started one before. */
+/**
+ * The result of starting a task. If an earlier copy of the message started a task, `begun` is false and that
+ * task is named.
+ */
 export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
 
 /** The start of a task by a request. */
 interface Begun {
   readonly stable: StableText;
   readonly bytes: number;
-  /** The uses of authority in its first state. */
+  /** The uses of authority when the task started. */
   readonly with: Viewer["uses"];
   readonly uses: string;
 }
 
 /** Options for writing a task. */
 interface Putting {
-  /** Returns whether an existing task in this state may be overwritten; any may unless given. */
+  /** Returns whether an existing task in this state may be overwritten. Unless given, the state does not matter. */
   readonly may?: (state: number) => boolean;
   /** True to write the task's outcome. */
   readonly isEnd?: boolean;
@@ -51,7 +54,7 @@ export class TaskWriting {
   readonly #tasks: TaskDatabase;
   /** The id of this server instance. */
   readonly #instance: string;
-  /** The starts of tasks by requests; nothing else writes to these tasks while they run. */
+  /** The start of the task that a request has inserted. The request's `end` then needs no read. */
   readonly #begun = new WeakMap<Asker, Begun>();
 
   constructor(tasks: TaskDatabase, instance: string) {
@@ -105,7 +108,11 @@ export class TaskWriting {
     this.#tasks.changes.note(task.id);
   }
 
-  /** Inserts a task in one statement. @returns Whether it was inserted; `false` if something has to be read first. */
+  /**
+   * Inserts a task in one statement.
+   *
+   * @returns Whether the task was inserted; `false` if the quota or an existing row must be read first.
+   */
   async #insert(
     db: StoreQueries,
     task: Task,
@@ -145,8 +152,7 @@ export class TaskWriting {
   }
 
   /**
-   * Writes a task, unless the existing one is in a state in which it must not be overwritten. An outcome is
-   * never overwritten.
+   * Writes a task, unless a task with this id exists in a state that `may` does not allow to overwrite.
    *
    * @returns The previous state; `undefined` for a new task.
    */
@@ -193,7 +199,7 @@ export class TaskWriting {
         if (free) quota.spent(principal, growth);
         return known.state;
       }
-      // Another instance was faster; on PostgreSQL both may have read the previous state.
+      // Another instance was faster. On PostgreSQL, both instances may have read the previous state.
     }
   }
 
