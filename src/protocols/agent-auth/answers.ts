@@ -12,10 +12,13 @@ export interface AnswerContext {
   readonly verificationUrl: string;
 }
 
-/** Seconds between two requests for an agent's status. */
+/** Seconds that a client should wait between two requests for an agent's status. */
 const INTERVAL = 5;
 
-/** Formats a time for an answer; an empty object if it is unknown, since the specification does not allow null here. */
+/**
+ * Returns a property with a formatted time; an empty object if the time is unknown, since the specification does not
+ * allow null for times.
+ */
 export function momentIn(name: string, milliseconds: number | undefined): JsonObject {
   return milliseconds === undefined ? {} : { [name]: new Date(milliseconds).toISOString() };
 }
@@ -43,14 +46,18 @@ export function agentWhole(agent: AgentRecord, host: HostRecord): JsonObject {
   };
 }
 
-/** Returns the user that an agent acts for, or will act for: the user of its host, if there is one (section 3.2). */
+/**
+ * Returns the user on whose behalf an agent acts. For a delegated agent without a user, this is the user of its host,
+ * if the host has one (section 3.2).
+ */
 export function userOf({ principal, mode }: AgentRecord, host: HostRecord): JsonObject {
   const user = principal ?? (mode === "delegated" ? host.principal : undefined);
   return user === undefined ? {} : { user_id: user };
 }
 
 /**
- * Returns an agent's grants: for each capability name all active and pending ones, or else the newest.
+ * Returns an agent's grants for an answer. For each capability name, these are all active and pending grants; if there
+ * are none, the newest grant.
  *
  * @param withTokens - Returns whether to include the token of a capability; only the agent itself gets tokens.
  */
@@ -79,7 +86,7 @@ async function grantAnswer(
   const { capability, status, grantedBy, expires, reason } = grant;
   const short = { capability, status };
   if (status === "pending") return short;
-  // The specification has no status for a revoked grant, so it is shown as denied, with the reason.
+  // The specification has no status for a revoked grant, so a revoked grant is shown as denied, with the reason.
   if (status !== "active") {
     return { capability, status: "denied", ...(reason === undefined ? {} : { reason }) };
   }
@@ -95,7 +102,7 @@ async function grantAnswer(
   };
 }
 
-/** Returns the combined limits of all parties on the arguments; empty if there are none. */
+/** Returns the limits on arguments, combined over all hops of a grant; an empty object if there are none. */
 export function limitsOf({ hops, operation }: Pick<AgentGrant, "hops" | "operation">): JsonObject {
   const all = hops.map(({ hop }) => hop);
   const constraints = exactConstraints(all, operation);
@@ -112,7 +119,11 @@ export function describing({ description, location, input, output }: CapabilityT
   };
 }
 
-/** Describes how the user approves. @param userCode - Only known when the approval has just been opened. */
+/**
+ * Describes how the user can approve.
+ *
+ * @param userCode - The user code; known only when the approval has just been opened.
+ */
 export function approvalAnswer(
   approval: Approval,
   userCode: string | undefined,

@@ -31,14 +31,17 @@ import {
   statusFault,
 } from "./party.js";
 
-/** Dependencies of authentication. */
+/** Dependencies of {@link partyOf}. */
 export interface PartyContext {
   readonly parties: Parties;
-  /** The locations of capabilities by name. Agents' JWTs for these are introspected at this server. */
+  /**
+   * The locations of capabilities, by capability name. Servers at these locations introspect agents' JWTs at this
+   * server.
+   */
   readonly locations: ReadonlyMap<string, string>;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
-  /** The server's URL as callers know it, without a trailing slash. */
+  /** The public URL of the server, without a trailing slash. */
   readonly url: string;
   /** The rate limit of a party. It determines how many of the party's JWTs are remembered. */
   readonly rate: RateLimit;
@@ -48,18 +51,21 @@ export interface PartyContext {
 type Addressed = Pick<Request, "method" | "path" | "headers">;
 
 const ADVICE = "send a host JWT or an agent JWT";
-/** Milliseconds for which a used `jti` is kept after its JWT has expired. */
+/** Milliseconds for which a used `jti` is remembered after its JWT has expired. */
 const KEPT = 60_000;
-/** Most seconds that a `jti` is remembered: a JWT is valid for 60, and clocks may differ by 30 in either direction. */
+/**
+ * Longest time that a used `jti` is remembered, in seconds. A JWT is valid for 60 seconds, clocks may differ by 30
+ * seconds in either direction, and `KEPT` adds 60 seconds.
+ */
 const REMEMBERED = 180;
-/** Number of processes of one issuer for which a party may use its full rate in each. */
+/** An issuer may run in this many processes. A party may use its full rate limit in each process. */
 const PROCESSES = 4;
 
 /**
- * Authenticates the party of a request: verifies the signature first, then everything else. Each JWT is
- * accepted once. A party that may not call leaves no stored data behind.
+ * Authenticates the party of a request: verifies the signature first, then everything else. Accepts each JWT once.
+ * Nothing is stored about a party that may not call.
  *
- * @param limited - Returns the fault if a party with a verified signature may not call at present.
+ * @param limited - Returns the fault if a party may not call at present. Called after the signature has been verified.
  * @throws StorageError
  */
 export async function partyOf(
@@ -97,14 +103,17 @@ export async function partyOf(
   const used = await usedBefore({ thumbprint, stranger }, jwt, context);
   if (used !== undefined) return used;
   const introspected = allowed === "introspected";
-  // An introspected JWT was bound to a request to another server.
+  // An introspected JWT is bound to a request that another server has received.
   const unbound = introspected ? undefined : bindingFault(req, jwt, context);
   if (unbound !== undefined) return unbound;
   if (party.kind === "agent" && !introspected) await noteAgent(party, context);
   return party;
 }
 
-/** True if a linked host was given the key at enrolment or rotation, and has not proven it yet. */
+/**
+ * Returns whether a linked host was given the key at enrolment or rotation, and has not proven possession of the key
+ * yet.
+ */
 async function isUsersKey(
   thumbprint: string,
   { parties }: Pick<PartyContext, "parties">,
@@ -116,11 +125,11 @@ async function isUsersKey(
 export interface Signer {
   /** The thumbprint of the signing key. */
   readonly thumbprint: string;
-  /** True if anyone can become such a party; its JWTs are counted separately. */
+  /** True if anyone can become such a party. JWTs of such parties are counted separately. */
   readonly stranger: boolean;
 }
 
-/** Marks a JWT as used. @returns The fault if it may not be used. */
+/** Marks a JWT as used. @returns The fault if the JWT is not accepted. */
 export async function usedBefore(
   { thumbprint, stranger }: Signer,
   { jti, over }: VerifiedJwt,
@@ -150,8 +159,8 @@ async function noteAgent({ agent }: AgentParty, { parties }: PartyContext): Prom
 }
 
 /**
- * Returns the rule for accepted audiences: the issuer; for executions also their URL, or the URL of a
- * capability's location.
+ * Returns the rule for accepted audiences. The issuer is always accepted. For executions and introspection, the URL of
+ * the execution endpoint is accepted, too; for introspection, also the locations of capabilities.
  */
 function audienceRule(
   allowed: Allowed,
@@ -174,7 +183,7 @@ function thumbprintOf(party: Known): string {
 
 type Found<Of> = Promise<Of | Fault>;
 
-/** Finds the host of a JWT by its key, whose thumbprint must be the `iss`. */
+/** Finds the host that signed a JWT, by the key in the JWT. The `iss` must be the thumbprint of this key. */
 async function hostOf(
   unverified: UnverifiedJwt,
   allowed: Allowed,
@@ -229,14 +238,14 @@ async function agentOf(
 }
 
 /**
- * Returns whether an agent JWT's `iss` names the host: by its thumbprint, or by its id, or not at all, since
- * the published SDK sends none.
+ * Returns whether the `iss` of an agent's JWT is the id or a thumbprint of the host. An absent `iss` is accepted, too,
+ * since the published SDK sends none.
  */
 function isHostsName(iss: string | undefined, { id, thumbprint, unproven }: HostRecord): boolean {
   return iss === undefined || [id, thumbprint, unproven?.thumbprint].includes(iss);
 }
 
-/** Returns the fault of a JWT that is bound to another request. The body is checked later. */
+/** Returns the fault if a JWT is bound to another method or another address. The hash of the body is checked later. */
 function bindingFault(
   { method, path }: Addressed,
   { bound: { htm, htu } }: VerifiedJwt,

@@ -2,9 +2,9 @@ import type { AgentMode } from "../../agent/parties/records.js";
 import { isObject, isTexts, type JsonObject } from "../../bytes/json.js";
 import { type Fault, fault } from "./errors.js";
 
-// Parses the form of requests. Unknown properties are ignored, as the protocol demands; src/agent checks the
-// meaning of strings and constraints. An optional property may be absent, but not null: the specification lists
-// the properties that may be null (section 1.4.1), and none of a request is among them.
+// Checks the types and the lengths of values in requests; src/agent checks the meaning of strings and constraints.
+// Unknown properties are ignored, as the protocol demands. An optional property may be absent, but not null: section
+// 1.4.1 of the specification lists all properties that may be null, and no property of a request is in the list.
 
 export type Reading<Of> = { readonly ok: true; readonly value: Of } | Fault;
 
@@ -13,12 +13,12 @@ export interface AskedCapability {
   readonly constraints?: JsonObject;
 }
 
-/** The common properties of a registration and a request for capabilities. */
+/** The properties that a registration and a request for capabilities have in common. */
 export interface Asking {
   readonly purpose?: string;
   readonly bindingMessage?: string;
   readonly loginHint?: string;
-  /** The way in which the user should be asked. */
+  /** The preferred way to ask the user. */
   readonly method?: "user_code" | "backchannel";
 }
 
@@ -29,12 +29,13 @@ export interface Registering extends Asking {
   readonly capabilities?: readonly AskedCapability[];
 }
 
-/** Most capability names in one request. */
+/** Maximum number of capability names in one request. */
 const MAX_CAPABILITIES = 64;
-/** Most characters of each string. */
+/** Longest value of each kind of string, in characters. */
 const LONGEST = { name: 200, reason: 1000, message: 500, hint: 320, id: 128 } as const;
 const CAPABILITY = /^[a-z0-9_]{1,64}$/;
-// A reason may contain line feeds and tabs, but no other control characters.
+// Reasons and binding messages are checked with `STEERING`: they may contain line feeds and tabs, but no other control
+// characters.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const STEERING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
@@ -42,7 +43,7 @@ export function wrong(member: string, what: string): Fault {
   return fault("invalid_request", `${member}: ${what}`);
 }
 
-/** Reads a property that must be a string. */
+/** Reads a required string property. */
 export function textIn(
   body: { readonly [name: string]: unknown },
   member: string,
@@ -55,7 +56,10 @@ export function textIn(
   return { ok: true, value };
 }
 
-/** Reads a string for people and removes markup (section 8.10); `undefined` if it is absent, or nothing is left. */
+/**
+ * Reads a string that is shown to people, and removes markup from it (section 8.10). The value is `undefined` if the
+ * string is absent, or if only markup and spaces were in it.
+ */
 function wordsIn(
   body: { readonly [name: string]: unknown },
   member: string,
@@ -75,7 +79,7 @@ function wordsIn(
 /** Matches tags, comments and declarations as HTML's tokenizer does. */
 const MARKUP = /<[a-z/!?][^>]*>/gi;
 
-/** Removes markup repeatedly until none is left, since removing some can form new markup. */
+/** Removes markup repeatedly until none is left, since a removal can form new markup. */
 function withoutMarkup(text: string): string {
   let plain = text;
   for (;;) {
@@ -135,7 +139,7 @@ export function readAsking(body: JsonObject): Reading<Asking> {
       purpose: purpose.value,
       bindingMessage: message.value,
       loginHint: hint.value,
-      // If a client prefers another method, the protocol lets the server choose.
+      // If a client prefers another method than `ciba`, the protocol lets the server choose.
       ...(method.value === undefined
         ? {}
         : { method: method.value === "ciba" ? "backchannel" : "user_code" }),
@@ -143,7 +147,7 @@ export function readAsking(body: JsonObject): Reading<Asking> {
   };
 }
 
-/** Reads the requested capabilities. @param least - The fewest that are allowed. */
+/** Reads the requested capabilities. @param least - Minimum number of capabilities. */
 export function readAsked(value: unknown, least: number): Reading<readonly AskedCapability[]> {
   if (!Array.isArray(value) || value.length < least || value.length > MAX_CAPABILITIES) {
     return wrong("capabilities", `must be an array of ${least} to ${MAX_CAPABILITIES}`);
@@ -181,7 +185,7 @@ export function readNames(body: JsonObject): Reading<readonly string[]> {
   return { ok: true, value: [...new Set(capabilities)] };
 }
 
-/** Reads the arguments of an execution; empty unless given. */
+/** Reads the arguments of an execution; an empty object if there are none. */
 export function readArguments(value: unknown, where: string): Reading<JsonObject> {
   if (value === undefined) return { ok: true, value: {} };
   if (isJsonObject(value)) return { ok: true, value };
@@ -194,7 +198,7 @@ export function readIdempotencyKey(header: string | undefined): Reading<string |
   return wrong("Idempotency-Key", "must be 1 to 128 printable ASCII characters without spaces");
 }
 
-/** Bodies come from `JSON.parse`, so an object in one is a plain JSON object. */
+/** Bodies come from `JSON.parse`, so every object in a body is a plain JSON object. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }

@@ -1,6 +1,6 @@
 /**
- * Returns whether `htu` is this URL. Compared as in RFC 9449, section 4.3: without query and fragment,
- * normalized by RFC 3986, sections 6.2.2 and 6.2.3.
+ * Returns whether the `htu` of a JWT names an address. Compares both as RFC 9449, section 4.3, demands: without query
+ * and fragment, and normalized by RFC 3986, sections 6.2.2 and 6.2.3.
  */
 export function isAddress(htu: string, address: string): boolean {
   return URL.canParse(htu) && normalized(htu) === normalized(address);
@@ -12,7 +12,7 @@ function normalized(address: string): string {
   return origin + pathname.replaceAll(/%[0-9a-f]{2}/gi, unreserved);
 }
 
-/** Decodes an octet that needs no encoding, and writes any other in upper case. */
+/** Decodes a percent-encoded octet if it needs no encoding; writes any other octet in upper case. */
 function unreserved(octet: string): string {
   const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
   return /[\w.~-]/.test(character) ? character : octet.toUpperCase();

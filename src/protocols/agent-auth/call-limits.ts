@@ -6,14 +6,21 @@ import { addressKey } from "../../http/trusted-proxies.js";
 import { type Fault, fault } from "./errors.js";
 import { hostIn, type Party } from "./party.js";
 
-/** Refusals of strangers from one IP address that the ledger records in a minute. All are in the log. */
+/**
+ * Maximum number of refusals per minute that the ledger records for strangers from one IP address. The log has all
+ * refusals.
+ */
 const RECORDED = { points: 60, duration: 60 };
-/** Executions of strangers from one IP address that may be refused in a minute, since the ledger records each. */
+/**
+ * After this many refused executions in a minute, strangers from one IP address can execute nothing: the ledger records
+ * each of these refusals.
+ */
 const REFUSED = { points: 60, duration: 60 };
 
 /**
- * Limits the rate of calls: first each IP address, before credentials are checked; then each active party of a
- * linked host. All other parties are counted by IP address, since anyone can create them.
+ * Limits the rate of requests. Before credentials are checked, each request counts against its IP address. A request of
+ * an active party of a linked host then counts against the party instead. Anyone can create other parties, so their
+ * requests remain counted by IP address.
  */
 export class CallLimits {
   readonly #limit: RateLimit;
@@ -34,7 +41,7 @@ export class CallLimits {
     return taken(this.#addresses, addressKey(req), this.#limit);
   }
 
-  /** Counts a request of a party with a verified signature, before anything is stored about it. */
+  /** Counts a request whose signature has been verified, before anything about the party is stored. */
   async party(req: Request, party: Party): Promise<Fault | undefined> {
     const key = keyOf(party);
     if (key === undefined) return undefined;
@@ -81,7 +88,7 @@ async function taken(
   return fault("rate_limited", overLimit(limit, retryAfter), { retryAfter });
 }
 
-/** Returns whether a party is counted separately instead of by IP address. */
+/** Returns whether the requests of a party are counted by party instead of by IP address. */
 export function isCounted(party: Party): boolean {
   return keyOf(party) !== undefined;
 }

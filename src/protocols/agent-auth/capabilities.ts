@@ -34,7 +34,10 @@ type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 const PAGE = 100;
 const MAX_PAGE = 1000;
 
-/** The capabilities that a party may see. For an agent, each says whether it is granted. */
+/**
+ * The capabilities that a party may see. If the party is an agent, `granted` says whether the agent has an active
+ * grant.
+ */
 type Visible = readonly (CapabilityTerm & { readonly granted?: boolean })[];
 
 /** Lists the capabilities that a party may see. */
@@ -95,15 +98,18 @@ function hidden(): Fault {
   return fault("authentication_required", message);
 }
 
-/** Returns the name of the party that a cursor belongs to. */
+/** Returns the name of a party in a cursor; an empty string if the party has no credentials. */
 function partyName(party: Party): string {
   if (party.kind === "host") return `host ${party.host.id}`;
   return party.kind === "agent" ? `agent ${party.agent.id}` : "";
 }
 
 /**
- * Returns the public capabilities, and those that the host's user may use, or that the agent has, waits for or
- * could be granted.
+ * Returns the capabilities that a party may see. Every party sees the public capabilities.
+ *
+ * - A host also sees its default capabilities, and those that the policy allows its user.
+ * - An agent also sees capabilities for which it has an active or pending grant, and those that the policy allows its
+ *   user through this agent.
  *
  * @returns `undefined` if the party has to authenticate first.
  */
@@ -133,7 +139,11 @@ async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | 
   return shown.size === 0 ? undefined : all.filter(({ name }) => shown.has(name));
 }
 
-/** Returns the capabilities that the policy allows a user, through one agent or through any. */
+/**
+ * Returns the names of the capabilities that the policy allows a user.
+ *
+ * @param agent - The agent through which the user acts; unless given, permissions for any agent apply.
+ */
 async function allowedTo(
   principal: string | undefined,
   all: readonly CapabilityTerm[],
@@ -173,7 +183,10 @@ function statusOf({ granted }: Visible[number]): JsonObject {
   return { grant_status: granted ? "granted" : "not_granted" };
 }
 
-/** Returns the names of the arguments, so that callers can choose from the list alone. */
+/**
+ * Returns the names, types and descriptions of the arguments, so that clients can choose a capability by the list
+ * alone.
+ */
 function fieldsOf(input: JsonObject | undefined): readonly Json[] | undefined {
   const properties = input?.["properties"];
   if (!isObject(properties)) return undefined;

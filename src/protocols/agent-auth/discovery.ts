@@ -7,7 +7,7 @@ export interface Provider {
   readonly description: string;
 }
 
-/** Paths of the discovery document. Clients try the second if they find nothing at the first. */
+/** Paths of the discovery document. A client tries the second path if it finds no document at the first path. */
 export const DISCOVERY_PATHS: readonly string[] = [
   "/.well-known/agent-configuration",
   "/api/auth/agent/agent-configuration",

@@ -1,5 +1,5 @@
-// Error codes of Agent-Auth 1.0-draft. This folder converts its HTTP requests and JSON to calls of src/agent;
-// client/ has the agent's side.
+// Error codes of Agent-Auth 1.0-draft. This folder converts HTTP requests of the protocol to calls of src/agent;
+// client/ has the client for hosts and agents.
 
 import type { PartyRefusal, PartyRefusalCode } from "../../agent/parties/refusals.js";
 import { type AgentDenial, type AgentDenials, codesOf, MOST_DENIALS } from "../../agent/refusal.js";
@@ -56,9 +56,9 @@ export type AgentAuthCode = keyof typeof STATUS;
 export interface Fault {
   readonly ok: false;
   readonly code: AgentAuthCode;
-  /** A sentence for people; never shows a token or a key. */
+  /** A sentence for people; never contains a token or a key. */
   readonly message: string;
-  /** The HTTP status, if it differs from the code's own. */
+  /** The HTTP status, if it is not the one in {@link STATUS}. */
   readonly status?: number;
   /** Further properties of the answer. */
   readonly more?: JsonObject;
@@ -66,7 +66,7 @@ export interface Fault {
   readonly retryAfter?: number;
   /** Codes of a capability's denials, for the header `Proviso-Denial`. */
   readonly codes?: readonly string[];
-  /** True if nothing needs to be recorded: it has been recorded already, or nothing was revealed. */
+  /** True if the ledger does not record the refusal: it is recorded already, or it reveals nothing. */
   readonly unrecorded?: boolean;
 }
 
@@ -78,7 +78,7 @@ export function fault(
   return { ok: false, code, message, ...more };
 }
 
-/** Converts a fault found before the request was read. */
+/** Converts a fault that was found before the request was read. */
 export function fromHttp({ status, message, retryAfter }: HttpFault): Fault {
   return fault(CODE_OF_STATUS[status], message, retryAfter === undefined ? {} : { retryAfter });
 }
@@ -93,7 +93,7 @@ const CODE_OF_STATUS: { readonly [Status in HttpFault["status"]]: AgentAuthCode 
   503: "unavailable",
 };
 
-/** Refusal codes that have another name in this protocol, which has fewer codes. */
+/** Codes of this protocol for refusal codes that the protocol does not have. */
 const OTHERWISE = {
   hosts_not_allowed: "dynamic_host_registration_disabled",
   enrolment_token_invalid: "enrollment_token_invalid",
@@ -102,7 +102,7 @@ const OTHERWISE = {
   grant_not_found: "capability_not_granted",
 } as const satisfies { readonly [Code in PartyRefusalCode]?: AgentAuthCode };
 
-/** Converts a refusal of the parties to this protocol. */
+/** Converts a refusal by `Parties` to a fault. */
 export function refusalFault({ code, ...refusal }: PartyRefusal): Fault {
   const { message, path, capabilities, operators, retryAfter } = refusal;
   const named = capabilities === undefined || code !== "invalid_capabilities";
@@ -121,8 +121,8 @@ function isOtherwise(code: PartyRefusalCode): code is keyof typeof OTHERWISE {
 }
 
 /**
- * Converts a refused execution to this protocol. If its denials have several codes, the first in the order of
- * {@link KINDS} determines the error; the answer lists all denials.
+ * Converts a refused execution to a fault. Its denials determine the code of the fault: first `revoked`, then any code
+ * that is not in {@link KINDS}, then the other entries of {@link KINDS} in their order. The answer lists the denials.
  */
 export function invocationFault(denials: AgentDenials): Fault {
   const [code, sentence] = kindOf(denials);
@@ -161,12 +161,12 @@ function kindOf(denials: AgentDenials): Kind {
   return others.find(([these]) => these.some((code) => codes.includes(code)))?.[1] ?? OTHERS;
 }
 
-/** A name in a rule, such as `constraints.amount.max` or `operationConstraints.pay["/to/iban"].in`. */
+/** Matches a name in a rule, such as `constraints.amount.max` or `operationConstraints.pay["/to/iban"].in`. */
 const RULE_NAME = /\.([\w*-]+)|\[("(?:[^"\\]|\\.)*")\]/g;
 
 /**
- * Returns a violated limit on an argument: `{"field","constraint":{"max":1000},"actual"}`. A closed list has
- * the field `*`, as in answers with limits.
+ * Describes a violated limit on an argument, such as `{"field":"amount","constraint":{"max":1000},"actual":2000}`. For
+ * an argument that is not in the list of allowed arguments, the field is `*`.
  */
 function violationOf({ rule = "", expected, actual }: AgentDenial): Json {
   const limit = expected ?? null;
@@ -184,7 +184,7 @@ function violationOf({ rule = "", expected, actual }: AgentDenial): Json {
   };
 }
 
-/** Returns a denial without `actual`, which may repeat an argument. */
+/** Returns a denial without `actual`, which can repeat an argument. */
 function shown({ code, rule, expected, message, remedy }: AgentDenial): JsonObject {
   return {
     code,
@@ -195,7 +195,7 @@ function shown({ code, rule, expected, message, remedy }: AgentDenial): JsonObje
   };
 }
 
-/** Returns whether a value came from `JSON.parse`, as arguments do. */
+/** Returns whether there is a value. Arguments come from `JSON.parse`, so any such value is JSON. */
 function isJson(value: unknown): value is Json {
   return value !== undefined;
 }

@@ -29,7 +29,7 @@ export interface ExecutionContext {
 interface Execution {
   readonly capability: string;
   readonly arguments: JsonObject;
-  /** The presented token; without one, the agent's stored grants are used. */
+  /** The presented token. If there is none, the agent's stored grants are used. */
   readonly token?: string | undefined;
 }
 
@@ -37,10 +37,15 @@ type Executed = { readonly ok: true; readonly data: Json } | Fault;
 type Answer = { readonly ok: true; readonly body: JsonObject; readonly failed?: number } | Fault;
 
 const MOST_IN_BATCH = 50;
-/** Most executions of one batch at once. */
+/** Maximum number of executions of one batch that run at once. */
 const AT_ONCE = 8;
 
-/** Executes a capability. @param gone - Aborted when the caller has disconnected. @throws StorageError */
+/**
+ * Executes a capability.
+ *
+ * @param gone - Aborted when the client has disconnected.
+ * @throws StorageError if the database fails.
+ */
 export async function execute(
   body: JsonObject,
   token: string | undefined,
@@ -184,7 +189,10 @@ async function wasRevoked(
   return grants.some((grant) => grant.capability === capability && grant.status === "revoked");
 }
 
-/** Returns the fault if a capability neither exists now nor existed when it was granted. */
+/**
+ * Returns the fault for a capability that does not exist. If the agent has a grant of the capability, the fault says
+ * that the capability is no longer offered.
+ */
 async function unknownCapability(
   capability: string,
   { id }: AgentRecord,
@@ -217,7 +225,7 @@ export async function outputChecks(
     strictRequired: false,
     allowUnionTypes: true,
     ownProperties: true,
-    // Loading the metaschemas takes far longer than compiling.
+    // Loading the metaschemas takes far longer than compiling the schemas.
     meta: false,
     validateSchema: false,
   });

@@ -33,9 +33,9 @@ export type Answer =
       readonly body: JsonObject;
       /** `no-store` unless given. */
       readonly cacheControl?: string;
-      /** Codes of refusals within the answer that are still to be recorded. */
+      /** Codes of refusals that the answer reports and that the ledger has not recorded yet. */
       readonly refused?: readonly string[];
-      /** Number of refusals in a batch, which the ledger has recorded already. */
+      /** Number of refused executions in a batch. The ledger has already recorded them. */
       readonly failed?: number;
     }
   | Fault;
@@ -44,30 +44,32 @@ interface Call<By extends Party> {
   readonly party: By;
   readonly from: Origin;
   readonly body: JsonObject;
-  /** The query parameters, each of which may occur once. */
+  /** The query parameters. Each may occur only once. */
   readonly query: { readonly [name: string]: string };
   readonly idempotencyKey: string | undefined;
   /** The token presented with an execution. */
   readonly token: string | undefined;
-  /** Aborted when the caller has disconnected. */
+  /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
 }
 
-/** An endpoint. */
 export interface Endpoint<By extends Allowed> {
   readonly allowed: By;
   /** The kind of the endpoint's refusals in the ledger; `registration` unless given. */
   readonly kind?: LedgerEventKind;
   /** True if the endpoint accepts a capability's token. */
   readonly takesToken?: boolean;
-  /** True if the endpoint manages the agent, which a JWT restricted by `capabilities` may not do (section 4.3). */
+  /**
+   * True if the endpoint manages the agent. Such an endpoint refuses JWTs that are restricted by `capabilities`
+   * (section 4.3).
+   */
   readonly manages?: boolean;
   /** Rate limit of one IP address for this endpoint, in addition to the limit for all endpoints. */
   readonly rate?: RateLimit;
   answer(call: Call<AllowedParties[By]>): Promise<Answer>;
 }
 
-/** The context of the handlers in front of all endpoints. */
+/** Dependencies of the handlers that run before every endpoint. */
 export interface FrontContext extends PartyContext {
   readonly ledger: Ledger;
   readonly log: AgentLog;
@@ -79,8 +81,8 @@ export interface FrontContext extends PartyContext {
 const TYPES = ["application/json"];
 
 /**
- * Returns the handlers in front of endpoints. They authenticate the party before the body is read, so that a
- * refused request costs little.
+ * Returns a function that makes the handlers of an endpoint. The handlers authenticate the party before they read the
+ * body, so that a refused request costs little.
  */
 export function fronts(
   context: FrontContext,
@@ -90,7 +92,7 @@ export function fronts(
 ) => readonly (RequestHandler | ErrorRequestHandler)[] {
   const { ledger, log, metrics, clock, url } = context;
   const found = new WeakMap<IncomingMessage, Party | Fault>();
-  // The SHA-256 of the body, by request, if the JWT is bound to it.
+  // The SHA-256 of the body, by request. Computed only if the JWT is bound to a body.
   const hashes = new WeakMap<IncomingMessage, string>();
   const limits = new CallLimits(context.rate);
   return ({
@@ -153,7 +155,8 @@ export function fronts(
       if (party === undefined || !("ok" in party)) return next();
       return refuseOutcome(req, res, party);
     };
-    // Otherwise a flood of requests with invalid credentials would become a flood of ledger events.
+    // Limits how many refusals of strangers the ledger records. Otherwise a flood of requests with invalid credentials
+    // would become a flood of ledger events.
     const refuseOutcome = async (req: Request, res: Response, fault: Fault): Promise<void> => {
       const party = found.get(req);
       const known = party !== undefined && !("ok" in party) && isCounted(party);
@@ -185,7 +188,7 @@ function isNarrowed(party: Party): boolean {
   return party.kind === "agent" && party.jwt.capabilities !== undefined;
 }
 
-/** Authenticates the party. If authentication itself fails, that is reported as an error of the server. */
+/** Authenticates the party. Reports an error during authentication as the fault `unavailable`. */
 async function foundParty(
   req: Request,
   allowed: Allowed,
@@ -230,7 +233,9 @@ function callOf(req: Request, takesToken: boolean): Read {
   return { ok: true, call: { query, body, token, idempotencyKey: req.get("Idempotency-Key") } };
 }
 
-/** Returns the `ath` to which a party's JWT is bound, if any. */
+/**
+ * Returns the hash of the body to which a party's JWT is bound (`ath`); `undefined` if the JWT is not bound to a body.
+ */
 function boundBody(party: Party | Fault | undefined): string | undefined {
   if (party === undefined || "ok" in party || party.kind === "anonymous") return undefined;
   return party.jwt.bound.ath;
@@ -242,7 +247,7 @@ function hashOf(bytes: Uint8Array): string {
 
 const NO_BODY = hashOf(new Uint8Array());
 
-/** Returns the fault if a JWT is bound to another body than the one with this hash. */
+/** Returns the fault if the party's JWT is bound to a body with another hash. */
 function bodyFault(party: Party, hash: string): Fault | undefined {
   const ath = boundBody(party);
   if (ath === undefined || ath === hash) return undefined;

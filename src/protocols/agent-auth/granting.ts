@@ -40,7 +40,7 @@ export interface Registering {
   readonly idempotencyKey: string | undefined;
 }
 
-/** Registers an agent, and its host if it is new. @throws StorageError */
+/** Registers an agent, and the agent's host if it is new. @throws StorageError */
 export async function register(
   { body, party, from, idempotencyKey: header }: Registering,
   context: GrantingContext,
@@ -76,7 +76,10 @@ export async function register(
   return { ok: true, body: await askedBody(outcome, context), ...refusedIn(outcome) };
 }
 
-/** Returns the denials of strangers that `Parties` does not record itself. */
+/**
+ * Returns the codes to record if grants for a stranger were denied. For other hosts, `Parties` records the denials
+ * itself.
+ */
 function refusedIn({ host, grants }: AskedAnswer): { readonly refused?: readonly string[] } {
   const denied = grants.some(({ status }) => status === "denied");
   return denied && !isUsersHost(host) ? { refused: ["grant_denied"] } : {};
@@ -128,7 +131,7 @@ export async function agentStatus(
   return { ok: true, body: await wholeAnswer({ agent, host: party.host, grants }, party, context) };
 }
 
-/** Reactivates an expired agent, with the defaults of its host. @throws StorageError */
+/** Reactivates an expired agent, with the default capabilities of its host. @throws StorageError */
 export async function reactivate(
   body: JsonObject,
   asker: SigningHost,
@@ -151,15 +154,18 @@ export async function reactivate(
 }
 
 /**
- * Asks a user to claim an autonomous agent. Only the agent and its host may ask, since the user who approves
- * also gets the host. @throws StorageError
+ * Asks a user to claim an autonomous agent. Only the agent and its host may ask, since the user who approves also takes
+ * over the host.
+ *
+ * @throws StorageError
  */
 export async function claim(
   body: JsonObject,
   asker: SigningHost | AgentParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  // Other people may know the id of an agent to be claimed, so such a request does not prove the host's key.
+  // Other people may know the id of an agent that is to be claimed. A request that names the agent is therefore no
+  // proof of the host's key.
   const found = await namedAgent(body["agent_id"], asker, context.parties, { proves: false });
   if (!found.ok) return found;
   const asking = readAsking(body);
@@ -170,7 +176,7 @@ export async function claim(
   return { ok: true, body: await askedBody(outcome, context) };
 }
 
-/** Returns the requested grants, and the approval that they wait for. */
+/** Returns the body of an answer: the agent, the requested grants, and the approval for which the grants wait. */
 async function askedBody(
   { agent, host, grants, approval, userCode }: AskedAnswer,
   context: GrantingContext,
@@ -196,12 +202,15 @@ async function wholeAnswer(
 
 const noTokens = (): boolean => false;
 
-/** Returns whether to include a capability's token. A JWT restricted by `capabilities` only gets tokens for these. */
+/**
+ * Returns a function that says whether to include the token of a capability. If the JWT is restricted by
+ * `capabilities`, only tokens of these capabilities are included.
+ */
 function tokensFor({ capabilities }: AgentParty["jwt"]): (capability: string) => boolean {
   return (capability) => capabilities?.includes(capability) ?? true;
 }
 
-/** Returns the party as an actor. */
+/** Returns the party's id in the form in which `Parties` takes an actor. */
 export function by(
   party: AgentParty | HostParty,
 ): { readonly agent: string } | { readonly host: string } {

@@ -13,47 +13,50 @@ export interface UnverifiedJwt {
   readonly type: JwtType;
   readonly iss?: string;
   readonly sub?: string;
-  /** The key in a host's JWT when the host is still unknown. */
+  /** The claim `host_public_key`, which every host's JWT must have. */
   readonly hostKey?: unknown;
   readonly header: { readonly [name: string]: unknown };
   readonly claims: { readonly [name: string]: unknown };
 }
 
-/** The claims of a JWT that was verified, is for this server, and is valid now. */
+/** The claims of a JWT that has a valid signature, has an accepted audience, and is valid at present. */
 export interface VerifiedJwt {
   readonly ok: true;
   readonly type: JwtType;
   readonly iss?: string;
   readonly jti: string;
   readonly aud: string;
-  /** When the JWT can no longer be accepted, in milliseconds since 1970. */
+  /** The time from which the JWT is no longer accepted, in milliseconds since 1970. */
   readonly over: number;
-  /** The capability names to which the JWT is restricted; absent if it is not. */
+  /** The capability names to which the JWT is restricted; absent if the JWT is not restricted. */
   readonly capabilities?: readonly string[];
-  /** The request to which the JWT is bound: method, URL, SHA-256 of the body; each only if claimed. */
+  /**
+   * The request to which the JWT is bound: `htm` is the method, `htu` the URL, and `ath` the SHA-256 of the body. Each
+   * is absent if the JWT does not have the claim.
+   */
   readonly bound: { readonly htm?: string; readonly htu?: string; readonly ath?: string };
   readonly agentKey?: unknown;
   readonly hostKey?: unknown;
   readonly hostName?: string;
 }
 
-/** Returns whether a JWT with an audience is accepted. */
+/** Returns whether an audience is accepted. */
 export type AudienceRule = (aud: string) => boolean;
 
 /** Seconds for which a JWT is valid after its `iat`, by the sender's clock. */
 const MAX_AGE = 60;
 /** Seconds by which the sender's clock may differ (section 8.2). */
 const SKEW = 30;
-/** RFC 9864 names the curve in place of RFC 8037's EdDSA. */
+/** RFC 8037 calls the algorithm EdDSA; RFC 9864 calls it Ed25519. */
 const ALGORITHMS = ["EdDSA", "Ed25519"];
-/** Most characters of a JWT's header. */
+/** Longest header of a JWT, in characters of base64url. */
 const MAX_HEADER = 1024;
 const MAX_CLAIMS = 6144;
 const MAX_DEPTH = 4;
 const MAX_CAPABILITIES = 256;
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/;
 
-/** Parses a JWT within limits. Reads only what identifies its key. */
+/** Parses a JWT within limits, without verifying its signature. Checks the algorithm and the type, but no claims. */
 export function readJwt(text: string): UnverifiedJwt | Fault {
   const [, head = "", body = ""] = COMPACT.exec(text) ?? [];
   if (head === "") return invalid("is not three parts of base64url");
@@ -133,8 +136,8 @@ export async function verifyJwt(
     return invalid('has "capabilities" that are not an array of names');
   }
   const narrowed = isNames(capabilities) ? capabilities : undefined;
-  // RFC 7519 also allows an array. Only one audience is accepted, since with several, the first server could
-  // forward the JWT.
+  // RFC 7519 also allows an array of audiences. An array of several audiences is refused, since the first server could
+  // forward the JWT to another.
   const [audience, another]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (typeof audience !== "string" || another !== undefined || !audiences(audience)) {
     return invalid('is not for this address ("aud")');

@@ -15,11 +15,11 @@ export interface PublicKey extends JsonObject {
 export interface ReadKey {
   readonly ok: true;
   readonly key: PublicKey;
-  /** RFC 7638, SHA-256, base64url. */
+  /** The thumbprint of the key by RFC 7638: SHA-256 in base64url. */
   readonly thumbprint: string;
 }
 
-/** 32 bytes: the last character holds only four bits. */
+/** Matches 32 bytes in base64url. The last character encodes only four bits. */
 const X = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /**
@@ -44,7 +44,7 @@ export async function readKey(value: unknown, what: string): Promise<ReadKey | F
   return { ok: true, key, thumbprint: await calculateJwkThumbprint(key) };
 }
 
-/** Reads a public key in a JWK, without checking the point. */
+/** Reads a public key in a JWK, without checking that the key is a point of the curve. */
 export function keyIn(value: unknown, what: string): Reading<PublicKey> {
   if (!isObject(value)) return malformed(what, "must be a public key as a JWK");
   const { kty, crv, x, d } = value;

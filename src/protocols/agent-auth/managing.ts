@@ -17,7 +17,7 @@ import { readNewKey } from "./possession.js";
 
 type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 
-/** Revokes an agent with all its grants; can be repeated. @throws StorageError */
+/** Revokes an agent with all its grants. The request can be repeated. @throws StorageError */
 export async function revokeAgent(
   body: JsonObject,
   asker: SigningHost | AgentParty,
@@ -102,7 +102,11 @@ export async function rotateHostKey(
   return { ok: true, body: { host_id: outcome.host.id, status: outcome.host.status } };
 }
 
-/** Sets the key of a host that a user created; the enrolment token proves the host. @throws StorageError */
+/**
+ * Sets the key of a host that a user has created. The enrolment token in the request identifies the host.
+ *
+ * @throws StorageError
+ */
 export async function enrollHost(body: JsonObject, context: PartyContext): Promise<Answer> {
   const token = textIn(body, "token");
   if (!token.ok) return token;
@@ -126,7 +130,7 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
 }
 
 /**
- * Introspects an agent's JWT, and marks it as used. The answer is the same for every invalid JWT.
+ * Introspects an agent's JWT, and marks the JWT as used. The answer is the same for every invalid JWT.
  *
  * @throws StorageError
  */
@@ -146,7 +150,7 @@ export async function introspect(
     ({ status, capability }) =>
       status === "active" &&
       (jwt.capabilities?.includes(capability) ?? true) &&
-      // A JWT for a location only covers the capabilities executed there.
+      // A JWT for a location covers only the capabilities that are executed at this location.
       (!elsewhere || locations.get(capability) === jwt.aud),
   );
   const asked = grants.map(({ id, grant, operation }) => ({ name: id, grant, operation }));

@@ -3,11 +3,11 @@ import type { AgentRecord, HostRecord } from "../../agent/parties/records.js";
 import { type Fault, fault } from "./errors.js";
 import { type AgentParty, type HostParty, hostFault, type SigningHost } from "./party.js";
 
-// Finds the host that signed a request, and the agent that the request is about. Several hosts may have been
-// given the same key, still unproven, at rotation or enrolment. A request signed with it that names an agent
-// identifies one host, and proves its key.
+// Finds the host that signed a request, and the agent that the request names. Several hosts can have the same unproven
+// key, from a rotation or an enrolment. If a request that is signed with such a key names an agent, the agent's host is
+// the signer, and the request proves the host's key.
 
-/** An agent, and the party that makes a permitted request about it. */
+/** An agent, and the party that may make the request about the agent. */
 interface NamedAgent {
   readonly ok: true;
   readonly agent: AgentRecord;
@@ -15,11 +15,11 @@ interface NamedAgent {
 }
 
 /**
- * Returns the agent that a request is about: the asking agent, or an agent of the asking host.
+ * Returns the agent that a request names: the asking agent itself, or an agent of the asking host.
  *
  * @param id - The request's `agent_id`; optional if an agent asks.
- * @param how - Whether a host that waits for its first approval may ask, and whether the request proves the
- *   host's key. It does unless the request may be about a stranger's agent.
+ * @param how - `waiting` allows hosts that wait for their first approval. `proves` says whether the request proves the
+ *   host's key; it is false if the request can name a stranger's agent.
  * @throws StorageError
  */
 export async function namedAgent(
@@ -35,7 +35,7 @@ export async function namedAgent(
   if (typeof named !== "string" || named === "" || named.length > 128) {
     return fault("invalid_request", "agent_id: must be the id of an agent");
   }
-  // Read the record again: this call has been recorded as its latest use.
+  // Read the agent's record again: authentication has recorded this request as the agent's latest use.
   const agent = await parties.agent(named);
   if (agent === undefined) return fault("agent_not_found", "there is no agent of this id");
   const foreign = fault("unauthorized", "the agent is another party's");
@@ -50,8 +50,8 @@ export async function namedAgent(
 }
 
 /**
- * Returns the host that asks about itself: the one that has proven the key, or else the only one that was given
- * it.
+ * Returns the host that makes a request about itself: the host that has proven the key or, if there is none, the only
+ * host that was given the key.
  *
  * @throws StorageError
  */

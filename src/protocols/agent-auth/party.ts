@@ -15,8 +15,8 @@ export interface HostParty {
 }
 
 /**
- * A host identified only by its key. Several hosts may have been given this key unproven; the agent named in
- * the request then identifies the host.
+ * A host identified only by its key. Several hosts can have the same unproven key; the agent that the request names
+ * then identifies the host.
  */
 export interface SigningHost {
   readonly kind: "signer";
@@ -41,33 +41,33 @@ export interface NewHost {
   readonly jwt: VerifiedJwt;
 }
 
-/** A caller without credentials. */
+/** A client without credentials. */
 export interface Anonymous {
   readonly kind: "anonymous";
 }
 
-/** Which parties may call an endpoint. */
+/** The parties that may call an endpoint, by the kind of the endpoint. */
 export interface AllowedParties {
-  /** Any caller. Credentials are not read. */
+  /** Any client. Credentials are not read. */
   readonly any: Anonymous;
-  /** Any caller. Credentials determine what it may see. */
+  /** Any client. The credentials determine what the client may see. */
   readonly optional: Anonymous | HostParty | AgentParty;
-  /** Hosts, including unknown ones and those that wait for their first approval. */
+  /** Hosts, including unknown hosts and hosts that wait for their first approval. */
   readonly "new-host": HostParty | NewHost;
   readonly agent: AgentParty;
   /** An agent that executes a capability. */
   readonly executing: AgentParty;
-  /** A host, about itself. */
+  /** A host that makes a request about itself. */
   readonly "host-itself": SigningHost;
-  /** A host, about one of its agents. */
+  /** A host that makes a request about one of its agents. */
   readonly "host-of-agent": SigningHost;
-  /** A host, about one of its agents; or an agent, about itself. */
+  /** A host that makes a request about one of its agents, or an agent that makes a request about itself. */
   readonly "host-or-agent": SigningHost | AgentParty;
-  /** An active agent whose JWT is in the body of the request, made for this server or for a capability's location. */
+  /** An active agent whose JWT is in the body of the request. Its JWT is for this server or a capability's location. */
   readonly introspected: AgentParty;
 }
 
-/** Which parties may call an endpoint. */
+/** The kind of an endpoint; see {@link AllowedParties}. */
 export type Allowed = keyof AllowedParties;
 
 const KINDS: { readonly [By in Allowed]: readonly Party["kind"][] } = {
@@ -92,7 +92,7 @@ export function hostIn(party: Party): HostRecord | undefined {
   return party.kind === "host" || party.kind === "agent" ? party.host : undefined;
 }
 
-/** Returns true if anyone can become such a party: its key identifies no linked host. */
+/** Returns whether a party is a stranger: its key identifies no linked host, so anyone can become such a party. */
 export function isStranger(party: Party): boolean {
   const host = hostIn(party);
   return host === undefined || !isUsersHost(host);
@@ -112,8 +112,9 @@ export function statusFault(party: Exclude<Party, Anonymous>, allowed: Allowed):
 }
 
 /**
- * Returns the fault if a host may not act at present. @param waiting - Whether it may call while it waits for
- * its first approval.
+ * Returns the fault if a host may not act at present.
+ *
+ * @param waiting - True if a host that waits for its first approval may act.
  */
 export function hostFault({ status }: HostRecord, waiting: boolean): Fault | undefined {
   if (status === "revoked") return fault("host_revoked", "the host was revoked");

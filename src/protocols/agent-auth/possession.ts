@@ -7,7 +7,7 @@ import { type Fault, fault } from "./errors.js";
 import { readJwt, verifyJwt } from "./jwt.js";
 import { type ReadKey, readKey } from "./keys.js";
 
-/** The party that gets the new key, and the endpoint. */
+/** The party that gets the new key, and the endpoint that received the key. */
 export interface Giving {
   /** The agent's id; absent for a host. */
   readonly agent?: string;
@@ -16,18 +16,18 @@ export interface Giving {
   /** True if anyone can become such a party. */
   readonly stranger: boolean;
   /**
-   * True if the key comes with a one-time value, so that the proof cannot be replayed. Then nothing about the
-   * proof is stored, since anyone could send one.
+   * True if the key comes with a one-time value, which prevents a replay of the proof. Nothing about the proof is then
+   * stored, since anyone could send a proof.
    */
   readonly once?: true;
 }
 
-/** Most characters of a proof. */
+/** Longest proof, in characters. */
 const LONGEST = 8192;
 
 /**
- * Reads `public_key` and the optional `proof`: a JWT signed with that key for this endpoint (`htu`). For a
- * host, its `iss` must be the key's thumbprint; for an agent, its `sub` must be the agent's id.
+ * Reads `public_key` and the optional `proof`: a JWT that is signed with this key for this endpoint (`htu`). In the
+ * proof of a host, `iss` must be the key's thumbprint; in the proof of an agent, `sub` must be the agent's id.
  *
  * @throws StorageError
  */

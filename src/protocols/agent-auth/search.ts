@@ -9,12 +9,12 @@ interface Searched {
   readonly description: string;
 }
 
-/** Most characters of a query. */
+/** Longest query, in characters. */
 export const MAX_QUERY = 256;
 
 /**
- * Returns the capabilities whose name or description contains any word of a query, ignoring case; all of them
- * for an empty query.
+ * Returns the capabilities whose name or description contains at least one word of a query, ignoring case. An empty
+ * query finds all capabilities.
  */
 export function search<Of extends Searched>(all: readonly Of[], query: string): readonly Of[] {
   if (query.trim() === "") return all;
@@ -27,7 +27,7 @@ export function search<Of extends Searched>(all: readonly Of[], query: string): 
 
 /** The position at which a page of a list begins. */
 interface Position {
-  /** The party that lists; a cursor is valid for this party only. */
+  /** The party that requested the list. A cursor is valid only for this party. */
   readonly party: string;
   readonly query: string;
   /** The name of the last capability on the previous page. */
@@ -35,15 +35,18 @@ interface Position {
 }
 
 const PURPOSE = "agent-auth-cursor";
-/** Time for which a list can be continued. */
+/** Lifetime of a cursor. */
 const LIFETIME = "1h";
 
-/** Returns a cursor. It is sealed, so that callers can neither read nor change it. */
+/** Returns a sealed cursor, which clients can neither read nor change. */
 export function cursorOf(issuer: Issuer, { party, query, after }: Position): string {
   return issuer.seal(PURPOSE, JSON.stringify([party, query, after]), LIFETIME);
 }
 
-/** Returns where a list continues; `undefined` if the cursor is for another server, party or query. */
+/**
+ * Returns the name of the last capability on the previous page; `undefined` if the cursor is invalid, or is for another
+ * party or query.
+ */
 export function positionOf(
   issuer: Issuer,
   cursor: string,
@@ -56,7 +59,7 @@ export function positionOf(
   return after;
 }
 
-/** The description of a provider that is searched. */
+/** A provider in the directory, with the strings that are searched. */
 export interface Listed {
   /** The provider's discovery document. */
   readonly document: JsonObject;
@@ -67,7 +70,7 @@ export interface Listed {
 
 const MOST = 50;
 
-/** Searches the known providers, of which there is one: this server. */
+/** Searches the directory of providers, which contains only this server. */
 export function directoryAnswer(
   { intent, limit = "10" }: { readonly [name: string]: string },
   { document, name, description }: Listed,

@@ -9,7 +9,7 @@ import { type Fault, fromHttp, STATUS } from "./errors.js";
 /** Answers with a fault in the form of this protocol. */
 export type AnswerFault = (res: Response, fault: Fault) => void;
 
-/** Statuses of faults that reveal nothing about permissions. */
+/** Statuses of faults that reveal nothing about permissions. The ledger does not record these faults. */
 const UNRECORDED: readonly number[] = [404, 405, 429, 500, 503];
 
 /** Sends a fault without recording it. @param url - The server's address, for the challenge of a 401. */
@@ -46,7 +46,10 @@ export function refusalNotes(
   };
 }
 
-/** Returns a function that sends faults, and records those that refuse a party something. */
+/**
+ * Returns a function that sends a fault. It also records the fault, unless the fault is `unrecorded` or its status is
+ * in {@link UNRECORDED}.
+ */
 export function recordedFaults(note: RefusalNote, url: string): AnswerFault {
   return (res, fault) => {
     const { code, codes = [code], unrecorded } = fault;
@@ -57,7 +60,10 @@ export function recordedFaults(note: RefusalNote, url: string): AnswerFault {
   };
 }
 
-/** Returns a writer that answers faults found before the request was read, in the form of this protocol. */
+/**
+ * Returns a writer for faults that are found before the request is read. The writer answers in the form of this
+ * protocol.
+ */
 export function faultWriter(answer: AnswerFault = sendFault): FaultWriter {
   return (res, fault) => answer(res, fromHttp(fault));
 }

@@ -44,22 +44,24 @@ export interface AgentAuthOptions {
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
   readonly body?: Partial<BodyLimits>;
-  /** Rate limit of each active party of a linked host, and of all other parties of one IP address together. */
+  /**
+   * Rate limit of each active party of a linked host. All other parties at one IP address together have the same limit.
+   */
   readonly rate?: RateLimit;
   /**
-   * Rate limit of one IP address for introspection, which needs no credentials (section 5.12); 30 times in 60
-   * seconds unless given. A service that introspects each call needs more.
+   * Rate limit of one IP address for introspection, which needs no credentials (section 5.12); 30 requests in 60
+   * seconds unless given. A resource server that introspects the JWT of every call needs a higher limit.
    */
   readonly introspection?: RateLimit;
   /** Milliseconds that a skill may take; 30,000 unless given. */
   readonly timeout?: number;
-  /** Most executions of one agent that run at once; 32 unless given. */
+  /** Maximum number of executions of one agent that run at once; 32 unless given. */
   readonly mostRunning?: number;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
 }
 
-/** Options of a server that only serves this agent. */
+/** Options of a server that serves nothing but this agent. */
 export interface AgentAuthServerOptions
   extends AgentAuthOptions,
     Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
@@ -72,7 +74,7 @@ export interface MountedAgentAuth extends Mounted {
 
 /** A running server of an issuing agent. */
 export interface AgentAuthServer {
-  /** `http://127.0.0.1:PORT`, or the public address: the issuer of the discovery document. */
+  /** The public URL if there is one; otherwise `http://127.0.0.1:PORT`. It is the issuer in the discovery document. */
   readonly url: string;
   readonly discoveryUrl: string;
   /** Accepts no more requests, finishes pending ones, and releases the port. */
@@ -80,7 +82,7 @@ export interface AgentAuthServer {
 }
 
 const MOST_RUNNING = 32;
-/** The limit of section 8.13 for callers without credentials. */
+/** The limit of section 8.13 for clients without credentials. */
 const INTROSPECTION: RateLimit = { requests: 30, seconds: 60 };
 
 const PARTS = { agent: AGENT, parties: PARTIES, policy: POLICY, ledger: LEDGER, log: LOG };
@@ -127,7 +129,7 @@ export async function serveAgentAuth(
 /**
  * Checks the options, and loads the needed packages.
  *
- * @returns A function that mounts the protocol on an app, which may serve other protocols too.
+ * @returns A function that mounts the protocol on an app. The app may serve other protocols, too.
  * @throws TypeError naming the option that is wrong, or the capability whose output schema is wrong.
  * @throws Error if `ajv`, `jose` or `@noble/curves` is not installed.
  */
@@ -144,7 +146,7 @@ export async function prepareAgentAuth(
   );
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
-  // Each execution adds a listener until it ends.
+  // Each execution adds a listener to this signal, and removes it when the execution ends.
   setMaxListeners(0, stopping.signal);
   return (place) => {
     const { url } = place;

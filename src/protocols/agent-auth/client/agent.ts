@@ -30,32 +30,32 @@ import type { Wire } from "./wire.js";
 
 /** Options of an execution. */
 export interface ExecuteOptions {
-  /** The token to present, for example a narrowed one; the agent's own unless given. */
+  /** The token to present, for example a narrowed token; the token of the agent's grant unless given. */
   readonly token?: string;
 }
 
-/** Options of waiting. */
+/** Options of {@link AgentAuthAgent.waitForApproval}. */
 export interface WaitOptions {
   /** Seconds between two status requests; the server's value unless given. */
   readonly interval?: number;
   readonly signal?: AbortSignal;
 }
 
-/** The parts of an agent. @internal */
+/** Dependencies and keys of an agent. @internal */
 export interface AgentParts {
   readonly wire: Wire;
   /** Returns the host's current key. */
   readonly host: () => Signer;
   readonly key: Signer;
   readonly hostId: string;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** Seconds between two status requests, and for which an approval waits, if the server does not say. */
+/** Seconds between two status requests, and seconds until an approval expires, if the server gives neither. */
 const INTERVAL = 5;
 const LONGEST = 300;
-/** Milliseconds before its expiry when a token is renewed. */
+/** A token is renewed this many milliseconds before it expires. */
 const EARLY = 5_000;
 
 /**
@@ -67,7 +67,7 @@ export class AgentAuthAgent {
   readonly #parts: AgentParts;
   readonly #definitions = new Map<string, CapabilityDefinition>();
   #state: ReceivedAgent;
-  /** When the pending approval expires, in milliseconds since 1970. */
+  /** The time at which the pending approval expires, in milliseconds since 1970. */
   #deadline: number;
 
   /** @internal */
@@ -99,10 +99,10 @@ export class AgentAuthAgent {
   }
 
   /**
-   * Waits until nothing is pending, or the approval has expired. After that, a pending agent can be registered
-   * again with the same key.
+   * Waits until neither the agent nor a grant is pending, or until the approval has expired. An agent that is then
+   * still pending can be registered again with the same key.
    *
-   * @throws The signal's reason when it is aborted.
+   * @throws The reason of the option `signal`, if the signal is aborted.
    */
   async waitForApproval(options: WaitOptions = {}): Promise<ReceivedAgent> {
     const { interval, signal } = knownMembers(options, ["interval", "signal"], "options");
@@ -121,7 +121,7 @@ export class AgentAuthAgent {
     }
   }
 
-  /** Lists the available capabilities. To get the next page, pass the `cursor` of the previous one. */
+  /** Lists the available capabilities. To get the next page, pass the `cursor` of the previous page. */
   async list(
     options: { readonly query?: string; readonly cursor?: string } = {},
   ): Promise<Listing> {
@@ -145,7 +145,7 @@ export class AgentAuthAgent {
     return definition;
   }
 
-  /** Requests capabilities. The answer has the grants, or an approval to wait for. */
+  /** Requests capabilities. The result has the requested grants and, if a user must approve them, the approval. */
   async request(
     capabilities: readonly CapabilityAsked[],
     options: AskOptions = {},
@@ -177,8 +177,8 @@ export class AgentAuthAgent {
    * Executes a capability at the server, or at the capability's location.
    *
    * @throws TypeError if the arguments are not plain JSON, or violate the capability's input schema.
-   * @throws ClientError `answer_malformed` if the result violates its output schema, or the answer has no
-   *   result. A result that is announced at a `status_url` is not waited for.
+   * @throws ClientError `answer_malformed` if the result violates the capability's output schema, or if the answer has
+   *   no result. The client does not wait for a result that the server announces at a `status_url`.
    */
   async execute(
     capability: string,
@@ -215,7 +215,8 @@ export class AgentAuthAgent {
   }
 
   /**
-   * Narrows the token of a granted capability, to be passed on. Needs no request to the server.
+   * Narrows the token of a granted capability, so that the narrowed token can be passed on. Sends a request only if the
+   * agent has no current token of the capability.
    *
    * @returns The narrowed token, or the parts of the hop that exceed the token.
    * @throws TypeError if the server gave no token, or the hop is invalid.
@@ -227,7 +228,11 @@ export class AgentAuthAgent {
     return attenuate(token, hop);
   }
 
-  /** Gives up grants by capability name. @returns The names of those that existed. */
+  /**
+   * Revokes the agent's own grants by capability name.
+   *
+   * @returns The names of the capabilities whose grants were revoked.
+   */
   async revokeCapabilities(capabilities: readonly string[]): Promise<readonly string[]> {
     const body = { agent_id: this.id, capabilities: askedBody(capabilities) };
     const request = { jwt: await this.#jwt(), body };
@@ -243,7 +248,7 @@ export class AgentAuthAgent {
     this.#state = { ...this.#state, status: "revoked", grants: [] };
   }
 
-  /** Returns the token of an active grant; renews it first if it is about to expire. */
+  /** Returns the token of an active grant. First renews a token that is about to expire. */
   async #token(capability: string): Promise<string | undefined> {
     const kept = tokenIn(this.#state.grants, capability);
     const { tokenExpires = "" } = kept ?? {};
@@ -283,7 +288,7 @@ function tokenIn(grants: readonly ReceivedGrant[], capability: string): Received
   );
 }
 
-/** Returns the result of an execution. @throws ClientError if the answer has none. */
+/** Returns the result of an execution. @throws ClientError if the answer has no result. */
 function resultIn(answer: JsonObject, capability: string, origin: string): Json {
   const { data, status, result = null } = answer;
   if (data !== undefined) return data;

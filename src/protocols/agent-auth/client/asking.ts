@@ -7,7 +7,7 @@ export type CapabilityAsked = string | { readonly name: string; readonly constra
 
 /** Options of a request for capabilities. */
 export interface AskOptions {
-  /** The reason, for the user. */
+  /** The reason for the request, shown to the user. */
   readonly reason?: string;
   /** A string that the agent also displays, so that the user can recognize the request. */
   readonly bindingMessage?: string;
@@ -38,7 +38,7 @@ export function askedBody(capabilities: readonly CapabilityAsked[]): readonly Js
 }
 
 /**
- * Returns the properties of a request that give the reason, and say how to ask the user.
+ * Converts options to properties of a request: the reason for the request, and how to ask the user.
  *
  * @throws TypeError naming the option that is not a string.
  * @internal

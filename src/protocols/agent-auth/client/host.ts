@@ -24,9 +24,9 @@ import { discover, Wire, type WireOptions } from "./wire.js";
 export interface AgentAuthClientOptions extends WireOptions {
   /** The host's key, made by {@link generateKey}. Keep it as long as the server should recognize the host. */
   readonly hostKey: PrivateKey;
-  /** The host's own name for itself. */
+  /** The name that the host gives itself. */
   readonly hostName?: string | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface RegisterOptions extends AskOptions {
   readonly capabilities?: readonly CapabilityAsked[];
   /** `delegated` unless given. */
   readonly mode?: "delegated" | "autonomous";
-  /** The agent's key. Unless given, a new one is made, and lost when the process ends. */
+  /** The agent's key. Unless given, the client makes a new key, which is lost when the process ends. */
   readonly key?: PrivateKey;
 }
 
@@ -61,7 +61,7 @@ export class AgentAuthClient {
     this.#host = host;
   }
 
-  /** The thumbprint of the host's key, by which the server identifies it. */
+  /** The thumbprint of the host's key, by which the server identifies the host. */
   get thumbprint(): string {
     return this.#host.thumbprint;
   }
@@ -75,7 +75,7 @@ export class AgentAuthClient {
     return listingIn(await this.#wire.ask("capabilities", "/capability/list", request));
   }
 
-  /** Registers an agent. If people must approve it, `agent.state.approval` says how. */
+  /** Registers an agent. If a user must approve the agent, `agent.state.approval` says how. */
   async register(options: RegisterOptions): Promise<AgentAuthAgent> {
     const own = knownMembers(options, REGISTER_OPTIONS, "options");
     const { name, capabilities, mode, idempotencyKey } = own;
@@ -89,7 +89,7 @@ export class AgentAuthClient {
       ...(mode === undefined ? {} : { mode }),
     };
     const key = await signer(own.key ?? (await generateKey()), this.#clock, "options.key");
-    // Bind the JWT to this request: a server found by discovery could forward it (section 8.9).
+    // Bind the JWT to this request: a server that was found by discovery could forward the JWT (section 8.9).
     const { endpoints, issuer } = this.discovery;
     const htu = endpoints.get("register") ?? `${issuer.replace(/\/$/, "")}/agent/register`;
     const jwt = await this.#jwt({ agent_public_key: key.publicKey, htm: "POST", htu });
@@ -114,7 +114,7 @@ export class AgentAuthClient {
     return agentIn(await this.#wire.ask("status", "/agent/status", request), this.discovery.issuer);
   }
 
-  /** Reactivates an expired agent. It gets only the host's defaults. */
+  /** Reactivates an expired agent. The agent gets only the host's default capabilities. */
   async reactivate(agentId: string): Promise<ReceivedAgent> {
     assertString(agentId, "agentId");
     const answer = await this.#post("reactivate", "/agent/reactivate", { agent_id: agentId });

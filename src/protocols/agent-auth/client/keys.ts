@@ -19,7 +19,7 @@ export async function generateKey(): Promise<PrivateKey> {
   return { kty: "OKP", crv: "Ed25519", x, d };
 }
 
-/** Claims of a JWT in addition to those that {@link Signer} sets. */
+/** Claims of a JWT in addition to the claims that {@link Signer} sets. */
 export interface JwtClaims extends JsonObject {
   readonly iss: string;
   readonly aud: string;
@@ -31,7 +31,7 @@ export interface Signer {
   readonly publicKey: JsonObject;
   /** The thumbprint by RFC 7638: SHA-256 as base64url. */
   readonly thumbprint: string;
-  /** Returns a JWT for one request. It is valid for a minute, and accepted once. */
+  /** Returns a JWT for one request. The JWT is valid for a minute, and a server accepts it once. */
   sign(type: "host+jwt" | "agent+jwt", claims: JwtClaims): Promise<string>;
 }
 
@@ -39,7 +39,9 @@ export interface Signer {
 const LIFETIME = 60;
 
 /**
- * @param clock - Returns milliseconds since 1970.
+ * Returns a signer for a private key.
+ *
+ * @param clock - Returns the time in milliseconds since 1970.
  * @throws TypeError if `key` is not a private Ed25519 key.
  */
 export async function signer(key: unknown, clock: () => number, what: string): Promise<Signer> {

@@ -31,7 +31,7 @@ export interface ReceivedGrant {
   readonly constraints?: JsonObject;
   /** The reason for the denial. */
   readonly reason?: string;
-  /** The token of the capability, if it has one. */
+  /** The token of the granted capability, if the answer contains a token. */
   readonly token?: string;
   readonly tokenExpires?: string;
 }
@@ -69,7 +69,9 @@ export interface Listing {
 const VERSIONS: readonly string[] = ["1.0-draft", "1.0"];
 const SPOKEN = `this client speaks ${VERSIONS.join(" and ")}`;
 
-/** @throws ClientError `answer_malformed`, also if this client does not support the version. */
+/**
+ * @throws ClientError `answer_malformed` if the document is malformed, or if the client does not support its version.
+ */
 export function discoveryIn(document: JsonObject, origin: string): Discovery {
   const { version, issuer, endpoints, default_location: location } = document;
   if (typeof version !== "string" || typeof issuer !== "string" || !URL.canParse(issuer)) {
@@ -79,7 +81,7 @@ export function discoveryIn(document: JsonObject, origin: string): Discovery {
   if (!VERSIONS.includes(version)) {
     throw malformed(origin, `is of version ${JSON.stringify(version.slice(0, 32))}: ${SPOKEN}`);
   }
-  // Paths are relative to the issuer, as in the specification. The reference implementation has absolute URLs.
+  // In the specification, paths are relative to the issuer. The reference implementation sends absolute URLs.
   const base = issuer.replace(/\/$/, "");
   const named = Object.entries(objectIn(endpoints)).flatMap(([name, path]) => {
     const url = typeof path === "string" && path.startsWith("/") ? `${base}${path}` : path;
@@ -158,7 +160,7 @@ function approvalIn(one: JsonObject): ReceivedApproval {
   };
 }
 
-/** A page of a list of capabilities. */
+/** Reads a page of a list of capabilities. */
 export function listingIn(body: JsonObject): Listing {
   const cursor = textIn(body["next_cursor"]);
   return {

@@ -1,17 +1,17 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { isDeeperThan, type Json, type JsonObject } from "../../../bytes/json.js";
 
-/** Most characters of another party's schema. */
+/** Longest schema of another party that is compiled, in characters of JSON. */
 const LONGEST = 65_536;
 const DEEPEST = 24;
 
 const compiled = new WeakMap<JsonObject, ValidateFunction | undefined>();
 
 /**
- * Validates a value by another party's schema, but without its patterns, which could run forever. If the schema
- * is too large or cannot be compiled, every value is accepted.
+ * Validates a value against another party's schema. Ignores the schema's patterns, since matching a pattern could take
+ * forever. If the schema is too large or cannot be compiled, every value is accepted.
  *
- * @returns The violations; `undefined` if there are none.
+ * @returns The first violation; `undefined` if there is none.
  * @throws Error if `ajv` is not installed.
  */
 export async function failing(value: Json, schema: JsonObject): Promise<string | undefined> {
@@ -41,7 +41,7 @@ async function compile(schema: JsonObject): Promise<ValidateFunction | undefined
   }
 }
 
-/** Stands in for a regular expression, and matches every string. */
+/** Returns a replacement for a regular expression, which matches every string. */
 function anyText(): { readonly test: () => boolean } {
   return { test: () => true };
 }

@@ -9,13 +9,13 @@ import { type Discovery, discoveryIn } from "./received.js";
 
 /** Options of requests. */
 export interface WireOptions {
-  /** The server's URL, such as `https://bank.example`, below which its discovery document is. */
+  /** The server's URL, such as `https://bank.example`. The client looks for the discovery document below this URL. */
   readonly provider: string;
   /** The global `fetch` unless given. */
   readonly fetch?: typeof fetch | undefined;
   /** Time limit for one answer in milliseconds; 30,000 unless given. */
   readonly timeout?: number | undefined;
-  /** Allows plain HTTP to other machines. */
+  /** True to allow plain HTTP to other machines. */
   readonly insecure?: boolean | undefined;
 }
 
@@ -27,8 +27,8 @@ interface WireRequest {
 }
 
 /**
- * Sends requests to one provider. JWTs and tokens are sent only to the provider's origin, and to locations that
- * it names for capabilities.
+ * Sends requests to one provider. JWTs and tokens are sent only to the provider's origin, and to locations that the
+ * provider names for capabilities.
  */
 export class Wire {
   readonly discovery: Discovery;
@@ -89,7 +89,7 @@ export async function discover(options: WireOptions): Promise<Discovery> {
       const response = await fetchFrom(base.origin, options)(new URL(`${prefix}${path}`, base));
       const discovery = discoveryIn(objectIn(await response.json()), base.origin);
       for (const url of [discovery.issuer, ...discovery.endpoints.values()]) {
-        // A document with endpoints elsewhere could be used to collect JWTs there.
+        // A document with endpoints at another origin could be used to collect JWTs.
         if (new URL(url).origin === base.origin) continue;
         const message = `the discovery document of ${base.origin} leads to ${new URL(url).origin}`;
         throw new ClientError("origin_foreign", message, base.origin);
@@ -111,9 +111,9 @@ function secure({ insecure = false }: WireOptions): { readonly insecure: boolean
   return { insecure };
 }
 
-/** An error in a server's answer, unchanged. Nothing in it is safe to display as it is. */
+/** An error in a server's answer. Its strings are exactly those of the server: escape them before you display them. */
 export class AgentAuthError extends AgentFault {
-  /** The stable code, such as `constraint_violated`; `unknown` if there is none. */
+  /** The stable code, such as `constraint_violated`; `unknown` if the answer has no code. */
   readonly code: string;
   /** The whole body, including `violations`, `invalid_capabilities` and `denials`. */
   readonly body: JsonObject;
