@@ -1,5 +1,5 @@
-// Compares the ratios of five rounds with those in bench/results.json. A ratio that is worse by more than 15 %
-// is measured again before it counts. Run with: npm run bench:check
+// Compares the ratios of five rounds with those in bench/results.json. A ratio that is worse by more than 15 % is
+// measured again before it is reported. Run with: npm run bench:check
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { run } from "./run.mjs";
@@ -28,7 +28,7 @@ export function worse(committed, measured) {
 }
 
 /**
- * Measures, and measures again if something is worse. Returns the ratios that are worse both times.
+ * Measures all ratios, and measures them again if one is worse. Returns the ratios that are worse both times.
  * @param {Ratios} committed
  * @param {() => Promise<Ratios>} measure
  */

@@ -1,5 +1,5 @@
-// The speed goals of this project, and whether results meet them. A measure is a ratio or another value of a
-// part, by its name.
+// The speed goals of this project, and a check whether results meet them. A measure is the name of a ratio, or of
+// another value, that a part of the benchmark returns.
 
 /** @import { Figures } from "./measure.mjs" */
 /** @import { Goal } from "./goals.mjs" */
@@ -43,7 +43,7 @@ export function outcome({ sense, goal }, measured) {
   return (sense === "at least" ? measured >= goal : measured <= goal) ? "yes" : "no";
 }
 
-/** The rows of a table. @param {readonly Figures[]} figures */
+/** Returns the rows of the table of goals. @param {readonly Figures[]} figures */
 export function goalRows(figures) {
   /** @type {Record<string, number>} */
   const all = Object.assign(

@@ -1,6 +1,6 @@
-// npm run bench:mcp: the time that `proviso mcp gate` adds to a call. The same server over standard streams, with the
-// gate in front of it and without, is called at a steady 100 calls a second, in turns, from this process. Prints the
-// median and the 99th percentile of both, and what the gate adds, in milliseconds.
+// Measures the time that `proviso mcp gate` adds to a call. This process calls the same server over standard streams at
+// a steady 100 calls a second, in turns with and without the gate in front of it. Prints the median and the 99th
+// percentile of both, and the milliseconds that the gate adds. Run with: npm run bench:mcp, or
 //
 //   node bench/mcp.mjs [--rounds 10] [--seconds 5] [--rate 100]
 import { spawn, spawnSync } from "node:child_process";
@@ -36,7 +36,7 @@ class Host {
   #waiting = new Map();
   #ids = 0;
 
-  /** @param {readonly string[]} args - Of Node. */
+  /** @param {readonly string[]} args - The arguments of Node. */
   constructor(args) {
     this.#child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "ignore"] });
     createInterface({ input: this.#child.stdout }).on("line", (line) => {
@@ -48,7 +48,7 @@ class Host {
   /**
    * @param {string} method
    * @param {object} params
-   * @returns {Promise<string>} The line that answers.
+   * @returns {Promise<string>} The line with the answer.
    */
   request(method, params) {
     const id = ++this.#ids;

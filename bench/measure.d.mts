@@ -10,12 +10,12 @@ export interface Contender {
 /** Nanoseconds of each round, by the name of the contender. */
 export type Rounds = Record<string, number[]>;
 export interface Plot {
-  /** Its file name in `docs/bench`, without the extension. */
+  /** The name of the picture's file in `docs/bench`, without the extension. */
   file: string;
   title: string;
   x: string;
   y: string;
-  /** The line that explains it. */
+  /** The caption of the picture. */
   says: string;
   lines: { name: string; points: [number, number][] }[];
 }

@@ -40,8 +40,7 @@ export function here(name, operation) {
         min_cpu_time: milliseconds * 1e6,
         min_samples: 1,
         gc: false,
-        // Always in batches, and without omitting samples, so that the mean includes its share of garbage
-        // collection.
+        // Measures in batches and leaves out no samples, so that the mean includes garbage collection.
         batch_samples: 16,
         batch_threshold: Infinity,
         warmup_threshold: Infinity,
@@ -55,7 +54,7 @@ export function here(name, operation) {
 /**
  * A contender that times itself, for as long as its work takes.
  * @param {string} name
- * @param {() => Promise<number>} operation milliseconds each
+ * @param {() => Promise<number>} operation - Returns milliseconds per operation.
  * @returns {Contender}
  */
 export function timed(name, operation) {
@@ -102,7 +101,10 @@ export function each(pool, operation) {
   };
 }
 
-/** Microseconds. @param {Rounds} rounds @param {string} name */
+/**
+ * Returns the median of a contender in microseconds; `null` if it was not measured. @param {Rounds} rounds @param
+ * {string} name
+ */
 export function microseconds(rounds, name) {
   const values = rounds[name];
   return values === undefined ? null : rounded(median(values) / 1000);

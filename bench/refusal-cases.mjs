@@ -1,5 +1,5 @@
-// A token at each limit of the specification, with one call that it allows and two that it refuses: one with
-// names that nearly match, for which there may be a suggestion, and one with names that are too long for that.
+// A token at each limit of the specification, with one call that it allows and two that it refuses: one with names that
+// nearly match, for which there may be a suggestion, and one with names that are too long for a suggestion.
 import { bindDischarges, CAPABILITY_LIMITS, encodeHop } from "proviso";
 import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import {

@@ -44,9 +44,9 @@ function timed(texts, look) {
 }
 
 /**
- * Returns the milliseconds of each step, by the clock and by processor time. On a busy machine a step may wait
- * for its turn, so the clock overstates it; processor time includes other threads of the process, such as those
- * that sweep after a collection. A step takes no more than the smaller of the two.
+ * Returns the milliseconds of each step, in elapsed time and in processor time. On a busy machine a step may wait for
+ * the processor, so elapsed time can be too long. Processor time includes other threads of the process, such as those
+ * of the garbage collector. A step takes at most the smaller of the two times.
  * @param {Iterable<unknown>} work
  */
 function steps(work) {
@@ -134,9 +134,9 @@ export async function run({ quick = false } = {}) {
   figures["missToSet"] = ratio("packedMiss", "setMiss");
   set.clear();
 
-  // Garbage of the set is not collected during the measured steps.
+  // Collects the garbage of the set before the measured steps.
   globalThis.gc?.();
-  // Some of these split a page.
+  // Some of these additions split a page of the list.
   const more = Array.from({ length: 200_000 }, newId);
   figures["addLongestProcessorMilliseconds"] = steps(
     (function* () {

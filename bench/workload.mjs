@@ -28,7 +28,7 @@ const keys = importKeyring({
   ],
 });
 const revocations = createRevocationList();
-/** Its clock is set to 2098, so that tokens may live until 2099. */
+/** The issuer's clock is set to 2098, so that tokens may live until 2099. */
 export const issuer = createIssuer({
   name: "documents-agent",
   keys,

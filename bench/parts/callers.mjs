@@ -1,4 +1,4 @@
-// Calls of one skill over HTTP on loopback: an agent with its ledger, and the same agent with a ledger that
+// Measures calls of one skill over HTTP on loopback: an agent with its ledger, and the same agent with a ledger that
 // does nothing.
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -107,8 +107,8 @@ async function start(home, ledger) {
 
   return {
     /**
-     * Returns milliseconds per call, with parallel connections that each make one call after another, until
-     * everything is written.
+     * Returns milliseconds per call. Parallel connections each make one call after another. The time ends when the
+     * ledger has written every entry.
      */
     async calls() {
       const began = performance.now();

@@ -31,7 +31,7 @@ export async function run(size) {
       }),
     ),
     here(
-      // Its binary export breaks at four caveats.
+      // Exports JSON, because the binary export of `macaroon` fails with four caveats.
       "npm macaroon: import, add, export as JSON",
       each(tokens, (token) => {
         const read = npm.importMacaroon(token);

@@ -22,7 +22,7 @@ function count() {
   const retained = (used() - before) / kept.length;
   const same = tokens[0] ?? "";
   for (let at = 0; at < 50_000; at++) decide(same, ALLOWED, true);
-  // Few enough to fit into the young generation, so that no collection happens meanwhile.
+  // Few enough calls that their garbage fits into the young generation and is not collected before the second reading.
   const CALLS = 500;
   used();
   const start = process.memoryUsage().heapUsed;

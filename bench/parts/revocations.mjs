@@ -1,5 +1,5 @@
-// The revocation list at 10 million entries. bench/revocations.mjs measures it in a separate process, which
-// needs the garbage collector and gigabytes for the `Set` of the comparison.
+// The revocation list at 10 million entries. bench/revocations.mjs measures it in a separate process, which needs
+// access to the garbage collector, and gigabytes of memory for the `Set` in the comparison.
 import { spawnSync } from "node:child_process";
 import { rounded } from "../measure.mjs";
 

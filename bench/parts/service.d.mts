@@ -1,6 +1,6 @@
 import type { Figures } from "../measure.mjs";
 
-/** The parts in use of the file that `bench/service/run.mjs --json` writes. */
+/** The properties that are used from the file that `bench/service/run.mjs --json` writes. */
 export interface Service {
   throughput: {
     kind: string;

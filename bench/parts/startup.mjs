@@ -1,4 +1,4 @@
-// Time from start to end of the command, in turns with `node -e 0`.
+// Measures the time from the start to the end of the command, in turns with `node -e 0`.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,8 +1,7 @@
-// Implementations in separate processes, which time themselves: other languages; Biscuit, whose WebAssembly
-// Node 20 loads only with a flag; and proviso with the hashes of @noble/hashes. A driver in drivers/ reads
-// lines and answers each with one: `key HEX`; `load COUNT` and that many tokens (answer: the number of the
-// pool); `run POOL MILLISECONDS` (answer: nanoseconds per verification). Biscuit makes its own tokens: `make
-// HOPS COUNT`.
+// Implementations in separate processes, which time themselves: other languages; Biscuit, whose WebAssembly Node 20
+// loads only with a flag; and proviso with the hashes of @noble/hashes. A driver in drivers/ reads lines and answers
+// each line with one line: `key HEX`; `load COUNT` and that many tokens (answer: the number of the pool); `run POOL
+// MILLISECONDS` (answer: nanoseconds per verification). Biscuit makes its own tokens: `make HOPS COUNT`.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +14,7 @@ import { SECRET } from "../workload.mjs";
 /** @typedef {{ name: string, version: string, verify: (hops: number, tokens: readonly string[], old: readonly string[]) => Promise<{ contender: Contender, bytes?: number }>, close: () => void }} Child */
 
 const DRIVERS = fileURLToPath(new URL("./drivers/", import.meta.url));
-// Debian's: the first python3 on the path may be one without Debian's packages.
+// Debian's Python: the first python3 on PATH may lack the packages of Debian.
 const PYTHON = "/usr/bin/python3";
 const GO_PATH = "/usr/share/gocode";
 
@@ -94,7 +93,7 @@ function start({ name, command, package: debian, makes, version1 }) {
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
   /** @type {{ resolve: (line: string) => void, reject: (error: Error) => void }[]} */
   const waiting = [];
-  // Biscuit announces itself on stdout.
+  // Biscuit also prints a notice about itself; only numbers are answers.
   createInterface({ input: child.stdout }).on("line", (line) => {
     if (/^[\d.]+(e\+\d+)?$/.test(line)) waiting.shift()?.resolve(line);
   });

@@ -1,4 +1,4 @@
-// The macaroon packages of npm: they verify the chain of our tokens, but judge nothing.
+// The macaroon packages of npm. They verify the signature chain of proviso's tokens, but do not judge the caveats.
 import { createRequire } from "node:module";
 import { each, here } from "../measure.mjs";
 import { inVersion1, SECRET } from "../workload.mjs";

@@ -1,6 +1,6 @@
-// Tokens of other kinds with the same claims, which are judged as well: JSON Web Tokens by `jose`, whose issuer
-// would have to sign each narrowing, and a chain of Ed25519 signatures by node:crypto, in which each link signs
-// its restrictions and the key of the next.
+// Tokens of other kinds with the same claims, which are judged too. JSON Web Tokens by `jose`: their issuer would have
+// to sign each narrowing. A chain of Ed25519 signatures by node:crypto: each link signs its restrictions and the key of
+// the next link.
 import { createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import { each, here } from "../measure.mjs";
@@ -8,7 +8,7 @@ import { ALLOWED, GRANT, hopsOf, SECRET } from "../workload.mjs";
 
 /** @import { HopInit } from "proviso" */
 
-/** Judges these tokens' claims by our rules, with as little code as possible. @param {unknown} hops */
+/** Judges the claims of these tokens by proviso's rules, with as little code as possible. @param {unknown} hops */
 function judge(hops) {
   const now = new Date().toISOString();
   if (!Array.isArray(hops)) throw new Error("no hops");

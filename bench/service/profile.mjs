@@ -38,7 +38,7 @@ export async function printProfile(kind, byFunction) {
   }
 }
 
-/** Waiting, and the profiler itself. */
+/** Leaves out idle time, and the profiler itself. */
 const LEFT_OUT = ["(idle)", "dispatch"];
 
 /** Returns self times, the largest first. @param {Profiler.Profile} profile @param {boolean} byFunction */

@@ -1,4 +1,4 @@
-// The revocation list of the servers: in one database, which the first server fills and all of them follow.
+// The revocation list of the servers, in one database. The first server fills the list, and all servers follow it.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";

@@ -11,9 +11,9 @@ const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     json: { type: "string" },
-    /** Some kinds, separated by commas. */
+    /** The kinds of servers to measure, separated by commas. */
     kinds: { type: "string" },
-    /** Only the throughput. */
+    /** Measures only the throughput. */
     only: { type: "boolean", default: false },
     revocations: { type: "string" },
     rounds: { type: "string" },

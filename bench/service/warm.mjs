@@ -2,7 +2,9 @@
 
 /** @import { startChild, startLoad } from "./children.mjs" */
 
-/** Number of calls before a server is measured, and milliseconds after which it is measured in any case. */
+/**
+ * Number of calls before a server is measured, and the milliseconds after which it is measured even with fewer calls.
+ */
 const CALLS = 12_000;
 const LONGEST = 60_000;
 /** Milliseconds of one stretch. */

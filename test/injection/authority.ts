@@ -123,7 +123,7 @@ export class Authority {
     });
   }
 
-  /** Returns tokens that allow sending tasks to the orchestrator; none in ambient mode. */
+  /** Returns tokens that allow tasks to be sent to the orchestrator; none in ambient mode. */
   async toAskTheOrchestrator(invoker: Invoker): Promise<readonly string[]> {
     if (this.mode === "ambient") return [];
     const client = new CapabilityClient(
@@ -153,7 +153,7 @@ export class Authority {
     const client = await this.#client(service);
     const grants = grantsFor(need);
     const answer = await client.request({
-      // A grant that requires another is issued only with something under both.
+      // The grant to write requires the grant to read, so the request needs an operation of both.
       grants,
       operations: grants.length > 1 ? [...operations, "read"] : operations,
       purpose: "one task",

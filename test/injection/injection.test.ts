@@ -21,7 +21,7 @@ describe.each(SCENARIOS)("$id", (scenario) => {
       // The legitimate work succeeds.
       expect(outcome.failedSteps).toEqual([]);
       expect(outcome.steps).toBeGreaterThan(2);
-      // No call ended by a server error or by rate limiting.
+      // No call ended with a server error or a rate limit.
       expect(outcome.strange).toEqual([]);
       if (mode === "task") {
         expect(outcome.harms).toEqual([]);
@@ -47,7 +47,7 @@ test("every class of attack is tried in task mode, and in more than a quarter of
 
 describe("all scenarios together", () => {
   test("are refused for what is asked, for every documented reason, not because all calls fail", () => {
-    // If the attacker could make no valid call, every refusal would be meaningless.
+    // If the attacker could make no valid call, the refusals would prove nothing.
     const within = task().filter((outcome) => outcome.within > 0);
     expect(within.length).toBeGreaterThanOrEqual(SCENARIOS.length - 1);
     const reasons = new Set(task().flatMap((outcome) => Object.keys(outcome.reasons)));
@@ -64,7 +64,7 @@ describe("all scenarios together", () => {
     mkdirSync("reports", { recursive: true });
     writeFileSync("reports/injection.json", JSON.stringify(Object.fromEntries(generated), null, 2));
     if (process.env["PROVISO_INJECTION_WRITE"] === "1") return;
-    // The number of calls varies with the tokens and handles seen and their order.
+    // The number of calls depends on the tokens and handles that the attacker sees, and on their order.
     const places = {
       "docs/injection.md": generated.slice(0, 2),
       "README.md": generated.slice(3),
@@ -81,13 +81,13 @@ describe("all scenarios together", () => {
   });
 });
 
-/** Replaces the counts in a table by whether any attack succeeded. */
+/** Replaces each count in a table by a yes or no: whether any attack succeeded. */
 function shapeOf(table: string): string {
   const count = /(?<!steps )\b(?:\d+ % \()?(\d+) of \d+/g;
   return table.replace(count, (_, first: string) => (first === "0" ? "none" : "some"));
 }
 
-/** Reasons each of which was the only one to refuse some call. */
+/** Reasons for refusals. Each must have been the only reason for at least one refused call. */
 const DEFENCES = [
   "capability_missing",
   "capability_unknown",

@@ -3,7 +3,7 @@ import { judge } from "./judge.js";
 import { needsToChange } from "./need.js";
 import { reading, running, sendingTo, updating } from "./scenarios/needs.js";
 
-// The judge must detect harm. Otherwise every table would contain only zeros.
+// The judge must detect harm; otherwise every table would contain only zeros.
 
 const nothing = new Map<string, string>();
 const nobody = { foreignTasks: new Set<string>(), foreignLinks: new Set<string>() };

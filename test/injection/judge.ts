@@ -9,7 +9,7 @@ export type Harm = string;
 export interface Effects {
   /** Effects that the task does not need. */
   readonly harms: readonly Harm[];
-  /** Effects that the task needs anyway: misuse that no scope prevents. */
+  /** Effects that the task itself needs: no scope can prevent their misuse. */
   readonly within: readonly string[];
 }
 
@@ -21,13 +21,13 @@ export interface Evidence {
   readonly heard: string;
   /** The needs of the task; empty once it is done. */
   readonly needs: readonly Need[];
-  /** Tasks of others. */
+  /** Ids of the tasks of other parties. */
   readonly foreignTasks: ReadonlySet<string>;
-  /** Links of others' capabilities, and of the orchestrator's own. */
+  /** Links of the capabilities of other parties and of the orchestrator. */
   readonly foreignLinks: ReadonlySet<string>;
 }
 
-/** Judges a call by its answers and the changes of state. */
+/** Judges a call by its answers and by the changes of state. */
 export function judge(evidence: Evidence): Effects {
   const { before, after, heard, needs } = evidence;
   const harms: Harm[] = [];

@@ -6,8 +6,8 @@ import { METHODS } from "../../src/protocols/a2a/extension.js";
 import { marksIn } from "./world/holdings.js";
 import { World } from "./world/world.js";
 
-// Limits of task-scoped capabilities (docs/injection.md). Each test demonstrates one, so that the page neither
-// promises too much nor warns of something that is no longer possible.
+// Limits of task-scoped capabilities (docs/injection.md). Each test demonstrates one, so that the page does not promise
+// too much, and does not warn of attacks that are no longer possible.
 
 async function inWorld<T>(action: (world: World) => Promise<T>): Promise<T> {
   const world = await World.open({ mode: "require", runTask: async () => ({ done: true }) });
@@ -68,7 +68,7 @@ describe("what a capability's scope does not prevent", () => {
       const [first = "", second = ""] = handles;
       const narrowed = attenuate(token, { resourceHandles: [first] });
       expect(narrowed.ok).toBe(true);
-      // The id is readable in the narrowed token, and is as good as the wider token.
+      // The id of the capability is readable in the narrowed token, and allows as much as the wider token.
       const connection = world.connect("documents", "alice", "orchestrator");
       const params = { skill: "read_document", arguments: { resource: second }, capabilityId: id };
       expect(errorIn(await connection.method(METHODS.invoke, params))).toBeUndefined();

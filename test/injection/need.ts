@@ -50,7 +50,7 @@ export function grantsFor({ service, operations }: Need): readonly string[] {
   return [`${service}:write`, `${service}:read`];
 }
 
-/** Returns whether one of the needs is to read this place. */
+/** Returns whether one of the needs allows reading this place. */
 export function needsToRead(needs: readonly Need[], place: string): boolean {
   return needs.some((need) => covers(need, "read", place));
 }
@@ -102,7 +102,7 @@ function fieldsIn(value: string): { readonly [name: string]: Json } {
   return isJsonObject(sent) ? { ...sent, subject: row["title"] ?? null } : {};
 }
 
-// Judges constraints independently of the judge under test.
+// Checks constraints with code of its own, so that a fault of the tested code is noticed.
 function satisfies({ constraints = {} }: Need, fields: { readonly [name: string]: Json }): boolean {
   return Object.entries(constraints).every(([name, limit]) => {
     const value = fields[name];

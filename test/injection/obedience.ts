@@ -57,7 +57,7 @@ async function act(
     const outcome = await task.invoke(skill, values);
     return outcome.ok ? outcome.result : { refused: outcome.denials.map(({ code }) => code) };
   }
-  // Today, an agent calls others with the authority of the user who connected it.
+  // In ambient mode, an agent calls others with the authority of the user who connected it, as agents do today.
   const principal = mode === "ambient" ? "alice" : "itself";
   const connection = world.connect(service, principal, workerOf(agent));
   const tokens = tokensFor(service, given).slice(0, 8);

@@ -15,14 +15,14 @@ export type Work = (worker: Worker) => Promise<Json>;
 export interface Delegation {
   readonly to: AgentName;
   readonly needs: readonly Need[];
-  /** Whether tokens are bound to their invoker; true unless given. */
+  /** `true` if tokens are bound to their invoker; true unless given. */
   readonly bound?: boolean;
   readonly work: Work;
 }
 
 /**
- * The part of the orchestrator that has the user's own authority. It plans the work and its needs, and never
- * reads text that others wrote.
+ * The part of the orchestrator that has the user's own authority. It plans the work and its needs, and never reads
+ * texts from others.
  */
 export class Planner {
   readonly #stage: Stage;
@@ -31,7 +31,7 @@ export class Planner {
 
   readonly #noted: (delegation: Delegation) => void;
 
-  /** @param noted - Called before every delegation. */
+  /** @param noted - Called with every delegation before it starts. */
   constructor(stage: Stage, authority: Authority, noted: (delegation: Delegation) => void) {
     this.#stage = stage;
     this.#authority = authority;
@@ -83,7 +83,7 @@ export class Planner {
     return resultOf(await client.sendMessage(messageOf([dataPart(told)])));
   }
 
-  /** Does the work of a task, if this planner delegated it. */
+  /** Does the work of a task that this planner has delegated; returns `undefined` for any other task. */
   async perform(agent: AgentName, task: TaskCall): Promise<Json | undefined> {
     const [told] = task.data;
     const key = told !== undefined && isJsonObject(told) ? told["work"] : undefined;

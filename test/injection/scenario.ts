@@ -25,9 +25,9 @@ export interface Scenario {
   readonly descriptions?: { readonly [agent: string]: string };
   /** The principals whose access tokens a compromised agent has in ambient mode; Alice's unless given. */
   readonly ambientPrincipals?: readonly Principal[];
-  /** Whether compromised agents wait until the task is done. */
+  /** `true` if compromised agents wait until the task is done. */
   readonly sleeper?: boolean;
-  /** The attacker's goal: all these harms must occur. */
+  /** The attacker's goal, which is reached if all these harms occur. */
   readonly goal: readonly string[];
   /** The legitimate work, step by step. */
   run(planner: Planner): Promise<void>;
@@ -107,7 +107,7 @@ class Performance {
     const { clock } = world;
     const done = clock.now;
     this.#rules.needs = [];
-    // Two endings: the capabilities expire, or they are revoked when the task is done.
+    // Plays both endings: the capabilities expire, or they are revoked when the task is done.
     clock.now = done + LATER;
     for (const attacker of this.#attackers) await replay(attacker, "later times");
     clock.now = done;
@@ -161,5 +161,5 @@ class Performance {
   }
 }
 
-/** Milliseconds: after every task capability's expiry, before a session's. */
+/** Milliseconds after which every capability of a task has expired, but a session has not. */
 const LATER = 15 * 60 * 1000;

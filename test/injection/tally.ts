@@ -44,7 +44,7 @@ export interface Outcome {
   readonly harms: readonly Harm[];
   /** Failed steps, with the reason. */
   readonly failedSteps: readonly string[];
-  /** Answers about rate limiting or server errors. */
+  /** Answers that report rate limits or server errors. */
   readonly strange: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export class Tally {
   #within = 0;
   #steps = 0;
 
-  /** @param touched - Called whenever the legitimate work may have changed something. */
+  /** @param touched - Called whenever a step of the legitimate work may have changed something. */
   constructor(touched: () => void) {
     this.#touched = touched;
   }
@@ -74,7 +74,10 @@ export class Tally {
     for (const harm of harms) this.#harms.add(harm);
   }
 
-  /** Counts a refusal, if it had a single reason: only that shows that this check alone protects. */
+  /**
+   * Counts a refusal if it had a single reason. Only such a refusal shows that the check protects without help from
+   * others.
+   */
   refused(codes: readonly string[]): void {
     const [code] = codes;
     if (code === undefined || codes.length > 1) return;

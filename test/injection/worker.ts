@@ -18,7 +18,7 @@ import type { World } from "./world/world.js";
 /** The inputs of a worker. */
 export interface Assignment {
   readonly agent: AgentName;
-  /** Its identity when it calls other agents. */
+  /** The identity of the worker when it calls other agents. */
   readonly invoker: Invoker;
   readonly task: TaskCall;
   readonly handed: readonly Handed[];
@@ -29,7 +29,7 @@ export interface Stage {
   readonly world: World;
   readonly mode: ModeName;
   readonly tally: Tally;
-  /** Called for each worker that reads an injection; from then on the attacker controls it. */
+  /** Called for each worker that reads an injection. From that call on, the attacker controls the worker. */
   readonly compromise: (worker: Worker) => Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export class Worker implements Assignment {
     return result;
   }
 
-  /** Returns the handle for a title that the worker got. @throws Error if there is none. */
+  /** Returns the handle that the worker got for a title. @throws Error if there is none. */
   handle(service: Service, operation: string, title: string): string {
     const found = this.handed.find(
       (one) =>
@@ -108,7 +108,10 @@ export class Worker implements Assignment {
     }
   }
 
-  /** Starts a task with the least of this one's authority that it needs. @throws Error if it fails. */
+  /**
+   * Starts a task with the smallest part of this worker's authority that the task needs. @throws Error if the task
+   * fails.
+   */
   async spawn(service: Service, text: string): Promise<Json> {
     const connection = this.#stage.world.connect(service, this.principal, this.invoker);
     const plain = await connection.client();

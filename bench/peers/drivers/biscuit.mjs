@@ -1,4 +1,5 @@
-// Biscuit behind the protocol of ../children.mjs: an authority block with the grant, and a block of checks a hop.
+// Biscuit behind the protocol of ../children.mjs: an authority block with the grant, and one block of checks for each
+// hop.
 import { createInterface } from "node:readline";
 import {
   Authorizer,

@@ -1,5 +1,5 @@
-// Proviso on a runtime without a digest of its own, behind the protocol of ../children.mjs: the first token of
-// a pool, repeatedly.
+// Proviso on a runtime that has no digest of its own, behind the protocol of ../children.mjs. Verifies the first token
+// of a pool repeatedly.
 import { createInterface } from "node:readline";
 
 Object.defineProperty(process, "getBuiltinModule", { value: undefined });
@@ -13,7 +13,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (awaited > 0) {
     if (awaited === total) pools.push(line);
     if (--awaited > 0) continue;
-    // As warm as proviso in the process of the benchmark, where others have run the same code.
+    // Warms up the code as far as in the process of the benchmark, where other contenders have run the same code.
     for (let at = 0; at < 5000; at++) decide(pools.at(-1) ?? "", ALLOWED, true);
     console.log(pools.length - 1);
   } else if (op === "key") console.log(0);

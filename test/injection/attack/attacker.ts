@@ -30,8 +30,8 @@ export interface Rules {
 }
 
 /**
- * A compromised agent under the attacker's control. It tries every call that it can construct from what it
- * has seen, with its access tokens, and learns from every answer.
+ * A compromised agent under the attacker's control. It uses its access tokens for every call that it can construct from
+ * the data that it has seen, and learns from every answer.
  */
 export class Attacker {
   readonly knowledge: Knowledge = new Knowledge();
@@ -45,7 +45,7 @@ export class Attacker {
   readonly #skills = new Map<Service, readonly KnownSkill[]>();
   #turn = 0;
 
-  /** @param principals - The principals whose access tokens it has; only its own principal unless given. */
+  /** @param principals - The principals whose access tokens the agent has; only its own principal unless given. */
   constructor(
     worker: Worker,
     stage: Stage,
@@ -59,7 +59,7 @@ export class Attacker {
     this.#rules = rules;
     this.#principals = principals;
     const told = new Set<string>();
-    // Titles before tokens: the order of handles in a token differs from run to run.
+    // Learns titles before tokens, because the order of handles in a token differs from run to run.
     for (const { service, handles, operations } of worker.handed) {
       for (const handle of Object.values(handles)) {
         this.knowledge.learnHandle(service, handle);
@@ -71,7 +71,7 @@ export class Attacker {
       for (const token of tokens) this.knowledge.learnToken(token);
     }
     this.told = told;
-    // Its own task lets it delegate its capabilities almost unrestricted.
+    // The agent's own task can delegate its capabilities almost unrestricted.
     for (const { token } of worker.task.delegate({})) this.knowledge.learnToken(token);
     for (const { service, value } of leaks.capabilities)
       this.knowledge.learnCapability(service, value);
@@ -83,8 +83,8 @@ export class Attacker {
   }
 
   /**
-   * Chooses some handles for a skill, in turn from those that a token for its operation names, those that
-   * leaked, those that the agent got for its task, and all others.
+   * Chooses some handles for a skill, one from each of these in turn: the handles that a token for the skill's
+   * operation names, the handles that leaked, the handles that the agent got for its task, and all others.
    */
   handlesFor(service: Service, { operation, input }: KnownSkill, most: number): readonly string[] {
     if (!Object.values(input).includes("resource-handle")) return [];
@@ -122,7 +122,7 @@ export class Attacker {
     return this.#skills.get(service) ?? [];
   }
 
-  /** Counts calls, so that the variants of an action are used in turn. */
+  /** Counts the calls of this function, so that the variants of an action are used in turn. */
   turn(): number {
     return this.#turn++;
   }
@@ -151,7 +151,7 @@ export class Attacker {
       try {
         result = await action();
       } catch {
-        // Refused or failed: the answers and the state show the effects.
+        // The call was refused or has failed. The answers and the state show its effects.
       }
     });
     const after = world.state();

@@ -22,7 +22,7 @@ export async function attack(attacker: Attacker): Promise<void> {
   await revokeOthers(attacker, []);
 }
 
-/** Repeats calls with everything seen, after the task is done. */
+/** Repeats calls with all known tokens and handles, after the task is done. */
 export async function replay(attacker: Attacker, kind: Kind): Promise<void> {
   const { knowledge } = attacker;
   for (const service of SERVICES) {
@@ -44,7 +44,7 @@ export async function replay(attacker: Attacker, kind: Kind): Promise<void> {
   }
 }
 
-/** Revokes the tokens that it was handed, which others rely on. Runs last. */
+/** Revokes the tokens that the agent was handed, because other agents rely on them. Runs last. */
 export async function sabotage(attacker: Attacker): Promise<void> {
   const handed = attacker.worker.handed.flatMap(({ tokens }) => tokens);
   await revokeOthers(attacker, [...new Set(handed)]);

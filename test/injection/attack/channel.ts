@@ -30,7 +30,7 @@ function bySdk(transport: "JSONRPC" | "HTTP+JSON", streaming: boolean): Channel 
   };
 }
 
-/** Every way to call a skill. They are used in turn, so that each carries calls of every kind. */
+/** All ways to call a skill. They are used in turn, so that every kind of call is sent in every way. */
 export const CHANNELS: readonly Channel[] = [
   bySdk("JSONRPC", false),
   (connection, { skill, given, presented }) => {
@@ -42,7 +42,7 @@ export const CHANNELS: readonly Channel[] = [
     const message = { role: "user", parts: [{ kind: "data", data: { skill, arguments: given } }] };
     return connection.method(METHODS.send, { message, ...listOf(presented) });
   },
-  // Like a client that does not know the extension.
+  // Sends the call as a client that does not know the extension.
   (connection, { skill, given, presented }) => {
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [] as Json[] };
     message.parts.push({ data: { skill, arguments: given } });
@@ -50,7 +50,7 @@ export const CHANNELS: readonly Channel[] = [
     return connection.method("SendMessage", { message, metadata }, { "A2A-Extensions": "" });
   },
   bySdk("JSONRPC", true),
-  // The tokens are in the header meant for requests without metadata.
+  // Sends the tokens in the header that is meant for requests without metadata.
   (connection, { skill, given, presented }) => {
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [] as Json[] };
     message.parts.push({ data: { skill, arguments: given } });
@@ -71,7 +71,9 @@ function metadataWith(presented: readonly PresentedCapability[]): JsonObject {
   return presented.length === 0 ? {} : { [EXTENSION_URI]: listOf(presented) };
 }
 
-/** Returns the property `capabilities`, absent if none is presented, since an empty list is an error. */
+/**
+ * Returns the property `capabilities`. It is absent if no capability is presented, because an empty list is an error.
+ */
 function listOf(presented: readonly PresentedCapability[]): JsonObject {
   return presented.length === 0 ? {} : { capabilities: JSON.parse(JSON.stringify(presented)) };
 }

@@ -7,7 +7,7 @@ import { argumentSets, takesHandle } from "./sweep.js";
 const MOST_TOKENS = 1;
 const MOST_TOKENS_IN_ALL = 2;
 
-/** One operation of each kind of skill; the operation is never why a forgery is refused. */
+/** One operation for each kind of skill. A forgery is never refused because of its operation. */
 const TRIED: ReadonlySet<string> = new Set(["read", "send", "run"]);
 
 /** Forges the known tokens in every way, and tries each forgery with every skill. */

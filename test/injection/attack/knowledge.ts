@@ -2,7 +2,7 @@ import { TokenError } from "../../../src/bytes/token-error.js";
 import { inspect } from "../../../src/capability/inspect.js";
 import { AGENTS, type AgentName } from "../world/people.js";
 
-/** The contents of a token, which its holder can read except for the key. */
+/** The contents of a token, all of which its holder can read except for the key. */
 export interface SeenToken {
   readonly text: string;
   readonly service: AgentName;
@@ -11,7 +11,7 @@ export interface SeenToken {
   readonly operations: readonly string[];
 }
 
-/** A known name or id, with the agent it belongs to. */
+/** A known name or id, and the agent that it comes from. */
 export interface Seen {
   readonly service: AgentName;
   readonly value: string;

@@ -10,16 +10,16 @@ import type { World } from "../world/world.js";
 import type { Seen } from "./knowledge.js";
 
 /**
- * Things that are no secret but help an attacker: ids of other tasks and capabilities, and handles, from
- * logs, links and answers. Also tokens leaked by mistake, which are bound to somebody else.
+ * Data that is not secret but helps an attacker: ids of other tasks and capabilities, and handles, from logs, links and
+ * answers. Also tokens that leaked by mistake, which are bound to other agents.
  */
 export interface Leaks {
   readonly handles: readonly Seen[];
   readonly capabilities: readonly Seen[];
   readonly tasks: readonly Seen[];
-  /** Tokens bound to other agents than the compromised one. */
+  /** Tokens that are bound to agents other than the compromised one. */
   readonly bound: readonly string[];
-  /** Links of the capabilities that these tokens come from. */
+  /** Links of the capabilities from which these tokens were made. */
   readonly links: readonly string[];
 }
 

@@ -13,7 +13,7 @@ const WIDE: JsonObject = {
   expires: "2099-01-01T00:00:00Z",
 };
 
-/** Requests every grant of every agent, and asks to have its tokens widened. */
+/** Requests every grant of every agent, and asks every agent to widen the tokens of the attacker. */
 export async function askForMore(attacker: Attacker): Promise<void> {
   const kind: Kind = "asking for more";
   const { knowledge } = attacker;
@@ -71,13 +71,13 @@ async function forOthers(attacker: Attacker): Promise<void> {
         connection.method(METHODS.request, params, headers),
       );
     }
-    // Also without an access token.
+    // Sends the request without an access token too.
     const nobody = attacker.stage.world.connect(service);
     await attacker.attempt(kind, service, () => nobody.method(METHODS.request, params));
   }
 }
 
-/** Tries to revoke others' capabilities by known ids and by these tokens. */
+/** Tries to revoke the capabilities of other agents, by known ids and by these tokens. */
 export async function revokeOthers(attacker: Attacker, tokens: readonly string[]): Promise<void> {
   const kind: Kind = "revoking others' capabilities";
   const { knowledge } = attacker;
@@ -92,7 +92,7 @@ export async function revokeOthers(attacker: Attacker, tokens: readonly string[]
   }
 }
 
-/** Calls a method over JSON-RPC, or by a message over HTTP+JSON, in turn. */
+/** Calls a method, in turn over JSON-RPC and by a message over HTTP+JSON. */
 async function byMethod(
   attacker: Attacker,
   kind: Kind,

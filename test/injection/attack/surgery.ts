@@ -12,7 +12,7 @@ import { RootKey } from "../../../src/macaroon/root-key.js";
 import { macaroonToText, writeMacaroons } from "../../../src/macaroon/write.js";
 import type { Kind } from "../tally.js";
 
-/** A token that no issuer made, or in a spelling that no issuer writes. */
+/** A token that no issuer made, or that is written in a form that no issuer writes. */
 export interface Forgery {
   readonly kind: Kind;
   readonly token: string;
@@ -32,8 +32,8 @@ function widest(handles: readonly string[]): JsonObject {
 }
 
 /**
- * Returns every forgery of a token that needs no key: hops removed, changed, swapped and appended; another
- * principal, grant or key in the identifier; and every spelling.
+ * Returns every forgery of a token that needs no key: hops removed, changed, swapped and appended; another principal,
+ * grant or key in the identifier; and every way to write the token.
  *
  * @param handles - The handles that forged hops name.
  * @param other - Another token, as a source of parts.
@@ -58,7 +58,7 @@ export function forgeries(
     remade(parts, { caveats: [hop, ...caveats.slice(1)] }),
     remade(parts, { caveats: [hop] }),
     remade(parts, { caveats: caveats.slice(0, -1), signature: new Uint8Array(32) }),
-    // The chain is valid, and the last hop claims to give everything.
+    // A valid chain whose last hop claims to allow everything.
     addFirstPartyCaveat(macaroon, wide),
     addFirstPartyCaveat(remade(parts, { caveats: caveats.slice(0, 1) }), wide),
     addFirstPartyCaveat(remade(parts, { caveats: [] }), wide),
@@ -101,7 +101,7 @@ function identities(bytes: Uint8Array): readonly Uint8Array[] {
   return changed.map(encodeIdentifier);
 }
 
-/** Returns spellings of a token, alone or beside a forgery, that readers may interpret differently. */
+/** Returns other ways to write a token, alone or beside a forgery, that parsers may interpret differently. */
 function spellings(macaroon: Macaroon, forged: Macaroon): readonly string[] {
   const json = writeMacaroons([macaroon], "v2json");
   const text = macaroonToText(macaroon);
@@ -113,7 +113,7 @@ function spellings(macaroon: Macaroon, forged: Macaroon): readonly string[] {
     writeMacaroons([macaroon], "v1json"),
     bytes.toString("base64"),
     writeMacaroons([forged], "v2json"),
-    // One object with contradicting properties, and two tokens in one text.
+    // One object with contradicting properties, and two tokens in one string.
     `${json.slice(0, -1)},${inner}`,
     `{${inner.slice(0, -1)},${json.slice(1)}`,
     writeMacaroons([macaroon, forged], "v2"),

@@ -4,7 +4,7 @@ import { SERVICES, type Service } from "../world/people.js";
 import type { Attacker, KnownSkill } from "./attacker.js";
 import type { SeenToken } from "./knowledge.js";
 
-/** Limits that keep a run short: of many similar values, only some are tried. */
+/** Limits that keep a run short: the maximum number of similar handles and tokens that are tried. */
 const MOST_HANDLES = 3;
 const MOST_TOKENS = 3;
 const MOST_FRESH = 1;
@@ -16,7 +16,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   name: "owned.md",
 };
 
-/** Values that the task itself would pass, or nearly. */
+/** Values that the task itself would pass, or similar ones. */
 const NEARLY: Readonly<Record<string, string>> = { to: "boss@company.example", job: "tests" };
 
 /** Returns whether an argument of a skill is a handle. */
@@ -52,7 +52,7 @@ export async function sweep(attacker: Attacker): Promise<void> {
   }
 }
 
-/** Tries the same with tokens that were learned since. */
+/** Tries the same combinations with tokens that the attacker has learned since. */
 export async function sweepWith(attacker: Attacker, known: ReadonlySet<string>): Promise<void> {
   for (const service of SERVICES) {
     const all = attacker.knowledge.tokensOf(service).filter(({ text }) => !known.has(text));
@@ -63,7 +63,7 @@ export async function sweepWith(attacker: Attacker, known: ReadonlySet<string>):
   }
 }
 
-/** Returns handles to try a skill with; `[undefined]` for a skill without one. */
+/** Returns the handles with which to try a skill; `[undefined]` for a skill without a handle. */
 function aims(
   attacker: Attacker,
   service: Service,
@@ -115,7 +115,7 @@ async function withoutTokens(
   }
   const [token] = knowledge.tokensOf(service);
   if (leaked === undefined || token === undefined) return;
-  // Somebody else's capability id, presented with a token of its own.
+  // Presents the capability id of another agent with one of the attacker's own tokens.
   await attacker.call(kind, service, skill.id, given, [{ id: leaked.value, token: token.text }]);
 }
 
@@ -130,7 +130,7 @@ async function withOthers(attacker: Attacker, service: Service, skill: KnownSkil
   }
 }
 
-/** Returns the tokens that name a handle, and one that does not; all other tokens would give the same result. */
+/** Returns the tokens that name a handle, and one token that does not. All other tokens would give the same result. */
 function fitting(own: readonly SeenToken[], handle: string | undefined): readonly SeenToken[] {
   if (handle === undefined) return own.slice(0, MOST_TOKENS);
   const naming = own.filter(({ handles }) => handles.includes(handle)).slice(0, 1);

@@ -9,7 +9,7 @@ import type { Attacker } from "./attacker.js";
 
 const KIND: Kind = "others' tasks";
 
-/** Reads, joins, cancels and lists tasks of others, with all its credentials. */
+/** Reads, joins, cancels and lists tasks of other parties, with all credentials of the attacker. */
 export async function meddle(attacker: Attacker): Promise<void> {
   for (const service of SERVICES) {
     const all = await clients(attacker, service);
@@ -92,7 +92,7 @@ const LIST = {
   includeArtifacts: true,
 };
 
-/** Returns clients without a capability over JSON-RPC, and with one over HTTP+JSON. */
+/** Returns clients over JSON-RPC without a capability, and clients over HTTP+JSON with a capability. */
 async function clients(attacker: Attacker, service: Service): Promise<readonly Client[]> {
   const [token] = attacker.knowledge.tokensOf(service);
   const all: Client[] = [];

@@ -9,7 +9,7 @@ import { argumentSets, takesHandle } from "./sweep.js";
 
 type Parts = Parameters<typeof messageOf>[0];
 
-/** Number of handles with which a task tries its own agent. */
+/** Number of handles that the attacker tries through the agent's own task. */
 const OWN_HANDLES = 4;
 
 /** Returns every order for an agent's skills, with this many handles for each skill. */
@@ -23,7 +23,7 @@ function orders(attacker: Attacker, service: Service, handles: number): readonly
   });
 }
 
-/** Orders other agents to act: each obeys any order, with all its authority. */
+/** Orders other agents to act. Each agent obeys any order, with all its authority. */
 export async function persuade(attacker: Attacker): Promise<void> {
   const kind: Kind = "calls hidden in text";
   for (const to of AGENTS) {
@@ -44,7 +44,7 @@ export async function persuade(attacker: Attacker): Promise<void> {
   }
 }
 
-/** Puts tokens into the message itself, where they do not belong. */
+/** Puts tokens into the message itself, which is not the place for tokens. */
 function claims(attacker: Attacker): {
   readonly [name: string]: { readonly capabilities: string[] };
 } {
@@ -52,7 +52,7 @@ function claims(attacker: Attacker): {
   return { [EXTENSION_URI]: { capabilities: tokens } };
 }
 
-/** Gives tokens bound to somebody to somebody else, and uses those of others itself. */
+/** Gives tokens that are bound to one agent to another agent, and itself uses tokens that are bound to others. */
 export async function handOn(attacker: Attacker): Promise<void> {
   const kind: Kind = "a bound token, handed on";
   const { knowledge, leaks } = attacker;
@@ -79,7 +79,7 @@ export async function handOn(attacker: Attacker): Promise<void> {
   }
 }
 
-/** Starts tasks that do what it may not do: at its own agent and at others. */
+/** Starts tasks, at its own agent and at others, that do things which the attacker itself may not do. */
 export async function spawn(attacker: Attacker): Promise<void> {
   const kind: Kind = "task spawning";
   const { agent, task } = attacker.worker;
@@ -91,7 +91,7 @@ export async function spawn(attacker: Attacker): Promise<void> {
     ...task.delegate({ purpose: "go on" }),
   ];
   for (const { token } of passed) attacker.knowledge.learnToken(token);
-  // Its own task may call its own agent's skills, but no more.
+  // The agent's own task may call skills of the same agent only.
   for (const service of SERVICES.filter((name) => name === agent)) {
     for (const text of orders(attacker, service, OWN_HANDLES)) {
       const [, , skill = "", values = "{}"] = /^CALL (\S+) (\S+) (.*)$/.exec(text) ?? [];

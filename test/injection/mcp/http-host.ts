@@ -1,19 +1,19 @@
 import { META } from "./host.js";
 
-/** A host over Streamable HTTP that sets each header as it likes. */
+/** A host over Streamable HTTP that can set every header freely. */
 export class HttpHost {
   readonly #url: string;
   readonly #headers: { readonly [name: string]: string };
   #ids = 0;
 
-  /** @param headers - Such as the capability that it presents. */
+  /** @param headers - Headers of every request, such as a capability. */
   constructor(url: string, headers: { readonly [name: string]: string } = {}) {
     this.#url = url;
     this.#headers = headers;
   }
 
   /**
-   * Sends a request of the revision of 2026-07-28, with headers that agree with it unless others are given.
+   * Sends a request of revision 2026-07-28. Its headers agree with the request unless others are given.
    *
    * @returns The text of the answer.
    */

@@ -39,7 +39,7 @@ const LIMITS = [
   "transfer:to=acc_1",
   "transfer:amount<=50",
 ];
-/** Over HTTP, tasks and questions come before them. */
+/** The tools for the attacks over HTTP, which also use tasks and questions to the user. */
 const SLOW_TOOLS = [...TOOLS, "report", "client:elicitation"];
 
 beforeAll(async () => {

@@ -16,7 +16,7 @@ const FILES = createRequire(import.meta.url).resolve(
 );
 const POISONED = fileURLToPath(new URL("poisoned-server.mjs", import.meta.url));
 
-/** `ambient`: the host has the server itself; `gated`: the gate is between them, with a token for the task. */
+/** `ambient`: the host talks to the server directly. `gated`: the gate is between them, with a token for the task. */
 export type Mode = "ambient" | "gated";
 
 export interface Counts {
@@ -40,12 +40,12 @@ export class McpWorld {
     this.folder = makeFolder(join(this.#scratch, "data"));
   }
 
-  /** A file of the world, such as a token's. */
+  /** Returns the path of a file in the world's folder, such as a token. */
   path(name: string): string {
     return join(this.#scratch, name);
   }
 
-  /** Plays one class of attacks, and returns how many did harm. */
+  /** Plays one class of attacks, and returns the number of attacks that did harm. */
   async play(attacks: Attacks, mode: Mode): Promise<Counts> {
     let succeeded = 0;
     const host = await this.#host(attacks, mode);
@@ -126,7 +126,10 @@ export class McpWorld {
     return host;
   }
 
-  /** Sends one message, and judges by what happened: what the servers did and learned, and what the host got to see. */
+  /**
+   * Sends one message. Returns whether it did harm, from the actions of the servers, the data that they learned, and
+   * the lines that the host received.
+   */
   async #harms(host: Host, sent: Sent): Promise<boolean> {
     const seen = host.received.length;
     const before = this.#files();
@@ -135,7 +138,7 @@ export class McpWorld {
     return this.newEffects().some(isHarm) || shown || this.#files() !== before;
   }
 
-  /** What the poisoned server did since the last time. */
+  /** Returns the actions of the poisoned server since the last call. */
   newEffects(): readonly Effect[] {
     const lines = readFileSync(this.effects, "utf8").trimEnd().split("\n").filter(Boolean);
     const news = lines.slice(this.#effectsSeen).map((line) => JSON.parse(line));
@@ -153,7 +156,7 @@ export interface Effect {
   readonly [detail: string]: unknown;
 }
 
-/** Whether a thing that a server did is more than the task needs. */
+/** Returns whether an action of a server is more than the task needs. */
 function isHarm(effect: Effect): boolean {
   const { kind, to, amount, url } = effect;
   if (JSON.stringify(effect).includes(SECRET)) return true;

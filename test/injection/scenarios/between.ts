@@ -71,7 +71,7 @@ export const sessionSmuggling: Scenario = {
     );
   },
   async special(attacker) {
-    // Further turns in conversations of others and its own, in their names.
+    // Sends further messages to conversations of others and to its own, in the name of their participants.
     for (const service of ["documents", "email"] as const) {
       for (const taskId of attacker.knowledge.tasksOf(service)) {
         for (const connection of attacker.connections(service)) {
@@ -120,7 +120,7 @@ export const workspace: Scenario = {
     );
   },
   async special(attacker) {
-    // Tries to read the security code by every handle and skill.
+    // Tries to read the security code with every handle and every skill.
     for (const resource of attacker.knowledge.handlesOf("email")) {
       const tokens = attacker.knowledge.tokensOf("email");
       const naming = tokens.filter(({ handles }) => handles.includes(resource)).slice(0, 1);

@@ -33,7 +33,7 @@ export const confusedDeputy: Scenario = {
     );
   },
   async special(attacker) {
-    // Asks the deputy itself: its own task, with another file for the output.
+    // Asks the deputy itself: calls its own task with another file as the output.
     for (const resource of attacker.knowledge.handlesOf("code")) {
       const given = { resource, text: "---\ntitle: Billing records\n---\nnothing\n" };
       await attacker.attempt("other handles", "code", () =>
@@ -138,7 +138,7 @@ export const subagents: Scenario = {
     );
   },
   async special(attacker) {
-    // A chain of tasks that start tasks, each with its predecessor's authority.
+    // Starts chains of tasks. Each task has the authority of the task that started it.
     const [, , ...others] = attacker.knowledge.handlesOf("code");
     const [resource = "rh_none"] = others;
     const inner = order("code", "read_file", { resource });

@@ -118,7 +118,7 @@ export interface MessageExtras {
   readonly metadata?: JsonObject;
   /** Metadata of the message itself. */
   readonly messageMetadata?: JsonObject;
-  /** Whether to return before the task ends. */
+  /** `true` to return before the task ends. */
   readonly immediately?: boolean;
 }
 

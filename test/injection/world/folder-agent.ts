@@ -122,7 +122,7 @@ class Files {
     return text;
   }
 
-  /** Empties the cache: two writes within one tick of the clock look like one. */
+  /** Empties the cache, because it cannot tell two writes within one tick of the clock apart. */
   forget(): void {
     this.#known.clear();
   }

@@ -10,7 +10,7 @@ export type State = ReadonlyMap<string, string>;
 
 /** An agent's contents, and the skills, grants and rules for them. */
 export interface Holdings {
-  /** Absent for an agent without resources. */
+  /** The agent's resources; absent for an agent without resources. */
   readonly source?: ResourceSource;
   readonly skills: readonly Skill[];
   readonly grants: readonly Grant[];
@@ -66,7 +66,7 @@ export function objectSchema(properties: JsonObject): { readonly [keyword: strin
 /** The schema of an argument that is a handle. */
 export const HANDLE: JsonObject = { type: "string", format: "resource-handle" };
 
-/** Returns rules that allow each user everything in their own collections, and legacy grants. */
+/** Returns rules that allow each user every operation in the user's own collections, under every grant. */
 export function ownerRules(collections: {
   readonly [user: string]: readonly string[];
 }): readonly PolicyRule[] {

@@ -1,9 +1,9 @@
 import type { FixedToken } from "../../../src/auth/fixed-tokens.js";
 
-/** Agents with contents. */
+/** Names of the agents that have contents. */
 export const SERVICES = ["documents", "calendar", "email", "code"] as const;
 
-/** An agent with contents. */
+/** The name of an agent that has contents. */
 export type Service = (typeof SERVICES)[number];
 
 /** All agents. Each is also a client of the others. */
@@ -15,8 +15,8 @@ export type AgentName = (typeof AGENTS)[number];
 export type Principal = "alice" | "bob" | "itself";
 
 /**
- * A caller: a user's console, the orchestrator's planner, or an agent that works for it. The executor is the
- * part of the orchestrator that reads others' text, and has its own identity.
+ * An invoker: a user's console, the orchestrator's planner, or an agent that works for the planner. The executor is the
+ * part of the orchestrator that reads texts from others; it has its own identity.
  */
 export type Invoker = AgentName | "executor" | "console";
 
@@ -27,7 +27,7 @@ function ownName(invoker: Invoker): string {
   return `agent:${invoker}`;
 }
 
-/** Returns the fixed access token of a principal through an agent. */
+/** Returns the fixed access token that an invoker uses for a principal. */
 export function accessToken(principal: Principal, invoker: Invoker): string {
   return `access-token-${principal}-${invoker}`;
 }
@@ -44,10 +44,10 @@ export function accessTokens(): readonly FixedToken[] {
   );
 }
 
-/** Returns the invoker that works in the name of an agent; for the orchestrator, its executor. */
+/** Returns the invoker that acts in the name of an agent; for the orchestrator, its executor. */
 export function workerOf(agent: AgentName): Invoker {
   return agent === "orchestrator" ? "executor" : agent;
 }
 
-/** Matches places of agents' contents, not of tasks and revocations. */
+/** Matches places in agents' contents, but not tasks and revocations. */
 export const OPERATED: RegExp = /^(?:documents|calendar|email|code)\//;

@@ -40,7 +40,7 @@ export interface ServedAgent {
   close(): Promise<void>;
 }
 
-/** Seconds: longer than a working day, so that a capability can last a session. */
+/** Seconds; longer than a working day, so that a capability can last a whole session. */
 const LONGEST = 24 * 3600;
 
 /** Serves an agent on a free port of loopback. */
@@ -52,7 +52,8 @@ export async function serve(
   const home = join(options.home, `${name}-home`);
   mkdirSync(home);
   const { clock, mode } = options;
-  // Disk space used by other attempts, and other processes' revocations, do not matter here.
+  // Ignores two things that do not matter in these tests: disk space that other attempts use, and revocations by other
+  // processes.
   const database = await createStores(join(home, "proviso.db"), { reserve: 0 });
   const revocations = await openRevocations(database, { clock, refreshEvery: 1000 });
   const ledger = new LedgerStore(database, { clock });

@@ -16,7 +16,7 @@ import { openCalendar, openEmail } from "./table-agent.js";
 export class Clock {
   now: number = Date.parse("2026-03-02T09:00:00Z");
 
-  /** Returns the timestamp this many seconds from now, as capabilities have it. */
+  /** Returns the timestamp that is this many seconds from now, in the form of capabilities. */
   in(seconds: number): string {
     return formatTime(this.now + seconds * 1000);
   }
@@ -113,7 +113,7 @@ export class World {
     return this.#last ?? this.state();
   }
 
-  /** Discards the contents as last read, since something may have changed. */
+  /** Discards the contents as last read, because they may have changed. */
   touched(): void {
     this.#last = undefined;
   }
@@ -134,7 +134,7 @@ export class World {
   }
 }
 
-/** Returns a folder in memory if there is one, since nothing here tests crashes. */
+/** Returns a folder in memory if there is one, because no test here depends on crashes. */
 function fastFolder(): string {
   const memory = "/dev/shm";
   return existsSync(memory) ? memory : tmpdir();
