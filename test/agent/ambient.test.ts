@@ -10,7 +10,7 @@ describe("ambient authority", () => {
     ["advertise", ["allowed"]],
     ["prefer", ["allowed"]],
     ["require", ["capability_missing"]],
-  ])("a call and an admission without a capability, in mode %s", async (mode, expected) => {
+  ])("in mode %s, a call and an admission without a capability get %j", async (mode, expected) => {
     const { agent, ran, ledger } = await world({ mode });
     expect(codes(await call(agent, "list", {}))).toEqual(expected);
     const admission = await agent.admit(ALICE, []);
@@ -107,39 +107,42 @@ describe("ambient authority", () => {
   });
 });
 
-describe("a bad capability never falls back to ambient authority", () => {
-  test.each<Mode>(["advertise", "prefer", "require"])("in mode %s", async (mode) => {
-    const parts = await world({ mode });
-    const { agent, issuer, ran } = parts;
-    const { id, token } = await grantedOne(agent, { grants: ["clock:read"] });
-    const document = await ambientHandle(parts, "alice", "reports/q1.md");
-    const bad = [
-      {},
-      { id: "cap_AAAAAAAAAAAAAAAA" },
-      { id: "" },
-      { token: "" },
-      { token: "noise" },
-      { token: append(token, "{}") },
-      { token: append(token, '{"expires":"2029-01-01T00:00:00Z"}') },
-      { id: "cap_AAAAAAAAAAAAAAAA", token },
-      { token: issuer.mint({ grant: "documents:read" }).token },
-      { token },
-      { id },
-    ];
-    for (const one of bad) {
-      for (const [skill, given] of [
-        ["list", {}],
-        ["retrieve", { document }],
-        ["browse", {}],
-      ] as const) {
-        expect(codes(await call(agent, skill, given, [one]))).not.toContain("allowed");
-        expect(codes(await call(agent, skill, given, [one, one]))).not.toContain("allowed");
+describe("a bad capability", () => {
+  test.each<Mode>(["advertise", "prefer", "require"])(
+    "never falls back to ambient authority in mode %s",
+    async (mode) => {
+      const parts = await world({ mode });
+      const { agent, issuer, ran } = parts;
+      const { id, token } = await grantedOne(agent, { grants: ["clock:read"] });
+      const document = await ambientHandle(parts, "alice", "reports/q1.md");
+      const bad = [
+        {},
+        { id: "cap_AAAAAAAAAAAAAAAA" },
+        { id: "" },
+        { token: "" },
+        { token: "noise" },
+        { token: append(token, "{}") },
+        { token: append(token, '{"expires":"2029-01-01T00:00:00Z"}') },
+        { id: "cap_AAAAAAAAAAAAAAAA", token },
+        { token: issuer.mint({ grant: "documents:read" }).token },
+        { token },
+        { id },
+      ];
+      for (const one of bad) {
+        for (const [skill, given] of [
+          ["list", {}],
+          ["retrieve", { document }],
+          ["browse", {}],
+        ] as const) {
+          expect(codes(await call(agent, skill, given, [one]))).not.toContain("allowed");
+          expect(codes(await call(agent, skill, given, [one, one]))).not.toContain("allowed");
+        }
       }
-    }
-    expect(ran).toEqual([]);
-  });
+      expect(ran).toEqual([]);
+    },
+  );
 
-  test("admission refuses the whole request if one of several capabilities is bad", async () => {
+  test("makes admission refuse the whole request, even beside valid capabilities", async () => {
     const { agent } = await world({ mode: "prefer" });
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     expect(await agent.admit(ALICE, [{ token }])).toMatchObject({

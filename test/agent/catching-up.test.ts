@@ -13,7 +13,8 @@ import { createRevocationFeed, followRevocations } from "../../src/protocols/rev
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { ALICE, granted, NOW, type World, world } from "./support.js";
 
-// Every call that can wait catches up with revocations before it answers. Here, only catching up updates the list.
+// Every asynchronous call reads new revocations before it answers. In these tests, only `catchUp` updates the
+// list.
 
 const AT = "2026-01-01T00:00:00Z";
 const GRANTS = [{ id: "notes:write", description: "Write notes", operations: ["note"] }];
@@ -24,7 +25,7 @@ const RULES = {
 
 const keys = createKeyring();
 let list = createRevocationList();
-/** Revocations by other processes that this one has not read yet. */
+/** Revocations by other processes that this process has not read yet. */
 let unseen: RevocationEntry[] = [];
 let duringPolicy = (): void => {};
 let made: World;
@@ -106,7 +107,7 @@ test("beginning a cleared call sees a revocation made since the clearance", asyn
   await expect(begun).rejects.toMatchObject({ denials: [{ code: "revoked" }] });
 });
 
-test("admission, introspection, attenuation and a second revocation see one made in another process", async () => {
+test("admission, introspection, attenuation and revocation see that another process has revoked the token", async () => {
   const { agent } = made;
   revokeElsewhere();
   const admission = await agent.admit(ALICE, [{ token }]);
@@ -126,7 +127,7 @@ test("admission, introspection, attenuation and a second revocation see one made
   expect(await agent.revoke(ALICE, { token })).toMatchObject({ needless: "revoked" });
 });
 
-test("a resource server's request sees a revocation made in another process", async () => {
+test("a resource server refuses a request whose token was revoked in another process", async () => {
   const read = createCapabilityMiddleware(made.agent.issuer)(
     { grant: "notes:write", operation: "note" },
     () => new Response("written"),

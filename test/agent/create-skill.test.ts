@@ -5,9 +5,9 @@ import { ALICE, granted, world } from "./support.js";
 
 const SKILL = { id: "a", name: "A", description: "A", operation: "do", reach: "none" } as const;
 
-// The compiler checks these types: `npm run check` fails if a type differs from the one written here.
-describe("createSkill types a skill's arguments by its literal schema", () => {
-  test("property names, required ones, arrays, enums and nested objects", () => {
+// The compiler checks these types: `npm run check` fails if a derived type differs from the expected type.
+describe("the type of the arguments that createSkill derives from a schema", () => {
+  test("has the schema's property names, required properties, arrays, enums and nested objects", () => {
     createSkill({
       ...SKILL,
       input: {
@@ -49,13 +49,13 @@ describe("createSkill types a skill's arguments by its literal schema", () => {
     });
   });
 
-  test("undeclared properties are Json, unless the schema forbids them", () => {
+  test("has undeclared properties as Json, unless the schema forbids them", () => {
     type Open = ArgumentsOf<{ type: "object"; properties: { a: { type: "string" } } }>;
     expectTypeOf<Open["a"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Open["b"]>().toEqualTypeOf<Json>();
   });
 
-  test("a schema that is not a literal leaves the arguments typed as a JSON object", () => {
+  test("is a JSON object if the schema is not a literal", () => {
     const input: { readonly [keyword: string]: string } = { type: "object" };
     const skill = createSkill({
       ...SKILL,

@@ -33,7 +33,7 @@ function find(node: DelegationNode | undefined, ids: string): DelegationNode | u
 }
 
 describe("the tree of delegation", () => {
-  test("has a node for each hop seen in the ledger, siblings in the order of their first call", () => {
+  test("has a node for each hop in the ledger, with siblings in the order of their first call", () => {
     const tree = delegationTree([
       seen(3, "acd"),
       seen(1, "ab"),
@@ -44,7 +44,7 @@ describe("the tree of delegation", () => {
     expect(tree === undefined ? "" : shape(tree)).toBe("a(b(e),c(d))");
   });
 
-  test("counts a call at the node where its token ended, and dates the nodes above it", () => {
+  test("counts a call at the node of its token's last hop, and dates all nodes on the path", () => {
     const tree = delegationTree([
       seen(4, "ab", { decision: "refused", codes: ["expired", "revoked"], invoker: "x" }),
       seen(1, "a", { invoker: "y" }),
@@ -76,7 +76,7 @@ describe("the tree of delegation", () => {
     });
   });
 
-  test("shows what a hop says if any of the events recorded it", () => {
+  test("shows the contents of a hop if at least one event recorded them", () => {
     const bare = [{ revocationId: "a" }, { revocationId: "b" }];
     const tree = delegationTree([seen(1, "ab", { path: bare }), seen(2, "ab")]);
     expect(find(tree, "ab")?.hop).toEqual({ purpose: "b" });
@@ -102,7 +102,7 @@ describe("the tree of delegation", () => {
     expect(() => delegationTree([seen(1, "a"), seen(2, "b")])).toThrow(message);
   });
 
-  test("does not change the events it is built from", () => {
+  test("does not change the events from which it is built", () => {
     const events = Object.freeze([seen(2, "a"), seen(1, "a")]);
     delegationTree(events);
     expect(events.map((event) => event.at)).toEqual([at(2), at(1)]);

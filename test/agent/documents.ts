@@ -49,7 +49,7 @@ export function documentSkills(folder: ResourceFolder, ran: string[]): readonly 
       },
     },
     {
-      // Its schema accepts any object, so that only the gate limits it.
+      // The schema accepts any object, so that only the gate limits the arguments.
       id: "compare",
       name: "Compare",
       ...shared,
@@ -162,7 +162,7 @@ export const GRANTS: readonly Grant[] = [
   },
 ];
 
-/** Alice reads open reports and writes those of the first quarter; Bob reads letters. */
+/** Alice reads open reports and writes reports of the first quarter; Bob reads letters. */
 export const POLICY: PolicyDefinition = {
   groups: { people: ["alice", "bob"] },
   rules: [

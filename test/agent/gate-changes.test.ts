@@ -4,7 +4,7 @@ import { mintedFor } from "../support/handles.js";
 import { POLICY } from "./documents.js";
 import { ALICE, call, codes, handleOf, reading, result, world } from "./support.js";
 
-describe("an authentic capability that this agent does not offer now is refused", () => {
+describe("an authentic capability is refused", () => {
   test("if it names no principal", async () => {
     const { agent, issuer, ran } = await world();
     const { token } = issuer.mint({ grant: "documents:read", anyOperation: true });
@@ -22,7 +22,7 @@ describe("an authentic capability that this agent does not offer now is refused"
     expect(ran).toEqual([]);
   });
 
-  test("if its grant was removed, renamed, or lost the operation", async () => {
+  test("if its grant was renamed, or has lost the operation", async () => {
     const { again, one, q1, ran } = await reading();
     const read = { id: "documents:read", description: "Read", operations: ["list"] };
     for (const grants of [[{ ...read, id: "documents:see" }], [read]]) {
@@ -34,7 +34,7 @@ describe("an authentic capability that this agent does not offer now is refused"
     expect(ran).toEqual([]);
   });
 
-  test("for an operation that its grant never had, even if policy would allow it", async () => {
+  test("for an operation that its grant never had, even if the policy would allow it", async () => {
     const parts = await world();
     const { agent, policy, ran } = parts;
     policy.replace({ rules: [{ principal: "alice", grant: "documents:read", operations: "*" }] });
@@ -51,7 +51,7 @@ describe("an authentic capability that this agent does not offer now is refused"
   });
 });
 
-describe("changes between issuance and call", () => {
+describe("after the issuance of a capability", () => {
   test("a narrower policy refuses exactly the resources that it no longer allows", async () => {
     const { agent, one, q1, policy, ran } = await reading();
     const [rule, ...rules] = POLICY.rules;
@@ -79,7 +79,7 @@ describe("changes between issuance and call", () => {
     expect(ran).toEqual([]);
   });
 
-  test("a capability survives key rotation, and dies when its key is retired", async () => {
+  test("key rotation leaves the capability valid, and retiring its key ends it", async () => {
     const { agent, one, q1, keys } = await reading();
     const { kid } = keys.ring.minting;
     keys.ring = keys.ring.rotate();
@@ -89,8 +89,8 @@ describe("changes between issuance and call", () => {
   });
 });
 
-describe("changes between clearance and run", () => {
-  test("a capability revoked after the clearance runs nothing, and the ledger records the refusal", async () => {
+describe("after the clearance of a call", () => {
+  test("the skill does not run if its capability was revoked, and the ledger records the refusal", async () => {
     const { agent, one, q1, ledger, ran, revocations } = await reading();
     const invocation = { skill: "retrieve", arguments: { document: q1 }, capabilities: [one] };
     const leave = await agent.clear(ALICE, invocation);

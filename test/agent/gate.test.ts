@@ -20,7 +20,7 @@ import {
 } from "./support.js";
 
 describe("an allowed call", () => {
-  test("runs the skill with exactly the resources that it names", async () => {
+  test("runs the skill with exactly the resources that the arguments name", async () => {
     const { agent, one, q1, ran } = await reading();
     const outcome = await call(agent, "retrieve", { document: q1 }, [one]);
     expect(outcome).toMatchObject({ ok: true, authority: "capability", capability: one.id });
@@ -37,7 +37,7 @@ describe("an allowed call", () => {
     expect(result(await call(agent, "tell", {}, [{ token: one.token }], BOB))).toBe("hello alice");
   });
 
-  test("takes a collection's handle to create an item, and an item's handle to read or update it", async () => {
+  test("creates an item by its collection's handle, and updates an item by the item's handle", async () => {
     const { agent, folder, ran } = await world();
     const grants = ["documents:read", "documents:write"];
     const all = await granted(agent, { ...Object(REPORTS), grants });
@@ -47,7 +47,7 @@ describe("an allowed call", () => {
     const item = handleOf(update, "First quarter");
     const collection = handleOf(create, "reports");
     const made = { file: "q3.md", text: "New.\n" };
-    // Right handle, wrong capability; then each handle in place of the other.
+    // A handle of the wrong kind, a handle with the wrong capability, and again a handle of the wrong kind.
     expect(codes(await call(agent, "create", { in: item, ...made }, [create]))).toEqual([
       "resource_denied",
     ]);
@@ -67,7 +67,7 @@ describe("an allowed call", () => {
   });
 });
 
-describe("the agent's own reasons to refuse a call, without running the skill", () => {
+describe("a refused call", () => {
   const cases: readonly [
     AgentDenialCode,
     (parts: Awaited<ReturnType<typeof reading>>) => Promise<string[]>,
@@ -92,7 +92,7 @@ describe("the agent's own reasons to refuse a call, without running the skill", 
     [
       "handle_invalid",
       async ({ agent, one, issuer, policy }) => {
-        // A legacy capability is not limited to handles, so only the gate detects an invalid one.
+        // A legacy capability is not limited to handles, so only the gate detects an invalid handle.
         const admin = await grantedOne(agent, { grants: ["documents:admin"] });
         expect(policy.permissions("alice", "documents:admin")).toHaveLength(1);
         expect(issuer.name).toBe("documents-agent");
@@ -124,13 +124,13 @@ describe("the agent's own reasons to refuse a call, without running the skill", 
     ],
   ];
 
-  test.each(cases)("are given as the code %s", async (code, run) => {
+  test.each(cases)("does not run the skill, and gets the code %s", async (code, run) => {
     const parts = await reading();
     expect(await run(parts)).toEqual([code]);
     expect(parts.ran).toEqual([]);
   });
 
-  test("a skill named like an inherited property is unknown", async () => {
+  test("gets skill_unknown for a skill that is named like an inherited property", async () => {
     const { agent, one } = await reading();
     for (const skill of ["__proto__", "constructor", "toString", "", "x".repeat(1e6)]) {
       const outcome = await call(agent, skill, {}, [one]);
@@ -139,7 +139,7 @@ describe("the agent's own reasons to refuse a call, without running the skill", 
     }
   });
 
-  test("a refused call lists every reason, arguments that fail the schema included", async () => {
+  test("lists every reason, including arguments that fail the schema", async () => {
     const { agent, one, clock } = await reading();
     clock.now += 3_600_000;
     const outcome = await call(agent, "update", { document: "x", text: 7 }, [one]);
@@ -205,7 +205,7 @@ describe("a call outside its capability", () => {
     expect(ran).toEqual([]);
   });
 
-  test("a hop appended to a capability that may not be narrowed is refused", async () => {
+  test("is refused if a hop was appended to a capability that may not be narrowed", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, { grants: ["documents:admin"] });
     expect(codes(await call(agent, "list", {}, [{ token }]))).toEqual(["allowed"]);

@@ -12,13 +12,13 @@ function skill(operation: string): Skill {
 const SKILLS = [skill("retrieve"), skill("list"), skill("update")];
 const READ: Grant = { id: "read", description: "Read", operations: ["retrieve", "list"] };
 
-/** Returns the messages about invalid grants; a configuration file is untyped. */
+/** Returns the message about invalid grants, which can come from an untyped configuration file. */
 function wrong(...grants: readonly object[]): string {
   return misuse(() => expandGrants(JSON.parse(JSON.stringify(grants)), SKILLS));
 }
 
 describe("the grants of an agent", () => {
-  test("get their defaults; * in a legacy grant becomes every operation of the skills", () => {
+  test("have default values, and * in a legacy grant means every operation of the skills", () => {
     const known = expandGrants(
       [
         READ,

@@ -9,8 +9,8 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { item, Shelf } from "./shelf.js";
 import { call, codes, grantedOne, handleOf, REPORTS, reading, result, world } from "./support.js";
 
-describe("a handle stands for the name it was issued for", () => {
-  test("and works again when a resource of that name returns", async () => {
+describe("the handle of a resource name", () => {
+  test("is refused while the resource is missing, and works again when a resource has the name again", async () => {
     const { agent, root, one, q1 } = await reading();
     const retrieve = () => call(agent, "retrieve", { document: q1 }, [one]);
     const path = join(root, "reports/q1.md");
@@ -23,7 +23,7 @@ describe("a handle stands for the name it was issued for", () => {
     expect(result(await retrieve())).toContain("Text of reports/q1.md");
   });
 
-  test("after a restart with the same database, and is invalid with another database", async () => {
+  test("works after a restart with the same database, and is invalid with another database", async () => {
     const place = join(temporaryFolder(), "proviso.db");
     const stores = await openStores(place, "create");
     const { again } = await world({ resourceNumbers: new ResourceNumberStore(stores) });
@@ -42,7 +42,7 @@ describe("a handle stands for the name it was issued for", () => {
     expect(codes(await call(without, "compare", { document }, [one]))).toEqual(["handle_invalid"]);
   });
 
-  test("for any name of 1 to 512 bytes of UTF-8", async () => {
+  test("works for any name of 1 to 512 bytes of UTF-8", async () => {
     const rules = [{ principal: "alice", grant: "documents:read", operations: "*" as const }];
     const named = async (name: string): Promise<Json> => {
       const resources = new Shelf([{ ...item("c/x", {}), name }], []);

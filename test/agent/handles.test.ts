@@ -23,7 +23,7 @@ const LETTERS: Json = {
   resourceQuery: { collection: "letters" },
 };
 
-describe("handles in the arguments of a skill whose schema is loose", () => {
+describe("in the arguments of a skill that accepts any object", () => {
   const places: readonly [string, (handle: string) => { readonly [name: string]: Json }][] = [
     ["a member", (handle) => ({ document: handle })],
     ["a list in a list", (handle) => ({ a: [[1, [handle]]] })],
@@ -82,8 +82,8 @@ describe("handles in the arguments of a skill whose schema is loose", () => {
   });
 });
 
-describe("a skill by its reach", () => {
-  test("reach 'named': a call without a handle is refused, even if the schema requires none", async () => {
+describe("a skill with reach", () => {
+  test("'named' refuses a call without a handle, even if the schema requires none", async () => {
     const { agent, ran } = await world();
     const one = await grantedOne(agent, REPORTS);
     expect(codes(await call(agent, "compare", {}, [one]))).toEqual(["resource_denied"]);
@@ -92,7 +92,7 @@ describe("a skill by its reach", () => {
     expect(ran).toEqual([]);
   });
 
-  test("reach 'none': needs no handle, and refuses a handle of another capability", async () => {
+  test("'none' needs no handle, and refuses a handle of another capability", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     expect(result(await call(agent, "tell", {}, [clock]))).toBe("hello alice");
@@ -100,14 +100,14 @@ describe("a skill by its reach", () => {
     expect(codes(await call(agent, "tell", { own }, [clock]))).toEqual(["handle_invalid"]);
   });
 
-  test("reach 'none': a token with a resourceHandles hop is refused, since the call names no handle", async () => {
+  test("'none' refuses a token with a resourceHandles hop, since the call names no handle", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     const bound = append(token, `{"resourceHandles":["rh_x"]}`);
     expect(codes(await call(agent, "tell", {}, [{ token: bound }]))).toEqual(["resource_denied"]);
   });
 
-  test("reach 'scoped': the skill sees exactly the resources that all hops leave", async () => {
+  test("'scoped' sees exactly the resources that all hops leave", async () => {
     const { agent, root } = await world();
     const one = await grantedOne(agent, REPORTS);
     const { token } = one;
@@ -133,7 +133,7 @@ describe("a skill by its reach", () => {
     expect(await seen(first)).toEqual(["policy_denied"]);
   });
 
-  test("reach 'scoped': a call without handles is never refused for its handles", async () => {
+  test("'scoped' does not report missing handles if a call is refused for another reason", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, REPORTS);
     const expired = append(token, '{"expires":"2029-01-01T00:00:00Z"}');
@@ -142,7 +142,7 @@ describe("a skill by its reach", () => {
     expect(codes(await call(agent, "list", {}, [{ token: other }]))).toEqual(["operation_denied"]);
   });
 
-  test("reach 'scoped' of collections: the skill gets those within its capability, legacy grant or ambient authority", async () => {
+  test("'scoped' gets the collections within its capability, legacy grant or ambient authority", async () => {
     const resources = { collections: ["reports"] };
     const rules = ["documents:read", "documents:admin"].map((grant) => {
       return { principal: "alice", grant, operations: "*", resources } as const;
@@ -157,8 +157,8 @@ describe("a skill by its reach", () => {
   });
 });
 
-describe("a handle is bound to one capability of one principal", () => {
-  test("and is refused in another's capability, even if both name the same resource", async () => {
+describe("a handle", () => {
+  test("is refused in another principal's capability, even if both capabilities name the same resource", async () => {
     const { agent, policy, ran } = await world();
     const alices = await grantedOne(agent, REPORTS);
     policy.replace({
@@ -178,7 +178,7 @@ describe("a handle is bound to one capability of one principal", () => {
     expect(ran).toEqual(["retrieve"]);
   });
 
-  test("and to one exact name: look-alike Unicode names have different handles", async () => {
+  test("is bound to one exact name: look-alike Unicode names have different handles", async () => {
     const names = ["c/\u00e9", "c/e\u0301", "c/\u0435", "c/e"];
     const resources = new Shelf(
       names.map((name) => item(name, {})),
@@ -200,7 +200,7 @@ describe("a handle is bound to one capability of one principal", () => {
 });
 
 describe("a handle of the wrong kind for the skill (item or collection)", () => {
-  test("is refused, though policy allows the operation on both", async () => {
+  test("is refused, though the policy allows the operation on both kinds", async () => {
     const rules = [{ principal: "alice", grant: "documents:write", operations: "*" as const }];
     const parts = await world({ mode: "prefer", rules: { rules } });
     const { agent, ran } = parts;

@@ -5,7 +5,8 @@ import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { attenuated } from "../capability/support.js";
 import { ALICE, grantedOne, type World, world } from "./support.js";
 
-// The arguments that run are those that were judged, even if the caller changes its objects meanwhile.
+// A skill runs with the arguments that were judged, even if the caller's code changes its objects in the
+// meantime.
 
 const GRANTS = [{ id: "payments:send", description: "Send payments", operations: ["pay"] }];
 const RULES = {
@@ -68,7 +69,7 @@ test("a skill runs with the arguments as they were when the call was made, even 
   ]);
 });
 
-test("capabilities added to the list while a call is judged do not count", async () => {
+test("a capability that is added to the list while a call is judged has no effect", async () => {
   const { agent, token, paid } = await till();
   const capabilities: { token: string }[] = [];
   const outcome = agent.invoke(ALICE, { ...asked(token, { amount: 5 }), capabilities });

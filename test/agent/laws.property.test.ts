@@ -9,14 +9,14 @@ import { append } from "../capability/support.js";
 import { SEEDED, sized } from "../support/size.js";
 import { ALICE, granted, NOW, type World, world } from "./support.js";
 
-// Laws of the whole agent, for calls of every skill with tokens that anybody can make of an issued token by appending
-// hops without the lint.
+// Properties of the whole agent, for calls of every skill. The tokens have hops that anybody can append to an
+// issued token, without the checks of `attenuate`.
 
 const SKILLS = ["retrieve", "compare", "list", "update", "create", "browse", "tell"];
 const INVOKERS = ["assistant", "helper"];
 const NOISE = `rh_${"A".repeat(22)}`;
 
-/** Numbers that stand for handles in generated hops and calls. */
+/** Numbers that represent handles in generated hops and calls. */
 const some = fc.uniqueArray(fc.nat({ max: 5 }), { minLength: 1, maxLength: 4 });
 const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 8, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
@@ -98,8 +98,8 @@ function clear(
   return agent.clear(caller, { skill: asked.skill, arguments: given, capabilities: [{ token }] });
 }
 
-describe("for random tokens and calls through the whole agent", () => {
-  test("an appended hop never allows or reaches anything that its parent did not", async () => {
+describe("for random tokens and calls", () => {
+  test("an appended hop never allows a call or a resource that the parent token does not allow", async () => {
     const parts = await world();
     const all = await issuedTo(parts);
     let allowed = 0;

@@ -19,7 +19,7 @@ describe("agent.attenuate", () => {
     expect(new Set(nonces).size).toBe(2);
   });
 
-  test("lists what goes beyond the token, and throws for an unknown hop key", async () => {
+  test("lists the limits that go beyond the token, and throws for an unknown hop key", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, REPORTS);
     const wider = await agent.attenuate(ALICE, { token }, { operations: ["retrieve", "update"] });
@@ -59,7 +59,7 @@ describe("agent.attenuate", () => {
 });
 
 describe("agent.introspect", () => {
-  test("tells the holder what all hops together leave", async () => {
+  test("returns the authority that all hops together leave", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, REPORTS);
     const handle = handleOf(one, "First quarter");
@@ -107,7 +107,7 @@ describe("agent.introspect", () => {
 });
 
 describe("agent.revoke", () => {
-  test("by a child's holder ends the child and its descendants; parent and siblings stay valid", async () => {
+  test("ends a child token and its descendants, and leaves parent and siblings valid", async () => {
     const { agent } = await world();
     const { token: parent } = await grantedOne(agent, { grants: ["clock:read"] });
     const [child, sibling] = ["a", "b"].map((purpose) => attenuated(parent, { purpose }));
@@ -124,7 +124,7 @@ describe("agent.revoke", () => {
     expect(await agent.admit(ALICE, [{ token: sibling ?? "" }])).toMatchObject({ allowed: false });
   });
 
-  test('of a revoked or expired token answers "needless", and adds no entry', async () => {
+  test('answers "needless" for a revoked or expired token, and adds no entry', async () => {
     const { agent, revocations, clock, ledger } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     const other = await grantedOne(agent, { grants: ["clock:read"] });

@@ -14,7 +14,7 @@ import {
   world,
 } from "./support.js";
 
-describe("resources that the principal may not see", () => {
+describe("in a request for capabilities", () => {
   async function answers(hidden: Json, missing: Json): Promise<[string, string]> {
     const { agent } = await world();
     const of = async (resourceQuery: Json): Promise<string> =>
@@ -22,19 +22,19 @@ describe("resources that the principal may not see", () => {
     return [await of(hidden), await of(missing)];
   }
 
-  test("an item is answered exactly like one that does not exist", async () => {
+  test("a hidden item is answered exactly like an item that does not exist", async () => {
     const filter = (title: string): Json => ({ collection: "reports", filter: { title } });
     const [hidden, missing] = await answers(filter("Merger"), filter("Nothing"));
     expect(hidden).toBe(missing);
   });
 
-  test("a collection is answered exactly like one that does not exist, and is not listed as known", async () => {
+  test("a hidden collection is answered exactly like a collection that does not exist, and is not listed as known", async () => {
     const [hidden, missing] = await answers({ collection: "vault" }, { collection: "xyzzy" });
     expect(hidden.replaceAll("vault", "xyzzy")).toBe(missing);
     expect(missing).toContain('"known":["reports"]');
   });
 
-  test("count neither towards limits nor in messages", async () => {
+  test("hidden resources count neither towards limits nor in messages", async () => {
     const open = Array.from({ length: 4 }, (_, at) =>
       item(`reports/${at}`, { confidential: false }),
     );
@@ -71,7 +71,7 @@ describe("a capability for many resources", () => {
       ["confidential"],
     );
 
-  test("may name 256 resources, and each handle opens its own", async () => {
+  test("may name 256 resources, and each handle opens its own resource", async () => {
     const { agent } = await world({ resources: shelf(256) });
     const one = await grantedOne(agent, REPORTS);
     expect(one.resourceHandles).toHaveLength(256);
@@ -81,7 +81,7 @@ describe("a capability for many resources", () => {
     }
   });
 
-  test("is refused above 256 resources, before any gets a number", async () => {
+  test("is refused above 256 resources, before any resource gets a number", async () => {
     const { agent } = await world({ resources: shelf(257), resourceNumbers: FULL });
     const { code, message } = denialOf(await agent.request(ALICE, REPORTS));
     expect(code).toBe("too_many_resources");
@@ -108,7 +108,7 @@ describe("a capability for many resources", () => {
 });
 
 describe("a legacy grant", () => {
-  test("without a query gives a capability limited by policy alone, marked as legacy", async () => {
+  test("gives, without a query, a capability that only the policy limits and that is marked as legacy", async () => {
     const { agent, ran } = await world();
     const one = await grantedOne(agent, { grants: ["documents:admin"] });
     expect(one.resourceHandles).toBeUndefined();
@@ -125,7 +125,7 @@ describe("a legacy grant", () => {
   test.each<[string, Json]>([
     ["nothing", { quarter: "Q9" }],
     ["only hidden resources", { title: "Merger" }],
-  ])("gives nothing that reaches resources for a query that matches %s", async (_, filter) => {
+  ])("gives no operation on resources if the query matches %s", async (_, filter) => {
     const { agent, ran } = await world();
     const found = await granted(agent, {
       grants: ["documents:admin"],
@@ -157,7 +157,7 @@ describe("a legacy grant", () => {
     expect(outcome).toMatchObject({ ok: true, result: ["reports/q1.md"] });
   });
 
-  test("with a query that matches nothing gives only operations that need no resource, where collections have no names", async () => {
+  test("gives only operations that need no resource if the query matches nothing and collections have no names", async () => {
     const resources = new Shelf([item("reports/1", { confidential: false })], ["confidential"]);
     const nameless = Object.assign(resources, { nameOfCollection: async () => undefined });
     const { agent } = await world({ resources: nameless });

@@ -22,7 +22,7 @@ describe("an issued capability", () => {
       resourceQuery: { collection: "reports", filter: { quarter: "Q1" } },
       purpose: "look",
     });
-    // The policy lacks "browse", the grant lacks "update", and the policy hides the merger of that quarter.
+    // The policy lacks "browse", the grant lacks "update", and the policy hides the report on the merger.
     expect(one.operations).toEqual(["retrieve"]);
     expect(one.resourceHandles?.map(({ displayName }) => displayName)).toEqual(["First quarter"]);
     const { capability, links } = inspect(one.token);
@@ -38,7 +38,7 @@ describe("an issued capability", () => {
     });
   });
 
-  test("is split into several where the policy allows different operations on different resources", async () => {
+  test("is split into several capabilities if the policy allows different operations on different resources", async () => {
     const { agent } = await world();
     const both = await granted(agent, {
       grants: ["documents:read", "documents:write"],
@@ -56,7 +56,7 @@ describe("an issued capability", () => {
     ]);
   });
 
-  test("keeps operations apart whose names only look alike when joined", async () => {
+  test("does not mix operations whose names only look equal when joined", async () => {
     const named = (operation: string): object => ({
       id: operation.replaceAll(" ", "-"),
       name: operation,
@@ -96,7 +96,7 @@ describe("an issued capability", () => {
     ]);
   });
 
-  test("lives for 15 minutes, or as long as asked, up to the issuer's maximum", async () => {
+  test("lives for 15 minutes, or as long as requested, up to the issuer's maximum", async () => {
     const { agent } = await world();
     const lifetimeOf = async (more: { readonly [name: string]: Json }): Promise<number> => {
       const { expires } = await grantedOne(agent, { grants: ["clock:read"], ...more });
@@ -108,7 +108,7 @@ describe("an issued capability", () => {
     expect(await lifetimeOf({ expires: "2099-01-01T00:00:00Z" })).toBe(86_400);
   });
 
-  test("cannot be narrowed if the grant or the request says so, and says so itself", async () => {
+  test("cannot be narrowed if the grant or the request forbids it, and attenuable is then false", async () => {
     const { agent } = await world();
     const admin = await grantedOne(agent, { grants: ["documents:admin"] });
     const sealed = await grantedOne(agent, { grants: ["clock:read"], maxFurtherHops: 0 });
@@ -121,19 +121,19 @@ describe("an issued capability", () => {
   });
 });
 
-describe("a request whose times leave no moment", () => {
+describe("a request for a capability that would never be valid", () => {
   test.each<[string, Json]>([
     ["expires", "2029-12-31T23:59:59Z"],
     ["expires", formatTime(NOW)],
     ["notBefore", formatTime(NOW + 900_000)],
     ["notBefore", "2099-01-01T00:00:00Z"],
-  ])("is refused as invalid_request, such as %s %s", async (path, value) => {
+  ])("is refused as invalid_request: %s %s", async (path, value) => {
     const { agent } = await world();
     const outcome = await agent.request(ALICE, { grants: ["clock:read"], [path]: value });
     expect(denialOf(outcome)).toMatchObject({ code: "invalid_request", path });
   });
 
-  test("an expiry that passes while resources are searched is refused too", async () => {
+  test("is refused if its expiry passes while resources are searched", async () => {
     const { again, folder, clock } = await world();
     const resources: typeof folder = Object.assign(Object.create(folder), {
       collections: () => folder.collections(),
@@ -153,7 +153,7 @@ describe("a request whose times leave no moment", () => {
   });
 });
 
-describe("a refusal says whether the grant, the policy or the request is the cause", () => {
+describe("the answer to a request", () => {
   test.each<[string, object, object]>([
     [
       "grant",
@@ -165,14 +165,14 @@ describe("a refusal says whether the grant, the policy or the request is the cau
       { operations: ["browse"] },
       { code: "nothing_left", refused: [{ grant: "documents:read", takenBy: "policy" }] },
     ],
-  ])("the cause is the %s", async (_, more, expected) => {
+  ])("names the %s as the cause if it leaves nothing", async (_, more, expected) => {
     const { agent } = await world();
     expect(denialOf(await agent.request(ALICE, { ...Object(REPORTS), ...more }))).toMatchObject(
       expected,
     );
   });
 
-  test("a query without a match is the request's fault: no capabilities, and a reason", async () => {
+  test("has a reason and no capabilities if the query matches nothing", async () => {
     const { agent } = await world();
     const outcome = await agent.request(ALICE, {
       grants: ["documents:read"],
@@ -187,7 +187,7 @@ describe("a refusal says whether the grant, the policy or the request is the cau
     });
   });
 
-  test("one refused grant is reported beside the capability of the other", async () => {
+  test("reports a refused grant beside the capability of another grant", async () => {
     const { agent } = await world();
     const outcome = await agent.request(BOB, { grants: ["documents:admin", "clock:read"] });
     expect(outcome).toMatchObject({
@@ -197,7 +197,7 @@ describe("a refusal says whether the grant, the policy or the request is the cau
     });
   });
 
-  test("unknown grants, and required grants that were not asked for, are listed", async () => {
+  test("lists unknown grants, and required grants that were not requested", async () => {
     const { agent } = await world();
     const unknown = denialOf(
       await agent.request(ALICE, { grants: ["documents:raed", "clock:read"] }),
@@ -209,7 +209,7 @@ describe("a refusal says whether the grant, the policy or the request is the cau
     expect(missing).toMatchObject({ code: "missing_required_grants", grants: ["documents:read"] });
   });
 
-  test("a request without a resource query is refused, unless its operations need no resource", async () => {
+  test("is a refusal if the resource query is missing or names an unknown field", async () => {
     const { agent } = await world();
     const bare = { grants: ["documents:read"] };
     expect(denialOf(await agent.request(ALICE, bare))).toMatchObject({
@@ -237,12 +237,12 @@ test("a grant is not issued if the policy refuses another grant that it requires
   const refused = await agent.request(ALICE, both);
   expect(refused).toMatchObject({ ok: false, denial: { code: "nothing_left" } });
   policy.replace({ rules: [{ ...rule, grant: "*" }] });
-  // A request for the operation of one grant need not name the other.
+  // The request asks for no operation of documents:read, so documents:write is issued without it.
   const less = await agent.request(ALICE, { ...both, operations: ["update"] });
   expect(less).toMatchObject({ ok: true, capabilities: [{ grant: "documents:write" }] });
 });
 
-test("a query without a match on a table at the search limit says that nothing matches", async () => {
+test("a query that matches no row of a table at the search limit is answered with the reason", async () => {
   const { file } = databaseWith(REPORTS_SQL);
   // The search limit is the number of rows, so reading all of them would exceed it.
   const resources = await sqliteSource(file, { reports: SQL_REPORTS }, 2);

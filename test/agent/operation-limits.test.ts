@@ -9,7 +9,7 @@ const BOTH = {
 };
 
 describe("a request that limits the arguments of single operations", () => {
-  test("gives each capability the limits of its own operations, and those under *", async () => {
+  test("gives each capability the limits of its own operations and the limits under *", async () => {
     const { agent } = await world();
     const made = await granted(agent, {
       ...BOTH,
@@ -31,7 +31,7 @@ describe("a request that limits the arguments of single operations", () => {
     );
   });
 
-  test("is enforced at each call, operation by operation", async () => {
+  test("has its limits enforced at each call, for each operation separately", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, {
       grants: ["documents:read"],
@@ -51,7 +51,7 @@ describe("a request that limits the arguments of single operations", () => {
     expect(await call("list", { page: 1 })).toEqual(["constraint_violated"]);
   });
 
-  test("a refusal has a remedy where policy, resources and schema allow the call with it", async () => {
+  test("leads to a remedy only if policy, resources and schema allow the remedied call", async () => {
     const { agent, ran } = await world();
     const refusedBy = async (page: Json, given: number): Promise<unknown> => {
       const one = await grantedOne(agent, {
@@ -71,7 +71,7 @@ describe("a request that limits the arguments of single operations", () => {
     expect(await refusedBy({ max: 3 }, 4)).toEqual([
       { kind: "set_argument", pointer: "/page", value: 3 },
     ]);
-    // The schema takes a whole number only.
+    // The schema accepts only a whole number.
     expect(await refusedBy({ max: 2.5 }, 4)).toEqual([undefined]);
     expect(await refusedBy("first", 4)).toEqual([undefined]);
     expect(await refusedBy({ max: 3 }, 3.5)).toEqual([undefined, undefined]);
@@ -87,7 +87,7 @@ describe("a request that limits the arguments of single operations", () => {
       { operationConstraints: { retrieve: { p: { path: "/a", prefix: "/a" } } } },
       "operationConstraints.retrieve.p.prefix",
     ],
-  ])("refuses a mistake: %j", async (limits, path) => {
+  ])("is refused for the mistake %j", async (limits, path) => {
     const { agent } = await world();
     const asked = { grants: ["documents:read"], resourceQuery: { collection: "reports" } };
     const denial = denialOf(await agent.request(ALICE, { ...asked, ...limits }));

@@ -29,7 +29,7 @@ async function notes(): Promise<World & { readonly token: string }> {
 const asked = (token: string, operation = "note", to = "me") =>
   ({ operation, arguments: { to }, capabilities: [{ token }] }) as const;
 
-test("a clearance runs the caller's code once, and is recorded then", async () => {
+test("a clearance can be begun once, and is recorded when it is begun", async () => {
   const { agent, ledger, token } = await notes();
   const clearance = await agent.clearOperation(ALICE, asked(token));
   if (!clearance.allowed) throw new Error(clearance.denials[0].message);
@@ -45,7 +45,7 @@ test("a clearance runs the caller's code once, and is recorded then", async () =
   expect(line).not.toHaveProperty("skill");
 });
 
-test("a call beyond the capability, its rules or the agent's operations is refused", async () => {
+test("a call is refused if its operation is unknown, a constraint is violated, or it has no valid capability", async () => {
   const { agent, ledger, token } = await notes();
   const codes = async (...given: Parameters<typeof asked>) => {
     const answer = await agent.clearOperation(ALICE, asked(...given));
@@ -59,7 +59,7 @@ test("a call beyond the capability, its rules or the agent's operations is refus
   expect(await ledger.list({ decision: "refused", kind: "invocation" })).toHaveLength(4);
 });
 
-test("a list operation may leave out arguments with optional limits; limits on arguments that it gives are judged", async () => {
+test("a listing call may omit limited arguments, and limits on the arguments that it gives are enforced", async () => {
   const { agent, token } = await notes();
   const lists = async (
     note: NonNullable<HopInit["operationConstraints"]>[string],
@@ -76,8 +76,8 @@ test("a list operation may leave out arguments with optional limits; limits on a
   expect(await lists(inside, { to: "me", at: {} })).toBe(true);
   expect(await lists(inside, { at: { place: "here" } })).toBe(true);
   expect(await lists(inside, { at: { place: "there" } })).toBe(false);
-  // The pointer leads through a value that is not an object: its constraint is never met, and it does not count as
-  // absent.
+  // The pointer leads through a value that is not an object. A constraint on it is never met, and the argument
+  // does not count as absent.
   for (const at of ["there", ["place"], [], null, 0] as const) {
     expect([at, await lists(inside, { at })]).toEqual([at, false]);
     expect([at, await lists({ "/at/place": { absent: true } }, { at })]).toEqual([at, false]);

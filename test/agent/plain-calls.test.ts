@@ -5,13 +5,13 @@ import { openParties } from "../../src/stores/parties/party-store.js";
 import { LOSSY, mistake } from "../support/lossy.js";
 import { ALICE, granted, type World, world } from "./support.js";
 
-// Objects passed to the agent are read completely, or refused with the place of the fault. None is taken for an empty
-// object.
+// Objects passed to the agent are read completely, or refused with an error that names the wrong value. No such
+// object is read as an empty object.
 
 const GRANTS = { grants: ["documents:read"] };
 const QUERY = { collection: "reports" };
 
-/** Every method that takes an object, with one invalid value in each place. */
+/** Returns a call of every method that takes an object, with one invalid value in each place. */
 function calls({ agent }: World, value: never): readonly (readonly [string, () => unknown])[] {
   const call = { skill: "retrieve_document", arguments: {}, capabilities: [] };
   const operation = { operation: "retrieve", arguments: {}, capabilities: [] };
@@ -50,7 +50,7 @@ function calls({ agent }: World, value: never): readonly (readonly [string, () =
 }
 
 describe.each(LOSSY)("%s", (_, make) => {
-  test("is refused by every agent method that takes an object, with its place", async () => {
+  test("is refused by every agent method that takes an object, with an error that names the place", async () => {
     const parts = await world();
     for (const [place, call] of calls(parts, make())) {
       const message = await mistake(call);

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { attenuate } from "../../src/capability/attenuate.js";
 import { denialOf, grantedOne, NOW, world } from "./support.js";
 
-// A rule that names invokers prevents a sub-agent with its user's access token from requesting for itself.
+// A rule with invokers prevents a sub-agent that has its user's access token from requesting capabilities for
+// itself.
 
 const LEAD = { principal: "alice", invoker: "orchestrator" };
 const SUB = { principal: "alice", invoker: "sub-agent" };
@@ -11,7 +12,7 @@ const RULES = { rules: [{ principal: "alice", ...TELL, invokers: ["orchestrator"
 const ASK = { grants: ["clock:read"] };
 const CALL = { skill: "tell", arguments: {} };
 
-test("an invoker outside the rule gets no capability, but may use one that is handed to it", async () => {
+test("an invoker that the rule does not name gets no capability, but may use a capability that it is given", async () => {
   const { agent } = await world({ rules: RULES });
   expect(denialOf(await agent.request(SUB, ASK))).toMatchObject({ code: "nothing_left" });
   const { token } = await grantedOne(agent, ASK, LEAD);

@@ -24,7 +24,7 @@ function fromFile(definition: unknown): PolicyDefinition {
 }
 
 describe("a policy table", () => {
-  test("allows what a rule allows, to those whom the rule names, and nothing else", () => {
+  test("allows exactly what its rules allow, and only to the principals that they name", () => {
     const policy = new PolicyTable({ rules: [RULE] });
     const [permission, ...others] = policy.permissions("alice", "read");
     expect(others).toEqual([]);
@@ -43,7 +43,7 @@ describe("a policy table", () => {
     }
   });
 
-  test("matches members of a group; * stands for every grant and operation", () => {
+  test("applies a group's rule to its members, and * to every grant and operation", () => {
     const policy = new PolicyTable({
       groups: JSON.parse('{"staff":["alice","bob"],"__proto__":["mallory"]}'),
       rules: [
@@ -72,7 +72,7 @@ describe("a policy table", () => {
     expect(permitsResource(permissions, "get", report({}))).toBe(false);
   });
 
-  test("with a filter selects items only; without one, the collection too", () => {
+  test("selects only items if the rule has a filter, and the collection too if it has none", () => {
     const of = (resources: object): boolean =>
       permitsResource(
         new PolicyTable(fromFile({ rules: [{ ...RULE, resources }] })).permissions("alice", "read"),
@@ -103,7 +103,7 @@ describe("a policy table", () => {
     expect(policy.permissions("alice", "read")).toEqual([]);
   });
 
-  test("is unaffected by later changes of the object that it was made from", () => {
+  test("is unaffected by later changes of the object from which it was made", () => {
     const filter = { a: 1 };
     const operations = ["get"];
     const members = ["alice"];

@@ -3,7 +3,7 @@ import { attenuated } from "../capability/support.js";
 import { ALICE, BOB, call, codes, grantedOne, handleOf, REPORTS, world } from "./support.js";
 
 describe("several capabilities in one call", () => {
-  test("allow it if any of them does, at any position", async () => {
+  test("allow the call if at least one of them allows it, at any position", async () => {
     const { agent } = await world();
     const read = await grantedOne(agent, REPORTS);
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
@@ -32,7 +32,7 @@ describe("several capabilities in one call", () => {
     expect(ran).toEqual([]);
   });
 
-  test("that are all refused are numbered in the reasons, the closest to success first", async () => {
+  test("are numbered in the reasons of a refusal, authentic ones with the fewest reasons first", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const expired = await grantedOne(agent, REPORTS);
@@ -57,7 +57,7 @@ describe("several capabilities in one call", () => {
     ]);
   });
 
-  test("record the refused capability in the ledger, even behind malformed tokens", async () => {
+  test("have the authentic one recorded if the call is refused, even behind malformed tokens", async () => {
     const { agent, ledger } = await world();
     const read = await grantedOne(agent, REPORTS);
     const noise = Array.from({ length: 7 }, () => ({ token: "noise" }));
@@ -70,7 +70,7 @@ describe("several capabilities in one call", () => {
     });
   });
 
-  test("count up to the eighth; later ones are not read", async () => {
+  test("are read up to the eighth, and further capabilities are not read", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const noise = Array.from({ length: 8 }, () => ({ token: "noise" }));
@@ -79,8 +79,8 @@ describe("several capabilities in one call", () => {
   });
 });
 
-describe("a capability id presented without its token", () => {
-  test("works like the token for the party that it was issued to, until it expires", async () => {
+describe("a capability id in a call", () => {
+  test("works like the token for the party to which the capability was issued, until the capability expires", async () => {
     const { agent, clock } = await world();
     const { id } = await grantedOne(agent, { grants: ["clock:read"] });
     expect(codes(await call(agent, "tell", {}, [{ id }]))).toEqual(["allowed"]);
@@ -90,7 +90,7 @@ describe("a capability id presented without its token", () => {
     expect(codes(await call(agent, "tell", {}, [{ id }]))).toEqual(["capability_unknown"]);
   });
 
-  test("gets another party the same answer as an unknown id", async () => {
+  test("is answered to another party exactly like an unknown id", async () => {
     const { agent, ran } = await world();
     const { id } = await grantedOne(agent, { grants: ["clock:read"] });
     const missing = `cap_${"A".repeat(id.length - 4)}`;
@@ -119,7 +119,7 @@ describe("a capability id presented without its token", () => {
     expect(codes(await call(agent, "tell", {}, [{ id }]))).toEqual(["allowed"]);
   });
 
-  test("is still subject to its hops, revocation and policy", async () => {
+  test("is still subject to the capability's hops, its revocation and the policy", async () => {
     const { agent, policy } = await world();
     const bound = await grantedOne(agent, { grants: ["clock:read"], invokers: ["other"] });
     expect(codes(await call(agent, "tell", {}, [{ id: bound.id }]))).toEqual(["invoker_denied"]);
@@ -131,7 +131,7 @@ describe("a capability id presented without its token", () => {
     expect(codes(await call(agent, "tell", {}, [{ id: other.id }]))).toEqual(["policy_denied"]);
   });
 
-  test("survives a restart and a key rotation, and ends with its key", async () => {
+  test("works after a restart and a key rotation, until the capability's key is retired", async () => {
     const { agent, again, keys } = await world();
     const { id } = await grantedOne(agent, { grants: ["clock:read"] });
     const { kid } = keys.ring.minting;
@@ -163,7 +163,7 @@ describe("a capability id presented without its token", () => {
       expect(await agent.introspect(ALICE, { token: alive.token })).toMatchObject({ active: true });
   });
 
-  test("is unknown if it is malformed, whatever characters it has", async () => {
+  test("gets capability_unknown if it is malformed, whatever characters it has", async () => {
     const { agent } = await world();
     await grantedOne(agent, { grants: ["clock:read"] });
     for (const id of [
@@ -182,7 +182,7 @@ describe("a capability id presented without its token", () => {
   });
 });
 
-describe("a capability from JSON is never taken for one already verified", () => {
+describe("a capability from JSON is never taken for a verified capability", () => {
   test("whatever properties it has", async () => {
     const { agent, ran } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });

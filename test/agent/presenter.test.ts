@@ -19,7 +19,7 @@ async function counting() {
 
 const ASKED = { operation: "count", arguments: {} };
 
-test("a call without a caller is allowed by its capability, and recorded for the capability's principal", async () => {
+test("an unauthenticated call is allowed by its capability, and recorded for the capability's principal", async () => {
   const { agent, mint, ledger } = await counting();
   const capabilities = await agent.authenticate({}, [{ token: mint() }]);
   const clearance = await agent.clearOperation({}, { ...ASKED, capabilities });
@@ -31,7 +31,7 @@ test("a call without a caller is allowed by its capability, and recorded for the
   expect(event).not.toHaveProperty("invoker");
 });
 
-test("without a caller, a capability that names invokers is refused, and so is an id without its token", async () => {
+test("in an unauthenticated call, a capability that names invokers is refused, and so is an id without its token", async () => {
   const { agent, mint, ledger } = await counting();
   const bound = await agent.clearOperation(
     {},
@@ -51,7 +51,7 @@ test("without a caller, a capability that names invokers is refused, and so is a
   expect(await ledger.list()).toMatchObject([{ decision: "refused", principal: "alice" }]);
 });
 
-test("without a caller, there is no ambient authority", async () => {
+test("an unauthenticated call has no ambient authority", async () => {
   const { again } = await counting();
   const agent = await again({ mode: "prefer" });
   expect(await agent.clearOperation({}, { ...ASKED, capabilities: [] })).toMatchObject({

@@ -20,7 +20,7 @@ import {
   world,
 } from "./support.js";
 
-// Alice's policy uses the field "confidential"; Bob's uses no field.
+// Alice's policy uses the field "confidential"; Bob's policy uses no field.
 
 function query(collection: string, filter: Json): Json {
   const resourceQuery = { collection, filter };
@@ -43,8 +43,8 @@ function denials(outcome: InvocationOutcome): readonly AgentDenial[] {
   return outcome.ok ? [] : outcome.denials;
 }
 
-describe("a request's query is asked again at each call if the policy names fields", () => {
-  test("and a resource that no longer matches is refused until it matches again", async () => {
+describe("if the policy filters by fields, a request's query is checked again at each call", () => {
+  test("so a resource that no longer matches is refused until it matches again", async () => {
     const { agent, folder, ran } = await world();
     const one = await grantedOne(agent, FIRST);
     const q1 = handleOf(one, "First quarter");
@@ -79,7 +79,7 @@ describe("a request's query is asked again at each call if the policy names fiel
     }
   });
 
-  test("and a scoped skill gets only what still matches", async () => {
+  test("so a scoped skill gets only the resources that still match", async () => {
     const { agent, folder } = await world();
     const one = await grantedOne(agent, BOTH);
     expect(result(await call(agent, "list", {}, [one]))).toEqual([
@@ -90,7 +90,7 @@ describe("a request's query is asked again at each call if the policy names fiel
     expect(result(await call(agent, "list", {}, [one]))).toEqual(["reports/q2.md"]);
   });
 
-  test("and a resource hidden by the policy is refused exactly like one that is gone", async () => {
+  test("and a resource hidden by the policy is refused exactly like a missing resource", async () => {
     const { agent, folder, root } = await world();
     const one = await grantedOne(agent, FIRST);
     const q1 = handleOf(one, "First quarter");
@@ -116,7 +116,7 @@ describe("a request's query is asked again at each call if the policy names fiel
     expect(codes(await call(agent, "create", given, [one ?? {}]))).toEqual(["allowed"]);
   });
 
-  test("unless the grant switches it off", async () => {
+  test("unless the grant switches the check off", async () => {
     const { agent, folder } = await world({ grants: grants(false) });
     const one = await grantedOne(agent, FIRST);
     await folder.writeText("reports/q1.md", SECOND);
@@ -125,10 +125,10 @@ describe("a request's query is asked again at each call if the policy names fiel
   });
 });
 
-describe("where the policy names no fields, a request's query", () => {
+describe("if the policy filters by no fields, a request's query", () => {
   test.each([
-    ["is not asked again", GRANTS, ["allowed"]],
-    ["is asked again if the grant says so", grants(true), ["policy_denied"]],
+    ["is not checked again", GRANTS, ["allowed"]],
+    ["is checked again if the grant says so", grants(true), ["policy_denied"]],
   ])("%s", async (_, given, expected) => {
     const { agent, folder } = await world({ grants: given });
     const one = await grantedOne(agent, OLD, BOB);
@@ -140,7 +140,7 @@ describe("where the policy names no fields, a request's query", () => {
 });
 
 describe("a capability minted without a request", () => {
-  test("is refused where the query would be asked again", async () => {
+  test("is refused if its grant demands the check of queries", async () => {
     const parts = await world({ grants: grants(true) });
     const { agent, again } = parts;
     const capability = await mintedFor(parts, "reports/q1.md", {
@@ -157,7 +157,7 @@ describe("a capability minted without a request", () => {
   });
 });
 
-test("the ledger keeps the query with the issuance, and refuses a query that is too long", async () => {
+test("the ledger stores the query of an issued capability, and a request with a query that is too long is refused", async () => {
   const { agent, ledger } = await world();
   const { id } = await grantedOne(agent, FIRST);
   expect(JSON.parse((await ledger.issued(id))?.query ?? "null")).toEqual({
@@ -174,7 +174,7 @@ test("the ledger keeps the query with the issuance, and refuses a query that is 
   });
 });
 
-test("a capability missing from the ledger is refused where its query would be asked again", async () => {
+test("a capability missing from the ledger is refused if its query would have to be checked", async () => {
   const { again, agent, ledger } = await world();
   const one = await grantedOne(agent, FIRST);
   const q1 = handleOf(one, "First quarter");

@@ -21,7 +21,7 @@ import {
 const AT = new Date(NOW).toISOString();
 
 describe("the ledger records", () => {
-  test("an issuance: who, why, which capability, which handles", async () => {
+  test("an issuance with its caller, purpose, capability and handles", async () => {
     const { agent, ledger } = await world();
     const one = await grantedOne(agent, { ...Object(REPORTS), purpose: "sum up" });
     expect(await ledger.list()).toEqual([
@@ -39,7 +39,7 @@ describe("the ledger records", () => {
     expect(await ledger.issued(one.id)).toMatchObject({ ...ALICE, expires: one.expires });
   });
 
-  test("a request that gave nothing, with the reason", async () => {
+  test("a request that yielded no capability, with the reason", async () => {
     const { agent, ledger } = await world();
     await agent.request(ALICE, { grants: ["nothing"], purpose: "p" });
     await agent.request(ALICE, { grants: ["documents:write"], purpose: "p" });
@@ -61,7 +61,7 @@ describe("the ledger records", () => {
     ]);
   });
 
-  test("a call: the skill, the handles, and its token's path hop by hop", async () => {
+  test("a call with its skill, its handles and each hop of its token", async () => {
     const { agent, ledger } = await world();
     const one = await grantedOne(agent, REPORTS);
     const document = handleOf(one, "First quarter");
@@ -93,7 +93,7 @@ describe("the ledger records", () => {
     expect(refused).not.toHaveProperty("values");
   });
 
-  test("a revocation: which link, by whom and why", async () => {
+  test("a revocation with its link, its caller and the reason", async () => {
     const { agent, ledger } = await world();
     const { id, token, revocationId } = await grantedOne(agent, { grants: ["clock:read"] });
     await agent.revoke(BOB, { token }, "task done");
@@ -116,7 +116,7 @@ describe("the ledger records", () => {
     expect(told).toEqual([["capability_missing"], ["token_malformed", "capability_unknown"]]);
   });
 
-  test("the values of arguments that the operator named, and of no others", async () => {
+  test("the values of arguments that the operator named, and no other values", async () => {
     const { agent, ledger } = await world({ recordValues: ["page", "__proto__", "absent"] });
     const one = await grantedOne(agent, REPORTS);
     await call(agent, "compare", JSON.parse('{"page":7,"__proto__":{"x":1},"other":"o"}'), [one]);
@@ -181,8 +181,8 @@ test("on a nearly full disk nothing is issued, but calls run and revocations are
   expect(committed).toHaveLength(1);
 });
 
-describe("observers are told of every decision, without names of people", () => {
-  test("and of the first code of each refusal", async () => {
+describe("an observer", () => {
+  test("gets every decision and the first code of each refusal, without names of people", async () => {
     const seen: Observation[] = [];
     const { agent } = await world({ mode: "prefer", observe: (one) => void seen.push(one) });
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
@@ -206,8 +206,8 @@ describe("observers are told of every decision, without names of people", () => 
   });
 });
 
-describe("nothing secret is stored", () => {
-  test("no token, signature, key or argument value is in any byte of any file", async () => {
+describe("the stored files", () => {
+  test("contain no token, no signature, no key and no argument value that was not to be recorded", async () => {
     const { agent, ledger, keys, root } = await world({ mode: "prefer", recordValues: ["page"] });
     const grants = ["documents:read", "documents:write", "documents:admin", "clock:read"];
     const all = await granted(agent, { ...Object(REPORTS), grants });

@@ -136,7 +136,7 @@ describe("a request of any shape", () => {
     expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("grants");
   });
 
-  test("is refused if it has a property that a request does not have", async () => {
+  test("is refused if it has an unknown property", async () => {
     const { agent } = await world();
     for (const member of ["resourceHandles", "nonce", "principal", "grant", "__proto__", "cnf"]) {
       const value: Json = JSON.parse(`{"grants":["clock:read"],"${member}":["x"]}`);

@@ -75,12 +75,8 @@ describe("a wrong skill is refused, and the message names its field", () => {
       { type: "object", properties: { a: { type: "string", format: "handle" } } },
       /^skills\[0\]\.input: .*handle/,
     ],
-    [
-      "is asynchronous, so that its answer is always truthy",
-      { type: "object", $async: true },
-      /^skills\[0\]\.input: .*asynchronous/,
-    ],
-  ])("whose schema %s", async (_, schema, message) => {
+    ["is asynchronous", { type: "object", $async: true }, /^skills\[0\]\.input: .*asynchronous/],
+  ])("for a schema that %s", async (_, schema, message) => {
     const input = JSON.parse(JSON.stringify(schema));
     await expect(compileArgumentChecks([{ ...SKILL, input }])).rejects.toThrow(message);
   });
@@ -153,14 +149,14 @@ describe("a skill's arguments", () => {
   });
 });
 
-describe("a wrong option of an agent is refused", () => {
+describe("createIssuingAgent", () => {
   test.each<[string, object, RegExp]>([
     ["mode", { mode: "off" }, /^mode: /],
     ["lifetime", { lifetime: 0 }, /^lifetime: must be 1 to 86400/],
     ["lifetime", { lifetime: 86_401 }, /^lifetime: /],
     ["maxHandles", { maxHandles: 257 }, /^maxHandles: must be 1 to 256/],
     ["maxHandles", { maxHandles: 1.5 }, /^maxHandles: /],
-  ])("wrong: %s", async (_, options, message) => {
+  ])("names the wrong option %s in %j", async (_, options, message) => {
     await expect(world(options)).rejects.toThrow(message);
   });
 
@@ -172,11 +168,11 @@ describe("a wrong option of an agent is refused", () => {
       /^grants\[0\]\.description: must be a text/,
     ],
     [
-      "has an operation that no skill has",
+      "has a grant with an operation that no skill has",
       [{ id: "clock:read", description: "Time", operations: ["tel"] }],
       /^grants\[0\]\.operations\[0\]: no skill has the operation "tel"; did you mean "tell"\?/,
     ],
-  ])("wrong: an issuer that %s", async (_, grants, message) => {
+  ])("refuses an issuer that %s", async (_, grants, message) => {
     const { again } = await world();
     const revocations = new RevocationList();
     const issuer = createIssuer({
@@ -188,7 +184,7 @@ describe("a wrong option of an agent is refused", () => {
     await expect(again({ issuer, revocations })).rejects.toThrow(message);
   });
 
-  test("an issuer with a maximum lifetime below 15 minutes is accepted", async () => {
+  test("accepts an issuer with a maximum lifetime below 15 minutes", async () => {
     const { again, issuer: known } = await world();
     const revocations = new RevocationList();
     const issuer = createIssuer({

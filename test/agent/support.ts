@@ -57,7 +57,7 @@ export interface World {
 }
 
 interface AgentChoices extends Partial<IssuingAgentOptions> {
-  /** Known operations; those of the documents unless given. The issuer then knows them. */
+  /** The agent's grants; those of the documents unless given. The issuer gets the same grants. */
   readonly grants?: readonly Grant[];
 }
 
@@ -86,7 +86,7 @@ export async function world({
   const database = await createStores(place ?? join(directory, "proviso.db"), { reserve });
   onTestFinished(() => database.close());
   const ledger = new LedgerStore(database, { clock: now });
-  // Closing fails if the reserve exceeds the free space, since waiting notes cannot be written.
+  // Closing fails if the reserve exceeds the free space, since the remaining ledger events cannot be written.
   onTestFinished(() => (reserve === 0 ? ledger.close() : ledger.close().catch(() => {})));
   const folder = await openFolder(root);
   const resourceNumbers = new ResourceNumbersInMemory();

@@ -214,7 +214,7 @@ export class Parties {
 
   /**
    * Registers an agent, and its host if the host is new. A delegated agent of a linked host gets the requested
-   * defaults at once; its other requests wait for an approval. A delegated agent of an unlinked host waits for
+   * defaults without an approval. If the agent requests more, or if its host is not linked, it is pending until
    * an approval. An autonomous agent gets only defaults.
    */
   async register(asked: Registration): Promise<Outcome<AskedAnswer>> {

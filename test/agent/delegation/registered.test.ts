@@ -5,7 +5,7 @@ import { activeAgent, bank, done, registration } from "../parties/support.js";
 
 // Registered agents delegate capabilities that were granted to them.
 
-test("a registered agent delegates its grant to another agent; the delegation ends with the delegating agent", async () => {
+test("a registered agent delegates its grant to another agent; the delegation ends when the delegating agent is revoked", async () => {
   const given = await bank();
   const { parties, agent, issuer, revocations, ledger, database, clock } = given;
   const first = await activeAgent(given);

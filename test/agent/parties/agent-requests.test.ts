@@ -18,7 +18,7 @@ import {
 
 const ask = (name: string, constraints?: Json) => ({ capabilities: [{ name, constraints }] });
 
-test("an active agent gets more grants by approval, and keeps its earlier ones unchanged", async () => {
+test("an active agent gets more grants by approval, and its earlier grants do not change", async () => {
   const given = await bank();
   const { agent, grants: before } = await activeAgent(given);
   const asked = { ...ask("transfer_funds", { amount: { max: 1000 } }), purpose: "rent" };
@@ -38,7 +38,7 @@ test("an active agent gets more grants by approval, and keeps its earlier ones u
   });
 });
 
-test("a request waits for the shortest approval lifetime of the grants it asks for", async () => {
+test("a request expires after the shortest approval lifetime of the requested grants", async () => {
   const grants: readonly Grant[] = [
     { id: "accounts:read", description: "Look", operations: ["balance", "payees"] },
     {
@@ -69,7 +69,7 @@ test("a request waits for the shortest approval lifetime of the grants it asks f
   expect(await waits("delete_payee", "list_payees")).toBe(900);
 });
 
-test("asking for what is granted is refused, for what is pending returns its approval, and for more is a new request", async () => {
+test("a request for a granted capability is refused, for a pending one returns its approval, and for wider limits opens another", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties } = given;
@@ -79,7 +79,7 @@ test("asking for what is granted is refused, for what is pending returns its app
     code: "already_granted",
     capabilities: ["check_balance"],
   });
-  // A narrower request than the grant is covered by it.
+  // The existing grant covers a narrower request.
   expect(refusalOf(await request("check_balance", { id: 1 })).code).toBe("already_granted");
   const first = done(await request("transfer_funds", { amount: { max: 100 } }));
   const same = done(await request("transfer_funds", { amount: { max: 100 } }));
@@ -102,7 +102,7 @@ test("asking for what is granted is refused, for what is pending returns its app
   );
 });
 
-test("a request for granted and new capabilities waits only for the new ones", async () => {
+test("a request for granted and new capabilities waits only for the new capabilities", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const capabilities = [{ name: "check_balance" }, { name: "transfer_funds" }];
@@ -111,7 +111,7 @@ test("a request for granted and new capabilities waits only for the new ones", a
   expect(approval?.subject.asked).toHaveLength(1);
 });
 
-test("a delegated agent gets later capabilities, defaults too, only with its user's approval", async () => {
+test("after its registration, a delegated agent gets capabilities, even defaults, only with its user's approval", async () => {
   const given = await bank({ settings: { defaults: ["check_balance", "list_payees"] } });
   await linkedHost(given);
   const asked = registration({ capabilities: [{ name: "list_payees" }] });
@@ -136,7 +136,7 @@ test("a delegated agent whose default expired must ask its user again", async ()
   expect(statuses(again.grants)).toEqual({ check_balance: "pending" });
 });
 
-test("an autonomous agent gets an expired default again, but not a revoked one", async () => {
+test("an autonomous agent gets an expired default again, but not a revoked default", async () => {
   const settings = { defaults: ["check_balance"], lifetimes: { grant: 60 } };
   const given = await bank({ anyone: true, settings });
   const { parties } = given;
@@ -198,18 +198,21 @@ test.each([
   [{ amount: { min: 5, max: 4 } }, "invalid_request", undefined],
   ["x", "invalid_request", undefined],
   [[], "invalid_request", undefined],
-] as const)("requested constraints, case %#, are refused", async (constraints, code, operators) => {
-  const given = await bank();
-  const { agent } = await activeAgent(given);
-  const asked = ask("transfer_funds", constraints);
-  expect(refusalOf(await given.parties.requestGrants(agent.id, asked))).toMatchObject({
-    code,
-    ...(operators === undefined ? {} : { operators }),
-  });
-  expect(await given.parties.approvals.waitingFor("alice")).toEqual([]);
-});
+] as const)(
+  "a request with the constraints %j is refused",
+  async (constraints, code, operators) => {
+    const given = await bank();
+    const { agent } = await activeAgent(given);
+    const asked = ask("transfer_funds", constraints);
+    expect(refusalOf(await given.parties.requestGrants(agent.id, asked))).toMatchObject({
+      code,
+      ...(operators === undefined ? {} : { operators }),
+    });
+    expect(await given.parties.approvals.waitingFor("alice")).toEqual([]);
+  },
+);
 
-test("requested limits that contradict the server's are refused at once", async () => {
+test("requested limits that contradict the server's limits are refused at once", async () => {
   const constraints = { transfer_funds: { currency: "USD" } };
   const given = await bank({ settings: { constraints } });
   const { agent } = await activeAgent(given);
@@ -218,7 +221,7 @@ test("requested limits that contradict the server's are refused at once", async 
   expect(refusal).toMatchObject({ code: "invalid_request", path: "capabilities[0].constraints" });
 });
 
-test("an autonomous agent's requests beyond the defaults are denied with a reason; denials are not limited", async () => {
+test("requests of an autonomous agent beyond the defaults are denied with a reason, and denials do not accumulate", async () => {
   const given = await bank({ anyone: true });
   const asked = registration({ mode: "autonomous" });
   const { agent } = done(await given.parties.register(asked));
@@ -260,7 +263,7 @@ test("an agent that is not active, or whose host is not, cannot ask for grants",
   expect(await request(other.agent.id)).toBe("host_revoked");
 });
 
-test("a request repeated under an idempotency key is made once", async () => {
+test("a request that is repeated with its idempotency key is performed once", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const asked = { ...ask("transfer_funds"), idempotencyKey: "k" };
@@ -292,7 +295,7 @@ test("using an agent postpones its expiry, up to its maximum lifetime", async ()
   expect(await given.parties.agent(agent.id)).toMatchObject({ status: "expired" });
 });
 
-test("a use that failed to be stored is stored by the next use", async () => {
+test("if a use cannot be stored, the next use is stored", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties, database, clock } = given;
@@ -355,7 +358,7 @@ test("a capability that is no longer offered can be neither used nor requested",
   });
   const request = await later.parties.requestGrants(agent.id, ask("check_balance"));
   expect(refusalOf(request).code).toBe("invalid_capabilities");
-  // It is shown as inoperative everywhere, and works again when it is offered again.
+  // The capability is shown as revoked everywhere, and works again once it is offered again.
   expect(await later.parties.grant(balance?.id ?? "")).toMatchObject({
     status: "revoked",
     reason: "the capability is no longer offered",

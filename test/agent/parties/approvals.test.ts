@@ -130,7 +130,7 @@ throughStores((place) => {
     expect(await approvals.expire()).toBe(0);
   });
 
-  test("an approver's history lists the settled requests among the latest, newest first", async () => {
+  test("an approver's history lists the settled requests among the latest requests, newest first", async () => {
     const { approvals, clock, request, store } = await opened();
     for (const id of ["r1", "r2", "r3"]) {
       clock.now += 1000;
@@ -169,7 +169,7 @@ throughStores((place) => {
     expect(await other.decide("carol")).toMatchObject({ code: "approval_settled" });
   });
 
-  test("if no user is known, whoever enters the code approves, besides the named approvers", async () => {
+  test("if no user is known, the user who enters the code must approve in addition to the named approvers", async () => {
     const { principal: _, ...subject } = SUBJECT;
     const store = openParties(await databaseAt(await place()));
     const approvals = new Approvals({ store, clock: () => NOW });
@@ -188,7 +188,7 @@ throughStores((place) => {
     ]);
   });
 
-  test("the result is what all approvers granted, with the hops of each", async () => {
+  test("an approval grants only what all approvers granted, with the hops of each approver", async () => {
     const { decide, now } = await opened({ approvers: ["bob", "carol"], needed: 2 });
     await decide("bob", { hops: { 1: { constraints: { to: "acc_1" } } } });
     await decide("carol", {
@@ -205,7 +205,7 @@ throughStores((place) => {
     expect(approval?.state).toBe("approved");
   });
 
-  test("a hop that leaves nothing denies its grant; if nothing is left of any grant, the request is denied", async () => {
+  test("an approver's hop that leaves nothing of a grant denies the grant; if no grant is left, the request is denied", async () => {
     const one = await opened();
     await one.decide("alice", { hops: { 1: { constraints: { amount: { min: 101 } } } } });
     const approval = await one.now();
@@ -264,7 +264,7 @@ throughStores((place) => {
     );
   });
 
-  test("waitUntilSettled resolves for a decision made here or by another process", async () => {
+  test("waitUntilSettled resolves for a decision by this or another process", async () => {
     const { store, approvals, approval, decide } = await opened();
     const waiting = approvals.waitUntilSettled(approval.id, new AbortController().signal);
     const elsewhere = new Approvals({ store, clock: () => NOW });

@@ -97,7 +97,7 @@ test("a request waits only for the grants that need approval; the others are iss
     lifetime: 900,
     query: '{"collection":"reports"}',
   });
-  // By title, since no capability has handles yet.
+  // The approval names resources by title, since no capability has handles yet.
   expect(approval.subject.asked).toEqual([
     {
       grant: "documents:read",
@@ -112,7 +112,7 @@ test("a request waits only for the grants that need approval; the others are iss
   ]);
 });
 
-test("an approved request is collected, repeatedly the same; before approval it waits", async () => {
+test("collecting a request answers pending before the approval, and then the same capabilities each time", async () => {
   const given = await approving();
   const { collect, decide } = await asked(given);
   expect(await collect()).toMatchObject({ ok: true, capabilities: [], pending: { approval: {} } });
@@ -183,7 +183,7 @@ test.each([0, 1])(
   },
 );
 
-test("a capability that may not be narrowed still gets the approver's hop, and no other", async () => {
+test("a capability that may not be narrowed still gets the approver's hop, and no further hop", async () => {
   const given = await approving();
   const request = { grants: ["documents:admin"], operations: ["tell"] };
   const { collect, decide } = await asked(given, request);
@@ -195,7 +195,7 @@ test("a capability that may not be narrowed still gets the approver's hop, and n
   expect(child).toMatchObject({ ok: false });
 });
 
-test("collecting checks grant, resources and policy again, and leaves out what is gone", async () => {
+test("collecting checks resources and policy again, and omits what no longer exists or is no longer allowed", async () => {
   const given = await approving();
   const { collect, decide } = await asked(given);
   await decide();
@@ -214,7 +214,7 @@ test("collecting checks grant, resources and policy again, and leaves out what i
   expect(one?.resourceHandles).toHaveLength(1);
 });
 
-test("a request that was denied, withdrawn or expired cannot be collected, and never by another party", async () => {
+test("a denied or expired request cannot be collected, nor can another party collect a request", async () => {
   const given = await approving();
   const denied = await asked(given);
   expect(codeOf(await denied.collect(BOB))).toBe("approval_unknown");
@@ -230,7 +230,7 @@ test("a request that was denied, withdrawn or expired cannot be collected, and n
   expect(await late.collect()).toMatchObject({ denial: { code: "approval_denied" } });
 });
 
-test("a request waits for the shortest approval lifetime of its grants, and is collectable for as long again", async () => {
+test("a request expires after the shortest approval lifetime of its grants, and can be collected for the same time", async () => {
   const given = await approving({ lifetime: 600 });
   const rest = await approving();
   const hour = { lifetime: 3600 };

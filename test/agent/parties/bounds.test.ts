@@ -74,11 +74,11 @@ throughStores((place) => {
     expect(kept.filter((one) => one)).toHaveLength(MOST);
   });
 
-  test("expired requests do not push pending ones out of a user's list", async () => {
+  test("the limit of pending requests holds even after 1,000 expired requests", async () => {
     const clock = { now: NOW };
     const store = openParties(await databaseAt(await place()));
     const approvals = new Approvals({ store, clock: () => clock.now });
-    // One page of a read. Written in large changes for speed.
+    // As many requests as one query returns. They are written in large transactions for speed.
     for (let from = 0; from < 1000; from += 100) {
       await store.change(async (draft) => {
         for (let at = from; at < from + 100; at++) {

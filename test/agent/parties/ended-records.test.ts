@@ -20,7 +20,7 @@ async function put(
   });
 }
 
-test("pruning keeps an agent's latest ended grants, and a default that people revoked stays withheld", async () => {
+test("only an agent's latest ended grants are kept, and a default that people revoked stays withheld", async () => {
   const given = await bank();
   const { parties } = given;
   const { agent, grants } = await activeAgent(given);
@@ -61,7 +61,7 @@ test("pruning keeps an agent's latest ended grants, and a default that people re
   expect(again.grants).toHaveLength(1);
 });
 
-test("pruning keeps a host's latest ended agents", async () => {
+test("only a host's latest ended agents are kept", async () => {
   const given = await bank();
   const { parties } = given;
   const { agent: alive, grants } = await activeAgent(given);

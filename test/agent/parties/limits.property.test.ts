@@ -36,7 +36,7 @@ const call: fc.Arbitrary<{ readonly [name: string]: Json }> = fc.record(
 
 type Limits = { readonly [argument: string]: Constraint };
 
-/** Judges limits by the words of the specification, independently. */
+/** Evaluates limits as the specification defines them, independently of the implementation. */
 function allowed(given: Limits, call: { readonly [name: string]: unknown }): boolean {
   return Object.entries(given).every(([name, one]) => {
     if (!Object.hasOwn(call, name)) return false;
@@ -68,7 +68,7 @@ test("the constraints shown in answers allow exactly what all limits together al
   const several = fc.array(limits, { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(several, (all) => {
-      // Agent-Auth can express all of these.
+      // Agent-Auth can express all of these limits.
       const exact = exactConstraints(hopsOf(all), "pay") as Limits | undefined;
       const expected = CALLS.filter((one) => all.every((each) => allowed(each, one)));
       expect(CALLS.filter((one) => allowed(exact ?? {}, one))).toEqual(expected);
@@ -88,7 +88,7 @@ describe("limits on single operations", () => {
   const hop = (init: HopInit): Hop => normalizeHop(init);
   const shown = (...hops: readonly HopInit[]) => exactConstraints(hops.map(hop), "pay");
 
-  test("are shown for their own operation, and never shown as no limit", () => {
+  test("are shown for their own operation, and never omitted", () => {
     const own = { amount: { max: 5 } };
     expect(shown({ operationConstraints: { pay: own } })).toEqual(own);
     expect(shown({ operationConstraints: { "*": own } })).toEqual(own);
@@ -111,7 +111,7 @@ describe("limits on single operations", () => {
     expect(shown({ constraints: { "/to/iban": "DE" } })).toEqual({ "/to/iban": "DE" });
   });
 
-  test("cover a request exactly if they take nothing away from it", () => {
+  test("cover a request only if they add nothing to the request's own limits", () => {
     const isCovered = (granted: HopInit, asked: HopInit): boolean =>
       hopsCover([hop(granted)], [hop(asked)], "pay", NOW);
     const own: HopInit = { operationConstraints: { pay: { amount: { max: 5 } } } };
@@ -150,7 +150,7 @@ test("a grant covers a request if and only if it allows every call that the requ
   );
 });
 
-test("an agent may call what agent, server and each approver all allow", async () => {
+test("an agent may make exactly the calls that agent, server and every approver allow", async () => {
   const given = await bank();
   await linkedHost(given);
   let number = 0;

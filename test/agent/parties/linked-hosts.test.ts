@@ -3,12 +3,13 @@ import { openParties } from "../../../src/stores/parties/party-store.js";
 import { throughStores } from "../../support/databases.js";
 import { approve, bank, changes, done, registration, statuses } from "./support.js";
 
-// Several users who approve agents of one host: it is linked to the first, and the others are told.
+// Several users approve agents of one host. The host is linked to the first user; the approvals of other users
+// are refused.
 
 throughStores((place) => {
   const opened = async (more: object = {}) => bank({ ...more, place: await place() });
 
-  test("a second user who approves an agent of a linked host is refused, and told that the host is another user's", async () => {
+  test("a second user who approves an agent of a linked host is refused with host_taken", async () => {
     const given = await opened();
     const { parties } = given;
     const first = done(await parties.register(registration()));
@@ -36,7 +37,7 @@ throughStores((place) => {
     });
   });
 
-  test("another user can still deny an agent that waits on a host already linked", async () => {
+  test("another user can still deny a pending agent of a linked host", async () => {
     const given = await opened();
     const { parties } = given;
     const first = done(await parties.register(registration()));
@@ -53,7 +54,7 @@ throughStores((place) => {
     expect(await parties.agent(second.agent.id)).toMatchObject({ status: "rejected" });
   });
 
-  test("a second user who claims an autonomous agent of a linked host is refused, and told why", async () => {
+  test("after one user's claim, all other approvals about the host's agents are refused with the reason", async () => {
     const given = await opened({ anyone: true });
     const { parties } = given;
     const first = done(await parties.register(registration({ mode: "autonomous" })));
@@ -84,7 +85,7 @@ throughStores((place) => {
     }
   });
 
-  test("a claim never links another user's host, even while its agent is active", async () => {
+  test("a claim never links another user's host, even while the host's agent is active", async () => {
     const given = await opened({ anyone: true });
     const { parties, database } = given;
     const alone = done(await parties.register(registration({ mode: "autonomous" })));
@@ -102,7 +103,7 @@ throughStores((place) => {
     expect(await parties.agent(agent.id)).toMatchObject({ status: "active" });
   });
 
-  test("with several approvers, the user who enters the code learns at once that the host is another's", async () => {
+  test("with several approvers, the user who enters the code learns at once that the host is linked to another user", async () => {
     const given = await opened({ settings: { approval: { approvers: ["dave"] } } });
     const { parties } = given;
     const first = done(await parties.register(registration()));
@@ -119,7 +120,7 @@ throughStores((place) => {
     expect(kept).toMatchObject({ state: "pending", decisions: [] });
   });
 
-  test("one denial ends a registration without capabilities, whatever other approvers said", async () => {
+  test("one denial ends a registration without capabilities, whatever other approvers decided", async () => {
     const approval = { approvers: ["dave", "carol"], needed: 2 };
     const given = await opened({ settings: { approval, defaults: [] } });
     const { parties } = given;

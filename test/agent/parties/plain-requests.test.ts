@@ -3,12 +3,13 @@ import { openMemory } from "../../../src/stores/index.js";
 import { LOSSY, mistake } from "../../support/lossy.js";
 import { activeAgent, bank, registration } from "./support.js";
 
-// Objects passed to parties and their stores are read completely, or refused with the place of the fault.
+// Objects passed to parties and their stores are read completely, or refused with an error that names the wrong
+// value.
 
 const BY = { principal: "alice" };
 
 describe.each(LOSSY)("%s", (_, make) => {
-  test("is refused as a request to parties, with the place, and changes nothing", async () => {
+  test("is refused by every method of Parties that takes an object, and changes nothing", async () => {
     const given = await bank();
     const { parties } = given;
     const { agent } = await activeAgent(given);

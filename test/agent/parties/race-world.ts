@@ -115,21 +115,21 @@ export async function active(side: Side, round: string): Promise<World> {
   return worldOf(round, user, done(await side.parties.register(registration(round))));
 }
 
-/** Makes such an agent with a pending approval of another capability. */
+/** Makes an active agent of a linked host, with a pending approval of another capability. */
 export async function waiting(side: Side, round: string): Promise<World> {
   const { user, agent } = await active(side, round);
   const asked = { capabilities: [{ name: "pay" }], method: "backchannel" } as const;
   return worldOf(round, user, done(await side.parties.requestGrants(agent, asked)));
 }
 
-/** Makes such an agent with that capability approved. */
+/** Makes an active agent of a linked host, with another capability approved. */
 export async function granted(side: Side, round: string): Promise<World> {
   const world = await waiting(side, round);
   expect(await approve(side, world)).toBe("approved");
   return world;
 }
 
-/** Makes a host without a user, whose agent waits for one. */
+/** Makes a host without a user, with an agent that waits for a user. */
 export async function unlinked({ parties }: Side, round: string): Promise<World> {
   return worldOf(round, `user ${round}`, done(await parties.register(registration(round))));
 }
@@ -147,7 +147,7 @@ export async function claimed(side: Side, round: string): Promise<World> {
   return worldOf(round, `user ${round}`, done(asked));
 }
 
-/** Codes of decisions that came too late. Which code is returned depends on how much of the other change was read. */
+/** Codes of decisions that came too late. The code depends on how much of the concurrent change was read. */
 const TOO_LATE = [
   "approval_settled",
   "approval_expired",

@@ -110,7 +110,7 @@ const oncePerId: Step = async ({ parties }, { round }) =>
     ? "first"
     : undefined;
 
-/** Opens an approval with a rule of its own, two of three approvers, for a capability that is collected. */
+/** Opens an approval that two of three approvers must give, for a capability that is then collected. */
 async function threefold({ parties, store }: Side, round: string): Promise<World> {
   const approvers = ["ann", "bea", "cy"].map((name) => `${name} ${round}`);
   const { approval } = await store.change((draft) =>
@@ -145,7 +145,7 @@ const asApprover =
   (side, world) =>
     approveAs(`${name} ${world.round}`)(side, world);
 
-/** Makes a host by its user, to be enrolled under one of several new keys. */
+/** Makes a host by its user; the host is then enrolled under one of several new keys. */
 async function enrolling(side: Side, round: string): Promise<World> {
   const user = `user ${round}`;
   const { host, enrolmentToken } = done(await side.parties.createHost({ principal: user }));
@@ -206,7 +206,8 @@ async function agrees({ ledger }: Side): Promise<void> {
       expect(dead, one.id).toBe(was && status !== "active");
       const ends = noted.filter((change) => /^grant\.(activated|denied|revoked)$/.test(change));
       const end = status === "active" ? "activated" : status;
-      // A refusal at once for an agent without a user has no approval; the protocol records it, not the parties.
+      // An immediate denial to an agent without a user has no approval. The server of the protocol records it,
+      // not `Parties`.
       if (status === "denied" && one.approval === undefined && noted.length === 0) continue;
       const expected = [
         ...(was ? ["grant.activated"] : []),
@@ -221,7 +222,7 @@ function isEnd(change: string): boolean {
   return /^approval\.(approved|denied|expired|cancelled)$/.test(change);
 }
 
-/** Returns the final events of an approval; an approved one can be cancelled until it is collected. */
+/** Returns the final events of an approval. An approved request can be cancelled until it is collected. */
 function endsOf({ state, subject }: Approval, noted: readonly string[]): readonly string[] {
   if (state === "pending") return [];
   if (state === "used" || state === "approved") return ["approval.approved"];

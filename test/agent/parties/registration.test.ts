@@ -31,7 +31,7 @@ test("an agent of a linked host that names no capabilities gets the defaults at 
   ]);
 });
 
-test("a registration beyond the defaults waits for the user, and the agent with it", async () => {
+test("an agent that requests more than the defaults gets no token until its user approves", async () => {
   const given = await bank();
   await linkedHost(given);
   const asked = registration({
@@ -194,7 +194,7 @@ test("a denied registration ends the agent and its defaults, with the approver's
   expect(refusalOf(again).code).toBe("agent_exists");
 });
 
-test("registering again while it is pending returns the same approval and the same code", async () => {
+test("registering a pending agent again returns the same approval and the same code", async () => {
   const given = await bank();
   const first = done(await given.parties.register(registration()));
   const second = done(await given.parties.register(registration({ name: "Other" })));
@@ -226,7 +226,7 @@ test("a registration that nobody decided in time is denied when it is read, and 
   expect(await given.parties.agent(agent.id)).toMatchObject({ status: "active" });
 });
 
-test("an autonomous agent of a host without a user gets the defaults, and a reason for each other capability", async () => {
+test("an autonomous agent of a host without a user gets the defaults, and a denial with a reason for each other capability", async () => {
   const given = await bank({ anyone: true });
   const capabilities = [{ name: "check_balance" }, { name: "transfer_funds" }];
   const asked = registration({ mode: "autonomous", capabilities });
@@ -326,7 +326,7 @@ test("a capability permitted to the approver only is not granted to the user who
   expect(statuses(await given.parties.grantsOf(agent.id))).toEqual({ transfer_funds: "denied" });
 });
 
-test("repeating an idempotency key returns the stored answer; another request under it is refused", async () => {
+test("repeating an idempotency key returns the stored answer; another request with the same key is refused", async () => {
   const given = await bank();
   const asked = registration({ idempotencyKey: "one" });
   const first = done(await given.parties.register(asked));
@@ -404,7 +404,7 @@ test("pending hosts, agents per host and pending agents per host are limited", a
   done(await at("b", "1"));
   const late = refusalOf(await at("c", "1"));
   expect(late).toMatchObject({ code: "rate_limited", retryAfter: 3600 });
-  // Flooding blocks others for an hour only.
+  // A flood of registrations blocks other hosts for one hour only.
   given.clock.now += 3_600_000;
   done(await at("c", "1"));
   await linkedHost(given, "d");
@@ -440,7 +440,7 @@ test("a host made by a user enrols its key with the enrolment token, once and in
   expect(refusalOf(wide).code).toBe("invalid_capabilities");
 });
 
-test("a user has a limited number of hosts, not counting revoked ones and expired enrolments", async () => {
+test("a user has a limited number of hosts, not counting revoked hosts and expired enrolments", async () => {
   const given = await bank({ settings: { bounds: { hostsPerUser: 2 } } });
   const { parties, clock } = given;
   const make = (principal = "alice") => parties.createHost({ principal });

@@ -35,7 +35,7 @@ test("revoking an agent revokes its grants and their tokens, and cancels its pen
   });
   expect(await approve(given, approval)).toMatchObject({ code: "approval_settled" });
   expect(done(await parties.revokeAgent(agent.id, { principal: "alice" })).grants).toEqual([]);
-  // Its key cannot be registered again under its host.
+  // The agent's key cannot be registered again at the same host.
   expect(refusalOf(await parties.register(registration())).code).toBe("agent_exists");
 });
 
@@ -56,7 +56,7 @@ test("revoking a host revokes its agents, and its key is never accepted again", 
   expect((await changes(given)).filter((one) => one === "host.revoked")).toHaveLength(1);
 });
 
-test("an agent revokes some of its grants by name; a pending request with nothing left is cancelled", async () => {
+test("an agent revokes some of its grants by name; a pending request without remaining grants is cancelled", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties } = given;
@@ -87,7 +87,7 @@ test("a user revokes one grant from the list of active grants", async () => {
   expect(await parties.activeGrants("alice")).toHaveLength(1);
 });
 
-test("a user, host or agent cannot end another's agent, host or grant", async () => {
+test("a user, host or agent cannot revoke the agent, host or grant of another party", async () => {
   const given = await bank();
   const { agent, host, grants } = await activeAgent(given);
   const { parties } = given;
@@ -105,7 +105,7 @@ test("a user, host or agent cannot end another's agent, host or grant", async ()
   expect(refusalOf(await parties.revokeGrant("none", {})).code).toBe("grant_not_found");
 });
 
-test("replacing a key frees the old one, and refuses a key that is in use", async () => {
+test("replacing a key frees the old key, and a key that is in use is refused", async () => {
   const given = await bank();
   const { agent, host } = await activeAgent(given);
   const { parties } = given;
@@ -212,7 +212,7 @@ test("using a grant extends its agent's life, but does not revive an expired age
     expires: clock.now + 60_000,
   });
   expect(await parties.host(agent.host)).toMatchObject({ lastUsed: clock.now });
-  // A call that began before the expiry and ended after it.
+  // Records a call that began before the expiry and ended after it.
   clock.now += 60_000;
   await parties.used(agent.id, id);
   expect(await parties.agent(agent.id)).toEqual({ ...used, status: "expired" });

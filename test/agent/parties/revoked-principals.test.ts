@@ -14,12 +14,12 @@ import {
   statuses,
 } from "./support.js";
 
-// Revocations by `proviso revoke --principal`, and agents' earlier grants and requests.
+// Effects of `proviso revoke --principal` on the earlier grants and requests of agents.
 
 const TRANSFER = { capabilities: [{ name: "transfer_funds" }] };
 const CALL = { capability: "check_balance", arguments: {} };
 
-/** Revokes everything issued to a principal so far, as the command does, and lets a second pass. */
+/** Revokes everything issued to a principal so far, as the command does, and advances the clock. */
 function revoke({ revocations, clock }: Bank, id: string): void {
   const at = formatTime(clock.now);
   revocations.add({ kind: "principal", id, before: formatTime(clock.now + 1000), at });
@@ -30,7 +30,7 @@ throughStores((place) => {
   const opened = async (more: BankOptions = {}): Promise<Bank> =>
     bank({ ...more, place: await place() });
 
-  test("revoking a principal ends the grants of its agents, and they get no more tokens", async () => {
+  test("revoking a principal ends the grants of its agents, and the agents get no more tokens", async () => {
     const given = await opened();
     const { parties } = given;
     const { agent, grants } = await activeAgent(given);

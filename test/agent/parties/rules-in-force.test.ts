@@ -52,7 +52,7 @@ throughStores((place) => {
     return { clock, inForce, store, approvals, approval, userCode, decide, now, stored };
   }
 
-  test("an approver removed from the rule cannot decide, and the others still can", async () => {
+  test("an approver removed from the rule cannot decide, and the other approvers still can", async () => {
     const { approvals, inForce, decide, now } = await opened(TWO_OF_THREE);
     inForce.rules = [{ approvers: ["carol", "dave"], needed: 2 }];
     for (const answer of ["approve", "deny"] as const) {
@@ -93,7 +93,7 @@ throughStores((place) => {
     expect(await gone.approvals.list()).toMatchObject([{ state: "denied" }]);
   });
 
-  test("a rule that now needs more approvals must be met too; one that needs fewer does not help a pending request", async () => {
+  test("a pending request must also meet a new rule that needs more approvals, and does not profit from a weaker new rule", async () => {
     const more = await opened({ approvers: ["bob", "carol"] });
     more.inForce.rules = [{ approvers: ["bob", "carol"], needed: 2 }];
     expect(await more.decide("bob")).toMatchObject({ ok: true, approval: { state: "pending" } });
@@ -128,7 +128,7 @@ throughStores((place) => {
     });
   });
 
-  test("revoking a principal ends approvals opened before it, pending or approved, and none opened later", async () => {
+  test("revoking a principal cancels its earlier requests, whether pending or approved, and no later request", async () => {
     for (const approvedFirst of [false, true]) {
       const { approvals, clock, inForce, decide, now, approval } = await opened({});
       if (approvedFirst) await decide("alice");
@@ -161,7 +161,7 @@ throughStores((place) => {
     expect(await other.decide("carol")).toMatchObject({ approval: { state: "approved" } });
   });
 
-  test("for a user who links an agent, only revocations after the linking count", async () => {
+  test("a user's revocation cancels a request only if the user had linked the agent before the revocation", async () => {
     const before = await opened({ approvers: ["bob"] }, "");
     before.clock.now += 1000;
     before.inForce.revoked.set("alice", before.clock.now);

@@ -24,7 +24,7 @@ throughStores((place) => {
     return done(await parties.register({ ...asked, method: "backchannel" }));
   };
 
-  test("a stranger's request goes to a user code once the named user's list has no room for strangers", async () => {
+  test("a stranger's request needs a user code once the named user's list is full of strangers' requests", async () => {
     const given = await opened({ bounds: { pendingPerUser: 2 } });
     const { parties } = given;
     const first = await addressed(given, 1, "alice");
@@ -43,7 +43,7 @@ throughStores((place) => {
     const { userCode = "" } = third;
     expect(await approve(given, third.approval, { userCode })).toMatchObject({ ok: true });
     expect(await parties.host(third.host.id)).toMatchObject({ principal: "alice" });
-    // A stranger's request takes room until it expires, whether or not it was read.
+    // A stranger's request counts against the limit until it expires, whether or not anybody has read it.
     given.clock.now += 300_000;
     expect((await addressed(given, 5, "alice")).approval?.method).toBe("backchannel");
   });
@@ -91,7 +91,7 @@ throughStores((place) => {
     expect(same.agent.id).toBe(first.agent.id);
   });
 
-  test("a stranger's request decided by an approver does not appear in the history of the user it names", async () => {
+  test("a stranger's request decided by an approver does not appear in the history of the named user", async () => {
     const given = await opened({ approval: { approvers: ["bob"] } });
     const { approvals } = given.parties;
     const asked = await addressed(given, 1, "alice");
@@ -102,7 +102,7 @@ throughStores((place) => {
     expect(await approvals.history("bob")).toMatchObject([{ id, state: "denied" }]);
   });
 
-  test("a claim that names a user falls back to a user code once that user's list has no room", async () => {
+  test("a claim that names a user needs a user code once that user's list is full", async () => {
     const given = await bank({
       anyone: true,
       settings: { bounds: { pendingPerUser: 1 } },

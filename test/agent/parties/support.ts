@@ -172,7 +172,7 @@ export function keyOf(name: string): { kty: string; crv: string; x: string } {
   return { kty: "OKP", crv: "Ed25519", x: name };
 }
 
-/** Returns it in the form that hosts and agents are registered with. */
+/** Returns the key in the form in which hosts and agents are registered. */
 export function newKey(name: string, proven = true): NewKey {
   return { key: keyOf(name), thumbprint: name, proven };
 }
@@ -219,7 +219,7 @@ export async function activeAgent(
   return done(await given.parties.register(registration({ capabilities, ...more })));
 }
 
-/** Approves as `alice`, in the form that she sees. */
+/** Approves as `alice`, with the digest that the approval shows. */
 export function approve(
   { parties }: Bank,
   approval: Approval | undefined,

@@ -13,7 +13,7 @@ const ask = (name: string, constraints?: object) => ({
   ],
 });
 
-test("each token of a grant has the same id, and ends with the grant and its agent", async () => {
+test("each token of a grant has the same capability id, and ends with the grant and its agent", async () => {
   const given = await bank();
   const { agent, grants } = await activeAgent(given);
   const grant = grants.find(({ capability }) => capability === "check_balance") ?? { id: "" };
@@ -38,7 +38,7 @@ test("each token of a grant has the same id, and ends with the grant and its age
   expect(await given.agent.grantToken(grant)).toBeUndefined();
 });
 
-test("an agent attenuates its token offline, and the child ends with the grant", async () => {
+test("an agent attenuates its token offline, and the child token ends with the grant", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const asked = ask("transfer_funds", { amount: { max: 1000 } });
@@ -103,7 +103,7 @@ test.each([
   }
 });
 
-test("a narrower token that an agent presents counts alone, whatever its grants allow", async () => {
+test("a call with a presented token is judged by this token alone, whatever the agent's grants allow", async () => {
   const given = await bank();
   const { agent, grants } = await activeAgent(given);
   const grant = grants.find(({ capability }) => capability === "check_balance") ?? { id: "" };
@@ -137,7 +137,7 @@ test("several grants of one capability are judged separately, never combined", a
   expect(await pay(11, "acc_2")).toBe(false);
 });
 
-test("a grant for another service's skill gives tokens that only this service accepts, with its own key", async () => {
+test("a grant for another service's skill gives tokens that only that service accepts, with its own key", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { approval } = done(await given.parties.requestGrants(agent.id, ask("print_report")));
@@ -166,7 +166,7 @@ test("a grant for another service's skill gives tokens that only this service ac
   }
 });
 
-test("a token of a grant that may not be narrowed has every party's hop, and no other", async () => {
+test("a token of a grant that may not be narrowed has every party's hop, and allows no further hop", async () => {
   const grants = [
     { id: "accounts:read", description: "Look", operations: ["balance", "payees"] },
     { id: "payments:write", description: "Pay", operations: ["transfer"], attenuable: false },
@@ -186,7 +186,7 @@ test("a token of a grant that may not be narrowed has every party's hop, and no 
   expect(attenuate(made?.token ?? "", { purpose: "more" })).toMatchObject({ ok: false });
 });
 
-test("Parties needs only a store to decide and revoke, without skills and policy", async () => {
+test("Parties can decide and revoke without skills and without a policy", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { approval } = done(await given.parties.requestGrants(agent.id, ask("transfer_funds")));

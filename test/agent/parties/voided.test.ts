@@ -48,7 +48,7 @@ throughStores((place) => {
     return { given, ...now, ask, approve };
   }
 
-  /** Revokes the principal like `proviso revoke --principal alice`, and lets a second pass. */
+  /** Revokes the principal like `proviso revoke --principal alice`, and advances the clock. */
   function revoke({ revocations, clock }: World): void {
     const at = formatTime(clock.now);
     revocations.add({ kind: "principal", id: "alice", before: formatTime(clock.now + 1000), at });
@@ -63,7 +63,7 @@ throughStores((place) => {
     denial: { code: "approval_denied", message: expect.stringContaining("was revoked since") },
   };
 
-  test("a request approved before its user was revoked is not issued, and collecting says why", async () => {
+  test("a request approved before its user was revoked is not issued, and collecting it reports the revocation", async () => {
     const { given, agent, ask, approve } = await opened();
     const id = await ask();
     expect(await approve(id)).toMatchObject({ ok: true });
@@ -93,7 +93,7 @@ throughStores((place) => {
     await approve(unissued);
     await approve(collected);
     expect(await agent.collect(ALICE, collected)).toMatchObject({ ok: true });
-    // As after a crash between approving and issuing.
+    // Leaves the state of a crash after the use and before the issuance.
     await parties.approvals.use(unissued, [0]);
     revoke(given);
     for (const id of [unissued, collected]) {
@@ -128,7 +128,7 @@ throughStores((place) => {
     Object.assign(given.revocations, { catchUp });
   }
 
-  test("collecting sees a revocation made by another process while this one was paused", async () => {
+  test("collecting sees a revocation that another process made while this process was paused", async () => {
     const { given, agent, ask, approve } = await opened();
     const id = await ask();
     await approve(id);
@@ -137,7 +137,7 @@ throughStores((place) => {
     expect(await issued(given)).toBe(0);
   });
 
-  test("deciding sees a revocation made by another process while this one was paused", async () => {
+  test("deciding sees a revocation that another process made while this process was paused", async () => {
     const { given, ask, approve } = await opened({ approvers: ["bob", "carol"], needed: 2 });
     const id = await ask();
     await approve(id, "bob");
@@ -185,7 +185,7 @@ throughStores((place) => {
     expect(await later.agent.collect(ALICE, id)).toMatchObject({ capabilities: [{}] });
   });
 
-  test("a request is collected by the rule it was made under if its grant needs no approval now", async () => {
+  test("a request whose grant no longer needs approval is still decided by the rule under which it was opened", async () => {
     const { given, ask, approve } = await opened({ approvers: ["bob"] });
     const id = await ask();
     const { revocations, database, clock, policy } = given;
@@ -202,7 +202,7 @@ throughStores((place) => {
     expect(await agent.collect(ALICE, id)).toMatchObject({ ok: true, capabilities: [{}] });
   });
 
-  test("createIssuingAgent refuses parties whose approval rules differ from its grants'", async () => {
+  test("createIssuingAgent refuses parties whose approval rules differ from the rules of its grants", async () => {
     const { given, parties } = await opened({ approvers: ["bob"] });
     const grants = (approval: GrantApproval) =>
       GRANTS.map((grant): Grant => (grant.id === "clock:read" ? { ...grant, approval } : grant));

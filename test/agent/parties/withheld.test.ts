@@ -33,7 +33,7 @@ throughStores((place) => {
     return statuses(again.grants);
   };
 
-  /** Returns the positions of the requested items other than check_balance. */
+  /** Returns the indexes of list_payees among the requested grants. */
   const placesOf = (approval: Approval | undefined): readonly number[] =>
     approval?.subject.asked.flatMap(({ name }, at) => (name === "list_payees" ? [at] : [])) ?? [];
 
@@ -76,20 +76,17 @@ throughStores((place) => {
     "the agent was reactivated",
     "no approver decided in time; ask again",
     "the policy does not permit it",
-  ])(
-    "a denial with the reason %j counts as the approver's, and the default stays away",
-    async (reason) => {
-      const given = await opened();
-      const { parties } = given;
-      const { agent, approval, userCode = "" } = done(await parties.register(registration()));
-      await approve(given, approval, { userCode, granted: placesOf(approval), reason });
-      const denied = (await parties.grantsOf(agent.id)).find(({ status }) => status === "denied");
-      expect(denied).toMatchObject({ capability: "check_balance", reason });
-      expect(await afterReactivation(given, agent.id)).toEqual({ list_payees: "active" });
-    },
-  );
+  ])("a default that an approver denies with the reason %j does not come back", async (reason) => {
+    const given = await opened();
+    const { parties } = given;
+    const { agent, approval, userCode = "" } = done(await parties.register(registration()));
+    await approve(given, approval, { userCode, granted: placesOf(approval), reason });
+    const denied = (await parties.grantsOf(agent.id)).find(({ status }) => status === "denied");
+    expect(denied).toMatchObject({ capability: "check_balance", reason });
+    expect(await afterReactivation(given, agent.id)).toEqual({ list_payees: "active" });
+  });
 
-  test("a default that ended by time, policy, reactivation or the agent's own cancelling comes back", async () => {
+  test("a default comes back if the policy denied it, nobody decided in time, or it was pending at a reactivation", async () => {
     const rules = {
       rules: [{ principal: "alice", grant: "accounts:read", operations: ["payees"] }],
     };
@@ -115,7 +112,7 @@ throughStores((place) => {
     expect(await afterReactivation(given, agent.id)).toEqual(both);
   });
 
-  test("a pending request withdrawn by its user counts as denied by that user", async () => {
+  test("a capability whose pending request an operator cancels is withheld from the agent", async () => {
     const given = await opened();
     const { parties } = given;
     const { agent } = await activeAgent(given);

@@ -9,7 +9,7 @@ import {
 import type { FieldCondition, QueryDenial } from "../../../src/agent/resources/resource.js";
 import { condition, report, scalar } from "../../sources/support.js";
 
-describe("a filter condition holds", () => {
+describe("a filter condition", () => {
   test.each<[string, FieldCondition, boolean]>([
     ["an equal number", 1, true],
     ["the number as a string", "1", false],
@@ -27,7 +27,7 @@ describe("a filter condition holds", () => {
     ["a range and an array with it", { min: 0, in: [1] }, true],
     ["a range around it and an array without it", { min: 0, in: [2] }, false],
     ["no operator", {}, false],
-  ])("for 1: %s", (_, limit, expected) => {
+  ])("on the value 1, %s (%j), holds: %s", (_, limit, expected) => {
     expect(matches(report({ year: 1 }), { year: limit })).toBe(expected);
   });
 
@@ -36,22 +36,22 @@ describe("a filter condition holds", () => {
     ["a longer string after its beginning", { min: "2025-06" }, true],
     ["a bound of numbers", { min: 2025 }, false],
     ["a bound after it", { min: "2025-07" }, false],
-  ])("for 2025-06-30: %s", (_, limit, expected) => {
+  ])("on the value 2025-06-30, %s (%j), holds: %s", (_, limit, expected) => {
     expect(matches(report({ date: "2025-06-30" }), { date: limit })).toBe(expected);
   });
 
-  test("for strings in UTF-16 order, where an emoji comes before a full-width tilde", () => {
+  test("compares strings in UTF-16 order, where an emoji comes before a full-width tilde", () => {
     expect(matches(report({ x: "\u{1f600}" }), { x: { max: "\uff5e" } })).toBe(true);
     expect(matches(report({ x: "\uff5e" }), { x: { max: "\u{1f600}" } })).toBe(false);
   });
 
-  test("for null and booleans by equality only", () => {
+  test("compares null and booleans by equality only", () => {
     expect(matches(report({ x: null }), { x: null })).toBe(true);
     expect(matches(report({ x: false }), { x: { in: [null, false] } })).toBe(true);
     expect(matches(report({ x: true }), { x: { min: 0 } })).toBe(false);
   });
 
-  test("only for the resource's own fields, not inherited ones", () => {
+  test("holds only for the resource's own fields, not for inherited fields", () => {
     expect(matches(report({}), {})).toBe(true);
     expect(matches(report({}), { x: null })).toBe(false);
     expect(matches(report(Object.create({ x: 1 })), { x: 1 })).toBe(false);
@@ -63,13 +63,13 @@ describe("a filter condition holds", () => {
     }
   });
 
-  test("never with an operator that is not known", () => {
+  test("never holds with an unknown operator", () => {
     const filter = JSON.parse('{ "x": { "min": 0, "not_in": [7] } }');
     expect(matches(report({ x: 1 }), filter)).toBe(false);
     expect(matches(report(JSON.parse('{ "x": [1] }')), JSON.parse('{ "x": [1] }'))).toBe(false);
   });
 
-  test("exactly if each of its operators holds alone, `in` meaning equality with one value", () => {
+  test("holds if and only if each of its operators holds alone, and `in` means equality with one value", () => {
     fc.assert(
       fc.property(scalar, condition, (value, limit) => {
         const holds = (one: FieldCondition): boolean => matches(report({ x: value }), { x: one });
@@ -89,11 +89,11 @@ describe("a filter condition holds", () => {
   });
 });
 
-describe("a filter is checked", () => {
+describe("a filter", () => {
   const denialOf = (filter: unknown, fields?: readonly string[]): QueryDenial | undefined =>
     checkFilter(JSON.parse(JSON.stringify(filter)), fields);
 
-  test("every condition that makes sense passes", () => {
+  test("with any valid condition is accepted", () => {
     fc.assert(
       fc.property(condition, (limit) => {
         expect(checkFilter({ x: limit }, ["x"])).toBeUndefined();
@@ -102,7 +102,7 @@ describe("a filter is checked", () => {
     );
   });
 
-  test("an unknown field is answered with those that are known, and the nearest", () => {
+  test("with an unknown field is refused with the known fields and the nearest one", () => {
     expect(denialOf({ departement: 1 }, ["department", "year"])).toEqual({
       code: "unknown_field",
       path: "filter.departement",
@@ -113,7 +113,7 @@ describe("a filter is checked", () => {
     expect(denialOf({ x: 1 }, [])?.message).toBe('there is no field "x"; known: nothing');
   });
 
-  test("an unknown or missing operator is answered with the known ones", () => {
+  test("with an unknown or missing operator is refused with the known operators", () => {
     expect(denialOf({ x: { mim: 1 } })).toEqual({
       code: "unknown_operator",
       path: "filter.x",
@@ -164,7 +164,7 @@ describe("a filter is checked", () => {
       { in: ["x".repeat(1025)] },
       '"filter.x" must have texts of at most 1024 characters',
     ],
-  ])("%s is an invalid value", (_, limit, message) => {
+  ])("with %s is refused as invalid_value", (_, limit, message) => {
     expect(denialOf({ x: limit })).toEqual({
       code: "invalid_value",
       path: "filter.x",
@@ -173,7 +173,7 @@ describe("a filter is checked", () => {
     });
   });
 
-  test("a value that JSON cannot hold is an invalid value", () => {
+  test("with a value that JSON cannot hold is refused as invalid_value", () => {
     for (const limit of [
       Number.NaN,
       "\ud800",
@@ -225,7 +225,7 @@ describe("a resource query read from JSON", () => {
     });
   });
 
-  test("is refused for an unknown property, with the known ones", () => {
+  test("is refused for an unknown property, with the known properties", () => {
     expect(denialOf({ collection: "r", filters: {} })).toEqual({
       code: "unknown_field",
       path: "filters",
@@ -238,7 +238,7 @@ describe("a resource query read from JSON", () => {
     expect(denialOf(Object.create({ collection: "r" }))).toMatchObject({ path: "collection" });
   });
 
-  test("keeps a field that is called __proto__ a field", () => {
+  test("keeps a field with the name __proto__", () => {
     const reading = readResourceQuery(
       JSON.parse('{ "collection": "r", "filter": { "__proto__": { "in": [1] } } }'),
     );
@@ -249,7 +249,7 @@ describe("a resource query read from JSON", () => {
     expect(matches(report(JSON.parse('{ "__proto__": 1 }')), filter)).toBe(true);
   });
 
-  test("is accepted up to its limits on fields, names and values, and refused past them", () => {
+  test("is accepted up to its limits on fields, names and values, and refused beyond these limits", () => {
     const fields = (count: number, length: number): { [field: string]: number } =>
       Object.fromEntries(
         Array.from({ length: count }, (_, at) => [String(at).padStart(length, "x"), 1]),
@@ -269,7 +269,7 @@ describe("a resource query read from JSON", () => {
     expect(long?.message.length).toBeLessThan(200);
   });
 
-  test("is read or refused, and never throws, whatever the value", () => {
+  test("is accepted or refused without an exception, whatever the value", () => {
     const anything = fc.anything({ withNullPrototype: true, withBigInt: true });
     fc.assert(
       fc.property(anything, anything, (collection, filter) => {
