@@ -22,7 +22,7 @@ import { callOf, clientOf, LISTING, request } from "./callers.js";
 
 const TOKEN = "a-capability-that-must-not-leave";
 
-/** An agent behind a proxy that records every byte sent to it. */
+/** Starts an agent behind a proxy, which records every byte sent to the agent. */
 async function agentOf(parts: JsonObject = {}, headers: Readonly<Record<string, string>> = {}) {
   const answers: { card: JsonObject; result: Json; stream: readonly Json[] } = {
     card: {},

@@ -79,7 +79,7 @@ const getTask = (client: Client, id: string): Promise<Task> =>
 const stateOf = ({ status }: Pick<Task, "status">): string =>
   taskStateToJSON(status?.state ?? TaskState.TASK_STATE_UNSPECIFIED);
 
-/** Returns the data of a status, or its text. */
+/** Returns the data in the message of a task's status, or the text if the message has no data. */
 function saidIn({ status }: Pick<Task, "status">): unknown {
   const [part] = status?.message?.parts ?? [];
   return part?.content?.$case === "data" ? part.content.value : part?.content?.value;
@@ -124,7 +124,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     const pay = (amount: number) => capabilities.invoke("pay", { amount, to: "ACME" }, token);
     expect((await pay(1000)).result).toEqual({ paid: 1000, to: "ACME" });
     expect(await denialOf(pay(1001))).toContain("constraint_violated");
-    // Another party has nothing to collect, and no task.
+    // A party that has not made the request can collect nothing, and sees no task.
     for (const who of ["bob", "calendar"] as const) {
       const other = await clientOf(agent, binding, who);
       const refused = createCapabilityClient(other).collect(approvalId);
@@ -239,7 +239,8 @@ test("requesting again under the same id opens no second approval", async () => 
   expect(again.body).toEqual(first.body);
   const other = await rpc(agent, "alice", METHOD, { grants: ["payments:send"], requestId: "rent" });
   expect(textAt(other.body, "error", "message")).toContain("another request");
-  // Also if the differing part needs no approval, or if the other request needs none at all.
+  // A request with the same id is refused even if the part that differs needs no approval, or the whole request
+  // needs none.
   for (const params of [
     { ...PAYMENT, grants: [...PAYMENT.grants, "work:do"] },
     { ...PAYMENT, operations: ["pay"] },
@@ -319,7 +320,7 @@ test("a task continues after a restart, whether it is decided before, during or 
   await decide(again, first, "approve");
   await inState(alice, first, "TASK_STATE_COMPLETED");
   await again.stop();
-  // While no agent serves.
+  // The user decides while no agent is running.
   const stores = await openStores(`${agent.home}/proviso.db`);
   const approvals = new Approvals({ store: openParties(stores) });
   const { digest = "" } = (await approvals.get(second)) ?? {};
@@ -370,7 +371,7 @@ test("the end of the task is pushed to its receiver, without a token", async () 
   );
   const asked = message();
   const { id } = taskIn(await sendTo(`${origin}/hook`, asked));
-  // Repeating the message makes no new request.
+  // A repetition of the message makes no new request.
   expect(taskIn(await sendTo(`${origin}/hook`, asked)).id).toBe(id);
   await alice.createTaskPushNotificationConfig({
     ...target(`${origin}/more`),

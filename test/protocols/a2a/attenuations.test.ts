@@ -6,8 +6,8 @@ import { createCapabilityClient, EXTENSION_URI } from "../../../src/protocols/a2
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { at, clientOf, quietConsole, request, rpc, textAt } from "./callers.js";
 
-// With "attenuations", a task has only the capabilities in "capabilities", and each hop is on every token of the
-// capability that it is given for.
+// With "attenuations", a task has only the capabilities in "capabilities". The hop for a capability id is
+// appended to every token with that id.
 
 let agent: TestAgent;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   quietConsole();
   agent = await startAgent({
     mode: "prefer",
-    // Answers with the outcomes of calls, which show the authority of the task.
+    // Returns the outcomes of two calls, which show the authority of the task.
     runTask: async ({ invoke, capabilities }) => {
       const outcomes: string[] = [];
       for (const milliseconds of [1, 5]) {
@@ -46,7 +46,7 @@ function sent(params: object, headers: Readonly<Record<string, string>> = {}) {
   return rpc(agent, "alice", "a2a/task/send", { message: MESSAGE, ...params }, headers);
 }
 
-/** Returns the outcome codes of the task's calls. */
+/** Returns the outcomes in the result of a task. */
 function outcomes(body: Json): Json {
   return at(body, "result", "task", "artifacts", 0, "parts", 0, "data", "outcomes");
 }
@@ -170,7 +170,7 @@ test("a token that is not valid yet cannot be attenuated, and the call is refuse
   const { body } = await sent({ capabilities, attenuations: { [id]: SHORT } });
   expect(textAt(body, "error", "data", 0, "reason")).toBe("not_yet_valid");
   const other = await granted();
-  // The hop is for another capability, so the refusal of the first one is unchanged.
+  // The hop is for `other`, so the first capability is still refused for the same reason.
   const kept = await sent({ capabilities: [later, other.id], attenuations: { [other.id]: SHORT } });
   expect(textAt(kept.body, "error", "data", 0, "reason")).toBe("not_yet_valid");
 });

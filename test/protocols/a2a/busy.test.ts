@@ -5,7 +5,8 @@ import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { type Answer, at, quietConsole, send, textAt } from "./callers.js";
 import { held, presenting, userMessage } from "./set-up.js";
 
-// A caller with the maximum of running calls gets an HTTP error for any further call, by any method.
+// A caller that already runs the maximum number of calls gets an HTTP error for every further call, whatever
+// the method.
 
 let agent: TestAgent;
 let token: string;

@@ -36,7 +36,7 @@ function fetchWith(token: string): typeof fetch {
   };
 }
 
-/** Returns the SDK's own client. @param token - The access token. */
+/** Returns an SDK client that sends this access token. */
 export function sdkClient(url: string, binding: BindingName, token: string): Promise<Client> {
   const fetchImpl = fetchWith(token);
   const transport =
@@ -46,7 +46,7 @@ export function sdkClient(url: string, binding: BindingName, token: string): Pro
   return new ClientFactory({ transports: [transport] }).createFromUrl(url);
 }
 
-/** Returns the SDK's own client of a development caller, with or without a capability. */
+/** Returns an SDK client for a development caller. With `token`, the client presents a capability. */
 export async function clientOf(
   { server }: TestAgent,
   binding: BindingName,
@@ -111,7 +111,7 @@ export function messageOf(
   return { tenant: "", message, configuration: undefined, metadata: undefined };
 }
 
-/** Returns the task of an answer; throws if it is a message. */
+/** Returns the task in an answer; throws if the answer is a message. */
 export function taskIn(answer: Message | Task): Task {
   if ("messageId" in answer) throw new Error("a message came, not a task");
   return answer;
@@ -139,11 +139,11 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body if it is JSON; otherwise null. */
+  /** The parsed body; null if the body is not JSON. */
   readonly body: Json;
 }
 
-/** Sends a request unchanged. */
+/** Sends a request without adding anything to it. */
 export async function send(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init);
   const text = await response.text();
@@ -151,7 +151,7 @@ export async function send(url: string, init: RequestInit = {}): Promise<Answer>
   try {
     body = JSON.parse(text);
   } catch {
-    // Only a JSON body is parsed.
+    // The body is not JSON, so `body` stays null.
   }
   return { status: response.status, headers: response.headers, text, body };
 }
@@ -167,7 +167,7 @@ export function rpc(
   return rpcTo(server.rpcUrl, { ...authorized(who), ...headers }, method, params);
 }
 
-/** Calls a JSON-RPC method at an address with exactly these headers. */
+/** Calls a JSON-RPC method at a URL, with exactly these headers. */
 export function rpcTo(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -186,7 +186,7 @@ export function authorized(who: Who): Readonly<Record<string, string>> {
   };
 }
 
-/** Returns the value at a path of JSON; null if there is none. */
+/** Returns the value at a path in JSON; null if the path does not exist. */
 export function at(json: Json, ...path: readonly (string | number)[]): Json {
   let found: Json | undefined = json;
   for (const step of path) {
@@ -196,7 +196,7 @@ export function at(json: Json, ...path: readonly (string | number)[]): Json {
   return found ?? null;
 }
 
-/** Returns the string at a path. */
+/** Returns the string at a path in JSON; throws if there is no string. */
 export function textAt(json: Json, ...path: readonly (string | number)[]): string {
   const found = at(json, ...path);
   if (typeof found === "string") return found;
@@ -209,7 +209,7 @@ export async function first<T>(stream: AsyncIterable<T>): Promise<T | undefined>
   return undefined;
 }
 
-/** Lists all tasks. */
+/** Parameters of ListTasks for all tasks. */
 export const LISTING: ListTasksRequest = {
   tenant: "",
   contextId: "",
@@ -221,7 +221,10 @@ export const LISTING: ListTasksRequest = {
   includeArtifacts: true,
 };
 
-/** Suppresses and returns the SDK handlers' console output about refused streams. */
+/**
+ * Suppresses the console output of the SDK's handlers about refused streams. Returns the output that was
+ * suppressed.
+ */
 export function quietConsole(): readonly string[] {
   const said: string[] = [];
   for (const method of ["error", "warn"] as const) {

@@ -4,7 +4,8 @@ import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { type Answer, at, send } from "./callers.js";
 
-// The card for caches and strict readers: CARD-STRUCT-001 and CARD-CACHE-001 to 003 of the kit.
+// The requirements CARD-STRUCT-001 and CARD-CACHE-001 to 003 of A2A's conformance kit: the structure of the
+// card, and its caching headers.
 
 let agent: TestAgent;
 
@@ -18,7 +19,7 @@ function card(headers: Readonly<Record<string, string>> = {}, method = "GET"): P
   return send(agent.server.cardUrl, { headers, method });
 }
 
-/** All properties at the top of a card of A2A 1.0. */
+/** All properties that A2A 1.0 defines at the top level of a card. */
 const MEMBERS = [
   "name",
   "description",
@@ -57,7 +58,7 @@ test("a request that names the extension gets the proposal's properties at the t
   expect(named.body).toEqual({ ...Object(plain.body), ...proposed });
   expect(named.headers.get("a2a-extensions")).toBe(EXTENSION_URI);
   expect(named.headers.get("vary")).toBe("A2A-Extensions");
-  // Naming another extension, or another version of this one, changes nothing.
+  // If the request names another extension, or another version of this extension, the card is the plain one.
   for (const other of ["urn:proviso:a2a:capabilities:2", `${EXTENSION_URI}0`, ""]) {
     expect((await card({ "A2A-Extensions": other })).body).toEqual(plain.body);
   }
@@ -107,7 +108,7 @@ test("the two representations of the card have different ETags", async () => {
   expect(named.headers.get("etag")).toMatch(/^"[\w-]+"$/);
   expect(named.headers.get("etag")).not.toBe(etag);
   expect((await card({ ...NAMED, "If-None-Match": etag })).status).toBe(200);
-  // Both variants have the same date, so If-Modified-Since cannot distinguish them.
+  // Both forms of the card have the same date, so If-Modified-Since cannot distinguish them.
   const since = plain.headers.get("last-modified") ?? "";
   expect((await card({ ...NAMED, "If-Modified-Since": since })).status).toBe(200);
   expect((await card({ "If-None-Match": named.headers.get("etag") ?? "" })).status).toBe(200);

@@ -18,7 +18,7 @@ const TOKEN = "a-capability-that-must-not-leave";
 const ACCESS = "an-access-token-that-must-not-leave";
 type Options = NonNullable<Parameters<typeof withCapability>[2]>;
 
-/** Starts an agent with these answers, which records what it is sent. */
+/** Starts an agent that gives these answers, and records the requests that it gets. */
 async function agentOf(say: { card: JsonObject; extended?: JsonObject; redirect?: string }) {
   const seen: string[] = [];
   const server = await httpServer((request, response) => {
@@ -83,7 +83,7 @@ async function signed(document: JsonObject) {
   const trusted = { ...(await exportJWK(publicKey)), kid: "good" };
   const genuine = await signCard(document, { key: privateKey, alg: "ES256", kid: "good" });
   const { signatures } = genuine;
-  // Signed like other signers do: over the card without its empty properties.
+  // Some signers sign the card without its empty properties; this signature is like theirs.
   const last = Array.isArray(signatures) ? signatures.slice(-1) : [];
   const options: Options = {
     requirements: { requireSignature: true },

@@ -52,7 +52,7 @@ test("an argument that a skill refuses is answered as invalid params, with the s
     message: CHOOSY.mistake,
     data: [{ reason: "invalid_request", domain: ERROR_DOMAIN }],
   });
-  // Any other error is internal, and is not shown.
+  // Any other error of a skill is internal, so the caller does not see its message.
   const { body: failed } = await rpc(agent, "alice", "a2a/skill/invoke", {
     skill: "fail",
     arguments: {},

@@ -16,7 +16,7 @@ import {
 } from "./callers.js";
 import { AT_ONCE, held, presenting, userMessage } from "./set-up.js";
 
-// Requirements of A2A 1.0 that no other file tests; docs/a2a-conformance.md lists all of them.
+// Requirements of A2A 1.0 that no other test file covers. docs/a2a-conformance.md lists all requirements.
 
 let agent: TestAgent;
 let token: string;
@@ -31,7 +31,7 @@ afterAll(() => agent.remove());
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The headers of a client of the extension. */
+/** Returns the headers of a client that uses the extension. */
 function headersWith(more: Headers = {}): Headers {
   return { ...presenting(token), ...more };
 }
@@ -42,7 +42,7 @@ function rpcBody(message: Json): string {
   return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
 }
 
-/** Sends a message over a binding; streaming if `stream`. */
+/** Sends a message over a binding. With `stream`, uses the streaming method. */
 function sendMessage(
   binding: BindingName,
   message: Json,
@@ -59,7 +59,7 @@ function sendMessage(
   });
 }
 
-/** Returns the first detail of an error in either binding, with its code and the HTTP status. */
+/** Returns the first detail of an error, with its code and HTTP status. Reads the formats of both bindings. */
 function errorOf({ status, body }: Answer): { readonly [name: string]: Json } {
   const error = at(body, "error");
   const detail = [at(error, "data", 0), at(error, "details", 0)].find(isJsonObject) ?? {};
@@ -72,12 +72,15 @@ function named({ domain = null }: { readonly [name: string]: Json }) {
 
 const A2A = "a2a-protocol.org";
 
-/** Returns one of A2A's own errors in the form of a binding. */
+/** Returns the expected form of one of A2A's own errors in a binding. */
 function a2aError(binding: BindingName, reason: string, code: number, http: number) {
   return { reason, domain: A2A, ...of(binding, code, http) };
 }
 
-/** JSON-RPC answers with HTTP 200; HTTP+JSON uses the HTTP status. */
+/**
+ * Returns the expected status and code: JSON-RPC answers with HTTP 200, HTTP+JSON with the HTTP status of the
+ * error.
+ */
 function of(binding: BindingName, code: number, http: number) {
   return binding === "JSON-RPC" ? { status: 200, code } : { status: http, code: http };
 }

@@ -87,7 +87,7 @@ export const POLICY: PolicyDefinition = {
   ],
 };
 
-/** The message of a skill's error, which only the log may contain. */
+/** The message of an error that a skill throws. Only the agent's log may contain it. */
 const FAILURE = "the database at db.internal said no to password-of-the-agent";
 
 const HANDLE: Json = { type: "string", format: "resource-handle" };
@@ -97,7 +97,10 @@ function object(properties: { readonly [name: string]: Json }): Skill["input"] {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** @param ran - Called at the start of each run: the only sign that a skill has run. */
+/**
+ * Returns the test agent's skills. @param ran - Called at the start of each run. Nothing else shows that a
+ * skill has run.
+ */
 export function skillsOver(folder: ResourceFolder, ran: (call: string) => void): readonly Skill[] {
   const skill = (
     id: string,

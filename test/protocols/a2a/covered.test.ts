@@ -14,8 +14,8 @@ import {
   taskIn,
 } from "./callers.js";
 
-// A task outlives its capability. Its party can read it with another capability that allows every call made in the
-// task.
+// A task outlives its capability. Once the capability has expired, the task's party can read the task with
+// another capability that allows every call made in the task.
 
 let agent: TestAgent;
 const MINUTE = 60_000;
@@ -95,7 +95,8 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     const { capability, client } = await reports();
     const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
     expect(used).not.toBe("");
-    // A limit on arguments excludes it too, since the task's arguments are not recorded.
+    // A token with a limit on arguments does not cover the task either, because the task's arguments are not
+    // recorded.
     const limit = { resourceHandle: { not_in: ["another"] } };
     const limits: readonly HopInit[] = [
       { constraints: limit },

@@ -22,8 +22,8 @@ import {
 } from "./callers.js";
 
 /**
- * A runner that believes everything it reads: it does what a message says, like an agent with a manipulated model.
- * Lines are JSON: a call, or a task to start elsewhere.
+ * A runner that does whatever a message says, like an agent with a manipulated model. Each line of a message is
+ * JSON: a skill call, or a task to start at another agent.
  */
 const gullible: TaskRunner = async (task) => {
   const outcomes: Json[] = [];
@@ -57,7 +57,7 @@ const gullible: TaskRunner = async (task) => {
 };
 
 let agent: TestAgent;
-/** The target of further tasks: the same agent, as another caller. */
+/** The agent at which the runner starts further tasks: the same agent, reached as another caller. */
 let second: TestAgent;
 let alice: Client;
 
@@ -176,7 +176,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
       )
       .toBe(1);
     await createCapabilityClient(alice).revoke(work.token);
-    // The task itself still ends; its result is visible with the task's own capability.
+    // The task itself still completes. Its result is visible with the capability that made the task.
     expect(resultOf(taskIn(await running))).toEqual([{ waited: 500 }, ["revoked"]]);
   });
 });
@@ -208,7 +208,7 @@ describe("a task that starts tasks", () => {
         ["grant_denied", "operation_denied", "resource_denied"],
       ],
     ]);
-    // The delegated token is one hop longer, and was used by another agent of the same user.
+    // The delegated token has one more hop. Another agent of the same user presented it.
     const events = await agent.ledger.list({ capability: read.id, kind: "invocation" });
     expect(events[0]).toMatchObject({ invoker: "calendar", decision: "allowed" });
     expect(events[0]?.path).toHaveLength(3);
@@ -284,7 +284,7 @@ test("a2a/task/send narrows the capabilities before the task gets them", async (
     expect.arrayContaining(["operation_denied"]),
     { waited: 1 },
   ]);
-  // The parent can read the task, which keeps no token.
+  // The parent token can read the task. The stored task contains no token.
   const id = textAt(body, "result", "task", "id");
   const got = await (await withCapability(alice, [read.token, work.token])).getTask({
     tenant: "",

@@ -7,7 +7,8 @@ import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { type Answer, at, quietConsole, send, textAt } from "./callers.js";
 import { held, presenting, userMessage } from "./set-up.js";
 
-// Every refusal has each denial as data in both bindings, as seen in plain HTTP.
+// Over both bindings, every refusal contains all its denials as structured data. These tests read the plain
+// HTTP answers.
 
 let agent: TestAgent;
 let token: string;
@@ -73,7 +74,7 @@ test("HTTP+JSON errors carry every denial as data", async () => {
   }
 });
 
-/** The ErrorInfo, and the same denials as data. */
+/** Expects the ErrorInfo of a refusal, and the same denials as structured data. */
 function expectDenials(answer: Answer, details: Json): void {
   expect(details).toEqual([
     expect.objectContaining({
@@ -103,7 +104,7 @@ test("the client reads denials from data first, and from the string of an older 
   for (const nothing of [[info("[")], [info("{}")], [struct], [], undefined, [null, 7, "x"], {}]) {
     expect(denialsIn(nothing)).toEqual([]);
   }
-  // An item that is not a denial is ignored, and the denials in the text are still read.
+  // Items that are not denials are ignored. The denials in the ErrorInfo's text are still read.
   const told = info(JSON.stringify([denial]));
   for (const denials of [[], {}, [{ code: { x: 1 }, message: 7 }], [{ code: "expired" }]]) {
     expect(denialsIn([told, { "@type": STRUCT, value: { denials } }])).toEqual([denial]);

@@ -6,9 +6,9 @@ import { startBeside } from "../../support/a2a-agent.js";
 import { callOf, clientOf, failureOf, messageOf, rpc, taskIn } from "./callers.js";
 import { AT_ONCE, agentFor, held } from "./set-up.js";
 
-// A task that has ended in any way can do nothing any more.
+// Once a task has ended, however it ended, it has no more authority.
 
-/** Runs until it is released, then tries to act. */
+/** A runner that waits until `goOn` is called, then tries to use the task's authority. */
 function stubborn(): { readonly runTask: TaskRunner; goOn(): void; tried(): Promise<unknown[]> } {
   let goOn = (): void => {};
   const waiting = new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ test.each(["SendMessage", "a2a/skill/invoke"])(
   async (method) => {
     const agent = await agentFor({ mostRunning: 3, grace: 1 });
     const { holder, token } = await held(agent);
-    // Long enough that none ends before the other calls are answered, even on a slow machine.
+    // Each call runs so long that none ends before the other calls are answered, even on a slow machine.
     const given = { milliseconds: 25_000 };
     const one = async (): Promise<string> => {
       if (method === "SendMessage") {

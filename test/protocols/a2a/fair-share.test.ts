@@ -42,7 +42,7 @@ test("after random operations FairShare holds what a plain list would", () => {
   const [most, mostOfOne] = [12, 5];
   const share = new FairShare<number>(most, mostOfOne);
   const names = ["a", "b", "c", "d", "e", "f", "g"];
-  /** A simple model that searches everything: owners by their last use, each with its keys. */
+  /** The keys of each owner; owners in the order of their last use. This simple model searches all entries. */
   const plain = new Map<string, string[]>();
   let seed = 7;
   const draw = (count: number): number => {

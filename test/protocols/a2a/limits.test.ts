@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-/** Posts a body unchanged to a binding's address for messages. */
+/** Posts a body unchanged to the URL to which a binding's messages go. */
 function post(
   binding: BindingName,
   body: string | Uint8Array<ArrayBuffer>,
@@ -48,14 +48,14 @@ function post(
   });
 }
 
-/** Returns a message in the form of a binding. */
+/** Returns the body of a message in the format of a binding. */
 function messageFor(binding: BindingName, data: Json): string {
   const params = { message: userMessage([{ data }]) };
   if (binding === "HTTP+JSON") return JSON.stringify(params);
   return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
 }
 
-/** Expects an error in the form of a binding. */
+/** Expects an error in the format of a binding. */
 function expectFault(
   binding: BindingName,
   { status, headers, body }: Answer,
@@ -107,7 +107,7 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
   test("that is compressed is refused without decompressing it", async () => {
     const bomb = messageFor(binding, "x".repeat(30_000_000));
     for (const [encoding, packed] of [
-      // Compressed asynchronously, since blocking the event loop would let idle connections time out.
+      // Compress asynchronously: if the event loop were blocked, idle connections would time out.
       ["gzip", await promisify(gzip)(bomb)],
       ["br", await promisify(brotliCompress)(bomb, { params: { 1: 4 } })],
     ] as const) {
@@ -126,13 +126,13 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
     expectFault(binding, await post(binding, messageFor(binding, nested(12))), TOO_DEEP);
     const answer = await post(binding, messageFor(binding, nested(4)));
     expect(answer.text).toContain("capability_missing");
-    // The deepest body that fits: it must be refused without recursion.
+    // The most deeply nested body that fits the size limit. The server must refuse it without recursion.
     const deep = `{"a":${"[".repeat(9_900)}${"]".repeat(9_900)}}`;
     expectFault(binding, await post(binding, deep), TOO_DEEP);
   });
 
   test("that hides its depth in a string is refused", async () => {
-    // The SDK parses a JSON body that is a string once more.
+    // If a JSON body is a string, the SDK parses that string once more.
     const answer = await post(binding, JSON.stringify(messageFor(binding, nested(30))));
     expectFault(binding, answer, { http: 400, code: -32600, reason: "invalid_request" });
   });
@@ -195,7 +195,8 @@ test("a caller that calls too often gets 429, and other callers do not", async (
     // The body of a rate-limited request is not read.
     expect(at(refused.body, "id")).toBeNull();
     expect(refused.headers.get("retry-after")).toBe("1");
-    // Requests over both bindings count together; other callers count separately, even alice through another agent.
+    // Requests over both bindings share one limit. Other callers have their own limits, even alice through
+    // another agent.
     const rest = await send(`${own.server.restUrl}/tasks`, { headers: authorized("alice") });
     expectFault("HTTP+JSON", rest, {
       http: 429,

@@ -13,18 +13,21 @@ import {
   type Root,
 } from "./model.js";
 
-/** The maximum of tokens in circulation; new tokens replace old ones. */
+/** Maximum number of tokens in the pool. A new token then replaces an old one. */
 const POOL = 300;
 const TITLES = ["First quarter", "Sales of the first quarter", "Second quarter"];
 
-/** One caller: an agent with a user, and a persistent connection. */
+/** One caller: a user, the agent that acts for the user, and their access token. */
 export interface CallerOf {
   readonly principal: string;
   readonly invoker: string;
   readonly token: string;
 }
 
-/** mulberry32: each caller makes the same calls in the same order; only the interleaving differs. */
+/**
+ * The generator mulberry32. With it, each caller makes the same calls in the same order in every run; only the
+ * order between callers differs.
+ */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -35,7 +38,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** The state shared by all callers: the tokens in circulation, and the outcomes of calls. */
+/** The state that all callers share: the pool of tokens, and the outcomes of calls. */
 export class World {
   readonly pool: Held[] = [];
   readonly wrong: string[] = [];
@@ -142,7 +145,7 @@ export class LoopingCaller {
       this.#world.wrong.push(`revoke: ${JSON.stringify(answer)}`);
   }
 
-  /** Narrows a token, offline or by the method. */
+  /** Narrows a token: offline, or through the method `a2a/capabilities/attenuate`. */
   async #attenuate({ token, root, link }: Held, byMethod: boolean): Promise<void> {
     if (depthOf(link) > 10) return;
     const hop: { operations?: string[]; documents?: string[]; invokers?: string[]; most?: number } =
@@ -178,7 +181,7 @@ export class LoopingCaller {
         const usual = { operation: "", invoker, sent, answered: performance.now() };
         const { outcomes } = expected(link, usual);
         const denied = codesIn(answer);
-        // Only a party that may use a token may have it narrowed.
+        // The agent narrows a token only for a party that may use the token.
         const known = ["revoked", "invoker_denied"].some(
           (code) => denied.has(code) && outcomes.some((outcome) => outcome.has(code)),
         );
@@ -265,14 +268,14 @@ export class LoopingCaller {
     else world.refused += 1;
     const codes = codesIn(answer);
     const known = outcomes.some((outcome) => sameSet(outcome, codes));
-    // No codes means that the call was allowed, so its result must be right.
+    // Without denial codes, the call was allowed, so its result must be right.
     if (known && (allowed ? codes.size === 0 && sameResult(call, link, result) : codes.size > 0))
       return;
     const model = outcomes.map((outcome) => [...outcome]);
     world.wrong.push(JSON.stringify({ call, model, answer }));
   }
 
-  /** Makes a random call that the token may or may not allow. */
+  /** Returns a random call, which the token may or may not allow. */
   #anyCall({ root, link }: Held) {
     const chance = this.#random();
     if (chance < 0.2 || (documentsLeft(link) === undefined && chance < 0.9)) {
@@ -313,7 +316,7 @@ function sameSet(some: ReadonlySet<string>, others: ReadonlySet<string>): boolea
 
 function codesIn(answer: Json): ReadonlySet<string> {
   const codes = at(answer, "error", "data", 0, "metadata", "codes");
-  // The refusal of a stored task whose capability was revoked before it ran.
+  // A stored task is refused in its status, if the capability was revoked before the task ran.
   const status = at(answer, "result", "task", "status", "message", "metadata");
   const reason = at(status, "urn:proviso:a2a:capabilities:1", "reason");
   if (typeof reason === "string") return new Set([reason]);

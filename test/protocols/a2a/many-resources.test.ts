@@ -64,7 +64,7 @@ test.each(BINDINGS)(
     const refused = await failureOf(holder.sendMessage(callOf("retrieve_document", outside)));
     expect(refusalOf(refused)?.code).toBe("resource_denied");
 
-    // A request without metadata presents it in a header, besides an access token.
+    // A request without metadata presents the capability in a header, beside the access token.
     const headers = {
       ...authorized("alice"),
       "A2A-Extensions": EXTENSION_URI,

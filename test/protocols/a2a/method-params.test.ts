@@ -40,7 +40,7 @@ const NONE = "none";
 const TIME = /must be a time with its zone \(RFC 3339\)/;
 const COUNT = /must be a whole number, 0 or more$/;
 
-/** Invalid parameters in both bindings, with the property that the error names. */
+/** Parameters that both bindings refuse, with the property that the error names. */
 const WRONG: readonly (readonly [method: string, params: JsonObject, where: string, RegExp])[] = [
   ...[-1, 1.5, "abc", "1.5", "5abc", [1, 2], 2 ** 31].flatMap((historyLength) =>
     [
@@ -77,7 +77,7 @@ const message = userMessage(WORDS);
 const configured = (configuration: JsonObject): JsonObject => ({ message, configuration });
 const HEADER = /must be printable ASCII characters/;
 
-/** Invalid bodies, the same in both bindings. */
+/** Message bodies that both bindings refuse. */
 const WRONG_BODIES: typeof WRONG = [
   ...(
     [

@@ -6,8 +6,8 @@ import { at, quietConsole, send, textAt } from "./callers.js";
 import { userMessage } from "./set-up.js";
 import { type Reached, SIDES } from "./sides.js";
 
-// A token in a file, an address or a trailer is found like anywhere else, and the request is refused. So is a request
-// with more headers than are read.
+// The agent finds a token in a file, a URL or a trailer as well as anywhere else, and refuses the request. It
+// also refuses a request with more headers than Node reads.
 
 function utf16(text: string, big: boolean): Buffer {
   const little = Buffer.from(text, "utf16le");
@@ -150,7 +150,7 @@ test.each(SIDES)(
       const fine = await sendChunked(reached, { ...way, trailers: { "X-Checksum": "abc" } });
       expect(at(fine, "error"), JSON.stringify(way)).toBeNull();
     }
-    // If the body is not read, neither are the trailers.
+    // If the server does not read the body, it does not read the trailers either.
     const untyped = { path: `${restUrl}/tasks`, verb: "GET", trailers: { "X-Note": token } };
     const unread = await sendChunked(reached, {
       ...untyped,
@@ -160,7 +160,7 @@ test.each(SIDES)(
   },
 );
 
-/** Sends a request whose capability header follows many others. */
+/** Sends a request with a thousand other headers before the capability header. */
 function sendLast(
   path: string,
   headers: Reached["headers"],
@@ -182,7 +182,8 @@ function sendLast(
   });
 }
 
-// By default, Node drops headers beyond a thousand: a call would run without its capability.
+// By default, Node drops headers after the first thousand. Without a check, the call would run without its
+// capability.
 test.each(SIDES)(
   "a capability behind 1,000 other headers is read or refused, never ignored: %s",
   async (side, start) => {
@@ -194,7 +195,7 @@ test.each(SIDES)(
       [`${restUrl}/message:send`, { message: userMessage([{ text: "say hi" }]) }],
     ] as const) {
       const { status, text } = await sendLast(path, headers, JSON.stringify(body));
-      // Node 24 refuses so many headers itself.
+      // Node 24 itself refuses a request with so many headers.
       if (side !== "an agent" && status === 431) continue;
       const answer: Json = JSON.parse(text);
       if (side === "an agent") expect(at(answer, "error"), path).toBeNull();

@@ -21,8 +21,8 @@ import {
   textAt,
 } from "./callers.js";
 
-// A capability in a place that its method does not read is never ignored. Where ambient authority is accepted, the
-// call would otherwise run without limits.
+// A capability in a place that the method does not read is never ignored. If the agent ignored it where ambient
+// authority is accepted, the call would run without limits.
 
 let prefer: TestAgent;
 let required: TestAgent;
@@ -48,7 +48,7 @@ afterAll(() => Promise.all([prefer.remove(), required.remove()]));
 
 type Headers = { readonly [name: string]: string };
 
-/** A request in the terms of both bindings: its parameters, headers and query. */
+/** The parts of a request that both bindings have: parameters, headers and query. */
 interface Tried {
   readonly params?: { readonly [name: string]: Json };
   readonly message?: { readonly [name: string]: Json };
@@ -295,7 +295,7 @@ describe.each(["prefer", "require"] as const)(
       expect(reasonOf(await byRpc(agent, "a2a/capabilities/request", params, header))).toBe(
         "invalid_request",
       );
-      // A message with words is stored, so tokens beside such a call are refused.
+      // The agent stores a message with words, so it refuses a token beside them.
       const method = { method: "a2a/capabilities/revoke", params: { token, capabilities: LIST } };
       const answer = await byRpc(agent, "SendMessage", paramsOf({}, method));
       expect(answer.text).toContain("is not read as a capability");
@@ -368,7 +368,7 @@ describe("tokens of A2A 1.0 itself, and similar names, are let through", () => {
     expect(reasonOf(await byRpc(prefer, "SendMessage", { message: words }))).toBe("");
     const given = { token: "x", capabilities: [], capabilityId: ID };
     const data = { skill: "wait", arguments: { milliseconds: 0, ...given } };
-    // The skill's own schema decides on such arguments.
+    // These are arguments of a skill, so only the skill's own schema decides about them.
     expect(reasonOf(await byRpc(prefer, "SendMessage", paramsOf({}, data)))).toBe(
       "arguments_invalid",
     );

@@ -1,18 +1,18 @@
 /**
- * A model of an issuing agent's decisions, independent of its code: a capability is a path of links in a tree, and
- * a call is allowed if every link allows it and none is revoked.
+ * A model of an issuing agent's decisions, independent of the agent's code. A capability is a path of links in
+ * a tree. A call is allowed if every link of the path allows it and no link is revoked.
  */
 
 /** One link of delegation, with its restrictions. */
 export interface Link {
   readonly parent?: Link;
   readonly operations?: readonly string[];
-  /** Titles of documents. */
+  /** Titles of the allowed documents. */
   readonly documents?: readonly string[];
   readonly invokers?: readonly string[];
-  /** The largest amount. */
+  /** The largest allowed amount. */
   readonly most?: number;
-  /** The times when its revocation was requested and acknowledged, by the callers' clock. */
+  /** Times when a caller requested the link's revocation and got the answer, by the callers' clock. */
   revoking?: number;
   revoked?: number;
 }
@@ -26,39 +26,39 @@ export interface Root {
   readonly handles: ReadonlyMap<string, string>;
 }
 
-/** A token in someone's hands. */
+/** A token, with its capability and its last link. */
 export interface Held {
   readonly token: string;
   readonly root: Root;
   readonly link: Link;
 }
 
-/** A call in terms of the model. */
+/** A call as the model sees it. */
 export interface ModelCall {
   readonly operation: string;
   readonly invoker: string;
   /** The document whose handle is in the arguments; `foreign` for a handle of another capability. */
   readonly document?: string;
   readonly amount?: number;
-  /** The times when it was sent and answered. */
+  /** Times when the call was sent and answered, by the callers' clock. */
   readonly sent: number;
   readonly answered: number;
 }
 
-/** The possible outcomes of a call; several if a revocation was in progress. */
+/** The possible outcomes of a call. There are several if a revocation was in progress. */
 export interface Expected {
   /** Sets of denial codes; an empty set means that the call is allowed. */
   readonly outcomes: readonly ReadonlySet<string>[];
 }
 
-/** Returns the links from the capability's own to the last. */
+/** Returns the links of a path, from the capability's own link to the last link. */
 function pathOf(link: Link): readonly Link[] {
   const path: Link[] = [];
   for (let at: Link | undefined = link; at !== undefined; at = at.parent) path.unshift(at);
   return path;
 }
 
-/** Returns the documents allowed by all links of a path; `undefined` if no link names any. */
+/** Returns the documents that all links of a path allow; `undefined` if no link limits the documents. */
 export function documentsLeft(link: Link): readonly string[] | undefined {
   let left: readonly string[] | undefined;
   for (const { documents } of pathOf(link)) {
@@ -81,7 +81,7 @@ export function operationsLeft(link: Link): readonly string[] {
 /** The operations of the agent's grants. */
 const GRANTS: readonly (readonly string[])[] = [["retrieve", "search"], ["pay"]];
 
-/** Returns whether the grant of a path has the operation. */
+/** Returns whether the grant of a path's capability has the operation. */
 function isGranted([root]: readonly Link[], operation: string): boolean {
   const named = root?.operations ?? [];
   const grant = GRANTS.find((all) => named.every((one) => all.includes(one)));

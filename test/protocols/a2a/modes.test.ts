@@ -42,7 +42,7 @@ test.each(MODES)("the card says what the mode means: %s", async (mode) => {
   ]);
   expect(at(body, "capabilities", "extensions", 0, "required") === true).toBe(required);
   const grants = at(body, "capabilities", "extensions", 0, "params", "capabilityGrants");
-  // A client of the SEP, which names the extension, finds the same grants at the top.
+  // A client that follows the SEP names the extension. It finds the same grants at the top level of the card.
   const headers = { "A2A-Extensions": EXTENSION_URI };
   const named = await send(agent.server.cardUrl, { headers });
   expect(named.body).toMatchObject({ ...stated, capabilityGrants: grants });
@@ -75,7 +75,7 @@ test.each(["advertise", "prefer"] as const)(
       const task = taskIn(
         await alice.sendMessage(callOf("search_documents", { query: "e" }), KNOWN),
       );
-      // All documents that alice may see, and none that is confidential.
+      // These are all documents that alice may see; no confidential document is among them.
       expect(resultOf(task)).toEqual([
         "First quarter",
         "Sales of the first quarter",
@@ -90,7 +90,7 @@ test.each(["advertise", "prefer"] as const)(
       const got = await alice.getTask({ tenant: "", id: task.id });
       expect(got.metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient" });
 
-      // A task made by ambient authority is invisible with a capability, and the reverse.
+      // A request with a capability does not see a task made with ambient authority, and the reverse.
       const granted = await request(alice, { grants: ["work:do"] });
       const holder = await withCapability(alice, granted.token);
       await expect(holder.getTask({ tenant: "", id: task.id })).rejects.toThrow("not found");
@@ -140,7 +140,7 @@ test("ambient authority goes no further than the caller's policy", async () => {
 test("a handle given under ambient authority is invalid for others, and in a capability", async () => {
   const agent = await agentFor({
     mode: "prefer",
-    // A runner gets handles from its own searches; here the test makes the handle itself.
+    // In practice, a runner gets handles from its own searches. This test makes the handle itself.
     runTask: async () => null,
   });
   const resource = await ambientHandle(agent, "alice", "reports/q1.md");

@@ -98,7 +98,7 @@ test.each(BINDINGS)("principals and invokers come from access tokens (%s)", asyn
   const [issued] = await agent.ledger.list({ capability: granted.id });
   expect(issued).toMatchObject({ principal: "alice", invoker: "orchestrator", purpose: "sign-in" });
 
-  // Its id works only for alice through the orchestrator, its token for any holder.
+  // The capability's id works only for alice through the orchestrator, but its token works for any holder.
   const call = callOf("wait", { milliseconds: 0 });
   for (const [user, client] of [
     ["alice", "calendar"],
@@ -189,7 +189,7 @@ test("rotated keys are followed, and known keys stay in use while the server is 
     expect((await calls(own, `Bearer ${fresh}`))[1].status).toBe(403);
     expectUnauthenticated(await calls(own, `Bearer ${unused}`), "token_invalid");
 
-    // Without the server, a token under a new key can be neither accepted nor rejected.
+    // Without the authorization server, the agent can neither accept nor reject a token that a new key signed.
     await changing.rotateKeys();
     const newest = await changing.tokenFor("alice", "orchestrator");
     await changing.close();

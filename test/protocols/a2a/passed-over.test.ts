@@ -8,7 +8,8 @@ import { EXTENSION_URI, METHODS } from "../../../src/protocols/a2a/extension.js"
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { authorized, callOf, clientOf, quietConsole, request, rpc, taskIn } from "./callers.js";
 
-// Places in which a capability was once ignored, and tokens that were once stored: each is refused now.
+// In these places, a capability could easily be ignored, or a token stored. The agent must refuse each such
+// request.
 
 let agent: TestAgent;
 let token: string;
@@ -101,7 +102,7 @@ describe("a capability in a place that a method does not read is refused", () =>
 });
 
 describe("a hop that contains a token is not kept in the ledger", () => {
-  /** Returns all bytes of the ledger's files. */
+  /** Returns the content of the database files, in which the ledger is. */
   const kept = (): string =>
     readdirSync(agent.home)
       .filter((name) => name.startsWith("proviso.db"))

@@ -3,7 +3,7 @@ import { at, authorized, quietConsole, send, textAt } from "./callers.js";
 import { agentFor, held, userMessage } from "./set-up.js";
 import { SIDES } from "./sides.js";
 
-// Values chosen by callers that come near logs: ids, addresses and method names.
+// Callers choose ids, URLs and method names, and these values can reach logs.
 
 let said: readonly string[] = [];
 
@@ -73,7 +73,7 @@ test.each(SIDES)("ids that could forge log lines are refused: %s", async (_, sta
     const streamed = await post("SubscribeToTask", { id: "none" }, odd);
     expect(textAt(streamed, "error", "message")).toContain('"id" must be a whole number');
   }
-  // A valid id of no task.
+  // "none" is a valid id, but no task has it.
   const referring = { ...message, referenceTaskIds: ["none", "none"] };
   expect(at(await post("SendMessage", { message: referring }), "error")).toBeNull();
   expect(said).toEqual([]);

@@ -17,7 +17,7 @@ import {
   textAt,
 } from "./callers.js";
 
-// Where ambient authority is accepted, anything that looks like an invalid capability is refused.
+// Even where an agent accepts ambient authority, it refuses everything that looks like an invalid capability.
 
 let agent: TestAgent;
 let narrowed = "";

@@ -26,7 +26,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Starts a receiver on loopback; posts below `/away` are redirected. */
+/** Starts a receiver of notifications on loopback. It redirects requests below `/away`. */
 async function receiver(away = ""): Promise<{ readonly origin: string; readonly got: Received[] }> {
   const got: Received[] = [];
   const server = createServer((req, res) => {
@@ -89,7 +89,7 @@ test("progress is pushed to the caller's receiver with its own credentials, and 
     });
     expect(body).not.toContain(token);
   }
-  // In the order of the events.
+  // The notifications arrive in the order of the events.
   const states = got.flatMap(({ body }) => /TASK_STATE_[A-Z]+/.exec(body)?.[0] ?? []);
   expect(states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
 });
@@ -157,7 +157,7 @@ test("the log says why a notification was not delivered", async () => {
     await send(config(url, { token: "secret-of-the-receiver" }));
     await expect.poll(() => agent.logged()).toContain(said(url, why));
   }
-  // A configuration stored before such values were refused.
+  // The store may contain a token that no header can contain, although saving such a token is refused.
   const stored = config(`${origin}/odd`, { token: "secret\nof the receiver" });
   const odd = [{ config: stored, wireVersion: "1.0" }];
   vi.spyOn(agent.tasks.pushConfigs, "loadWithMetadata").mockResolvedValue(odd);
@@ -175,6 +175,6 @@ test("a task has at most eight receivers", async () => {
     holder.createTaskPushNotificationConfig(config(origin, { id: String(at), taskId: id }));
   for (let at = 1; at < 8; at++) await add(at);
   expect(String(await failureOf(add(8)))).toContain("at most 8");
-  // An existing configuration can still be changed.
+  // At the limit, an existing configuration can still be changed.
   await add(3);
 });

@@ -37,7 +37,7 @@ describe.each(BINDINGS)("a refusal over %s:", (binding) => {
   let alice: Client;
   let capability: GrantedCapability;
   let handle: string;
-  /** Returns a handle of the same document, sealed for another capability. */
+  /** A handle of the same document, sealed for another capability. */
   let elsewhere: string;
 
   beforeEach(async () => {
@@ -48,7 +48,7 @@ describe.each(BINDINGS)("a refusal over %s:", (binding) => {
     elsewhere = handleOf(await request(alice, reports), "First quarter");
   });
 
-  /** Checks the refusal with everything that a client can see of it. */
+  /** Checks everything that a client can see of a refusal. */
   async function refused(action: Promise<unknown>, codes: readonly string[]): Promise<void> {
     const runs = agent.ran.length;
     const error = await failureOf(action);

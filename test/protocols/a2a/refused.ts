@@ -19,15 +19,15 @@ function narrowed(token: string, hop: HopInit): string {
   return attenuation.token;
 }
 
-/** A case of a refused call: the call, and the codes of the denials. */
+/** A call that the agent refuses, and the expected denial codes. */
 export interface Refused {
   readonly about: string;
   readonly codes: readonly string[];
   readonly skill?: string;
   given?(handle: string, elsewhere: string): JsonObject;
-  /** The token to present; the capability's own unless given. */
+  /** Returns the token to present. Unless given, the capability's own token is presented. */
   token?(agent: TestAgent, granted: GrantedCapability, handle: string): string | Promise<string>;
-  /** Changes the agent between the request and the call. */
+  /** Changes the agent after the capability is granted and before the call. */
   before?(agent: TestAgent): void;
   /** Restores the agent. */
   after?(agent: TestAgent): void;
@@ -137,7 +137,7 @@ export const REFUSED: readonly Refused[] = [
   {
     about: "a handle that doesn't unseal",
     codes: ["handle_invalid"],
-    // Only a holder of the issuer's key can put such a handle into a capability.
+    // Only the holder of the issuer's key can put an invalid handle into a capability.
     token: (agent) =>
       agent.issuer.mint({
         grant: "documents:read",
@@ -212,7 +212,7 @@ async function granted(
   return (await request(client, { grants: [grant], ...more })).token;
 }
 
-/** Appends a hop beyond the token's limits, as a holder without this library can. */
+/** Appends one hop more than the token allows. A holder can do that without this library. */
 function attenuateUnchecked(token: string): string {
   return macaroonToText(
     addFirstPartyCaveat(parseMacaroon(token), encodeHop({ purpose: "one more" })),

@@ -26,7 +26,7 @@ import {
   textAt,
 } from "./callers.js";
 
-// A caller that gets no answer retries, so a repeated request must not run twice.
+// A caller that gets no answer sends its request again, so the agent must not run a repeated request twice.
 
 let agent: TestAgent;
 let token: string;
@@ -144,7 +144,7 @@ test("a message id belongs to its sender, and a repeat needs a capability for th
   const first = await post("SendMessage", params);
   const through = await post("SendMessage", params, token, "calendar");
   expect(idIn(through)).not.toBe(idIn(first));
-  // It lacks the operation, so it does not cover the calls of the task.
+  // This token lacks the operation, so it does not cover the calls of the task.
   const below = await post("SendMessage", params, child(token, { operations: ["fail"] }));
   expect(at(below.body, "error")).toMatchObject({
     code: ERROR_CODES.repeated,

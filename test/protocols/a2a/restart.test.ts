@@ -26,7 +26,7 @@ import {
   taskIn,
 } from "./callers.js";
 
-/** The number of kills, each at another point of the agent's work. */
+/** Number of times that the test kills the agent, each time at another point of its work. */
 const KILLS = sized(6, 1);
 
 /** The agent, in a separate process. */
@@ -76,7 +76,7 @@ function narrowed(token: string): string {
   return attenuation.token;
 }
 
-/** Everything that the agent has acknowledged, and must still know after a crash. */
+/** Everything that the agent has acknowledged. The agent must still know all of it after a crash. */
 class Acknowledged {
   readonly granted: GrantedCapability[] = [];
   /** Revoked tokens, with the granted tokens from which they were narrowed. */
@@ -111,7 +111,7 @@ class Acknowledged {
     }
   }
 
-  /** Checks that the restarted agent knows all of it. */
+  /** Checks that the restarted agent knows everything that it has acknowledged. */
   async look(child: Child, home: string, latest: number): Promise<void> {
     const client = await child.client();
     const capabilities = createCapabilityClient(client);

@@ -19,7 +19,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** A skill's return value, with its result as JSON; `undefined` if it cannot be converted. */
+/** The return value of each skill, and the expected result as JSON; `undefined` if the value cannot be converted. */
 const RETURNED: { readonly [id: string]: readonly [returned: () => unknown, result?: Json] } = {
   plain: [() => ({ a: [1, "x", null, true] }), { a: [1, "x", null, true] }],
   null: [() => null, null],
@@ -110,7 +110,7 @@ async function served(place: string) {
     }),
     log: { info() {}, warn() {}, error: log },
     rate: { requests: 10_000, seconds: 1 },
-    // For a message in words, the runner returns the skill's result, or the value itself.
+    // For a text message, the runner returns the result of a skill call, or the skill's return value directly.
     runTask: async ({ text, invoke }) => {
       const [how = "", id = ""] = text.split(" ");
       if (how === "return") return RETURNED[id]?.[0]() as Json;
@@ -188,7 +188,7 @@ throughStores((place) => {
         : { state: "TASK_STATE_COMPLETED", result: result as Json };
       const call = [{ data: { skill: id, arguments: {} } }];
       for (const parts of [call, [{ text: `invoke ${id}` }], [{ text: `return ${id}` }]]) {
-        // After parsing, a message in words is handled like a call, so one binding suffices.
+        // After parsing, both bindings handle a text message in the same way, so one binding suffices.
         const bindings = parts === call ? BINDINGS : (["JSON-RPC"] as const);
         for (const binding of bindings) {
           for (const stream of parts === call ? [false, true] : [false]) {

@@ -14,15 +14,16 @@ test("a caller has a quota of revocations, but may always revoke its own capabil
     token: attenuated(one.token, { purpose: name }),
   });
 
-  // Narrowed tokens cost nothing to make, so revoking them counts against the quota of the one who revokes.
+  // Making narrowed tokens costs nothing, so a revocation of such a token uses the quota of the party that
+  // revokes.
   const again = child("a");
   expect([await revoke("bob", again), await revoke("bob", child("b"))]).toEqual([true, true]);
   expect(await revoke("bob", child("c"))).toBe("too_many_revocations");
-  // Holding the whole token does not help bob, since it was not issued to him.
+  // Holding the original token does not help bob, because the agent issued it to another party.
   expect(await revoke("bob", { token: one.token })).toBe("too_many_revocations");
-  // A token that is already revoked takes no room.
+  // Revoking a token again uses no quota.
   expect(await revoke("bob", again)).toBe(true);
-  // The same user through another agent counts separately.
+  // The same user through another agent has a separate quota.
   expect(await revoke("calendar", child("c"))).toBe(true);
   expect(await revoke("alice", child("d"))).toBe(true);
   expect(await revoke("alice", child("e"))).toBe(true);

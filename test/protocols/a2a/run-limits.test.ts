@@ -8,7 +8,7 @@ import {
   type RunLimits,
 } from "../../../src/protocols/a2a/task-endings.js";
 
-// The duration limit of a run, and its traces after the end.
+// Tests the time limit of a run, and that a run leaves nothing behind.
 
 function limits(timeout = 60_000): RunLimits & { readonly stop: AbortController } {
   const stop = new AbortController();
@@ -21,13 +21,14 @@ const waiting = (signal: AbortSignal): Promise<null> =>
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 
-/** Returns the number of references of a signal: its listeners and dependent signals. */
+/** Returns the number of references that a signal has: its listeners and its dependent signals. */
 function heldBy(signal: AbortSignal): number {
   const sizes = Object.getOwnPropertySymbols(signal)
     .map((name): unknown => Reflect.get(signal, name))
     .map((value) => (typeof value === "object" && value !== null ? Reflect.get(value, "size") : 0))
     .filter((size) => typeof size === "number");
-  // This set also has the names of all events that were ever listened to.
+  // `sizes` also includes the signal's map of event names. The map keeps every name that ever had a listener,
+  // so its size does not count the listeners.
   const events = getEventListeners(signal, "abort").length;
   return events + Math.max(0, ...sizes);
 }

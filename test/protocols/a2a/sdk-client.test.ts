@@ -49,7 +49,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     alice = await clientOf(agent, binding, "alice");
   });
 
-  /** A capability for the slow skill. */
+  /** Returns a client with a capability for the slow skill. */
   async function patient(): Promise<Client> {
     const { token } = await request(alice, { grants: ["work:do"] });
     return withCapability(alice, token);
@@ -196,8 +196,8 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     };
     const one = { tenant: "", taskId: id, id: "mine" };
     const all = { tenant: "", taskId: id, pageSize: 10, pageToken: "" };
-    // The SDK's client refuses these methods itself if the card says that the agent does not push, so its transport
-    // is used.
+    // If the card says that the agent sends no notifications, the SDK's client itself refuses these methods. So
+    // the test uses the client's transport.
     const { transport } = alice;
     const operations = [
       (options: RequestOptions) => transport.createTaskPushNotificationConfig(config, options),
@@ -208,7 +208,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     const version = { "A2A-Version": "1.0" };
     const presenting = { serviceParameters: { ...version, [CAPABILITY_HEADER]: token } };
     for (const operation of operations) {
-      // Over HTTP+JSON, the SDK may refuse by the card before it calls the agent.
+      // Over HTTP+JSON, the SDK may refuse the method because of the card, before it calls the agent.
       await expect(operation({ serviceParameters: version })).rejects.toThrow(
         /capability_missing|Notification is not supported/,
       );
@@ -219,7 +219,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
   });
 });
 
-/** Returns the options of a call that is answered before it is done. */
+/** Returns a call of the slow skill that the agent answers before the skill has finished. */
 function later(milliseconds: number) {
   const call = callOf("wait", { milliseconds });
   return { ...call, configuration: AT_ONCE };

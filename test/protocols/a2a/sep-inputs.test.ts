@@ -145,7 +145,7 @@ test("a body that JSON-RPC does not allow is refused, and nothing runs", async (
   const method = "a2a/capabilities/introspect";
   const before = agent.ran.length;
   for (const [request, id] of [
-    // Notifications, batches and invalid ids: nothing runs.
+    // Nothing runs for notifications, batches and invalid ids.
     [{ jsonrpc: "2.0", method, params: { token: "x" } }, null],
     [{ jsonrpc: "2.0", id: null, method, params: { token: "x" } }, null],
     [{ jsonrpc: "2.0", id: {}, method, params: { token: "x" } }, null],
@@ -194,13 +194,13 @@ test("the examples of the proposal work as written, without id and version", asy
     }
     expect(agent.ran.length).toBe(runs);
   }
-  // An invalid call of such a form gets an answer with an error.
+  // An invalid call without "jsonrpc" and "id" gets an answer with an error.
   expect(await post(JSON.stringify({ method: "a2a/skill/invoke", params: {} }))).toMatchObject({
     jsonrpc: "2.0",
     id: null,
     error: { code: -32602 },
   });
-  // This exception applies to no other method, neither ours nor A2A's.
+  // No other method may omit "jsonrpc", neither a method of the extension nor one of A2A's.
   for (const method of ["a2a/capabilities/revoke", "a2a/capabilities/introspect", "SendMessage"]) {
     const answer = await post(JSON.stringify({ method, params: { token } }));
     expect(at(answer, "error", "code")).not.toBeNull();

@@ -78,7 +78,7 @@ test.skipIf(!curl)(
     expect(answer("search-with-narrow")).toMatchObject(denied("operation_denied"));
     const task = at(answer("send"), "result", "task");
     expect(task).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
-    // The task's authority is the capability narrowed by the attenuation.
+    // The task has the authority of the capability as narrowed by the attenuation.
     expect(at(task, "artifacts", 0, "parts", 0, "data")).toEqual({
       capabilities: [id],
       searched: ["operation_denied"],

@@ -83,7 +83,7 @@ test("unknown addresses and methods get 404 or 405", async () => {
   }
   expect((await send(`${restUrl}/nothing`, { headers: authorized("alice") })).status).toBe(404);
   expect((await send(`${restUrl}/nothing`)).status).toBe(401);
-  // The JSON-RPC method is available only by POST and at its own address.
+  // JSON-RPC methods are available only through POST at the JSON-RPC URL.
   const body = JSON.stringify({
     jsonrpc: "2.0",
     id: 1,
@@ -131,7 +131,7 @@ test("HEAD and OPTIONS run nothing and reveal nothing", async () => {
 test("an internal failure is logged, and hidden from callers", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
-  // Events can no longer be recorded, so no call may run.
+  // The agent can no longer record events in the ledger, so it must run no call.
   await agent.ledger.close();
   const secret = /ledger|proviso-a2a-|\.db|closed/;
   const call = callOf("wait", { milliseconds: 0 });

@@ -12,7 +12,8 @@ import {
 import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
 import { authorized, type BindingName, clientOf, quietConsole, request } from "./callers.js";
 
-// The set-up of tests over HTTP: an agent, a capability of Alice's, and requests that present it.
+// The set-up of tests over HTTP: an agent, a capability that alice holds, and requests that present the
+// capability.
 
 /** Starts an agent that is removed at the end of the test. */
 export async function agentFor(options: TestAgentOptions = {}): Promise<TestAgent> {
@@ -22,7 +23,7 @@ export async function agentFor(options: TestAgentOptions = {}): Promise<TestAgen
   return agent;
 }
 
-/** A capability of Alice's, with the client that requested it and one that presents it. */
+/** A capability that alice holds. `alice` is the client that requested it; `holder` is the client that presents it. */
 export interface Held extends GrantedCapability {
   readonly alice: Client;
   readonly holder: Client;
@@ -39,17 +40,17 @@ export async function held(
   return { ...capability, alice, holder: await withCapability(alice, capability.token) };
 }
 
-/** Returns the headers of a request of Alice's that presents a token. */
+/** Returns the headers with which alice presents a token. */
 export function presenting(token: string): Readonly<Record<string, string>> {
   return { ...authorized("alice"), "A2A-Extensions": EXTENSION_URI, [CAPABILITY_HEADER]: token };
 }
 
-/** Returns a message of the user in JSON. */
+/** Returns a message with the role of the user, as JSON. */
 export function userMessage(parts: Json, more: JsonObject = {}): JsonObject {
   return { messageId: randomUUID(), role: "ROLE_USER", parts, ...more };
 }
 
-/** Makes the agent answer a message before its task is over. */
+/** The configuration with which the agent answers a message before the message's task has ended. */
 export const AT_ONCE: SendMessageConfiguration = {
   acceptedOutputModes: [],
   historyLength: undefined,
@@ -57,7 +58,7 @@ export const AT_ONCE: SendMessageConfiguration = {
   taskPushNotificationConfig: undefined,
 };
 
-/** Declares that the extension is known, without presenting a capability. */
+/** Options with which a client names the extension without presenting a capability. */
 export const KNOWN: RequestOptions = {
   serviceParameters: { "A2A-Extensions": EXTENSION_URI },
 };

@@ -54,7 +54,7 @@ test("shutting down finishes calls under way, refuses new ones, and does not wai
   const closed = agent.server.close();
   await pause(50);
   await expect(send(`${agent.server.url}/healthz`)).rejects.toThrow();
-  // A call over the same connection, right after the first answer.
+  // The same connection carries one more call, right after the first answer.
   const next = keptAlive(agent, connections, { method: "a2a/skill/invoke", params });
   const after = next.then(
     ({ text }) => text,
@@ -96,7 +96,7 @@ test("a client that disconnects does not cancel its task", async () => {
       controller.abort();
     }
   } catch {
-    // Aborted.
+    // The test has aborted the stream.
   }
   await expect
     .poll(async () => (await holder.getTask({ tenant: "", id })).artifacts.length)

@@ -8,20 +8,20 @@ import { type Answer, rpcTo } from "./callers.js";
 import { desk, startDesk } from "./guard/own-agent.js";
 import { agentFor, held, presenting } from "./set-up.js";
 
-// The set-up for properties that a served agent and a guarded one share. A message that begins with "ask" makes a
-// task that waits for its caller; the next message in it, such as "write this", completes it.
+// The set-up for tests of both a served agent and a guarded agent. A message that begins with "ask" makes a
+// task that waits for its caller. The next message of that task, such as "write this", completes the task.
 
 interface SideOptions {
   readonly mostStreams?: number;
 }
 
-/** A reachable agent, with the headers of a caller of Alice's that has a capability. */
+/** A running agent, and the headers with which alice presents a capability to it. */
 export interface Reached {
   readonly rpcUrl: string;
   readonly restUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly token: string;
-  /** Calls a method with these headers. */
+  /** Calls a method over JSON-RPC, with `headers` unless others are given. */
   rpc(method: string, params: Json, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** The headers of the same caller under another login. */
   readonly otherLogin: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface Reached {
   signOut(): void;
 }
 
-/** Runs messages as the comment above describes. */
+/** Completes the task of a message, or asks for input if the message begins with "ask". */
 export const runTask: TaskRunner = async ({ text, answer }) =>
   text.startsWith("ask") ? answer("input-required", "which one?") : text;
 
@@ -69,7 +69,7 @@ async function agentItself(options: SideOptions = {}): Promise<Reached> {
 async function guarded(options: SideOptions = {}): Promise<Reached> {
   let signedIn = true;
   const issuing = await desk();
-  // The desk's world has a fixed clock, but its capabilities must expire in real time.
+  // The desk's issuing agent has a fixed clock, but its capabilities must expire in real time.
   Object.defineProperty(issuing.clock, "now", { get: () => Date.now() });
   const { url } = await startDesk(issuing, {
     ...options,

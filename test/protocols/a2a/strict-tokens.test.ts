@@ -8,8 +8,8 @@ import { runHere } from "../../cli/run.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { at, clientOf, quietConsole, request, rpc, textAt } from "./callers.js";
 
-// Only the command's argument reader removes quotes and whitespace around a token. If several parties removed
-// different characters, they would disagree on which texts are tokens.
+// Only the command line removes quotes and whitespace around a token. If several programs removed different
+// characters, they would disagree about which strings are tokens.
 
 const AROUND: readonly (readonly [string, (token: string) => string])[] = [
   ["Bearer", (token) => `Bearer ${token}`],

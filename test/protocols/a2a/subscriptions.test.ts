@@ -7,7 +7,7 @@ import { at, BINDINGS, type BindingName, quietConsole, rpcTo, textAt } from "./c
 import { agentFor, held, presenting, userMessage } from "./set-up.js";
 import { type Reached, runTask, SIDES } from "./sides.js";
 
-// SubscribeToTask follows a task to its end, as long as its caller may see it.
+// SubscribeToTask streams a task until the task ends, as long as the caller may see the task.
 
 type Named = Readonly<Record<string, string>>;
 type Addresses = Pick<Reached, "rpcUrl" | "restUrl">;
@@ -16,7 +16,7 @@ type Addresses = Pick<Reached, "rpcUrl" | "restUrl">;
 interface Open {
   readonly status: number;
   readonly headers: Headers;
-  /** The events so far; for an answer that is not a stream, its body. */
+  /** The events received so far. For an answer that is not a stream, its body. */
   readonly events: readonly Json[];
   /** Fulfilled at the end of the stream. */
   readonly ended: Promise<void>;
@@ -81,7 +81,7 @@ async function waiting(rpc: Reached["rpc"], headers?: Named): Promise<string> {
   return textAt(body, "result", "task", "id");
 }
 
-/** Returns the headers of a caller that presents a token narrowed from its own. */
+/** Returns the headers of a caller that presents a token narrowed from the caller's own token. */
 function narrowed({ headers, token }: Reached, expires?: string): Named {
   const child = attenuate(token, expires === undefined ? { purpose: "watch" } : { expires });
   if (!child.ok) throw new Error(JSON.stringify(child.overreaches));

@@ -27,16 +27,16 @@ import {
 } from "./callers.js";
 import { agentFor, held } from "./set-up.js";
 
-// Answers of unfinished tasks in words: rejected, or waiting for the caller.
+// A runner can answer that a text message's task is rejected, or waits for the caller.
 
-/** Returns the agent's message about a task's state. */
+/** Returns the parts of the agent's message about a task's state. */
 function said({ status }: Task): readonly Json[] {
   return (status?.message?.parts ?? []).map(({ content }) =>
     content?.$case === "text" || content?.$case === "data" ? content.value : null,
   );
 }
 
-/** Pays the person named in the message, if the task may; otherwise it rejects the task. */
+/** A runner that pays the person named in the message. If the task may not pay, the runner rejects the task. */
 const payer: TaskRunner = async (task) => {
   const outcome = await task.invoke("pay", { amount: 1, to: task.text });
   if (outcome.ok) return outcome.result;
@@ -127,7 +127,7 @@ test("a message that continues a task is checked like the first", async () => {
     return refusalOf(failure)?.code ?? String(failure);
   };
 
-  // No message of another caller, of another capability, or without a capability is accepted.
+  // The task accepts no message from another caller, with another capability, or without a capability.
   const bob = await clientOf(agent, "JSON-RPC", "bob");
   const bobs = await withCapability(bob, (await request(bob, { grants: ["work:do"] })).token);
   expect(await codeOf(bobs)).toContain("Task not found");
@@ -147,7 +147,7 @@ test("a message that continues a task is checked like the first", async () => {
   expect(await codeOf(child)).toContain("Task not found");
   expect(turns).toHaveLength(1);
 
-  // A skill call in the task is checked like any other; the refusal leaves the task unchanged.
+  // The agent checks a skill call in the task like every other call. Its refusal does not change the task.
   const pay = callOf("pay", { amount: 1, to: "bob" }, { taskId });
   expect(refusalOf(await failureOf(holder.sendMessage(pay)))?.code).toBe("grant_denied");
   const wait = callOf("wait", { milliseconds: 0 }, { taskId });

@@ -17,7 +17,7 @@ import {
   textAt,
 } from "./callers.js";
 
-// A caller with read permission only sends the largest possible messages, which are stored with their tasks.
+// A caller that may only read sends messages of the maximum size, which the agent stores with their tasks.
 
 let agent: TestAgent;
 
@@ -37,7 +37,10 @@ function messageOf(part: object): object {
   return { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [part] } };
 }
 
-/** The error appears when the task is about to begin, within the SDK's handler. */
+/**
+ * Returns whether an answer reports an exceeded quota. That error occurs only when the task is about to begin,
+ * within the SDK's handler.
+ */
 function isOverQuota({ status, body }: Answer): boolean {
   return status === 429 && at(body, "error", "code") === ERROR_CODES.rateLimited;
 }

@@ -37,7 +37,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
   let alice: Client;
   let parent: string;
   let token: string;
-  /** Makes a running task with `token`. */
+  /** The id of a running task that was made with `token`. */
   let id: string;
 
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     expect((await maker.getTask({ tenant: "", id })).status?.state).toBe(
       TaskState.TASK_STATE_CANCELED,
     );
-    // An ended task is readable by its party with a covering token, and by nobody else.
+    // Only the task's party can read the ended task, with a token that covers it.
     const below = await withCapability(alice, child(token));
     expect((await below.getTask({ tenant: "", id })).id).toBe(id);
     const calendar = await clientOf(agent, binding, "calendar", child(token));

@@ -42,7 +42,7 @@ beforeAll(async () => {
       audience: AUDIENCE,
       jwks: login.jwksUri,
     }),
-    // A careless runner that returns everything it has.
+    // A careless runner, which returns all that it knows about its capabilities.
     runTask: async (task) => {
       const passed = task.delegate({ operations: ["wait"] });
       tokens.add(passed[0]?.token ?? "");
@@ -57,7 +57,7 @@ afterAll(async () => {
   await login.close();
 });
 
-/** Every token that occurred. Neither a token nor its signature may appear anywhere. */
+/** Every token that the test has used. Neither a token nor its signature may appear in any output or file. */
 const tokens = new Set<string>();
 const accessTokens = new Set<string>();
 
@@ -72,7 +72,8 @@ function secrets(): readonly Secret[] {
     const signature = Buffer.from(parseMacaroon(token).signature);
     found.push({ what: "token", bytes: Buffer.from(token) });
     found.push({ what: "signature", bytes: signature });
-    // The base64 encoding of a part depends on its offset, so the middle of each encoding is searched for.
+    // In base64, the encoding of bytes depends on their offset in the whole string. So the search uses the
+    // middle of the encoding at each offset.
     for (const at of [0, 1, 2]) {
       const text = signature.subarray(at).toString("base64url").slice(0, -4);
       found.push({ what: "signature as base64url", bytes: Buffer.from(text) });
@@ -143,7 +144,7 @@ test("no token or signature is stored, logged, counted in metrics or returned", 
     answers.push(JSON.stringify(await holder.getTask({ tenant: "", id: sent.id })));
     answers.push(JSON.stringify(await holder.listTasks(LISTING)));
 
-    // Refused tokens, in every way to present one.
+    // These tokens are refused. The test presents them in every way that a request can.
     const broken = child(work.token).slice(0, -8);
     const wrong = `${child(work.token).slice(0, -4)}AAAA`;
     for (const bad of [broken, wrong, accessToken, child(granted.token)]) {
@@ -158,7 +159,7 @@ test("no token or signature is stored, logged, counted in metrics or returned", 
       inMessage.message.metadata = { "urn:proviso:a2a:capabilities:1": { token: work.token } };
     }
     answers.push(await saidBy(holder.sendMessage(inMessage)));
-    // Not presented as a capability; in both base64 alphabets.
+    // These tokens, in both base64 alphabets, are in places where a request presents no capability.
     for (const alphabet of ["base64url", "base64"] as const) {
       const written = (token: string): string => Buffer.from(token, "base64url").toString(alphabet);
       const [unseen, whole] = [written(child(work.token)), written(granted.token)];
@@ -185,7 +186,7 @@ test("no token or signature is stored, logged, counted in metrics or returned", 
     ["a2a/skill/invoke", { ...call, token }],
     ["a2a/task/send", { message, capabilities: [{ token }] }],
     ["a2a/capabilities/introspect", { token }],
-    // Tokens in the place of ids.
+    // These calls have a token in the place of an id.
     ["a2a/capabilities/introspect", { capabilityId: token }],
     ["a2a/skill/invoke", { ...call, capabilityId: token }],
     ["a2a/skill/invoke", { ...call, skill: token, token }],

@@ -5,9 +5,9 @@ import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { at, callOf, clientOf, failureOf, first, messageOf, rpc, taskIn } from "./callers.js";
 import { type Held, held, presenting, userMessage } from "./set-up.js";
 
-// Each token of a request is verified once, on every route, however many checks follow. A verification begins with
-// one tag under the root key. This issuer remembers no token; where one does, a known token needs no verification
-// (guard/refused.test.ts).
+// The agent verifies each token of a request once, on every route, however many checks follow. A verification
+// starts with one tag that the root key computes, so the tests count tags. This issuer has no cache of verified
+// tokens. With a cache, a known token needs no verification (guard/refused.test.ts).
 
 let agent: TestAgent;
 let one: Held;
@@ -116,7 +116,7 @@ test("a request with two tokens verifies each once", async () => {
 
 test("a request with a capability id remakes its token and verifies it once", async () => {
   await called("a2a/task/send", { message: userMessage(WORDS), capabilities: [one.id] });
-  // One tag to remake the token, and one to verify it.
+  // The agent computes one tag to remake the token, and one tag to verify it.
   expect(tag).toHaveBeenCalledTimes(2);
 });
 

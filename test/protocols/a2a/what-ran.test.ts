@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-/** Calls a skill by a message, with an extension that its client claims to know. */
+/** Sends a message that calls a skill, and claims that the client knows this extension. */
 function call(binding: BindingName, stream: boolean, extension: string): Promise<Answer> {
   const parts = [{ data: { skill: "wait", arguments: { milliseconds: 0 } } }];
   const params = {

@@ -360,7 +360,7 @@ describe("a caller of delegation", () => {
       return child;
     };
     const first = narrowed(token);
-    // A new copy for each request has another link, but does not evade the limit.
+    // Each new copy of the token has a different last link, but copies do not evade the limit.
     const copies = [first, narrowed(first.token), narrowed(token)];
     const made = [];
     for (const one of copies) made.push(await delegate(parts, one.token));
@@ -376,7 +376,7 @@ describe("a caller of delegation", () => {
       [copies[1]?.revocationId, expect.any(String)],
     ]);
 
-    // The delegator has the other half of the limit, and all of its own revocations.
+    // The delegator still has the other half of the delegations, and all its own revocations.
     const own = [await delegate(parts, ACCESS.orchestrator), await delegate(parts, token)];
     expect(own.map(({ status }) => status)).toEqual([201, 201]);
     expect((await delegate(parts, ACCESS.orchestrator)).status).toBe(429);
@@ -502,7 +502,7 @@ describe("delegation as a service", () => {
 
 const OFFLINE = { operations: ["read"], invokers: ["summarizer"], expires: "10m" };
 
-/** A world, and a capability of the orchestrator's for two operations and an hour. */
+/** Starts a world, and issues the orchestrator a capability for two operations that lasts an hour. */
 async function narrowed(): Promise<World & { readonly token: string }> {
   const parts = await world();
   const expires = new Date(NOW + 3_600_000).toISOString().replace(".000", "");

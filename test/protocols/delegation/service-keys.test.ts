@@ -17,7 +17,7 @@ import {
 
 const HOP = { operations: ["read"], invokers: ["summarizer"], expires: "10m" } as const;
 
-/** Returns a token made by a service, with the id of a capability of alice's orchestrator. */
+/** Returns a token that a service has made. Its id is the id of a capability of alice's orchestrator. */
 function madeBy({ keys }: World, service: string, id: string, grant = "agents"): string {
   const own = importKeyring(keys.serviceKeys(service));
   const revocations = createRevocationList();
@@ -97,7 +97,7 @@ describe("a token with another capability's id", () => {
       expect(summary(await delegate(parts, other.capability.token))).toBe(
         "401 UNAUTHORIZED - token_invalid",
       );
-      // Also after the capability has expired, when only its event is left.
+      // The same is true after the capability has expired, when only its event is left in the ledger.
       parts.clock.now += 2 * 60 * 60 * 1000;
       const later = parts.issuer.issue(() => ({ grant, operations, principal }), { id });
       expect(summary(await delegate(parts, later.capability.token))).toBe(
@@ -122,7 +122,7 @@ test("capabilities of the user's other agents do not hide an agent's own", async
   const parts = await world();
   const { id } = await issued(parts);
   const at = new Date(NOW).toISOString();
-  // As many as one page of the ledger.
+  // These events fill one page of the ledger.
   const other = { principal: "alice", invoker: "Orchestrator" };
   for (let more = 0; more < 256; more++) {
     const capability = `cap_${String(more).padStart(16, "0")}`;

@@ -46,7 +46,7 @@ export const AGENTS = {
   stranger: "d4e5f6a7-b8c9-0123-def0-123456789abc",
 } as const;
 
-/** Access tokens, each of a principal through an agent. */
+/** Access tokens. Each belongs to a principal and an agent that acts for the principal. */
 export const ACCESS = {
   orchestrator: "access-of-alice-through-orchestrator",
   summarizer: "access-of-alice-through-summarizer",
@@ -64,7 +64,7 @@ const GRANTS: readonly Grant[] = [
   { id: "sealed", description: "Not narrowed", operations: ["open", "shut"], attenuable: false },
 ];
 
-/** A skill without effect for each operation. */
+/** Returns a skill without effect that has the given operation. */
 function skillFor(operation: string): Skill {
   return {
     id: `do_${operation}`,
@@ -77,7 +77,7 @@ function skillFor(operation: string): Skill {
   };
 }
 
-/** Delegation with real parts: stores, ledger, HTTP. */
+/** A delegation server with real stores, a real ledger and real HTTP. */
 export interface World {
   readonly server: DelegationServer;
   readonly agent: IssuingAgent;
@@ -156,7 +156,7 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
   return { server, agent, issuer, keys, parties, revocations, ledger, clock, logged };
 }
 
-/** Issues a capability to a party, for three operations unless the request says otherwise. */
+/** Issues a capability to a party. It is for three operations, unless the request says otherwise. */
 export async function issued(
   { agent }: World,
   request: JsonObject = {},
@@ -255,7 +255,7 @@ export function revoke(world: World, bearer: string, chainId: Json | undefined):
   return send(world, "DELETE", `/oauth2/token/delegate/${chainId}`, bearer);
 }
 
-/** Formats an answer's status, name, field and reason in a line. */
+/** Formats the status, the code, the field and the reason of an answer as one line. */
 export function summary({ status, body }: Answer): string {
   const { code, details = {} } = body;
   const { field = "-", reason = "-" } = isJsonObject(details) ? details : {};

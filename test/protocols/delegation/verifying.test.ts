@@ -33,7 +33,7 @@ function time(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** Formats a timestamp as in a hop. */
+/** Formats a time as hops do. */
 function second(milliseconds: number): string {
   return time(milliseconds).replace(".000", "");
 }
@@ -174,7 +174,7 @@ describe("a delegation made offline", () => {
     const limits = { constraints: { amount: { max: 100 } }, audience: ["payments"] };
     const offline = narrowed(own, { ...HOP, ...limits, expires: "10m" });
     expect(await verify(parts, offline)).toMatchObject({ valid: true, scopes: ["agents:read"] });
-    // The delegatee may narrow it further to any lifetime.
+    // The delegatee may narrow a delegation to any lifetime.
     const start = { notBefore: second(NOW), expires: "10m" };
     const brief = narrowed(narrowed(token, { ...HOP, ...start }), { expires: "5s" });
     expect(await verify(parts, brief)).toMatchObject({
@@ -245,7 +245,7 @@ describe("for random delegations", () => {
   const OPERATIONS = ["read", "write", "delete"] as const;
   const SCOPES = OPERATIONS.map((operation) => `agents:${operation}`);
   const delegation = fc.record({
-    /** An earlier narrowing by the delegator. */
+    /** The operations to which the delegator narrows its token before it delegates. */
     before: fc.option(fc.subarray([...OPERATIONS], { minLength: 2 }), { nil: undefined }),
     asked: fc.subarray([...OPERATIONS], { minLength: 1 }),
     ttl: fc.integer({ min: 55, max: 7300 }),
@@ -325,7 +325,7 @@ test("argumentsLimited is set only for operations within the scopes", async () =
   expect(await marked({ arguments: { read: ["amount"] } })).toEqual(yes);
   const no = [undefined, undefined, undefined];
   expect(await marked({ purpose: "a report" })).toEqual(no);
-  // The limited operation belongs to the delegator's token only, not to the delegated one.
+  // The delegated token does not include the operation whose arguments are limited.
   const { token: ofWrite } = await issued(parts);
   const limited = narrowed(ofWrite, { operationConstraints: { write: { amount: 1 } } });
   const delegated = (await delegate(parts, limited)).body["delegationToken"];

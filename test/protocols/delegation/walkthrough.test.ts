@@ -52,7 +52,7 @@ describe("a delegation", () => {
       const by = { principal: "alice", invoker: "summarizer" };
       expect((await agent.invoke(by, call)).ok).toBe(true);
 
-      // Only the delegator can revoke it; revoking twice succeeds too.
+      // Only the delegator can revoke the delegation. Revoking it twice succeeds too.
       expect(await revoke(parts, ACCESS.summarizer, chainId)).toMatchObject({ status: 403 });
       expect(await revoke(parts, ACCESS.bob, chainId)).toMatchObject({ status: 403 });
       parts.clock.now += MINUTE;
@@ -81,8 +81,8 @@ describe("a delegation", () => {
       const end = NOW + HOUR;
       const expires = `${time(end).slice(0, 19)}Z`;
       const { token } = await issued(parts, { expires });
-      // The delegation lasts as long as the token: here all but a second of an hour, then less than the minimum that
-      // can be requested.
+      // The delegation expires with the delegator's token. In the first round that is in almost an hour; in the
+      // second, it is sooner than the minimum lifetime that can be requested.
       for (const after of [1000, HOUR - 30_000]) {
         parts.clock.now = NOW + after;
         const made = await delegate(parts, token, { ttlSeconds: 86_400 });
@@ -116,7 +116,7 @@ describe("a delegation", () => {
     const expired = await verify(parts, body["delegationToken"]);
     expect(expired).toMatchObject({ valid: false, reason: "expired", revokedAt: null });
     expect(Object.keys(expired)).toHaveLength(9);
-    // Also when the ledger no longer has the delegator's capability.
+    // The answers stay the same when the ledger no longer has the delegator's capability.
     parts.clock.now += 48 * HOUR;
     expect(await verify(parts, body["delegationToken"])).toEqual(expired);
     expect(await revoke(parts, ACCESS.orchestrator, body["chainId"])).toMatchObject({
@@ -137,7 +137,7 @@ describe("a delegation", () => {
         details: { field: "Authorization", reason: "capability_bound" },
       },
     });
-    // Nor offline: the resulting token allows no agent anything.
+    // Offline, the delegatee cannot name another agent either: the resulting token allows no agent anything.
     const hop = { invokers: ["archiver"] };
     expect(attenuate(text, hop).ok).toBe(false);
     const forced = attenuate(token, { operations: ["read"], invokers: ["summarizer", "archiver"] });
@@ -145,7 +145,7 @@ describe("a delegation", () => {
       valid: false,
       reason: "several_delegatees",
     });
-    // The delegatee may narrow it for itself.
+    // The delegatee may narrow the delegation for its own use.
     const own = attenuate(text, { operations: ["read"] });
     expect(own.ok && (await verify(parts, own.token))).toMatchObject({
       valid: true,
@@ -172,7 +172,7 @@ describe("a delegation", () => {
       revokedAt: time(NOW),
       scopes: ["agents:read"],
     });
-    // A delegation with a revoked token is refused too.
+    // A token whose capability was revoked can no longer be delegated.
     expect((await delegate(parts, narrowed.token)).status).toBe(401);
     await parts.revocations.add({ kind: "capability", id, at: "2030-01-01T00:00:00Z" });
     expect((await delegate(parts, token)).status).toBe(401);

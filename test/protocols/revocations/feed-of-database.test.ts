@@ -54,7 +54,7 @@ test("two issuers on one database never revert each other's revocations in the f
   const opened = async (database: Promise<StoreDatabase>): Promise<RevocationStore> => {
     const one = await database;
     onTestFinished(() => one.close());
-    // Their copies in memory are not refreshed during the test.
+    // With these settings, the store does not refresh its copy in memory during the test.
     return openRevocations(one, { refreshEvery: 3_600_000, staleAfter: 7200 });
   };
   const [here, there, operator] = [

@@ -63,7 +63,7 @@ describe("an answer of the revocation feed", () => {
     expect([page.status, await page.text()]).toEqual([200, entries]);
     expect(page.headers.get("Cache-Control")).toBe("private, no-store");
 
-    // A MAC without a nonce would be valid for every request without one, so the service always sends a nonce.
+    // A MAC for a request without a nonce would fit every such request, so a service always sends a nonce.
     const unasked = await feed.fetch(asked(credential));
     expect([unasked.status, unasked.headers.get("Proviso-Feed-MAC") === mac]).toEqual([200, false]);
     for (const wrong of ["a b", "é", "n".repeat(65)]) {

@@ -47,7 +47,7 @@ describe("a follower's copy of the list", () => {
     expect(codes(service.authorize(token, CALL))).toEqual([]);
     made.now += 1000;
     expect(codes(service.authorize(token, CALL))).toEqual(["revocation_stale"]);
-    // An unchanged list extends the trust.
+    // A new answer extends the time of trust, even if the list has not changed.
     await follower.refresh();
     expect(made.answers.map(({ status }) => status)).toEqual([200, 304]);
     expect(codes(service.authorize(token, CALL))).toEqual([]);
@@ -117,7 +117,7 @@ describe("an answer that the issuer did not make for this service", () => {
     list.add({ kind: "key", id: "key_1", at: AT });
     await follower.refresh();
     list.add({ kind: "key", id: "key_2", at: AT });
-    /** Answers with a changed version of the issuer's answer to this request. */
+    /** Returns a function that answers a request with a changed version of the issuer's answer. */
     const answer =
       (change: object, more: Readonly<Record<string, string>> = {}) =>
       async (request: Request): Promise<Response> => {
@@ -198,7 +198,8 @@ describe("an answer that the issuer did not make for this service", () => {
     await follower.refresh();
     await follower.refresh();
     expect(made.answers.map(({ status }) => status)).toEqual([200, 200, 200, 304]);
-    // Each is a genuine answer of the issuer, whose own trust lasts longer than the service's.
+    // Each of these is a genuine answer of the issuer. The issuer would let a service trust it for longer than
+    // the service itself does.
     made.now += 2 * MINUTE;
     const { age } = follower;
     const indexes = made.answers.filter(({ headers }) => headers.has("Proviso-Feed-MAC"));
@@ -244,7 +245,7 @@ describe("a list of many pages", () => {
       await made.follower.refresh();
       const read = made.answers.map(async (answer) => (await answer.arrayBuffer()).byteLength);
       const sizes = await Promise.all(read);
-      // More than a service accepts in one answer.
+      // The pages together are larger than one answer that a service accepts.
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(16 * 1024 * 1024);
       expect(Math.max(...sizes)).toBeLessThan(5 * 1024 * 1024);
       expect([made.follower.size, made.follower.version]).toEqual([LINKS, 1]);
@@ -276,7 +277,7 @@ describe("a list of many pages", () => {
     const pages = asked;
     await made.follower.refresh();
     expect(made.follower.size).toBe(some.length);
-    // Two pages were already fetched; the failed one is fetched again, then the rest.
+    // The service has already fetched two pages. It fetches the failed page again, then the remaining pages.
     const whole = JSON.parse((await made.answers[0]?.text()) ?? "").pages.length;
     expect([pages, asked]).toEqual([3, whole + 1]);
     made.follower.close();

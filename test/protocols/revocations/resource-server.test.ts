@@ -7,8 +7,8 @@ import { RunningProgram } from "../../cli/running.js";
 import { CONFIG, freePort, serve, writeAgent } from "../../cli/serving.js";
 import { childProgram } from "../../support/children.js";
 
-// A resource server in a separate process with only its keys and the feed's address, and an issuer run by `proviso
-// serve`.
+// The resource server runs in a separate process, with only its keys and the feed's URL. `proviso serve` runs
+// the issuer.
 
 const bench = new Bench();
 beforeAll(async () => {
@@ -87,7 +87,7 @@ test("a resource server checks tokens with its own keys and the feed alone", asy
   expect(await notes.read(child)).toBe("for alice");
   expect(await notes.read(child, "rh_2")).toBe("403 resource_denied");
 
-  // A token that the service makes is valid only there.
+  // A token that the service makes is valid only at that service.
   const own = createIssuer({
     name: "documents-agent",
     keys: readKeyringFile(bench.path("notes.jwks")),
@@ -108,7 +108,8 @@ test("a resource server checks tokens with its own keys and the feed alone", asy
   expect(await notes.read(child)).toBe("401 revoked");
   expect(await notes.read(token)).toBe("for alice");
 
-  // A rotated root key still verifies; the service is given its new key.
+  // After a rotation, the service still accepts tokens of the old root key. For new tokens, it needs its new
+  // key.
   await bench.output("keys", "rotate");
   expect(await notes.read(token)).toBe("for alice");
   const renewed = await mint("notes");
@@ -118,7 +119,8 @@ test("a resource server checks tokens with its own keys and the feed alone", asy
   // The issuer checks for a new key file ten times a second.
   await expect.poll(() => notes.refresh()).not.toHaveProperty("problem");
 
-  // A retired root key is also revoked: the service learns that, although it still has the derived key.
+  // Retiring a root key also revokes the key. The service learns of the revocation from the feed, although it
+  // still has the key derived from that root key.
   const [old] = JSON.parse(bench.read("home/keyring.json")).keys;
   await bench.output("keys", "retire", old.kid);
   await expect.poll(async () => (await notes.refresh()).size).toBe(2);

@@ -18,7 +18,7 @@ export { NOW };
 export const AT = "2030-01-01T00:00:00Z";
 export const SERVICE = "documents";
 
-/** A feed and a service that follows it, with a common clock, and the answers between them. */
+/** A feed and a service that follows the feed, with a common clock, and the answers that the feed has sent. */
 export interface Pair {
   readonly root: Keyring;
   readonly own: Keyring;
@@ -28,7 +28,7 @@ export interface Pair {
   readonly requests: Request[];
   readonly answers: Response[];
   now: number;
-  /** Replaces answers in transit; `undefined` leaves them unchanged. */
+  /** Makes the answers that the service gets in place of the feed's; `undefined` to pass on the feed's answers. */
   between: ((request: Request) => Promise<Response> | Response) | undefined;
 }
 

@@ -1,5 +1,5 @@
-// `agent.mjs HOME`: serves an issuing agent whose files are in HOME, which is created if it is empty. Prints
-// `{"url"}` when it listens; SIGTERM stops it cleanly, and it prints `{"stopped":true}`.
+// `agent.mjs HOME` serves an issuing agent with its files in HOME, and creates the files if HOME is empty. It
+// prints `{"url"}` when it listens. SIGTERM stops it cleanly; then it prints `{"stopped":true}`.
 import { existsSync, mkdirSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";

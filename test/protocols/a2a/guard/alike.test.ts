@@ -44,7 +44,7 @@ async function failing(action: Promise<unknown>): Promise<unknown> {
 
 const about = ({ id }: Pick<Task, "id">) => ({ tenant: "", id });
 
-/** Tasks that begin at different times, so that timestamps show their order. */
+/** Makes three tasks at different times, so that their timestamps show their order. */
 async function three(client: Client): Promise<readonly Task[]> {
   const tasks: Task[] = [];
   for (const word of ["one", "two", "three"]) {

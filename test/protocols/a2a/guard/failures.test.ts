@@ -5,7 +5,7 @@ import { granted } from "../../../agent/support.js";
 import { quietConsole } from "../callers.js";
 import { type DeskOptions, desk, startDesk } from "./own-agent.js";
 
-// A failure behind a guard, such as of the app's own task store, is reported only to the operator.
+// If something fails behind a guard, for example the app's own task store, only the operator sees the details.
 
 const SECRET = "connect ECONNREFUSED 10.1.2.3:5432 as agent_rw";
 

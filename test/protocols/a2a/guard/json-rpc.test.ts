@@ -8,7 +8,7 @@ import { ALICE, granted } from "../../../agent/support.js";
 import { quietConsole } from "../callers.js";
 import { desk, startDesk } from "./own-agent.js";
 
-// The guard's own JSON-RPC handler answers like the SDK's handler for Express behind the same middleware.
+// Behind the same middleware, the guard's own JSON-RPC handler answers like the SDK's Express handler.
 
 const said = (text: string, id = "m") => ({
   message: { messageId: id, role: "ROLE_USER", parts: [{ text }] },
@@ -183,7 +183,7 @@ test("an answer written after another does not disturb the connection's next req
     });
   for (let at = 0; at < 3; at++) {
     expect(await post()).toBe(503);
-    // The late answer has been made by now.
+    // Wait until the handler has made its late answer.
     await new Promise((done) => setTimeout(done, 150));
   }
   expect(ports.size).toBe(1);

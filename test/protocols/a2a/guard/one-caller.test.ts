@@ -14,7 +14,7 @@ import { guard } from "../../../../src/protocols/a2a/index.js";
 import { type Answer, at, quietConsole, send } from "../callers.js";
 import { type DeskOptions, desk, needs, startDesk } from "./own-agent.js";
 
-// Each operation runs for the caller of the request that was let in, even in an app that confuses requests.
+// Each operation runs for the caller whose request the guard admitted, even in an app that confuses requests.
 
 beforeEach(() => {
   quietConsole();
@@ -50,7 +50,7 @@ async function start(options: DeskOptions) {
   return { ask, say, ranFor };
 }
 
-/** Holds one request between the guard and the SDK's handlers. */
+/** Returns a middleware that holds one request between the guard and the SDK's handlers. */
 function hold() {
   const events = new EventEmitter();
   const [held, closed, released] = ["held", "closed", "released"].map((name) => once(events, name));
@@ -176,7 +176,7 @@ test("each request runs for its own caller, even if the app reuses one caller ob
       return Object.assign(shared, { principal, invoker });
     },
     needs: async (message) => {
-      // Another request arrives meanwhile.
+      // Meanwhile, the request of another caller arrives.
       Object.assign(shared, { principal: "bob", invoker: "other" });
       return needs(message);
     },

@@ -25,8 +25,8 @@ import {
 } from "../../../../src/protocols/a2a/index.js";
 import { type World, type WorldOptions, world } from "../../../agent/support.js";
 
-// A custom agent on the official SDK, in an Express app with its own login, with and without a guard. The first word
-// of a message says what the agent does.
+// The desk: a custom agent on the official SDK, in an Express app with its own login. It can run with or
+// without a guard. The first word of a message says what the agent has to do.
 
 /** The grants of the agent: `desk:archive` for the archive, `desk:use` for everything else. */
 const GRANTS: readonly Grant[] = [
@@ -48,7 +48,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   shred: "shred",
 };
 
-/** The issuing agent beside the desk. */
+/** Starts the issuing agent that issues the desk's capabilities. */
 export function desk(options: WorldOptions = {}): Promise<World> {
   return world({
     grants: GRANTS,
@@ -64,18 +64,18 @@ function wordsOf({ parts }: Message): readonly string[] {
   return first?.content?.$case === "text" ? first.content.value.split(" ") : [];
 }
 
-/** Returns the operation for a message by its first word, and the second word as an argument. */
+/** Returns the operation that the first word of a message needs. The second word is the operation's argument. */
 export const needs: GuardOptions["needs"] = (message) => {
   const [verb = "", about = ""] = wordsOf(message);
   const operation = OPERATIONS[verb];
   return operation === undefined ? undefined : { operation, arguments: { about } };
 };
 
-/** The messages that the agent has run, and their clearances if there is a guard. */
+/** An executor that records the messages that it has run and, behind a guard, their clearances. */
 interface Desk extends AgentExecutor {
   readonly ran: Message[];
   readonly cleared: MessageClearance[];
-  /** For each message, the number of referenced tasks that it was given. */
+  /** Number of referenced tasks that the agent was given with each message. */
   readonly referred: number[];
   /** The requests, with headers, that the SDK passes to the agent. */
   readonly told: string[];
@@ -169,17 +169,20 @@ export interface RunningDesk {
 }
 
 export interface DeskOptions extends Partial<GuardOptions> {
-  /** Whether the SDK answers JSON-RPC behind the guard's `before`, instead of the guard's `jsonRpc`. */
+  /**
+   * `true` to answer JSON-RPC with the SDK's handler behind the guard's `before`, instead of with the guard's
+   * `jsonRpc`.
+   */
   readonly apart?: boolean;
-  /** The number of times that the guard's `before` is installed; once unless given. */
+  /** Number of times that the guard's `before` is installed; once unless given. */
   readonly fronts?: number;
   /** A middleware between the guard's `before` and the SDK's handlers. */
   readonly between?: RequestHandler;
-  /** Whether to leave out the guard's `before`. */
+  /** `true` to leave out the guard's `before`. */
   readonly bare?: boolean;
-  /** Whether the app sets its own user instead of the guard's. */
+  /** `true` to give the SDK the app's own user instead of the guard's. */
   readonly ownUser?: boolean;
-  /** The context builder of the SDK's handlers; the default one unless given. */
+  /** The context builder of the SDK's handlers; the SDK's default unless given. */
   readonly contextBuilder?: ServerCallContextBuilder;
   /** The task store; in memory unless given. */
   readonly tasks?: ConstructorParameters<typeof DefaultRequestHandler>[1];

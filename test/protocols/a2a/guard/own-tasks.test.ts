@@ -15,7 +15,8 @@ import {
 } from "../callers.js";
 import { desk, startDesk } from "./own-agent.js";
 
-// The tasks behind a guard that each caller can read, and the calls of the task store.
+// Behind a guard, each caller can read only its own tasks. The tests also count the calls of the app's task
+// store.
 
 beforeEach(() => {
   quietConsole();
@@ -23,7 +24,7 @@ beforeEach(() => {
 
 const ALICE = "alice:assistant";
 
-/** A store that shows all tasks to every caller, and counts its calls. */
+/** A store that shows all tasks to every caller, and counts the calls that it gets. */
 class SharedTasks extends InMemoryTaskStore {
   asked = 0;
 

@@ -179,7 +179,7 @@ test("a capability in an unread place, and a body that is not one object, are re
   const twice = { ...call({ message: MESSAGE }), message: { ...MESSAGE, metadata: { token } } };
   expect(at((await rpc(twice)).body, "error", "code")).toBe(-32602);
   expect(at((await rpc([call({ message: MESSAGE })])).body, "error", "code")).toBe(-32600);
-  // A JSON-RPC body is invalid for the REST handler, and the reverse.
+  // The REST handler refuses a JSON-RPC body, and the JSON-RPC handler refuses a REST body.
   expect((await post(`${url}/rest/message:send`, call({ message: MESSAGE }))).status).toBe(400);
   expect(at((await rpc({ message: MESSAGE })).body, "error", "code")).toBe(-32600);
   expect(own.ran).toEqual([]);
@@ -224,7 +224,7 @@ test("each message of a task is checked anew", async () => {
   expect(own.ran).toHaveLength(1);
 });
 
-/** Returns whether a client sees a task, by each way to read it. */
+/** Returns whether a client sees a task, for each method that reads the task. */
 async function sees(client: Client, { id }: Pick<Task, "id">): Promise<readonly boolean[]> {
   const able = (action: Promise<unknown>): Promise<boolean> =>
     action.then(
@@ -344,7 +344,7 @@ test.each(
   } = await set({
     needs: async (message) => {
       const needed = await needs(message);
-      // Delayed like the answer of a remote policy.
+      // The decision is delayed, as with a remote policy.
       const clear = issuing.agent.clearOperation.bind(issuing.agent);
       vi.spyOn(issuing.agent, "clearOperation").mockImplementationOnce(async (...asked) => {
         const answer = await clear(...asked);
@@ -366,7 +366,7 @@ test.each(
 
 test("the extension's methods are answered, and a token's signature is verified once", async () => {
   const { url, token: issued, holder, desk: own } = await set();
-  // The agent remembers the token that it issued, so a narrowed one is used here.
+  // The agent has already verified the token that it issued, so the test uses a token narrowed from it.
   const token = hop(issued, { purpose: "one task" });
   const tag = vi.spyOn(RootKey.prototype, "tag");
   const rpc = async (method: string, params: object, headers = {}) => {

@@ -6,7 +6,7 @@ import { createStores } from "../../../../src/stores/index.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { as, status, task } from "./support.js";
 
-// Tasks that begin and end in one step, like calls.
+// These tasks begin and end in one step, as the tasks of calls do.
 
 const DONE = status(TaskState.TASK_STATE_COMPLETED, 1);
 const CALLS = 20;

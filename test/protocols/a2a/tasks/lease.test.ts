@@ -36,7 +36,7 @@ throughStores((place) => {
       },
     });
     expect(await after.load("waiting", alice)).toEqual(waiting);
-    // The instance was alive after all, but it must not undo the failure that others have already read.
+    // The instance was still alive, but it must not undo the failure, which others have already read.
     const done = task("running", { status: status(TaskState.TASK_STATE_COMPLETED, 1) });
     expect(await gone.end(done, alice)).toBe(false);
     expect(await after.load("running", alice)).toEqual(failed);

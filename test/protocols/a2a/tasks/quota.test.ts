@@ -15,7 +15,7 @@ import { as, newStore, opened, status, task } from "./support.js";
 const LARGE = { metadata: { text: "x".repeat(1000) } };
 const DONE = status(TaskState.TASK_STATE_COMPLETED, 1);
 
-/** Ends the database connection when a transaction that removed tasks commits. */
+/** A trigger that ends the database connection when a transaction that removed tasks commits. */
 const ENDS_AT_COMMIT = `
   CREATE FUNCTION ends() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
@@ -79,7 +79,7 @@ throughStores((place, dialect) => {
   });
 
   test("the token paths stored with tasks and push configurations count as bytes", async () => {
-    // Twice 248 links of 128 bytes, and as many ids of 43 characters in JSON.
+    // The quota allows two accesses of 248 links with 128 bytes each, but not a third access.
     const { store, database } = await opened(await place(), { quota: { bytes: 92_000 } });
     const config = { id: "c", tenant: "", url: "http://127.0.0.1/", token: "", taskId: "a" };
     const push = (hops: number) =>
@@ -92,7 +92,7 @@ throughStores((place, dialect) => {
     expect(await rowsOf(database)).toEqual({ access: 2, link: 2 * 248 });
     await store.save(task("c"), narrowed("first"));
     await push(31);
-    // It belongs to the task's maker, so saving it again stores no further paths.
+    // The configuration keeps its access, so saving it again stores no further paths.
     await push(30);
     expect(await rowsOf(database)).toEqual({ access: 2, link: 2 * 248 });
     await store.save(task("d"), as("bob"));
@@ -116,7 +116,7 @@ test("a quota must be a whole number", async () => {
   }
 });
 
-/** Returns a request of Alice's with eight capabilities of at most 31 ids; `last` makes the 31st ids unique. */
+/** Returns a request of alice with eight capabilities of at most 31 ids. `last` makes the 31st ids unique. */
 function narrowed(last: string, hops = 31): ServerCallContext {
   const context = as("alice");
   const paths = Array.from({ length: 8 }, (_, path) =>

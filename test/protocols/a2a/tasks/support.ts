@@ -16,7 +16,7 @@ export interface OpenedStore {
   readonly close: () => Promise<void>;
 }
 
-/** Opens a task store in the database at a place; it is closed at the end of the test. */
+/** Opens a task store in the database at a place. The database is closed at the end of the test. */
 export async function opened(place: string, options: TaskStoreOptions = {}): Promise<OpenedStore> {
   const database = await openStores(place, "create", { reserve: 0 });
   onTestFinished(() => database.close());
@@ -33,7 +33,7 @@ export async function newStore(place: string, options: TaskStoreOptions = {}): P
   return (await opened(place, options)).store;
 }
 
-/** Returns a context whose capabilities have these paths; each character is an id. */
+/** Returns a context with capabilities that have these paths. Each character of a path is one id. */
 export function as(
   principal: string,
   paths: readonly string[] = [],
@@ -59,7 +59,7 @@ export function task(id: string, more: Partial<Task> = {}): Task {
   };
 }
 
-/** Returns a status with a state, at a second. */
+/** Returns a status with this state. Its time is `second` seconds after the start of 2026. */
 export function status(state: TaskState, second = 0): NonNullable<Task["status"]> {
   const timestamp = new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
   return { state, message: undefined, timestamp };
@@ -94,7 +94,10 @@ export const CARD: AgentCard = {
   iconUrl: undefined,
 };
 
-/** Starts a task, and adds an artifact in two parts. Then it asks for input, or completes if told "done". */
+/**
+ * An executor that starts a task, and adds an artifact in two parts. Then it asks for input, or completes the
+ * task if the message contains "done".
+ */
 export const executor: AgentExecutor = {
   async execute({ taskId, contextId, userMessage }, bus) {
     const done = JSON.stringify(userMessage.parts).includes("done");
@@ -142,7 +145,7 @@ export function part(value: string): Task["artifacts"][number]["parts"][number] 
   };
 }
 
-/** Returns a request to send a message, in a task or in none. */
+/** Returns a request to send a message: in an existing task, or without a task. */
 export function sending(
   text: string,
   taskId = "",

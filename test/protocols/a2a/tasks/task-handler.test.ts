@@ -44,7 +44,7 @@ throughStores((place) => {
 
       const again = await opened(path);
       const handler = handlerOver(again.store);
-      // Sent with the token from which the creator's token was narrowed.
+      // The message presents the token from which the task maker's token was narrowed.
       const done = await send(handler, "done", as("alice", ["ia"]), first.id);
       expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
       await again.close();

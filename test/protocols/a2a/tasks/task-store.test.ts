@@ -124,7 +124,7 @@ throughStores((place) => {
       const store = await newStore(await place());
       const maker = as("alice", made);
       const viewer = as(principal, presented);
-      // Another caller's task, which could be confused with it.
+      // The task of another caller, which a query could confuse with the tested task.
       await store.save(task("other"), as("carol", ["xyz"]));
       await store.save(task("t"), maker);
 
@@ -183,7 +183,10 @@ throughStores((place) => {
       TaskState.TASK_STATE_COMPLETED,
       TaskState.TASK_STATE_INPUT_REQUIRED,
     ];
-    /** Tasks with a distinctive order: some have equal timestamps, some have none, one has no status. */
+    /**
+     * Tasks whose order is hard to get right: some have equal timestamps, some have no timestamp, one has no
+     * status.
+     */
     const tasks = Array.from({ length: 23 }, (_, i) => {
       const state = states[i % 3] ?? TaskState.TASK_STATE_WORKING;
       const at = status(state, (i * 7) % 10);

@@ -1,5 +1,5 @@
-// A resource server as an operator would write it: its own keys in a file, and the address of the feed. The routes
-// below /test are for the tests only.
+// A resource server as an operator would write it, with its own keys in a file and the URL of the feed. Only
+// the tests use the routes below /test.
 import express from "express";
 import { capabilityOf, createCapabilityMiddleware } from "proviso/express";
 import { createIssuer } from "proviso/issuer";
