@@ -23,7 +23,7 @@ describe("the command reads the access token", () => {
       ask(["--access-token", "-"], { input: ALICE }),
       ask(["--access-token", "-"], { input: `Bearer ${ALICE}` }),
       ask([], { env: { PROVISO_ACCESS_TOKEN: ALICE } }),
-      // The option takes precedence.
+      // The option takes precedence over the variable.
       ask(["--access-token", "@access"], { env: { PROVISO_ACCESS_TOKEN: "nobody-knows-this" } }),
     ]);
     expect(runs.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0]);

@@ -15,7 +15,7 @@ afterAll(() => agent.stop());
 const read = ["--grant", "documents:read", "--collection", "reports"];
 
 describe("the command explains an agent's answer that is not a grant", () => {
-  /** Starts an agent that answers every call in this way. */
+  /** Starts an HTTP server that answers every request with the same status and text, in place of an agent. */
   async function answering(
     status: number,
     body: (id: unknown) => unknown,
@@ -178,7 +178,7 @@ describe("the command explains an agent's answer that is not a grant", () => {
     expect(document(json.stderr)["error"]).toMatchObject({
       denials: [denial, { code: "revoked" }],
     });
-    // Answers of any depth are rejected without recursion.
+    // The command rejects an answer of any depth without recursion.
     let deep: unknown = "x";
     for (let depth = 0; depth < 30; depth++) deep = [deep];
     const value = { denials: [{ ...denial, expected: deep }] };

@@ -50,7 +50,7 @@ if (FULL) {
     const read = `require("fs").readFileSync("inspected")`;
     const handle = `node -p 'JSON.parse(${read}).authority.resourceHandles[0]'`;
     const script = lines.map((line) => {
-      // The user copies the handle from the output of request.
+      // In the example, the user copies the handle from the output of `request`.
       const copied = line.includes("$HANDLE")
         ? `proviso inspect @token --json > inspected; HANDLE="$(${handle})"\n`
         : "";
@@ -58,13 +58,13 @@ if (FULL) {
     });
     const card = await fetch(new URL("/.well-known/agent-card.json", agent.url));
     bench.write("card.json", await card.text());
-    // The agent's ledger replaces the home's.
+    // The examples read the ledger of the agent, so it replaces that of the home.
     mkdirSync(bench.home);
     const link = `ln -s "${agent.ledgerPath}" "${bench.home}/proviso.db"`;
-    // One example compares the card with its committed version.
+    // One example compares the card with the version that was committed.
     const author = "-c user.name=alice -c user.email=alice@example.com";
     const commit = `git init --quiet && git add card.json && git ${author} commit --quiet -m card`;
-    // Alice looks into her console from time to time.
+    // Alice approves all waiting requests, about every 100 ms.
     const approving = setInterval(() => void decideAll(agent, "approve"), 100);
     onTestFinished(() => clearInterval(approving));
     expect(await shell.runLines([link, commit, ...script])).not.toContain("proviso:");

@@ -6,7 +6,7 @@ import { ALICE, type RunningAgent, startAgent } from "./agent.js";
 import { Bench, TOKEN } from "./run.js";
 import { Shell } from "./shell.js";
 
-// An agent's address shows a page to a browser, and the unchanged answer to any other client.
+// At an agent's address, a browser gets a page. Any other client gets the same answer as without the page.
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 

@@ -21,17 +21,20 @@ import { createStores, type LedgerStore, openLedger } from "../../src/stores/ind
 import { openParties } from "../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** Access tokens accepted by the agent of {@link startAgent}. */
+/** The access tokens that the agent of {@link startAgent} accepts. */
 export const ALICE = "access-of-alice-0123456789";
 export const BOB = "access-of-bob-0123456789";
 
-/** A string with control sequences that affect a terminal. */
+/** A string with control sequences that would affect a terminal. */
 export const NASTY = "\u001b[31mred\u001b[0m \u202egnp.exe";
 
-/** Characters that must not reach a terminal; line breaks and tabs are the program's own. */
+/**
+ * Matches a character that must not reach a terminal. Line breaks and tabs are allowed, since the program
+ * itself writes them.
+ */
 export const UNSAFE: RegExp = /(?![\n\t])[\p{Cc}\p{Cf}]/u;
 
-/** An agent that runs in this process. */
+/** An agent that runs in the process of the tests. */
 export interface RunningAgent extends AgentServer {
   readonly ledger: LedgerStore;
   readonly ledgerPath: string;
@@ -46,9 +49,9 @@ export interface AgentChoices {
   readonly undeclaredAmbient?: UndeclaredAmbient;
   readonly rate?: RateLimit;
   readonly publicUrl?: string;
-  /** Whether it serves a page to browsers. */
+  /** True if the agent serves a page to browsers. */
   readonly page?: boolean;
-  /** Whether it also offers payments, which alice approves one by one. */
+  /** True if the agent also offers payments. Alice must approve each payment. */
   readonly payments?: boolean;
 }
 
@@ -81,7 +84,7 @@ const GRANTS: readonly Grant[] = [
   },
 ];
 
-/** Starts a documents agent with grants to read, to write, and a legacy grant, for alice. */
+/** Starts a documents agent for Alice. It has a grant to read, a grant to write, and a legacy grant. */
 export async function startAgent(choices: AgentChoices = {}): Promise<RunningAgent> {
   const path = temporaryFolder();
   for (const [name, text] of Object.entries(DOCUMENTS)) {
@@ -162,7 +165,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   };
 }
 
-/** Approves or denies everything that waits for Alice. */
+/** Approves or denies every request that waits for Alice. */
 export async function decideAll(
   { approvals }: Pick<RunningAgent, "approvals">,
   answer: "approve" | "deny",
@@ -271,7 +274,7 @@ function skillsOver(folder: ResourceFolder): Skill[] {
   ];
 }
 
-/** Answers with a JSON document. */
+/** Answers an HTTP request with a JSON document. */
 export function sendJson(response: ServerResponse, value: unknown, status = 200): void {
   response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(value));
 }

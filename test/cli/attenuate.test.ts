@@ -41,7 +41,7 @@ test("attenuate needs no home, no key and no network", async () => {
   const env = { PROVISO_HOME: "/nonexistent/home", HOME: undefined, XDG_DATA_HOME: undefined };
   const [plain, traced] = await Promise.all([
     runProgram(process.execPath, [MAIN, "attenuate", token, "--op", "retrieve"], { env }),
-    // A preloaded module refuses every socket, and every file outside the program's own folders.
+    // A preloaded module refuses every socket, and every file outside the folders of the program.
     runProgram(
       process.execPath,
       [

@@ -8,7 +8,7 @@ import { Bench, document, signatureForms } from "./run.js";
 
 const bench = new Bench();
 let agent: RunningAgent;
-/** A token as issued to alice, and narrowed once and twice. */
+/** A token as it was issued to Alice, then narrowed once, then narrowed twice. */
 let token = "";
 let listing = "";
 let brief = "";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await as(ALICE, "invoke", agent.url, "delete_document", listing, "--arg", "document=x");
   await rpc("a2a/capabilities/revoke", { token: listing, reason: "task done" });
   await as(ALICE, "invoke", agent.url, "list_documents", brief);
-  // Invocations are written with a delay; the command reads only written events.
+  // The agent writes invocations to the ledger with a delay, and the command reads only what is written.
   await agent.ledger.flush();
 });
 afterAll(() => agent.stop());

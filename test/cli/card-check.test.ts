@@ -7,7 +7,7 @@ import { httpServer } from "../support/loopback-servers.js";
 import { type RunningAgent, startAgent } from "./agent.js";
 import { Bench, document } from "./run.js";
 
-// `card lint` and `card diff`, on files and on a running agent.
+// `card lint` and `card diff`, with files and with a running agent.
 
 const bench = new Bench();
 let agent: RunningAgent;

@@ -292,7 +292,7 @@ describe("card explains why there is no card", () => {
   ])("%s", async (what, answer, code, message) => {
     const { url } = await httpServer(answer);
     const args = ["card", url, "--timeout", what === "late" ? "1s" : "20s", "--json"];
-    // A separate process, since an endless answer would block this one.
+    // The endless answer needs a separate process, since it would block this one.
     const { status, stdout, stderr } = await (what === "endless"
       ? bench.spawned(args)
       : bench.run(args));
@@ -355,7 +355,7 @@ async function listening<T extends Server>(server: T): Promise<{ server: T; port
   return { server, port: typeof address === "object" ? (address?.port ?? 0) : 0 };
 }
 
-/** A key and its own certificate for `localhost`; empty where openssl is not installed. */
+/** Returns a key and its self-signed certificate for `localhost`; empty strings if openssl is not installed. */
 function certificate(): string {
   const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
   const { status, stdout } = spawnSync("openssl", [

@@ -45,7 +45,7 @@ for (const shell of SHELLS) {
     const driver = fileURLToPath(new URL(`./shells/complete.${shell}`, import.meta.url));
     const flags = { bash: ["--norc"], zsh: ["-f"], fish: ["--no-config"] }[shell];
 
-    /** Returns the completions that the shell offers for each line. */
+    /** Returns, for each line, the completions that the shell offers. */
     async function offers(...lines: readonly string[]): Promise<string[][]> {
       const args = [...flags, driver, bench.path(shell), ...lines];
       const env = { HOME: bench.folder, TERM: "dumb" };

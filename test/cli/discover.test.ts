@@ -101,7 +101,8 @@ test("discover trusts a signed card by a key from a file", async () => {
   bench.write("key.jwk", JSON.stringify(jwk));
   bench.write("keys.json", JSON.stringify({ keys: [jwk] }));
   bench.write("private.jwk", JSON.stringify(await jose.exportJWK(privateKey)));
-  // Its interface has a host name that does not exist, which is noticed only afterwards.
+  // The host name of the card's interface does not exist. The command notices that only after it has checked
+  // the signature.
   const codes = async (...args: readonly string[]): Promise<string> => {
     const { denials } = await bench.json("discover", server.url, "--require-signature", ...args);
     return denials.map(({ code, rule }: Record<string, string>) => `${code}/${rule}`).join(" ");

@@ -6,7 +6,7 @@ import type { PartySettings } from "../../src/agent/parties/settings.js";
 import { capabilityTerms } from "../../src/agent/parties/terms.js";
 import { type Home, openHome } from "../../src/home/index.js";
 
-// The set-up of tests of `proviso grants`: parties on a bench's home, as an agent has them.
+// Parties on the home of a bench, such as a payments agent has, for the tests of `proviso grants`.
 
 const SKILLS = [
   createSkill({
@@ -43,7 +43,7 @@ const GRANTS = expandGrants(
   SKILLS,
 );
 
-/** Opens parties like a payments agent's on an open home. */
+/** Opens the parties of a payments agent on an open home. */
 export async function partiesOn(
   folder: string,
   settings: PartySettings = {},
@@ -64,13 +64,13 @@ interface TestKey {
   readonly thumbprint: string;
 }
 
-/** Returns a new public key and its thumbprint. */
+/** Returns a new public key with its thumbprint. */
 export function newKey(): TestKey {
   const thumbprint = `thumbprint-${++keys}`;
   return { key: { kty: "OKP", crv: "Ed25519", x: thumbprint }, thumbprint };
 }
 
-/** Makes a host of Alice's. */
+/** Creates a host of a user, by default Alice's. */
 export async function hostOf(parties: Parties, principal = "alice"): Promise<TestKey> {
   const key = newKey();
   const made = await parties.createHost({ principal, name: "Alice's laptop", key });
@@ -84,7 +84,7 @@ interface Asked {
   readonly grants: readonly AgentGrant[];
 }
 
-/** Makes an agent that requests capabilities, with its pending approval. */
+/** Creates an agent that requests capabilities. Returns it with its pending approval. */
 export async function asking(
   parties: Parties,
   host: TestKey,

@@ -70,7 +70,7 @@ test("grants lists, shows, approves with limits and revokes an agent's grant, wh
   );
   expect(await bench.output("grants", "revoke", id)).toMatch(/^already revoked/);
   expect(await parties.grant(id)).toMatchObject({ status: "revoked" });
-  // The operator decided in Alice's place; each event of the ledger names both.
+  // The operator has decided on Alice's behalf. Each event of the ledger names both.
   const decided = await home.ledger.list({ kind: "approval" });
   const registered = await home.ledger.list({ kind: "registration" });
   const events = [...decided, ...registered].filter(({ operator }) => operator === true);
@@ -165,7 +165,7 @@ describe("grants refuses", () => {
     expect(await parties.approvals.get(approval.id)).toMatchObject({ state: "pending" });
     await grants("revoke", approval.id);
     expect(await parties.approvals.get(approval.id)).toMatchObject({ state: "cancelled" });
-    // The ledger records who revoked it, besides the user concerned.
+    // The ledger names the operator who revoked the approval, and the user whom it concerns.
     const audit = await bench.output("audit", "--kind", "approval", "--refused");
     const line = audit.split("\n").find((one) => one.includes("approval.cancelled"));
     expect(line).toMatch(/ operator for alice and agent_/);
@@ -296,7 +296,7 @@ test("grants list --watch prints pending requests and each change until it is st
       if (stream !== "stdout") return;
       const one = document(text);
       lines.push(`${one["id"]} ${one["state"] ?? one["status"]}`);
-      // Later changes are read by polling.
+      // The command notices later changes, since it reads the database regularly.
       if (lines.at(-1) === `${approval.id} pending`) void grants("approve", approval.id);
       if (lines.at(-1) === `${made[0]?.id} active`) stopping.abort();
     },
@@ -320,7 +320,7 @@ if (FULL) {
       const examples = [...help.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);
       expect(examples.length).toBeGreaterThan(0);
       for (const line of examples) {
-        // `--follow` runs until it is stopped, which another test covers.
+        // `--watch` runs until it is stopped. Another test covers it.
         if (line.includes("--watch")) continue;
         const { approval, grants: made } = await asking(parties, host);
         if (line.includes("grant_")) await grants("approve", approval.id);

@@ -61,7 +61,7 @@ test("the help of every verb has a description, every option and examples", asyn
     expect(text).toMatch(new RegExp(`^Usage: proviso ${verb}\\b.*\\n\\n[A-Z].*\\.\\n`, "s"));
     expect(text).toMatch(/^Examples:$/m);
     expect(examplesIn(text).length).toBeGreaterThan(0);
-    // An option's description is beside it, or below it if the option is long.
+    // The description of an option is beside it, or below it if the option is too long.
     for (const [line] of text.matchAll(/^ {2}-.*$/gm)) expect(line).toMatch(/ {2}\S.* {2,}\S/);
     for (const line of text.split("\n")) {
       if (!line.startsWith("  $")) expect(line.length, line).toBeLessThanOrEqual(80);
@@ -78,7 +78,7 @@ if (FULL) {
 
     const lines = [
       ...overview,
-      // A revocation is permanent, so the examples of each verb start with a new home.
+      // A revocation is permanent, so the examples of the verbs start with a new home.
       "rm -rf home token narrowed",
       ...verbs.flat(),
     ];
@@ -93,7 +93,7 @@ test.each([40, 60, 100])(
       const words = verb === "" ? [] : verb.split(" ");
       const run = await bench.run([...words, "--help"], { env: { COLUMNS: String(width) } });
       const lines = run.stdout.split("\n").filter((line) => !/^ {2}\$ |^Usage: /.test(line));
-      // A word wider than its column is not broken.
+      // A line may be longer if its last word is too long for the column.
       const wide = lines.filter(
         (line) => line.length > width && / \S+ \S+$/.test(line.trimStart()),
       );

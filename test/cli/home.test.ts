@@ -29,10 +29,10 @@ const VERBS = [
   ["revocations", "list"],
 ];
 
-/** Seconds after which a run is killed. */
+/** Each run is killed after one of these numbers of seconds. */
 const MOMENTS = FULL ? ["0.05", "0.1", "0.13", "0.16", "0.2", "0.25"] : ["0.1", "0.16", "0.25"];
 
-/** Runs every verb that needs a home; each must fail because of the home. */
+/** Runs every verb that needs a home, and expects each to fail because of the home. */
 async function everyVerb(bench: Bench): Promise<Run[]> {
   const runs = await Promise.all(VERBS.map((args) => bench.run(args)));
   for (const { status, stdout } of runs)

@@ -6,7 +6,7 @@ import { MAIN } from "../support/built.js";
 import { Bench, document, runProgram } from "./run.js";
 import { RunningProgram } from "./running.js";
 
-// The agent is created and called as its README says, and served by the built command.
+// Tests create an agent and call it as its README says. The built command serves it.
 
 const FILES = [
   ".gitignore",
@@ -40,7 +40,7 @@ test("an agent made by init agent runs at once, and does what its README says", 
     const here = words.map((word) => word.replace("http://127.0.0.1:8080", url));
     return bench.run(here, { cwd: folder });
   };
-  // A caller may require the capabilities that its card declares, and the card has no faults.
+  // Clients can require the capabilities that the card declares, and the card has no faults.
   const served: JsonObject = JSON.parse(await bench.output("card", url, "--json"));
   const { capabilities } = readCard(served);
   const declared = [...capabilities].flatMap(([name, has]) => (has ? ["--require", name] : []));

@@ -87,7 +87,7 @@ test("inspect prints warnings", async () => {
   expect(stdout).toContain(
     "warning: no hop names operations, so every operation of its grant is allowed\n",
   );
-  // The lint refuses to write such a hop, but another implementation may write it.
+  // This package refuses to write such a hop, but another implementation may write it.
   const prefix = '{"operationConstraints":{"*":{"url":{"each":{"prefix":"https://a.example"}}}}}';
   const weak = macaroonToText(addFirstPartyCaveat(parseMacaroon(anything), prefix));
   expect((await bench.run(["inspect", weak])).stdout).toContain(
@@ -129,7 +129,8 @@ describe("inspect on any macaroon", () => {
     expect(stdout).toMatch(/bytes as v2; this is v2json$/m);
   });
 
-  // Screen clearing, a window title, C1 controls, a line break, a right-to-left override, a zero-width character.
+  // It clears the screen, sets the window's title, and has C1 controls, a line break, a right-to-left override
+  // and zero-width characters.
   const hostile = "\u001b[2J\u001b]0;owned\u0007\u009b31m\nallowed\r\u202egnp\u200b\u{e0041}";
   const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 

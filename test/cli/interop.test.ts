@@ -15,7 +15,7 @@ beforeAll(async () => {
   );
 });
 
-/** Returns a hop in canonical form. Its nonce gives it a revocation id of its own. */
+/** Returns a hop in canonical form. A nonce gives the hop a revocation id of its own. */
 function newHop(): Uint8Array {
   return encodeHop({
     operations: ["retrieve"],
@@ -25,7 +25,7 @@ function newHop(): Uint8Array {
   });
 }
 
-/** Checks our verdicts on a token that another implementation narrowed by such a hop, converted from its form. */
+/** Checks this command's verdicts on a token that another implementation has narrowed with such a hop. */
 async function checkNarrowed(narrowed: string): Promise<void> {
   bench.write("theirs", `${narrowed}\n`);
   bench.write("narrowed", `${await bench.output("convert", "@theirs", "--to", "v2")}\n`);
@@ -47,7 +47,7 @@ async function checkNarrowed(narrowed: string): Promise<void> {
   expect(diff.stdout).toContain('operations: "search" taken away, "retrieve" left');
   expect(shown.stdout).toContain('"délégué à l\'autre"');
 
-  // Revoking their token leaves ours valid.
+  // Revoking the narrowed token leaves its parent valid.
   const revoked = await bench.run(["revoke", "@narrowed"]);
   expect(revoked.status).toBe(0);
   const after = await Promise.all([
@@ -57,7 +57,7 @@ async function checkNarrowed(narrowed: string): Promise<void> {
   expect(after.map(({ status }) => status)).toEqual([5, 0]);
 }
 
-/** The parts of npm `macaroon` that are used here. */
+/** The functions of npm `macaroon` that this test uses. */
 interface NpmMacaroon {
   importMacaroon(json: unknown): {
     addFirstPartyCaveat(caveat: Uint8Array | string): void;
@@ -76,7 +76,7 @@ const narrowers: readonly [PeerName, readonly string[]][] = [
   ["npm-macaroon", ["v2json"]],
   ["pymacaroons", ["v1", "v2", "v1json", "v2json"]],
 ];
-// `test/interop` shows, at each size, that peers read and write each form.
+// The tests in `test/interop` show for every size that peers read and write each form.
 for (const [name, forms] of FULL ? narrowers : []) {
   describe.runIf(peerInstalled(name))(name, () => {
     test.each(forms)("narrows a minted token in the format %s", async (form) => {

@@ -8,10 +8,10 @@ import { eventually } from "./serving.js";
 const bench = new Bench();
 let agent: RunningAgent;
 let lenient: RunningAgent;
-/** Tokens to read reports, and to read and write notes. */
+/** One token reads reports; the other one reads and writes notes. */
 let token = "";
 let notes = "";
-/** Handles of reports, by title. */
+/** The handles of reports, by title. */
 const handles = new Map<string, string>();
 const env = { PROVISO_ACCESS_TOKEN: ALICE };
 
@@ -96,7 +96,7 @@ test("invoke accepts a token as an argument, a file, standard input, or several 
       input: token,
       env: { PROVISO_ACCESS_TOKEN: undefined },
     }),
-    // Of several tokens, the agent uses one that allows the call.
+    // The agent uses the one token that allows the call.
     invoke(["retrieve_document", "@tokens", "--resource", handles.get("Long ago") ?? ""]),
   ]);
   expect(runs.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0]);
@@ -232,7 +232,7 @@ describe("invoke without a token", () => {
     expect(document(json.stdout)["authority"]).toMatchObject(marks);
     expect(json.stderr).toBe("");
     const audit = (): Promise<string> => bench.output("audit", "--database", lenient.ledgerPath);
-    // The agent writes noted events within moments.
+    // The agent writes events to the ledger with a short delay.
     await eventually(async () => (await audit()).split("ambient (declared)").length > 2);
     expect((await audit()).match(/ambient \(declared\)/g)).toHaveLength(2);
     const kept = await bench.output("audit", "--database", lenient.ledgerPath, "--json");

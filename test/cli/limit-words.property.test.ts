@@ -12,7 +12,7 @@ import { sized } from "../support/size.js";
 
 const RUNS = sized(20_000, 1000);
 
-/** Any name, and what the expressions use themselves. */
+/** Any name, and names made of the characters and words that expressions use. */
 const name: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: anyCharacter, minLength: 1, maxLength: 8 }),
   fc
@@ -48,7 +48,7 @@ describe("the command line options written for a hop", () => {
     let read = 0;
     fc.assert(
       fc.property(anyHop, ({ operationConstraints }) => {
-        // A URL with the path / is written as one without a path, which allows the same.
+        // A URL with the path / is written without a path. Both allow the same URLs.
         if (operationConstraints === undefined) return;
         if (JSON.stringify(operationConstraints).includes('"path":"/"')) return;
         read++;

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { inspect } from "../../src/index.js";
 import { Bench, document } from "./run.js";
 
-/** A home that does not list its grants, and one that does. */
+/** The first home does not list its grants; the second one does. */
 const plain = new Bench();
 const listed = new Bench();
 beforeAll(() =>
@@ -12,7 +12,7 @@ beforeAll(() =>
   ]),
 );
 
-/** Returns the error of an invalid command line, for which no token was made. */
+/** Returns the error of an invalid command line. The command must not make a token. */
 async function refusal(bench: Bench, ...args: readonly string[]): Promise<Record<string, unknown>> {
   const { status, stdout, stderr } = await bench.run(["mint", ...args, "--json"]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

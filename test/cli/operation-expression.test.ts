@@ -62,7 +62,7 @@ describe("--arg as a limit on an operation's argument", () => {
   ])("%s", (text, operation, constraints) => {
     const limits = readLimits([text]);
     expect(limits).toStrictEqual({ operationConstraints: { [operation]: constraints } });
-    // The parser of hops accepts it.
+    // The library accepts the limits that were parsed.
     expect(normalizeHop(limits)).toHaveProperty("operationConstraints");
   });
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
   );
 });
 
-/** Returns the exit code of a check, and the rules that refuse the call. */
+/** Returns the exit code of `verify`, and the rules that refuse the call. */
 async function verify(
   candidate: string,
   operation: string,

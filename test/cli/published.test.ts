@@ -7,8 +7,8 @@ import { MAIN } from "../support/built.js";
 import { FULL } from "../support/size.js";
 import { Bench, runProgram } from "./run.js";
 
-// Most tests run the command in this process, from its sources. Published is the bundle, with the process's own
-// streams. Here some verbs run that way; in a full run, all of them.
+// Most tests run the command in this process, from its sources. Users run the bundle, with the streams of its
+// process. These tests run some verbs from the bundle; a full run, all verbs.
 
 const COMMAND = fileURLToPath(new URL("../../cli", import.meta.url));
 const bench = new Bench();
@@ -19,7 +19,7 @@ beforeAll(async () => {
   bench.write("token", token);
 });
 
-/** Verbs that only a full run tries. */
+/** Command lines that only a full run tries. */
 const MORE = [
   ["keys", "list"],
   ["inspect", "AgIB", "--json"],
@@ -67,7 +67,7 @@ describe("the published command answers like its sources", () => {
 
 test("a package missing from the installation is named", async () => {
   const alone = new Bench();
-  // Outside this repository, in whose node_modules it would find the packages.
+  // The folder is outside this repository. Within it, Node would find the packages in node_modules.
   const folder = alone.path("node_modules/proviso-cli");
   for (const path of ["package.json", "dist"]) {
     cpSync(join(COMMAND, path), join(folder, path), { recursive: true });

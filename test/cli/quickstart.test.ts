@@ -6,7 +6,7 @@ import { Bench, document } from "./run.js";
 test("quickstart runs every step in order, and leaves nothing behind", async () => {
   const bench = new Bench();
   const { status, stdout, stderr } = await bench.spawned(["quickstart", "--json"], {
-    // Neither the user's home nor any other database is changed.
+    // The quickstart changes neither the user's home nor another database.
     env: { TMPDIR: bench.folder, PROVISO_DATABASE: "postgres://127.0.0.1:1/none" },
   });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });

@@ -5,21 +5,21 @@ import type { Json } from "../../src/bytes/json.js";
 import { changed } from "../discovery/changed.js";
 import { Bench, document } from "./run.js";
 
-// Cards found in the wild, with names replaced, and the output of each verb for them.
+// Cards of real agents, with names replaced, and the output of each verb for them.
 
 const FOLDER = fileURLToPath(new URL("../discovery/real-cards/", import.meta.url));
 const bench = new Bench();
 
 interface Expected {
-  /** Lines of the output of `card`. */
+  /** Lines of the output of `proviso card`. */
   readonly card: readonly string[];
-  /** Findings of `card lint`. */
+  /** The findings of `card lint`. */
   readonly lint: readonly string[];
-  /** Number of errors of `card lint --protocol 1.0`. */
+  /** The number of errors that `card lint --protocol 1.0` reports. */
   readonly errorsIn1: number;
-  /** Result of `discover --protocol`: the binding to use, or the codes of the denials. */
+  /** For each version, the result of `discover --protocol`: the binding to use, or the codes of the denials. */
   readonly discover: Readonly<Record<"0.2" | "0.3" | "1.0", string>>;
-  /** A change to the card, and the output of `card diff` for it. */
+  /** A change of the card, and the output of `card diff` for the change. */
   readonly diff: readonly [path: string, to: Json | undefined, lines: readonly string[]];
 }
 
@@ -204,7 +204,7 @@ describe.each(Object.entries(CARDS))("the card %s", (name, expected) => {
   const file = bench.write(`${name}.json`, text);
 
   test("is shown by card", async () => {
-    // A column is as wide as its widest entry.
+    // The width of a column depends on its widest entry, so compare without it.
     const plain = (line: string): string => line.trim().replace(/ {2,}/g, "  ");
     const lines = (await bench.output("card", file)).split("\n").map(plain);
     for (const line of expected.card) expect(lines).toContain(plain(line));

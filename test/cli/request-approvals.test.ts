@@ -21,7 +21,7 @@ const words = (...args: readonly string[]): readonly string[] => [
 const request = (...args: readonly string[]): Promise<Run> => bench.run(words(...args));
 const PAYMENTS = ["--grant", "payments:transfer", "--purpose", "pay the rent"];
 
-/** Requests, and returns the pending approval. */
+/** Requests capabilities, and returns the pending approval. */
 async function pending(...args: readonly string[]): Promise<string> {
   const { status, stdout, stderr } = await request(...PAYMENTS, "--json", ...args);
   expect({ status, stderr }).toEqual({ status: 9, stderr: "" });

@@ -13,7 +13,7 @@ afterAll(() => agent.stop());
 
 const read = ["--grant", "documents:read", "--collection", "reports"];
 
-/** Requests from the agent as alice. */
+/** Requests capabilities from the agent, as Alice. */
 const request = (...args: readonly string[]): Promise<Run> =>
   bench.run(["request", agent.url, "--access-token", "@access", ...args]);
 

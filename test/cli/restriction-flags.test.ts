@@ -9,7 +9,7 @@ import { Bench } from "./run.js";
 
 const bench = new Bench();
 
-/** Returns the flags of a verb, as its help lists them. */
+/** Returns the flags that the help of a verb lists. */
 async function flags(verb: string): Promise<string[]> {
   const text = await bench.output(verb, "--help");
   return [...text.matchAll(/^ {2}(--[a-z-]+(?: <[^>]+>)?)(?= |$)/gm)].map(([, form = ""]) => form);
@@ -18,7 +18,7 @@ async function flags(verb: string): Promise<string[]> {
 const formsOf = (keys: readonly HopKey[]): Flag["form"][] =>
   keys.flatMap((key) => HOP_RULES[key].flag?.form ?? []);
 
-/** A value for each flag, and the resulting part of the hop. */
+/** For each key of a hop, values for its flag, and the resulting value in the hop. */
 const GIVEN: Readonly<Record<string, readonly [values: readonly string[], hop: unknown]>> = {
   operations: [
     ["list", "get"],

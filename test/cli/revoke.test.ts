@@ -12,7 +12,7 @@ const mint = (...args: string[]): Promise<string> => bench.output("mint", ...OP,
 const narrow = (token: string): Promise<string> =>
   bench.output("attenuate", token, "--op", "retrieve");
 
-/** Returns the exit codes of verifying each token. */
+/** Verifies each token, and returns the exit codes. */
 async function verified(...tokens: readonly string[]): Promise<(number | null)[]> {
   const runs = await Promise.all(tokens.map((token) => bench.run(["verify", token, ...OP])));
   return runs.map(({ status }) => status);

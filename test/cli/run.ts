@@ -18,21 +18,21 @@ export interface Run {
 }
 
 export interface RunOptions {
-  /** Standard input; empty unless given. */
+  /** The contents of standard input; empty by default. */
   readonly input?: string | Uint8Array;
   readonly env?: { readonly [name: string]: string | undefined };
   readonly cwd?: string;
-  /** Whether to run as nobody, to whom permissions apply, if the tests run as root. */
+  /** True to run the program as the user `nobody` if the tests run as root. File permissions do not apply to root. */
   readonly unprivileged?: boolean;
 }
 
-/** Options for a command in this process. */
+/** Options for a command that runs in this process. */
 export interface HereOptions extends RunOptions {
-  /** Aborted to stop a command that runs until a signal. */
+  /** A signal that stops a command which would otherwise run until a signal. */
   readonly stop?: AbortSignal;
-  /** Standard input and output as streams; only `input` unless given. */
+  /** Returns standard input and output as streams. By default, standard input has only the text of `input`. */
   readonly stdio?: () => Duplex;
-  /** Called with every output as it is written. */
+  /** Receives each output when it is written. */
   readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
 }
 
@@ -42,7 +42,7 @@ export function runProgram(
   args: readonly string[],
   { input = "", env = {}, cwd, unprivileged = false }: RunOptions = {},
 ): Promise<Run> {
-  // Without the variables of the tests' own environment, which would change colours or the home.
+  // The program does not get the other variables of the tests, which could change its colours or its home.
   const { PATH, TMPDIR, NODE_DISABLE_COMPILE_CACHE } = process.env;
   return new Promise((resolve, reject) => {
     const user = unprivileged && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -58,16 +58,16 @@ export function runProgram(
       const text = (chunks: Buffer[]): string => Buffer.concat(chunks).toString("utf8");
       resolve({ status, stdout: text(stdout), stderr: text(stderr) });
     });
-    // A program that does not read its input may close it first.
+    // A program that does not read its input may close it before everything is written.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
 }
 
 /**
- * Runs the command in this process, from its sources, with separate streams and none of the tests' environment.
- * Tests of terminals, signals, pipes, permissions or the published program use {@link runProgram} or
- * {@link Bench.spawned} instead.
+ * Runs the command in this process, from its sources. It has its own streams, and none of the variables of the
+ * tests' environment. Tests of terminals, signals, pipes, permissions or the published program use {@link
+ * runProgram} or {@link Bench.spawned} instead.
  */
 export async function runHere(
   args: readonly string[],
@@ -103,7 +103,7 @@ export async function runHere(
   return { status, stdout: stdout.text, stderr: stderr.text };
 }
 
-/** The output of a command on one stream. */
+/** One output stream of a command, kept as text. */
 class Written implements Output {
   readonly isTerminal = false;
   readonly #tell: (text: string) => void;
@@ -120,17 +120,17 @@ class Written implements Output {
   }
 }
 
-/** A home, and functions that run `proviso` with it. */
+/** A folder with a home, and functions that run `proviso` in them. */
 export class Bench {
   readonly folder: string = temporaryFolder();
   readonly home: string = join(this.folder, "home");
 
-  /** Runs `proviso` in this process, in the folder and with this home. */
+  /** Runs `proviso` in this process, in the folder of the bench and with its home. */
   run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
     return runHere(args, this.#at(options));
   }
 
-  /** Runs the built `proviso` in a separate process, in the folder and with this home. */
+  /** Runs the built `proviso` in a separate process, in the folder of the bench and with its home. */
   spawned(args: readonly string[], options: RunOptions = {}): Promise<Run> {
     return runProgram(process.execPath, [MAIN, ...args], this.#at(options));
   }
@@ -139,14 +139,14 @@ export class Bench {
     return { cwd: this.folder, ...options, env: { PROVISO_HOME: this.home, ...options.env } };
   }
 
-  /** Runs `proviso`, which must succeed, and returns its output without the final line break. */
+  /** Runs `proviso`, expects success, and returns the output without the final line break. */
   async output(...args: readonly string[]): Promise<string> {
     const { status, stdout, stderr } = await this.run(args);
     expect(`${status} ${stderr}`, args.join(" ")).toMatch(/^0 /);
     return stdout.trimEnd();
   }
 
-  /** Runs `proviso ... --json` and returns its exit code and its JSON document. */
+  /** Runs `proviso` with `--json`, and returns the exit code and the JSON document. */
   async json(...args: readonly string[]): Promise<Document> {
     const { status, stdout } = await this.run([...args, "--json"]);
     return { ...document(stdout), status };
@@ -171,21 +171,21 @@ export class Bench {
   }
 }
 
-/** A JSON object whose properties each test looks at. */
+/** A JSON object. Each test checks the properties that it uses. */
 // biome-ignore lint/suspicious/noExplicitAny: matchers check what is in it.
 export type Document = Record<string, any>;
 
-/** Parses the only JSON document of an output. */
+/** Parses an output that must be exactly one JSON document. */
 export function document(text: string): Document {
   expect(text).toMatch(/^\{.*\}\n$/s);
   const value: Document = JSON.parse(text);
   return value;
 }
 
-/** A token as `proviso mint` prints it. */
+/** Matches a token, as `proviso mint` prints it. */
 export const TOKEN: RegExp = /^[A-Za-z0-9_-]{100,}$/;
 
-/** Returns the signature of a v2 token without discharges, in every encoding in which it could leak. */
+/** Returns the signature of a v2 token without discharges, in every encoding in which it could appear by mistake. */
 export function signatureForms(token: string): string[] {
   const signature = Buffer.from(token, "base64url").subarray(-32);
   return [signature.toString("hex"), signature.toString("base64url"), signature.toString("base64")];

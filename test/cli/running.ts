@@ -2,17 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
 import { type HereOptions, runHere } from "./run.js";
 
-/** A command that runs until it is stopped, with its output so far. */
+/** A command that runs until it is stopped. `stdout` and `stderr` have the output so far. */
 export abstract class Running {
   stdout = "";
   stderr = "";
-  /** Its exit code, or the signal that ended it. */
+  /** Fulfilled with the exit code, or with the signal that ended the command. */
   abstract readonly ended: Promise<number | NodeJS.Signals | null>;
 
-  /** Stops it, as a signal does. */
+  /** Stops the command, as a signal does. */
   abstract stop(): void;
 
-  /** Waits for an output. @throws Error if the program ends first, with its output. */
+  /** Waits for an output that matches. @throws Error with the whole output, if the program ends first. */
   async says(pattern: RegExp, stream: "stdout" | "stderr" = "stdout"): Promise<string> {
     let over = false;
     this.ended.then(() => {
@@ -27,12 +27,12 @@ export abstract class Running {
   }
 }
 
-/** A program in a separate process. */
+/** A program that runs in a separate process. */
 export class RunningProgram extends Running {
   readonly child: ChildProcess;
   readonly ended: Promise<number | NodeJS.Signals | null>;
 
-  /** Starts the program; the test that starts it must also end it. */
+  /** Starts the program. The test that starts it must also end it. */
   constructor(
     args: readonly string[],
     env: { readonly [name: string]: string },
@@ -67,12 +67,12 @@ export class RunningProgram extends Running {
   }
 }
 
-/** The command in this process. */
+/** The command, running in this process. */
 export class RunningHere extends Running {
   readonly ended: Promise<number>;
   readonly #stop = new AbortController();
 
-  /** Starts the command; the test that starts it must also end it. */
+  /** Starts the command. The test that starts it must also end it. */
   constructor(args: readonly string[], options: HereOptions) {
     super();
     this.ended = runHere(args, {

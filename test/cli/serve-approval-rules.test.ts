@@ -3,7 +3,7 @@ import { inspect } from "../../src/index.js";
 import { Bench, document } from "./run.js";
 import { CONFIG, serve, TOKENS, writeAgent } from "./serving.js";
 
-// A grant that needs an approval, from the configuration to the token, by commands only.
+// A grant that needs an approval, from the configuration to the token. The tests use only commands.
 
 const bench = new Bench();
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Bench, type Document } from "./run.js";
 import { CONFIG, NOTES, serve, TOKENS, writeAgent } from "./serving.js";
 
-// The parts of proviso serve's configuration that appear in its card and its page.
+// The parts of a configuration of `proviso serve` that appear in the agent's card and on its page.
 
 const BROWSER = { headers: { Accept: "text/html" } };
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
   writeAgent(bench);
 });
 
-/** Returns the error of `proviso serve` about an invalid configuration; nothing is served. */
+/** Returns the error of `proviso serve` about an invalid configuration. The agent must not start. */
 async function refusal(config: Document | string): Promise<{ error: Document; words: string }> {
   bench.write("broken.json", typeof config === "string" ? config : JSON.stringify(config));
   const runs = await Promise.all([
@@ -273,7 +273,7 @@ describe("a fault in what the configuration refers to is refused by its field", 
   async function refusesSkills(run: "run" | "spawned", text: string, message: string | RegExp) {
     bench.write("broken.mjs", "const;");
     bench.write("one.mjs", "export const a = 1;");
-    // A module is loaded once per process, so each has another name.
+    // A process loads a module only once, so each module has another name.
     const name = `skills-${randomUUID()}.mjs`;
     bench.write(name, text);
     bench.write("with-skills.json", JSON.stringify({ ...CONFIG, skills: name }));
@@ -305,7 +305,7 @@ describe("a fault in what the configuration refers to is refused by its field", 
     refusesSkills("run", text, message),
   );
 
-  // Run by the built command, since Vitest would change these messages.
+  // The built command runs these, since Vitest would change the messages.
   test.each<[string, string, RegExp]>([
     [
       "a syntax error",

@@ -8,7 +8,7 @@ import { ADDRESS } from "../support/postgres.js";
 import { Bench } from "./run.js";
 import { CONFIG, eventually, serve, WAIT, writeAgent } from "./serving.js";
 
-// The database that an agent shares with other commands, and the agent's health endpoint.
+// An agent that shares its database with other commands, and the health checks of the agent.
 
 const bench = new Bench();
 beforeAll(async () => {
@@ -111,7 +111,7 @@ test("revocationList.staleAfterMs sets how long an agent without its database st
   const began = performance.now();
   try {
     await eventually(async () => (await outcome("wait", WAITING, token)) === "revocation_stale");
-    // The default is 5 seconds.
+    // By default, it would take 5 seconds.
     expect(performance.now() - began).toBeLessThan(4500);
   } finally {
     renameSync(`${database}.away`, database);

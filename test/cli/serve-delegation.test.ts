@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { Bench, type Document, document } from "./run.js";
 import { CONFIG, serve, TOKENS, writeAgent } from "./serving.js";
 
-// `proviso serve` with delegation among its protocols.
+// An agent of `proviso serve` with the protocol `delegation`.
 
 const BOTH: Document = { ...CONFIG, protocols: ["a2a", "delegation"] };
 

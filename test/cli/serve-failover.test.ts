@@ -10,10 +10,13 @@ import { postgresIsMissing, postgresPlace } from "../support/databases.js";
 import { Bench } from "./run.js";
 import { CONFIG, eventually, type Serving, serve, TOKENS, WAIT, writeAgent } from "./serving.js";
 
-// Answers of an agent while its PostgreSQL server refuses writes or connections. The server keeps running, so broken
-// connections do not reveal the failure.
+// The answers of an agent while its PostgreSQL server refuses writes or connections. The server process keeps
+// running, so no broken connection reveals the failure.
 
-/** Runs statements in another session of the database's owner; `$name` is replaced by the database's name. */
+/**
+ * Runs statements in another session of the database's owner. `$name` in a statement becomes the name of the
+ * database.
+ */
 async function administer(address: string, ...statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: address });
   await client.connect();
@@ -38,11 +41,11 @@ async function served(place: string): Promise<Serving> {
   return serving;
 }
 
-/** One answer, as a load balancer sees it. */
+/** The parts of an answer that a load balancer uses. */
 const seen = ({ status, headers }: { readonly status: number; readonly headers: Headers }) =>
   `${status} after ${headers.get("Retry-After")}`;
 
-/** The answer of each protocol to a request that must write. */
+/** Returns the answers of the protocols to requests that must write. */
 async function writes({ url, rpc }: Serving, token: string): Promise<readonly string[]> {
   const bearer = { Authorization: `Bearer ${TOKENS.alice}`, "Content-Type": "application/json" };
   const headers = { ...bearer, "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI };

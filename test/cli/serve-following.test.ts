@@ -15,7 +15,7 @@ import {
   writeAgent,
 } from "./serving.js";
 
-// Changes by others while the agent runs: to its keys, its revocations and its policy.
+// Other processes change the keys, the revocations and the policy while the agent runs.
 
 const bench = new Bench();
 beforeAll(async () => {
@@ -38,7 +38,7 @@ test("a running agent follows keys rotated and retired by other commands", async
   expect(await outcome("wait", WAITING, old)).toBe("allowed");
 
   await bench.output("keys", "retire", String(first?.["kid"]));
-  // Retiring revokes the key first, then removes it.
+  // `keys retire` first revokes the key, and then removes it.
   await eventually(async () => (await outcome("wait", WAITING, old)) === "unknown_key");
   expect(await outcome("wait", WAITING, fresh)).toBe("allowed");
 });
@@ -73,13 +73,13 @@ test("a revocation by the running agent is visible to other commands", async () 
   );
 });
 
-/** Replaces the policy file by renaming, as editors do. */
+/** Replaces the policy file by renaming a new file, as editors do. */
 function writePolicy(policy: Document | string): void {
   bench.write("policy.new", typeof policy === "string" ? policy : JSON.stringify(policy));
   renameSync(bench.path("policy.new"), bench.path("policy.json"));
 }
 
-/** Serves with a policy file of its own. */
+/** Starts an agent with a separate policy file. */
 function serveWithPolicy(policy: Document): Promise<Serving> {
   writePolicy(policy);
   return serve(bench, { ...CONFIG, policy: "policy.json" });
@@ -90,7 +90,7 @@ test("a changed policy file takes effect; a broken one is reported and leaves th
   const token = await capability(WAIT);
   expect(await outcome("wait", WAITING, token)).toBe("allowed");
 
-  // The policy withdraws the permission, so the capability no longer suffices.
+  // The new policy lacks the permission, so the capability is no longer enough.
   writePolicy({ rules: [POLICY["rules"][0]] });
   await running.says(/policy\.json: the new policy is in force\n/, "stderr");
   expect(await outcome("wait", WAITING, token)).toBe("policy_denied");
@@ -114,7 +114,7 @@ test("a changed policy file takes effect; a broken one is reported and leaves th
   const warnings = running.stderr.match(/^WARNING: .*policy stays as it was$/gm) ?? [];
   expect(warnings).toHaveLength(4);
 
-  // Restores the permission, writing the file in place.
+  // Restore the permission by writing to the existing file.
   bench.write("policy.json", JSON.stringify(POLICY));
   await eventually(async () => (await outcome("wait", WAITING, token)) === "allowed");
   running.stop();

@@ -8,7 +8,7 @@ beforeAll(async () => {
   writeAgent(bench);
 });
 
-/** Lists grants in the home, by id. */
+/** Lists grants by id in the configuration of the home. */
 function list(grants: Readonly<Record<string, readonly string[]>> | undefined): void {
   const { grants: _before, ...config } = JSON.parse(bench.read("home/config.json"));
   const entries = Object.entries(grants ?? {}).map(([id, operations]) => ({ id, operations }));
@@ -16,7 +16,7 @@ function list(grants: Readonly<Record<string, readonly string[]>> | undefined): 
   bench.write("home/config.json", JSON.stringify({ ...config, ...listed }));
 }
 
-/** Returns the error about a configuration that contradicts the home. */
+/** Returns the problems of an agent configuration that contradicts the home. */
 async function differences(config: Document = CONFIG): Promise<string[]> {
   bench.write("other.json", JSON.stringify(config));
   const [json, words] = await Promise.all([
@@ -39,7 +39,7 @@ test("a home that lists the same grants is served, in any order and with repeats
   const { capability, outcome } = await serve(bench);
   const token = await capability(WAIT);
   expect(await outcome("wait", { ms: 1 }, token)).toBe("allowed");
-  // The command judges the agent's tokens by the same list.
+  // `proviso verify` judges the agent's tokens by the same list of grants.
   const { stdout } = await bench.run(["verify", token, "--op", "wait"]);
   expect(stdout).toMatch(/^allowed\n/);
 });

@@ -6,12 +6,12 @@ import { throughStores } from "../support/databases.js";
 import { Bench } from "./run.js";
 import { CONFIG, POLICY, serveSpawned, WAIT, writeAgent } from "./serving.js";
 
-// A process that is stopped for a while (SIGSTOP, a suspended machine, a paused container) answers the requests that
-// arrived meanwhile by the revocations made meanwhile.
+// A process may be stopped for a while: by SIGSTOP, a suspended machine or a paused container. Requests and
+// revocations may arrive in the meantime. When the process continues, the revocations apply to these requests.
 
 const CALLS = 40;
 const PAUSE = 3000;
-/** Milliseconds after which noted events have been written. */
+/** After this many milliseconds, all events have been written to the ledger. */
 const IDLE = 1000;
 
 throughStores((place) => {
@@ -31,13 +31,13 @@ throughStores((place) => {
     const spare = await capability(WAIT);
     const call = (all: readonly string[]) =>
       Promise.all(all.map((token) => outcome("wait", { ms: 1 }, token)));
-    // Each call leaves an open connection, from which the next call is read at once.
+    // Each call leaves an open connection. The process reads the next call from it as soon as it continues.
     expect(await call(tokens)).toEqual(tokens.map(() => "allowed"));
 
     const revoking = await openStores(database);
     const revocations = await openRevocations(revoking);
     const at = "2026-01-01T00:00:00Z";
-    // A process stopped during a write would keep its lock.
+    // If the process were stopped during a write, it would keep the lock.
     await sleep(IDLE);
     running.child.kill("SIGSTOP");
     const answers = call(tokens);
@@ -52,7 +52,7 @@ throughStores((place) => {
     const spares = tokens.map(() => spare);
     expect(await call(spares)).toEqual(spares.map(() => "allowed"));
 
-    // The same for the policy file.
+    // A change of the policy file applies to waiting requests in the same way.
     running.child.kill("SIGSTOP");
     bench.write("policy.json", JSON.stringify({ rules: [] }));
     const denied = call(spares);

@@ -133,10 +133,10 @@ describe("stopping serve", () => {
     expect(await running.ended).toBe(0);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
     expect(bench.read("home/closed.txt")).toMatch(/^(closed\n)+$/);
-    // The event noted just before is in the ledger.
+    // The event that was recorded just before the end is in the ledger.
     const events = JSON.parse(await bench.output("audit", "--json"));
     expect(JSON.stringify(events)).toContain('"skill":"wait"');
-    // After the end, the databases are complete without their write-ahead logs.
+    // After the end, the write-ahead logs are empty, so the databases are complete.
     const logs = readdirSync(bench.home).filter((file) => file.endsWith("-wal"));
     for (const log of logs) expect(statSync(join(bench.home, log)).size, log).toBe(0);
   });
@@ -290,13 +290,13 @@ describe("the configuration of serve", () => {
     const token = await capability(WAIT);
     const { expires } = JSON.parse(await bench.output("inspect", token, "--json")).authority;
     expect(Math.abs(Date.parse(expires) - Date.now() - 120_000)).toBeLessThan(10_000);
-    // Without a capability, the call is marked, since ambient authority is accepted.
+    // The agent accepts ambient authority, so it performs a call without a capability, but marks it.
     const bare = { skill: "wait", arguments: { ms: 1, lines: 7 } };
     expect((await rpc("a2a/skill/invoke", bare)).text).toContain('"authority":"ambient"');
     expect((await ask({ purpose: "x".repeat(2000) })).status).toBe(413);
     await ask(WAIT);
     expect((await ask(WAIT)).status).toBe(429);
-    // Noted events appear in the ledger shortly after.
+    // The ledger has the event after a short delay.
     await expect.poll(() => bench.output("audit", "--json")).toContain('"values":{"lines":7}');
   });
 

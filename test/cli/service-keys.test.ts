@@ -55,7 +55,7 @@ test("keys service writes a service's keys into a file, and verify uses it witho
   const refused = await bench.run(["verify", own, ...CALL, ...alone], elsewhere);
   expect(refused).toMatchObject({ status: 4, stdout: expect.stringContaining("unknown_key") });
 
-  // With a root key, the service's name must be given.
+  // With a root key, the user must name the service.
   expect(await bench.json("verify", token, ...CALL, "--audience", "files")).toMatchObject({
     allowed: true,
   });

@@ -6,7 +6,7 @@ import { MAIN } from "../support/built.js";
 import { type Bench, type Document, document } from "./run.js";
 import { type Running, RunningHere, RunningProgram } from "./running.js";
 
-/** Returns a port of 127.0.0.1 that was free just now. */
+/** Returns a port of 127.0.0.1 that is free at present. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -19,7 +19,7 @@ export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Polls every 50 ms until the condition holds, at most for the time of the test. */
+/** Calls `look` every 50 ms until it returns true. Only the time limit of the test ends this otherwise. */
 export async function eventually(look: () => Promise<boolean>): Promise<void> {
   while (!(await look())) await sleep(50);
 }
@@ -29,7 +29,7 @@ export const TOKENS = {
   bob: "development-token-of-bob-",
 } as const;
 
-/** A module of skills that read notes and wait. */
+/** A skills module with two skills: one reads notes, the other waits. */
 const SKILLS = `
   import { appendFileSync } from "node:fs";
   import { join } from "node:path";
@@ -74,7 +74,7 @@ const SKILLS = `
   }
 `;
 
-/** A policy that lets alice read notes and wait. */
+/** A policy that allows Alice to read notes and to wait. */
 export const POLICY: Document = {
   rules: [
     {
@@ -87,7 +87,7 @@ export const POLICY: Document = {
   ],
 };
 
-/** A valid configuration; {@link writeAgent} writes the files that it names. */
+/** A valid configuration. {@link writeAgent} writes the files that it names. */
 export const CONFIG: Document = {
   name: "Notes agent",
   description: "Reads notes",
@@ -108,7 +108,7 @@ export const CONFIG: Document = {
   },
 };
 
-/** Writes notes, skills and the configuration into a bench's folder. */
+/** Writes notes, a skills module and the configuration into the folder of a bench. */
 export function writeAgent(bench: Bench): void {
   mkdirSync(bench.path("notes-folder/notes"), { recursive: true });
   bench.write("notes-folder/notes/milk.md", "---\ntitle: Milk\nyear: 2025\n---\nBuy milk.\n");
@@ -117,20 +117,20 @@ export function writeAgent(bench: Bench): void {
   bench.write("agent.json", JSON.stringify(CONFIG));
 }
 
-/** A ready `proviso serve`. */
+/** A running `proviso serve` that accepts requests. */
 export interface Serving<R extends Running = Running> {
   readonly running: R;
   readonly url: string;
   readonly rpcUrl: string;
-  /** Calls a method with an access token. */
+  /** Calls a JSON-RPC method with an access token. */
   rpc(method: string, params: object, accessToken?: string): Promise<Answer>;
   /** Requests a capability, and returns its token. */
   capability(query?: object): Promise<string>;
-  /** Calls a skill with a token; returns the codes of the refusal, or `allowed`. */
+  /** Calls a skill with a token. Returns `allowed`, or the codes of the refusal. */
   outcome(skill: string, given: object, token: string): Promise<string>;
 }
 
-/** Serves a configuration in this process on a free port. */
+/** Serves a configuration in this process, on a free port. */
 export async function serve(
   bench: Bench,
   config: Document = CONFIG,
@@ -141,7 +141,7 @@ export async function serve(
   return ready(new RunningHere(command(bench, config, args), options));
 }
 
-/** Serves it with the built command in a separate process. */
+/** Serves a configuration with the built command, in a separate process. */
 export async function serveSpawned(
   bench: Bench,
   config: Document = CONFIG,

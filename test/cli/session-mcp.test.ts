@@ -29,7 +29,7 @@ describe("a tool of an MCP server that fails", () => {
     const running = new RunningHere(["session", "serve", "session.json", "--json"], options);
     return JSON.parse(await running.says(/^\{.*\}$/m)).address;
   };
-  // The entity does not exist, which the server's tool answers as an error.
+  // The entity does not exist, so the tool answers with an error.
   const FAILING = `mcp/call graph/add_observations observations=[{"entityName":"none","contents":["x"]}]`;
 
   test("gives a single --call its own exit code, and prints the answer", async () => {

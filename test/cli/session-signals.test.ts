@@ -10,11 +10,11 @@ import { FULL } from "../support/size.js";
 import { Bench } from "./run.js";
 import { RunningHere, RunningProgram } from "./running.js";
 
-// The end of `proviso session serve` and `proviso session connect` by a signal.
+// How `proviso session serve` and `proviso session connect` end after a signal.
 
 const bench = new Bench();
 
-/** A program that ignores SIGTERM, and holds a connection as long as it lives. */
+/** A program that ignores SIGTERM, and keeps a connection open as long as it runs. */
 const STUBBORN = `
   process.on("SIGTERM", () => {});
   require("node:net").connect(process.argv[1]).on("error", () => {}).write(String(process.pid));
@@ -42,7 +42,7 @@ async function listening(server: Server, name: string): Promise<string> {
   return path;
 }
 
-/** Starts a host whose only session runs a process that ignores SIGTERM. */
+/** Starts a host with a single session, which runs a process that ignores SIGTERM. */
 async function hostWithProcess(
   name: string,
   grace: number,
@@ -93,7 +93,7 @@ if (FULL) {
   });
 }
 
-/** Starts a host that accepts a session and answers no call. */
+/** Starts a host that accepts a session, but answers no call. */
 async function silentHost(got: (message: JsonObject) => void): Promise<string> {
   const server = createServer((socket) => {
     createInterface({ input: socket }).on("line", (line) => {

@@ -66,7 +66,7 @@ async function mint(name: string, ...more: string[]): Promise<string> {
   return `@${file}`;
 }
 
-/** Serves, and returns the address. */
+/** Starts a host, and returns its address. */
 async function serve(
   config: Document,
   ...flags: string[]
@@ -177,7 +177,7 @@ describe("session connect", () => {
     expect((await call("tol/call")).status).toBe(2);
     running.stop();
     expect(await running.ended).toBe(0);
-    // The first request may use the connection that the agent has just closed.
+    // The first request may fail, since it may use a connection that the agent has just closed.
     await expect
       .poll(() => call("tool/list"))
       .toMatchObject({ status: 6, stderr: expect.stringContaining("nothing listens") });

@@ -17,16 +17,16 @@ import { type Bench, type Run, type RunOptions, runHere, runProgram } from "./ru
 const READY = ".ready";
 
 /**
- * Shells in which `proviso` is the command in this process, or the built command in a full run. Lines of
- * documentation and completion scripts run unchanged, without starting a program for each. A call is a folder:
- * the shell's `proviso` writes its arguments there, and reads the output from there.
+ * Runs shells in which `proviso` is the command in this process; in a full run, it is the built command. The
+ * lines of documentation and the completion scripts run unchanged, without a new process for each call. Each
+ * call has a folder. The shell's `proviso` writes its arguments into the folder, and reads the output from it.
  */
 export class Shell {
   readonly #bench: Bench;
   readonly #bin: string;
   readonly #watcher: FSWatcher;
 
-  /** For use outside of tests: it is closed at the end of the test file. */
+  /** Creates the shell outside of a test. It is closed at the end of the test file. */
   constructor(bench: Bench) {
     this.#bench = bench;
     this.#bin = bench.path("bin");
@@ -36,20 +36,20 @@ export class Shell {
     writeFileSync(join(this.#bin, "proviso"), FULL ? BUILT : caller(calls));
     chmodSync(join(this.#bin, "proviso"), 0o755);
     this.#watcher = watch(calls, (_, name) => {
-      // Also called when the folder of a call is removed.
+      // The watcher also calls this function when the folder of a call is removed.
       if (name?.endsWith(READY) && existsSync(join(calls, name))) void answer(join(calls, name));
     });
     afterAll(() => this.#watcher.close());
   }
 
-  /** Runs a program that can call `proviso`, in the bench's folder and with its home. */
+  /** Runs a program that can call `proviso`, in the folder of the bench and with its home. */
   run(command: string, args: readonly string[], { env = {} }: RunOptions = {}): Promise<Run> {
     const PATH = `${this.#bin}:${process.env["PATH"]}`;
     const { folder: cwd, home } = this.#bench;
     return runProgram(command, args, { cwd, env: { PROVISO_HOME: home, PATH, ...env } });
   }
 
-  /** Runs lines of a script, none of which may fail, and returns their standard error. @throws Error */
+  /** Runs lines of a script, and returns the standard error of all of them. @throws Error if a line fails. */
   async runLines(lines: readonly string[]): Promise<string> {
     const script = lines.map((line) => `echo '+' >&2\n${line}`).join("\n");
     const { status, stderr } = await this.run("sh", ["-euc", script]);
@@ -61,7 +61,10 @@ export class Shell {
 
 const BUILT = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
 
-/** The folder is renamed when it is complete, so the watcher never sees a partial call. */
+/**
+ * Returns the shell's `proviso`. It renames the folder of a call when the folder is complete, so that the
+ * watcher never sees an incomplete call.
+ */
 function caller(calls: string): string {
   return `#!/bin/sh
 call=$(mktemp -d '${calls}/XXXXXX')

@@ -5,7 +5,7 @@ import { revocationId } from "../../src/index.js";
 import { MAIN } from "../support/built.js";
 import { Bench, document, type Run, runProgram, TOKEN } from "./run.js";
 
-// Mistakes of new users, and the built command's answers.
+// Mistakes of new users, and the answers of the built command.
 
 const bench = new Bench();
 const GRANT = ["--grant", "documents:read"];
@@ -18,7 +18,7 @@ beforeAll(async () => {
   bench.write("token", token);
 });
 
-/** Runs a mistaken command line, and returns the message; the exit code is 2 and nothing is printed. */
+/** Runs a wrong command line. Expects exit code 2 and no output, and returns the message. */
 async function slip(...args: readonly string[]): Promise<string> {
   const { status, stdout, stderr } = await bench.spawned(args);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
@@ -151,7 +151,7 @@ test("too many or too few arguments are counted in the error", async () => {
 });
 
 describe("a verb without relative paths works in a removed working folder", () => {
-  /** Runs the command in a deleted folder. */
+  /** Runs the command in a folder that has been deleted. */
   function inRemoved(...args: readonly string[]): Promise<Run> {
     const gone = bench.path("gone");
     mkdirSync(gone, { recursive: true });

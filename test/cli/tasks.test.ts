@@ -21,7 +21,7 @@ beforeAll(async () => {
     if (who === "alice") id = task.id;
     else await holder.sendMessage(messageOf(["words\u001b[31m of bob"]));
   }
-  // All capabilities expire; the operator can still read the tasks.
+  // All capabilities expire. The operator can read the tasks nevertheless.
   agent.advance(3_600_000);
 });
 

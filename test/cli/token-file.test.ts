@@ -85,7 +85,7 @@ test("every line of help is at most as wide as COLUMNS", async () => {
   for (const columns of [80, 100]) {
     const env = { COLUMNS: String(columns) };
     const { stdout } = await bench.run(["--help"], { env });
-    // Examples are commands, whose lines are not broken.
+    // Examples are commands, so their lines are never broken.
     const prose = stdout.split("\n").filter((line) => !line.startsWith("  $ "));
     const width = Math.max(...prose.map((line) => line.length));
     expect(width).toBeLessThanOrEqual(columns);

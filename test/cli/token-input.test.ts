@@ -197,7 +197,7 @@ test("input without end, and input that is not text, are refused", async () => {
 });
 
 describe("a macaroon in binary, as lnd writes admin.macaroon", () => {
-  // lnd's identifier: version 3 and a protobuf message, which is not UTF-8.
+  // The identifier of an lnd macaroon: version 3 and a protobuf message, which is not UTF-8.
   const identifier = Uint8Array.of(3, 10, 4, 0x58, 0xd8, 0xff, 0xfe, 0x12, 1, 0x30);
   const key = createRootKey(new Uint8Array(32).fill(7));
   const macaroon = addFirstPartyCaveat(

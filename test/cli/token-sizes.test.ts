@@ -6,7 +6,7 @@ import { Bench } from "./run.js";
 const { bytes: TOKEN_BYTES, caveatBytes: HOP_BYTES } = CAPABILITY_LIMITS;
 const bench = new Bench();
 const mint = ["mint", "--grant", "g", "--op", "x", "--json", "--purpose"];
-/** Bytes of a hop with an empty purpose. */
+/** Size of a hop with an empty purpose, in bytes. */
 let bare = 0;
 beforeAll(async () => {
   await bench.init();

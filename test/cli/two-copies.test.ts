@@ -6,12 +6,12 @@ import { MAIN } from "../support/built.js";
 import { Bench, document } from "./run.js";
 import { RunningProgram } from "./running.js";
 
-// The command has the library bundled, and a user's module has another copy. Each recognizes the other's objects by
-// their shape or name.
+// The command contains a copy of the library, and a user's module imports another copy. Each copy recognizes
+// the other's objects by their shape or name.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A folder in which the built library is installed. */
+/** Makes a folder in which the built library is installed. */
 function withLibrary(): Bench {
   const bench = new Bench();
   const modules = bench.path("node_modules");

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { Bench, document, type Run } from "./run.js";
 
-/** A home that does not list its grants, and one that does. */
+/** The first home does not list its grants; the second one does. */
 const plain = new Bench();
 const listed = new Bench();
 const tokens: Record<"read" | "write" | "any" | "plain", string> = {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   tokens.any = await listed.output(...mint, "documents:read", "--any-op");
 });
 
-/** Returns the command's output, plain and with `--json`; both must have the same exit code. */
+/** Returns the command's output without and with `--json`. Both runs must have the same exit code. */
 async function told(bench: Bench, ...args: readonly string[]): Promise<{ words: Run; json: Run }> {
   const [words, json] = await Promise.all([
     bench.run(["verify", ...args]),
@@ -38,7 +38,7 @@ async function told(bench: Bench, ...args: readonly string[]): Promise<{ words: 
   return { words, json };
 }
 
-/** Returns the error of an invalid command line, for which nothing was judged. */
+/** Returns the error of an invalid command line. The command must not judge the token. */
 async function usage(bench: Bench, ...args: readonly string[]): Promise<Record<string, unknown>> {
   const { words, json } = await told(bench, ...args);
   expect({ status: words.status, out: words.stdout + json.stdout }).toEqual({ status: 2, out: "" });
@@ -48,7 +48,7 @@ async function usage(bench: Bench, ...args: readonly string[]): Promise<Record<s
   return { message, hint };
 }
 
-/** Returns the denials of a refusal, which has exit code 1. */
+/** Returns the denials of a refusal, which must have exit code 1. */
 async function refused(
   bench: Bench,
   ...args: readonly string[]

@@ -112,7 +112,7 @@ test("verify says with which arguments it would be allowed, and a program applie
   const named = others.filter((one) => one !== "--arg");
   const again = ["verify", token, ...named, "--arg", given[0], "--arg", given[1]];
   expect((await bench.run(again)).status).toBe(0);
-  // With anything else wrong, no other argument would do.
+  // If the audience is wrong too, no other argument would make the call allowed.
   const elsewhere = await bench.run(["verify", token, ...asked, "--audience", "others"]);
   expect(elsewhere.stdout).not.toContain("allowed with");
 });
@@ -192,7 +192,7 @@ describe("verify refuses a token that is cut, altered or another issuer's", () =
     });
   }
 
-  /** The token's JSON, converted to the form in which a capability is presented. */
+  /** Converts the JSON of a token to the form in which a capability is presented. */
   function presented(json: string): string {
     return macaroonToText(parseMacaroon(json));
   }

@@ -10,10 +10,10 @@ import {
 import { startConsole, type TestConsole, type TestConsoleOptions } from "./support.js";
 import { type Page, Visitor } from "./visitor.js";
 
-/** The provider's redirect target; the console of a test listens on another port. */
+/** The redirect URI that the provider knows. The console of a test listens on another port. */
 export const CALLBACK = "http://127.0.0.1:18473/approvals/callback";
 
-/** Starts a real identity provider (oidc-provider) that knows the console as the client `console`. */
+/** Starts a real identity provider (oidc-provider). It knows the console as the client `console`. */
 export function startProvider(
   options: Partial<AuthorizationServerOptions> = {},
 ): Promise<AuthorizationServer> {
@@ -26,7 +26,7 @@ export function startProvider(
   });
 }
 
-/** Configures sign-in at a provider for the console. */
+/** Creates a sign-in at a provider for the console. */
 export function loginAt(
   provider: AuthorizationServer,
   more: Partial<Parameters<typeof createOpenIdLogin>[0]> = {},
@@ -37,8 +37,8 @@ export function loginAt(
 }
 
 /**
- * Starts a console with this sign-in. The provider redirects to a fixed address; the tests replay that request at the
- * console.
+ * Starts a console with this sign-in. The provider redirects to a fixed address, and the tests send that
+ * request to the console.
  */
 export function consoleWith(
   own: OpenIdLogin,
@@ -58,11 +58,11 @@ export function consoleWith(
   });
 }
 
-/** A browser with its cookies of the console and of the identity provider. */
+/** A browser, with the cookies of the console and of the identity provider. */
 export class UserAgent {
   readonly visitor: Visitor;
   readonly #provider: Visitor;
-  /** The number of times that the provider has asked for credentials. */
+  /** How often the provider has asked for credentials. */
   asked = 0;
 
   constructor(console: Pick<TestConsole, "visitor">, provider: AuthorizationServer) {
@@ -70,13 +70,16 @@ export class UserAgent {
     this.#provider = new Visitor(provider.issuer);
   }
 
-  /** Opens an authorization request, and signs in if the provider asks for it. @returns The callback's query. */
+  /**
+   * Opens an authorization request, and signs in if the provider asks for credentials. @returns The query of
+   * the callback.
+   */
   async authorize(url: string, user: string): Promise<string> {
     const first = await this.#provider.once(url);
     const to = new URL(first.headers.get("location") ?? "", url);
     if (!to.pathname.startsWith("/interaction/")) return to.search;
     this.asked += 1;
-    // A second sign-in of a user within the same second would have the same `auth_time`.
+    // If a user signs in twice within the same second, both sign-ins have the same `auth_time`.
     if (/prompt=login|max_age=0/.test(url)) await nextSecond();
     const body = new URLSearchParams({ user, password: PASSWORD });
     const sent = await this.#provider.once(to.href, { method: "POST", body });
@@ -84,7 +87,7 @@ export class UserAgent {
     return new URL(resumed.headers.get("location") ?? "").search;
   }
 
-  /** Signs in to the console. */
+  /** Signs the user in to the console. */
   async signIn(user: string, path = "/login"): Promise<Page> {
     const begun = await this.visitor.once(path);
     expect(begun.status).toBe(303);
@@ -92,18 +95,18 @@ export class UserAgent {
     return this.visitor.get(`/callback${search}`);
   }
 
-  /** Signs in as a page of the console requires, to confirm something. */
+  /** Signs in again, as a page of the console requires, to confirm an action. */
   async confirm(page: Page, user: string): Promise<Page> {
     return this.visitor.get(`/callback${await this.authorize(signInUrl(page), user)}`);
   }
 }
 
-/** Waits until the next second begins, so that earlier actions have an earlier timestamp. */
+/** Waits for the next second, so that everything so far has an earlier timestamp. */
 export async function nextSecond(): Promise<void> {
   await pause(1010 - (Date.now() % 1000));
 }
 
-/** Returns the sign-in address of a page. */
+/** Returns the URL for signing in that a page shows. */
 export function signInUrl({ text }: Page): string {
   const href = /<a class="button main" href="([^"]*)"/.exec(text)?.[1];
   if (href === undefined) throw new Error(`the page asks for no sign-in: ${text}`);

@@ -14,10 +14,10 @@ import { httpServer } from "../support/loopback-servers.js";
 import { FULL } from "../support/size.js";
 import { freePort, startConsole, type TestConsole, tokenOf } from "./support.js";
 
-/** Taken in every run; written to the file only if the environment variable says so. */
+/** Every run takes the screenshot. Only a run with PROVISO_SCREENSHOTS=write saves it to this file. */
 const SCREENSHOT = fileURLToPath(new URL("../../docs/approvals-console.png", import.meta.url));
 
-// Scripts that run in the page.
+// Scripts that the tests run in the page.
 const FOCUSED = `(() => {
   const { id, textContent, ariaLabel } = document.activeElement;
   return (id + " " + (ariaLabel ?? textContent)).replace(/\\s+/g, " ").trim();
@@ -51,7 +51,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
   let browser: Browser;
   let console: TestConsole;
   let context: BrowserContext;
-  /** The browser's error messages, except those about refusals. */
+  /** Error messages of the browser, except those about refused requests. */
   let complaints: string[] = [];
 
   beforeAll(async () => {
@@ -131,7 +131,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
         expect(picture.subarray(1, 4).toString()).toBe("PNG");
         if (process.env["PROVISO_SCREENSHOTS"] === "write") writeFileSync(SCREENSHOT, picture);
         await page.getByRole("button", { name: "Approve" }).click();
-        // The provider knows the user but asks again; no link allows skipping that.
+        // The provider knows the user, but asks for the credentials again. No link lets the user skip that.
         await signIn();
         await page.getByText("You have signed in to approve.").waitFor();
         expect((await own.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
@@ -205,12 +205,12 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
           const box = await page.getByRole("button", { name }).boundingBox();
           expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThan(812);
         }
-        // Only the buttons of the form are visible before it is opened.
+        // At first, only the buttons of the form are visible.
         expect(await page.getByLabel("Ends after at most").isVisible()).toBe(false);
         await page.getByText("Limit it", { exact: true }).last().click();
         expect(await page.getByLabel("Ends after at most").isVisible()).toBe(true);
       }
-      // A stranger's request with every optional part.
+      // A request from an unlinked host, with every optional part.
       const stranger = await console.ask({ ...limits, bindingMessage: "BLUE-HERON-42" });
       await page.goto(`${console.url}/device?user_code=${stranger.userCode}`);
       await page.getByRole("button", { name: "Continue" }).click();
@@ -232,7 +232,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
       const page = await newPage();
       const seen: string[] = [];
       const check = async (name: string): Promise<void> => {
-        // Schemes differ only in colours.
+        // The colour schemes have the same layout, so each scheme is checked with its own rules.
         for (const [colorScheme, width, rules] of SCHEMES) {
           await page.emulateMedia({ colorScheme });
           await page.setViewportSize({ width, height: 800 });

@@ -17,7 +17,7 @@ let provider: AuthorizationServer;
 let console: TestConsole;
 
 beforeAll(async () => {
-  // The provider always returns `auth_time`.
+  // This provider always returns `auth_time`.
   provider = await startProvider({ authTime: true });
   console = await consoleWith(await loginAt(provider), { running: true });
 });
@@ -33,7 +33,7 @@ async function signedIn(user: string, at: TestConsole = console): Promise<UserAg
   return one;
 }
 
-/** Presses Approve on a request's page. */
+/** Presses Approve on the page of a request. */
 function approve(one: UserAgent, { id }: Approval, fields = {}): Promise<Page> {
   const at = `/requests/${id}`;
   return one.visitor.post(at, { answer: "approve", ...fields }, at);
@@ -70,7 +70,7 @@ describe("approving a request", () => {
     expect(back.text).toMatch(/name="g-0-0-max"[^>]* value="1000"/);
     expect(await stateOf(approval)).toBe("pending");
 
-    // The page's form now has the user's earlier input.
+    // The form on the page is filled in as the user left it.
     const form = formIn(back.text, new URL(`${console.url}/requests/${approval.id}`));
     form.set("answer", "approve");
     form.set("unit", "minutes");
@@ -199,7 +199,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     await alice.confirm(await approve(alice, one.approval), "alice");
     const page = await approve(alice, other.approval);
     expect(words(page.text)).toContain("Nothing is done yet");
-    // The form of one request is not accepted at the address of another either.
+    // Nor does the console accept the form of one request at the address of another request.
     await alice.confirm(await approve(alice, one.approval), "alice");
     const at = `/requests/${one.approval.id}`;
     const form = formIn((await alice.visitor.get(at)).text, new URL(`${console.url}${at}`));
@@ -232,7 +232,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     const url = new URL(signInUrl(await approve(alice, own.approval)));
     const program = console.visitor();
     for (const [name, value] of alice.visitor.cookies) program.cookies.set(name, value);
-    // After signing in for another request, the user's session at the provider looks fresh.
+    // The user signs in for another request, so the session at the provider looks recent.
     await alice.confirm(await approve(alice, users.approval), "alice");
     for (const name of ["prompt", "max_age"]) url.searchParams.delete(name);
     const search = await alice.authorize(url.href, "alice");
@@ -336,7 +336,7 @@ describe("a wrong confirming sign-in confirms nothing", () => {
     await alice.visitor.post("/logout", {}, "/grants");
     const page = await alice.visitor.get(`/callback${search}`);
     expect(words(page.text)).toContain("Your session in the console ended");
-    // A new session does not inherit the confirmation.
+    // A new session does not have the confirmation of the old one.
     await alice.signIn("alice");
     await alice.confirm(await approve(alice, approval), "alice");
     const kept = alice.visitor.cookies.get("proviso-confirmation") ?? "";
@@ -486,7 +486,8 @@ describe("with an allowed clock difference", () => {
     try {
       const { approval } = await own.askInList("alice");
       const alice = await signedIn("alice", own);
-      // A program that controls the browser removes the parameters that make the provider ask for credentials.
+      // A program that controls the browser removes the parameters with which the provider would ask for
+      // credentials.
       const url = new URL(signInUrl(await approve(alice, approval)));
       for (const name of ["prompt", "max_age"]) url.searchParams.delete(name);
       const page = await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
@@ -495,7 +496,7 @@ describe("with an allowed clock difference", () => {
       expect(await own.recorded()).toContain("approval.refused authentication_used");
       await approve(alice, approval);
       expect(await stateOf(approval, own)).toBe("pending");
-      // A new sign-in confirms.
+      // A new sign-in can confirm the action.
       await alice.confirm(await approve(alice, approval), "alice");
       await approve(alice, approval);
       expect(await stateOf(approval, own)).toBe("used");
@@ -507,7 +508,7 @@ describe("with an allowed clock difference", () => {
 
 describe("when the memory of used sign-ins is full", () => {
   test("the user is told so, and not that the sign-in was used", async () => {
-    // Room for two sign-ins: to the console, and to confirm.
+    // The memory has space for two sign-ins: the one to the console, and the one that confirms.
     const own = await consoleWith(await loginAt(provider), { running: true, mostUsed: 2 });
     try {
       const { approval } = await own.askInList("alice");

@@ -91,7 +91,7 @@ describe("a request in the user's list", () => {
     expect(words(page.text)).toMatch(
       /To change data transfer_funds: .* Only to read read_balance: /,
     );
-    // Unchecked boxes are not sent.
+    // Browsers do not send unchecked boxes.
     const done = await bob.post(at, { answer: "approve", "g-0-granted": [] }, at);
     expect(words(done.text)).toContain("transfer_funds: denied.");
     expect(words(done.text)).toContain("read_balance: as it was asked for.");

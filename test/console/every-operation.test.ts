@@ -9,8 +9,8 @@ import { fieldsOf } from "../../src/console/limits/fields.js";
 import { readLimits } from "../../src/console/limits/read-limits.js";
 import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 
-// A limit that a user sets in the console applies to each operation that the user keeps, however its skill describes
-// the argument.
+// If a user limits an argument in the console, the limit applies to every operation that the user keeps,
+// however the skill describes the argument.
 
 const amount = { type: "number" };
 const INPUTS: { readonly [operation: string]: DescribedSkill["input"] } = {
@@ -26,7 +26,10 @@ const SKILLS = Object.entries(INPUTS).map(
 const OPERATIONS = [...Object.keys(INPUTS), "without_skill"];
 const READING = { argumentsOf: argumentsOf(SKILLS), onlyReads: onlyReadsBy(SKILLS) };
 
-/** Returns the hops of a form in which the user keeps operations, and fills in one field of the argument `amount`. */
+/**
+ * Returns the hops from a form in which the user keeps some operations, and fills in one field for the argument
+ * `amount`.
+ */
 function limits(kept: readonly string[], field: "max" | "in", value: string, asked?: Hop) {
   const subject: ApprovalSubject = {
     kind: "capabilities",
@@ -75,7 +78,7 @@ test.each(OPERATIONS)(
       expect(allows(hops["0"], operation, { amount: 50 })).toBe(true);
       expect(allows(hops["0"], operation, { amount: 51 })).toBe(false);
       expect(allows(hops["0"], operation, { amount: [51] })).toBe(false);
-      // The argument is required only where the skill's schema shows it.
+      // The limit makes the argument required only for operations whose schema shows it.
       expect(allows(hops["0"], operation, {})).toBe(operation !== "pay");
     }
   },

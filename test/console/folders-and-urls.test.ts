@@ -6,7 +6,7 @@ import { createIssuer, createRevocationList } from "../../src/issuer/index.js";
 import { startConsole, type TestConsole } from "./support.js";
 import { type Visitor, words } from "./visitor.js";
 
-// An approver limits arguments to folders and URLs, and closes an operation to other arguments.
+// A user limits arguments to folders and URLs, and forbids further arguments of an operation.
 
 let console: TestConsole;
 let alice: Visitor;
@@ -25,7 +25,7 @@ const CLOSED = { balance: "g-0-closed-0", transfer: "g-0-closed-1" };
 const CALL = { amount: 1, currency: "EUR", to: "data/a" };
 let requests = 0;
 
-/** Opens a request for two operations in Alice's list. */
+/** Creates a request for two operations in Alice's list. */
 async function waits(asked?: Hop): Promise<{ readonly id: string; readonly path: string }> {
   requests += 1;
   const subject: ApprovalSubject = {
@@ -52,7 +52,7 @@ async function waits(asked?: Hop): Promise<{ readonly id: string; readonly path:
 
 type Fields = Readonly<Record<string, string | string[]>>;
 
-/** Approves a request with these fields, and returns whether an issuer allows calls with the resulting hops. */
+/** Approves a request with these fields. Returns the resulting hop, and whether an issuer allows calls with it. */
 async function approved(
   fields: Fields,
   asked?: Hop,
@@ -212,7 +212,7 @@ describe('the choice "no other arguments"', () => {
     const { path } = await waits(asked);
     const shown = words((await alice.get(path)).text);
     expect(shown).toContain("No other arguments of balance than account, range, depth");
-    // Nothing is left to remove.
+    // The request itself allows no further arguments of transfer.
     expect(shown).not.toContain("No other arguments of transfer");
     const { hop, allows } = await approved(
       {
@@ -254,7 +254,7 @@ test('"check" names what is left before anything is decided, and keeps the field
   expect(shown).toContain('account of balance a URL of "https" to "a.example", path under "/x"');
   expect(shown).toContain("Only arguments transfer: amount, currency, to, urgent");
   expect(page.text).toContain(`id="${TO.path}" name="${TO.path}" autocomplete="off" value="data"`);
-  // A number has no path field; listed values are checkboxes.
+  // A number has no field for a path. Listed values are checkboxes.
   expect(page.text).not.toMatch(/id="g-0-[013]-(path|url)"/);
   for (const name of [TO.path, TO.url, "g-0-4-path", "g-0-4-url", CLOSED.balance]) {
     expect(page.text).toContain(`<label for="${name}">`);

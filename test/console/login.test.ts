@@ -32,7 +32,7 @@ async function signIn(one: Visitor, user: string): Promise<Page> {
   return one.get(`/callback${search}`);
 }
 
-/** Signs in at the provider in a separate browser. @returns The callback's query. */
+/** Signs in at the provider in a separate browser. @returns The query of the callback. */
 function atProvider(begun: Page, user: string): Promise<string> {
   const url = begun.headers.get("location") ?? "";
   return new UserAgent(console, provider).authorize(url, user);
@@ -74,7 +74,7 @@ describe("sign-in by OpenID Connect", () => {
     const [one, victim] = [console.visitor(), console.visitor()];
     const search = await atProvider(await one.once("/login"), "alice");
     expect((await victim.get(`/callback${search}`)).status).toBe(400);
-    // It does not match a sign-in that the victim began either.
+    // Nor does it match a sign-in that the victim has begun.
     await victim.once("/login");
     const page = await victim.get(`/callback${search}`);
     expect(page.status).toBe(403);

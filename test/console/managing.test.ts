@@ -58,7 +58,7 @@ describe("the page of hosts", () => {
     const carol = await console.signedIn("carol");
     expect(words((await carol.get("/hosts")).text)).toContain("You have no hosts.");
     const made = await carol.post("/hosts", { name: "Desk <b>assistant</b>" }, "/hosts");
-    // The token is on the answer to a POST only: reloading the page makes no second host and no longer shows the
+    // Only the answer to the POST shows the token. A reload creates no second host, and no longer shows the
     // token.
     expect(made.status).toBe(200);
     const again = await carol.get("/hosts");

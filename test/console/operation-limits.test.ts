@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => console.close());
 
-/** Opens a request for two operations in Alice's list. */
+/** Creates a request for two operations in Alice's list. */
 async function waits(request: string, hop?: Hop): Promise<{ id: string; path: string }> {
   const subject: ApprovalSubject = {
     kind: "capabilities",
@@ -86,6 +86,6 @@ test("a user's limit on an argument holds for each kept operation, even if its s
       },
     },
   });
-  // The requested limits are kept, for the issuer's hop.
+  // The approval keeps the limits of the request, for the issuer's hop.
   expect(approval?.subject.asked[0]?.hops).toEqual([{ by: "agent", hop: ASKED }]);
 });

@@ -29,7 +29,7 @@ test("behind a trusted proxy, each forwarded address has its own rate limit", as
   await withConsole({ trustedProxies: ["loopback"] }, async (console) => {
     const flood = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"];
     expect(await statuses(console, "/signed-out", flood)).toEqual([200, 200, 200, 429, 200]);
-    // Values written by a client are before the proxy's own value.
+    // An address that the client itself has written comes before the one that the proxy adds.
     const forged = await statuses(console, "/signed-out", ["203.0.113.9, 192.0.2.1"]);
     expect(forged).toEqual([429]);
   });

@@ -202,7 +202,7 @@ describe("a visitor who is not signed in", () => {
       one.cookies.set("proviso-approvals", value);
       return one;
     };
-    // A session made with the root key works, so the key is the only reason for the refusal.
+    // A session that is sealed with the root key works. The other key is thus the only reason for the refusal.
     const root = withSessionOf(console.keys);
     const { text } = await root.get(at);
     const form = formIn(text, new URL(`${console.url}${at}`));
@@ -402,14 +402,14 @@ describe("codes typed by users", () => {
       const right = await alice.post("/device", { user_code: asked.userCode }, "/device");
       expect(right.status).toBe(429);
       expect(Number(right.headers.get("retry-after"))).toBeGreaterThan(60);
-      // A new session of the same user has only the remaining attempts of the user.
+      // In a new session, a user has only the attempts that remain of the user's own limit.
       const again = await strict.signedIn("alice");
       for (let attempt = 1; attempt <= 2; attempt++) {
         const page = await again.post("/device", { user_code: "BCDF-GHJK" }, "/device");
         expect(page.status).toBe(400);
       }
       expect((await again.post("/device", { user_code: "BCDF-GHJK" }, "/device")).status).toBe(429);
-      // Another user has separate attempts.
+      // Another user has other attempts.
       const bob = await strict.signedIn("bob");
       const page = await bob.post("/device", { user_code: asked.userCode }, "/device");
       expect(page.status).toBe(200);

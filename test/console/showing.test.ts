@@ -29,7 +29,8 @@ describe("strings are marked by their origin", () => {
       expect(text).toContain(stranger(own));
       expect(text).not.toContain(`<bdi>${own}</bdi></b>`);
     }
-    // The agent's values are marked as well; argument names are the skill's, so they are not.
+    // Values from the agent are marked as untrusted. The names of arguments come from the skill, so they are
+    // not.
     expect(text).toContain(stranger("yes"));
     expect(text).toContain(stranger("acc_1"));
     for (const ours of [
@@ -122,7 +123,7 @@ test("a host keeps the name that its user gave, whatever name it gives itself", 
     expect(text, path).not.toContain(`“${shown}`);
     expect(text, path).not.toContain("Your bank");
   }
-  // A host's own name is marked like a stranger's text, even for the user's own host.
+  // A name that a host gave itself is marked as untrusted, even if the host belongs to the user.
   const { text } = await alice.get(`/requests/${other.approval.id}`);
   expect(text).toContain(stranger("desk.local"));
   for (const { approval } of [asked, other]) {
@@ -160,14 +161,14 @@ describe("requests of strangers", () => {
       "its agents act for you from then on, and all of them get read_balance at once",
     );
     await bob.post(at, { answer: "approve" }, at);
-    // After the decision, the page no longer warns.
+    // After the decision, the page shows no warning.
     expect(words((await bob.get(at)).text)).not.toContain("It is not known who asks");
   });
 
   test("name no capability that is no longer a default", async () => {
     const unknown = await console.askAsStranger("bob");
     const own = await console.askInList("bob", { hostName: "Laptop" });
-    // As after a restart with fewer defaults, and without one of the skills.
+    // The state after a restart with fewer defaults and without one of the skills.
     await console.store.change(async (draft) => {
       for (const { host: id } of [unknown, own]) {
         const host = await draft.hosts.get(id);
@@ -226,7 +227,7 @@ describe("passing a capability on: the page's warning and its checkbox", () => {
       who: "alice",
       hop: { invokers: [asked.agent] },
     });
-    // Its existing grant counts: it cannot request an unbound one in addition.
+    // The agent has a bound grant, so it cannot request an unbound one for the same capability.
     const again = await console.parties.requestGrants(asked.agent, {
       capabilities: [{ name: "transfer_funds" }],
     });

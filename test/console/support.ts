@@ -25,42 +25,42 @@ import { openParties } from "../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Visitor } from "./visitor.js";
 
-/** Users that can sign in with development tokens. */
+/** The users who can sign in with development tokens. */
 const USERS = ["alice", "bob", "carol"] as const;
 
 export type User = (typeof USERS)[number];
 
-/** Options that tests may change. */
+/** Options of a test's console. */
 export interface TestConsoleOptions
   extends Partial<Pick<ConsoleOptions, "login" | "rate" | "codes" | "lifetime">> {
   readonly settings?: PartySettings;
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
-  /** Any free port unless given. */
+  /** The port; by default, any free port. */
   readonly port?: number;
-  /** Whether the clock runs; otherwise it stands still except when a test advances it. */
+  /** True if the clock runs. By default, it changes only when a test advances it. */
   readonly running?: boolean;
-  /** The number of remembered uses of ids. */
+  /** Maximum number of used ids that the store remembers. */
   readonly mostUsed?: number;
 }
 
-/** A request of an agent; by default, it asks to transfer funds of alice. */
+/** A request of an agent. By default, it asks to transfer funds of Alice. */
 interface Asking {
-  /** The host's user; unless given, the host is linked to nobody. */
+  /** The user to whom the host is linked. Without a user, the host is unlinked. */
   readonly user?: User | undefined;
   readonly capabilities?: readonly string[];
   readonly constraints?: Json;
   readonly purpose?: string;
   readonly bindingMessage?: string;
   readonly hostName?: string;
-  /** The user's name for the host; none unless given. */
+  /** The name that the user gave the host; by default, none. */
   readonly givenName?: string;
   readonly name?: string;
-  /** The user that an agent of an unknown host names. */
+  /** The user whom the agent of an unlinked host names. */
   readonly loginHint?: User;
 }
 
-/** A pending request, as its agent knows it. */
+/** A pending request, with what its agent knows about it. */
 interface AskedRequest {
   readonly approval: Approval;
   readonly agent: string;
@@ -68,29 +68,29 @@ interface AskedRequest {
   readonly userCode: string;
 }
 
-/** A console with real parts: stores, parties, ledger, HTTP. */
+/** A console with real stores, parties, ledger and HTTP server. */
 export interface TestConsole {
-  /** The console's address. */
+  /** The URL of the console. */
   readonly url: string;
   readonly parties: Parties;
   readonly store: PartyStore;
-  /** The keyring of the issuer, whose key seals the sessions. */
+  /** The issuer's keyring. Its key seals the sessions. */
   readonly keys: Keyring;
-  /** Registers an agent with a request; the answer has the user's code. */
+  /** Registers an agent with a request. The result has the code for the user. */
   ask(asking?: Asking): Promise<AskedRequest>;
-  /** Makes a request in the user's list, without a code. */
+  /** Creates a request in a user's list, without a code. */
   askInList(user: User, asking?: Asking): Promise<AskedRequest>;
-  /** Makes a request in the user's list, from a host without a user. */
+  /** Creates a request in a user's list, from a host that is not linked to a user. */
   askAsStranger(user: User, asking?: Asking): Promise<AskedRequest>;
-  /** Opens a browser without a page. */
+  /** Opens a browser without a session. */
   visitor(): Visitor;
-  /** Opens a browser in which a user has signed in. */
+  /** Opens a browser in which a user is signed in. */
   signedIn(user: User): Promise<Visitor>;
-  /** Returns the ledger's events about approvals, by change and code. */
+  /** Returns the ledger's events about approvals, each as its change and code. */
   recorded(): Promise<readonly string[]>;
   events(): Promise<readonly LedgerEvent[]>;
   logged(): string;
-  /** The messages at the start. */
+  /** The warnings for the operator at the start. */
   readonly warnings: readonly string[];
   advance(milliseconds: number): void;
   now(): number;
@@ -182,7 +182,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   }));
   const development = (): ConsoleLogin =>
     createDevelopmentLogin(createFixedTokens(tokens, { development: true, announce: () => {} }));
-  // With a public address, the server does not report its own port.
+  // If the server has a public URL, it does not report its own port.
   const port = wanted ?? (publicUrl === undefined ? 0 : await freePort());
   const server = await serve(
     {

@@ -1,20 +1,20 @@
-/** A page or another answer. */
+/** A page, or any other answer. */
 export interface Page {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The final path after redirects. */
+  /** The path of the page after all redirects. */
   readonly path: string;
 }
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
-/** A minimal browser without scripts: cookies, redirects, forms. */
+/** A minimal browser without scripts. It has cookies, follows redirects and sends forms. */
 export class Visitor {
   readonly #base: URL;
   readonly cookies: Map<string, string> = new Map();
 
-  /** @param base - The address of the console. */
+  /** @param base - The URL of the console. */
   constructor(base: string) {
     this.#base = new URL(base);
   }
@@ -28,7 +28,7 @@ export class Visitor {
     return this.#send(this.#at(path), init);
   }
 
-  /** Sends the form of a page with the user's input; other fields keep their values. */
+  /** Sends the form of a page with the user's input. Other fields keep the values that the page gave them. */
   async post(path: string, fields: Fields, from: string, other: Fields = {}): Promise<Page> {
     const page = from === "/" ? undefined : await this.get(from);
     const body = page === undefined ? new URLSearchParams() : formIn(page.text, this.#at(path));
@@ -39,7 +39,7 @@ export class Visitor {
     return this.submit(path, body);
   }
 
-  /** Sends a form unchanged. */
+  /** Sends the fields of a form unchanged. */
   async submit(
     path: string,
     body: URLSearchParams | string,
@@ -81,7 +81,7 @@ export class Visitor {
   }
 }
 
-/** Returns the prefilled fields of the form with this target. */
+/** Returns the prefilled fields of the form that is sent to this URL. */
 export function formIn(text: string, to: URL): URLSearchParams {
   const fields = new URLSearchParams();
   for (const [, action = "", inside = ""] of text.matchAll(
@@ -104,7 +104,7 @@ function attribute(tag: string, name: string): string | undefined {
   return value === undefined ? undefined : unescaped(value);
 }
 
-/** Returns the text of a page without markup, in one line. */
+/** Returns the text of a page in one line, without markup. */
 export function words(text: string): string {
   const body = text
     .replace(/“<bdi>|<\/bdi>”/g, "")

@@ -9,7 +9,7 @@ import { startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { runExamples } from "./run-examples.js";
 
-// The links of docs/a2a.md and docs/a2a-conformance.md exist, and their examples work.
+// docs/a2a.md and docs/a2a-conformance.md: their links exist, and their examples work.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -69,7 +69,7 @@ test("the example that guards an existing agent works as written", async () => {
   expect([...(await runExamples([example]))]).toEqual([]);
 });
 
-/** The code that the page leaves to its reader, and a call with and without a capability. */
+/** The code around the page's example, which readers have already, and a call with and without a capability. */
 const AROUND = [
   `
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { CAPABILITY_NAMES, SESSION_ERRORS } from "../../src/protocols/a2e/index.js";
 import { PACKAGE } from "./doc-comments.js";
 
-// The tables of docs/a2e.md are complete, and list nothing else.
+// The tables of docs/a2e.md list everything that exists, and nothing else.
 
 const text = readFileSync(join(PACKAGE, "docs/a2e.md"), "utf8");
 

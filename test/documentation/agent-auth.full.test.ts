@@ -8,7 +8,7 @@ import { Bench, type Document, runProgram } from "../cli/run.js";
 import { serve } from "../cli/serving.js";
 import { runExamples } from "./run-examples.js";
 
-// The examples of docs/agent-auth.md work as written, with our client and with curl.
+// The examples of docs/agent-auth.md work as written, with this package's client and with curl.
 
 const PAGE = readFileSync(new URL("../../docs/agent-auth.md", import.meta.url), "utf8");
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   bench.write("bank.mjs", SKILLS);
 });
 
-/** Decides as alice on the request in her list, or by its code. */
+/** Approves a request as Alice: the one with a code, or the one in her list. */
 async function approve(userCode?: string): Promise<void> {
   const home = await openHome({ folder: bench.home });
   try {

@@ -8,14 +8,14 @@ import { serve } from "../cli/serving.js";
 import { textAt } from "../protocols/a2a/callers.js";
 import { MAIN } from "../support/built.js";
 
-// The walk-through of docs/delegation.md works as written, as does the same delegation made offline.
+// The walk-through of docs/delegation.md works as written. The same delegation also works offline.
 
 const page = readFileSync(
   fileURLToPath(new URL("../../docs/delegation.md", import.meta.url)),
   "utf8",
 );
 
-/** The commands of SentryAgent's guide (a2a-delegation.md), verbatim. */
+/** The commands of SentryAgent's guide (a2a-delegation.md), word for word. */
 const COMMANDS = [
   `curl -s -X POST http://localhost:3000/api/v1/oauth2/token/delegate \\
   -H "Authorization: Bearer $DELEGATOR_TOKEN" \\
@@ -123,7 +123,7 @@ test.skipIf(tools.length > 0)(
     const seen = document(await shell(verify, { ...env, DELEGATION_TOKEN: own }));
     const times = { issuedAt: seen["issuedAt"], expiresAt: seen["expiresAt"] };
     expect(seen).toEqual({ ...online, ...times, chainId: seen["chainId"] });
-    // An access token stands for the only capability of its party.
+    // The party of the access token has one capability, so the access token can be used in its place.
     const access = { ...env, DELEGATOR_TOKEN: ORCHESTRATOR };
     expect(await shell(revoke, { ...access, CHAIN_ID: seen["chainId"] })).toBe("204\n");
     expect(document(await shell(delegate, access))).toMatchObject({ scopes: ["agents:read"] });

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The package's folder. */
+/** The path of the package's folder. */
 export const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The package's entries, each with the exports that callers start from, which need examples. */
+/** The entries of the package. With each come the exports that users begin with, which need an example. */
 export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[]])[] = [
   [
     "src/index.ts",
@@ -38,11 +38,11 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
   ["src/protocols/a2a/client/index.ts", ["createCapabilityClient", "refusalOf", "withCapability"]],
 ];
 
-/** One fenced block of an `@example`, without the comment's margin. */
+/** A code block of an `@example`, without the margin of the comment. */
 export interface Example {
-  /** The path from the package's folder. */
+  /** The path of the file, relative to the package's folder. */
   readonly file: string;
-  /** The line of the file on which the code starts. */
+  /** The line in the file at which the code begins. */
   readonly line: number;
   readonly code: readonly string[];
 }
@@ -83,7 +83,7 @@ export function valueExports(entry: string): { readonly name: string; readonly f
   return [...[...own].map(([, name = ""]) => ({ name, file: entry })), ...others];
 }
 
-/** Returns the doc comment directly before the declaration of `name`, or `undefined`. */
+/** Returns the doc comment directly before the declaration of `name`; `undefined` if there is none. */
 export function docCommentOf(name: string, file: string): string | undefined {
   const text = read(file);
   const declaration = new RegExp(`^export (?:async )?(?:function|class|const|let) ${name}\\b`, "m");

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { inspect } from "../../src/index.js";
 import { Bench } from "../cli/run.js";
 
-// Each row of the tables in docs/guides/limit-arguments.md: the option yields this hop, which allows and refuses
-// these calls.
+// Each row of the tables in docs/guides/limit-arguments.md is true: the option gives this hop, and the hop
+// allows and refuses these calls.
 
 const page = readFileSync(new URL("../../docs/guides/limit-arguments.md", import.meta.url), "utf8");
 

@@ -3,8 +3,8 @@ import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// Every link of every page leads to a file or heading of the repository. `npm run docs` checks the site's links; npm
-// resolves those of a package's README by the repository's address.
+// Every link of every page leads to a file or heading of the repository. `npm run docs` checks the links of the
+// site. npm resolves the links in a package's README against the repository's address.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const PAGES = ["", "cli", "docs", "examples", "spec-vectors"].flatMap((folder) =>
@@ -13,7 +13,7 @@ const PAGES = ["", "cli", "docs", "examples", "spec-vectors"].flatMap((folder) =
     .map((name) => join(folder, name)),
 );
 
-/** Returns a page's links to files and headings of the repository, except within code. */
+/** Returns the links of a page to files and headings of the repository. Links within code are ignored. */
 function linksOf(page: string): string[] {
   const prose = readFileSync(join(root, page), "utf8")
     .replace(/^```[\s\S]*?^```$/gm, "")
@@ -24,7 +24,7 @@ function linksOf(page: string): string[] {
     .filter((link) => !/^[a-z]+:/.test(link));
 }
 
-/** Returns the anchors of a page's headings. */
+/** Returns the anchors of the headings of a page. */
 function headingsOf(page: string): Set<string> {
   const text = readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "");
   const counts = new Map<string, number>();
@@ -40,7 +40,7 @@ function headingsOf(page: string): Set<string> {
   return new Set(names);
 }
 
-/** Returns a page's broken links, given which files exist. */
+/** Returns the broken links of a page. @param isThere - Returns whether a file exists. */
 function brokenIn(page: string, isThere: (file: string) => boolean): string[] {
   return linksOf(page).filter((link) => {
     const [path = "", anchor = ""] = link.split("#");

@@ -7,15 +7,15 @@ import { connectClient, publishedServer } from "../support/mcp-servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { PACKAGE } from "./doc-comments.js";
 
-// A reader of the README, or of the guide, does what they say: with a home folder of the test's own in the place of
-// /home/me, and with the server that is installed here in the place of npx, which would ask the registry.
+// A test follows the instructions of the README, or of the guide, as a reader would. A home folder of the test
+// replaces /home/me. An installed server replaces npx, which would use the registry.
 
 interface Block {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** The blocks of a page, in a world of its own. */
+/** A reader of one page, with a home folder and programs of its own. */
 class Reader {
   readonly me: string = join(temporaryFolder(), "me");
   readonly page: string;
@@ -47,7 +47,7 @@ class Reader {
     return [...this.page.matchAll(fences)].map(([, code = ""]) => code);
   }
 
-  /** The servers of the page's configurations that have such a command. */
+  /** Returns the servers in the page's configurations that run `proviso` with this verb. */
   configured(verb: string): readonly Block[] {
     return this.blocks("json").flatMap((code) => {
       const { mcpServers, servers = mcpServers } = JSON.parse(code);
@@ -56,7 +56,10 @@ class Reader {
     });
   }
 
-  /** Reads files by a host with such a configuration. @returns What the host has said, and each answer. */
+  /**
+   * Runs a host with a server of the configuration, and reads files through it. @returns The host's error
+   * output, and each answer.
+   */
   async host({ command, args }: Block, paths: readonly string[]) {
     const { client, stderr } = await connectClient([command, ...args], { env: this.env });
     const { tools } = await client.listTools();
@@ -123,7 +126,7 @@ test("the guide to MCP leads from learning to a gate that refuses, by its own bl
   for (const gate of gates) expect(gate).toMatchObject(printed);
   await expectGated(reader, printed);
 
-  // Inside the package, so that its packages are found.
+  // The folder is inside the package, so that Node finds its packages.
   const [program = ""] = reader.blocks("js");
   mkdirSync(join(PACKAGE, ".examples"), { recursive: true });
   const folder = mkdtempSync(join(PACKAGE, ".examples", "mcp-"));

@@ -8,19 +8,19 @@ import { MAIN } from "../support/built.js";
 import { postgresIsMissing, postgresPlace } from "../support/databases.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The procedures of docs/guides/operations.md work as written, in an empty folder, with a umask that makes new files
-// world-readable.
+// The procedures of docs/guides/operations.md work as written in an empty folder. The umask makes new files
+// readable for every user.
 
 const PAGE = readFileSync(new URL("../../docs/guides/operations.md", import.meta.url), "utf8");
 
-/** Returns the shell blocks below a heading. */
+/** Returns the shell blocks below a heading of the page. */
 function blocks(heading: string): readonly string[] {
   const [, section = ""] =
     new RegExp(`^## ${heading}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, "m").exec(PAGE) ?? [];
   return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
 }
 
-/** Opens an empty folder, and a shell with the command. */
+/** Makes an empty folder, with a shell that can call the command. */
 function machine(): { readonly folder: string; readonly run: (code: string) => Promise<Run> } {
   const root = temporaryFolder();
   const [bin, folder] = [join(root, "bin"), join(root, "work")];

@@ -6,17 +6,17 @@ import { runProgram } from "../cli/run.js";
 import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The pictures of the documentation show the current output of the command and the quickstart.
+// The pictures in the documentation show the current output of the command and of the quickstart.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const script = join(root, "scripts", "pictures.mjs");
 const folder = join(root, "docs", "pictures");
 const fresh = temporaryFolder();
 const TOKENS = ["diff.svg", "inspect.svg", "refusal.svg"];
-// These pictures need a running agent.
+// Pictures whose scenes need a running agent.
 const SERVED = ["audit-tree.svg", "quickstart.svg"];
 
-/** Returns the lines that a picture shows. */
+/** Returns the lines of text in a picture. */
 function linesOf(svg: string): string[] {
   return [...svg.matchAll(/<text [^>]*>(.*)<\/text>/g)].map(([, line = ""]) =>
     line
@@ -64,7 +64,7 @@ test("the command line's guide has the same text as its pictures", () => {
   }
 });
 
-/** Returns a pattern for these lines, in which "…" matches anything. */
+/** Returns a pattern for lines of text, in which "…" matches anything. */
 function escaped(lines: readonly string[]): string {
   return lines.join("\n").replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

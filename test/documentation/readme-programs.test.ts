@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { PACKAGE } from "./doc-comments.js";
 
-// The long-running programs of the README: its server, called as it says, and its gate in front of an MCP server.
+// The README's programs that run until they are stopped: its server, and its gate in front of an MCP server.
 
 const page = readFileSync(join(PACKAGE, "README.md"), "utf8");
 const blocks = (language: string): string[] =>
@@ -18,7 +18,7 @@ test("the README's server answers what its route allows, and refuses the rest", 
   const [first = "", second = "", ...others] = blocks("js");
   expect(others).toEqual([]);
   expect(second).toContain("app.listen(8080);\n");
-  // Inside the package, so that "proviso" resolves to the built package.
+  // The folder is inside the package, so that Node resolves "proviso" to the built package.
   mkdirSync(join(PACKAGE, ".examples"), { recursive: true });
   const folder = mkdtempSync(join(PACKAGE, ".examples", "readme-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

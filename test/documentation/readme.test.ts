@@ -7,8 +7,8 @@ import { Shell } from "../cli/shell.js";
 import { type DocumentsAgent, startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// Runs every console block of the documents in order, in one folder per document, and compares the output with the
-// document. In a document, "…" matches anything.
+// Runs every console block of the documents in order, and compares the output with the document. Each document
+// has one folder. "…" in a document matches anything.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -59,7 +59,7 @@ describe.each([
 
   beforeAll(async () => {
     if (!commands.some(({ command }) => command.includes("$URL"))) return;
-    // The address and token that, in the document, `npm start` prints.
+    // These variables have the values that `npm start` prints in the document.
     agent = await startDocumentsAgent(temporaryFolder());
     env = { ...env, URL: agent.url, PROVISO_ACCESS_TOKEN: agent.token };
   });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Example, PACKAGE } from "./doc-comments.js";
 
-// Inside the package, so that "proviso" resolves to the built package.
+// The folder is inside the package, so that Node resolves "proviso" to the built package.
 const FOLDER: string = join(PACKAGE, ".examples");
 
-// Matches `expression; // => value`; the value may be on the next line.
+// Match `expression; // => value`, with the value on the same line or on the next one.
 const SAME_LINE = /^(\s*)(.+?);\s*\/\/ => (.+)$/;
 const NEXT_LINE = /^\s*\/\/ => (.+)$/;
 
@@ -31,7 +31,7 @@ for (const file of process.argv.slice(2)) {
 console.log(JSON.stringify(failures));
 `;
 
-/** Runs examples one after another in a separate program; returns the failures by index. */
+/** Runs examples one after another in a separate process. Returns the failure messages by index. */
 export async function runExamples(examples: readonly Example[]): Promise<Map<number, string>> {
   mkdirSync(FOLDER, { recursive: true });
   const folder = mkdtempSync(join(FOLDER, "run-"));
@@ -43,10 +43,10 @@ export async function runExamples(examples: readonly Example[]): Promise<Map<num
       return file;
     });
     const words = [join(folder, "run.mjs"), ...files];
-    // Examples make temporary folders and do not remove them.
+    // Examples make temporary folders, and do not remove them.
     const env = { ...process.env, TMPDIR: folder };
     const { stdout } = await promisify(execFile)(process.execPath, words, { env });
-    // Examples may print before that.
+    // Examples may print further lines before the result.
     const last = stdout.trimEnd().split("\n").at(-1) ?? "";
     const failures: { readonly [file: string]: string } = JSON.parse(last);
     return new Map(
@@ -60,7 +60,7 @@ export async function runExamples(examples: readonly Example[]): Promise<Map<num
   }
 }
 
-/** Returns the program of an example, in which every `// => value` is an assertion. */
+/** Returns the program for an example, in which every `// => value` becomes an assertion. */
 export function programOf({ file, line, code }: Example): string {
   const lines = [...code];
   for (const [at, text] of code.entries()) {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { runExamples } from "./run-examples.js";
 
-// The programs of the README and the pages do what their comments say.
+// The programs of the README and of the pages do what their comments say.
 
 const PAGES = [
   ["README.md", 1],
@@ -26,7 +26,7 @@ const programs = PAGES.flatMap(([file]) => {
         line: text.slice(0, index).split("\n").length + 1,
         code: code.trimEnd().split("\n"),
       }))
-      // A program that continues another one is run with it, in another test.
+      // Another test runs a program that continues an earlier one, together with the earlier one.
       .filter(({ code: [first = "", ...lines] }) => {
         const imports = [first, ...lines].some((line) => line.startsWith("import "));
         return imports && !first.startsWith("// Goes on from ");

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { MAIN } from "../support/built.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The walk-through of docs/sessions.md works as written, with the example it is about.
+// The walk-through of docs/sessions.md works as written, with the example that it describes.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs/sessions.md"), "utf8");
@@ -20,14 +20,14 @@ test("the walk-through of sessions works as written", () => {
   mkdirSync(bin);
   writeFileSync(join(bin, "proviso"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(join(bin, "proviso"), 0o755);
-  // Stops the host even if a command fails.
+  // The trap stops the host even if a command fails.
   const script = `trap 'kill $host 2>/dev/null || true' EXIT\n${blocks.join("echo '---'\n")}`;
   const run = spawnSync("sh", ["-eu", "-c", script], {
     cwd: folder,
     encoding: "utf8",
     env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: folder, TMPDIR: process.env["TMPDIR"] },
   });
-  // The host prints this line once its socket exists, so the next commands' output may come before it.
+  // The host prints this line once its socket exists. The output of the next commands may come before it.
   const serving = /^Serving sessions at .*a2e\.sock\n/m;
   const parts = run.stdout.replace(serving, "").split("---\n");
   const [started = "", called = "", narrowed = "", revoked = ""] = parts;

@@ -7,18 +7,19 @@ import { Bench, document } from "../cli/run.js";
 import { RunningHere } from "../cli/running.js";
 import { PACKAGE } from "./doc-comments.js";
 
-// The TypeScript programs of docs/agent.md compile with the page's settings, and the result is served.
+// The TypeScript programs of docs/agent.md compile with the settings on the page, and `proviso serve` serves
+// the result.
 
 const page = readFileSync(new URL("../../docs/agent.md", import.meta.url), "utf8");
 const COMPILER = fileURLToPath(
   new URL("../../node_modules/typescript-native/bin/tsc", import.meta.url),
 );
-// Inside the package, so that "proviso" resolves to the built package.
+// The folder is inside the package, so that Node resolves "proviso" to the built package.
 mkdirSync(join(PACKAGE, ".examples"), { recursive: true });
 const folder = mkdtempSync(join(PACKAGE, ".examples", "typescript-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Returns the page's only block of a language that contains a string. */
+/** Returns the only block of a language that contains a string. */
 function block(language: string, text: string): string {
   const all = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))];
   const [found = "", ...more] = all.flatMap(([, code = ""]) => (code.includes(text) ? [code] : []));

@@ -4,11 +4,11 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { runHere } from "../cli/run.js";
 
-// A verb is a file in cli/verbs; every such file needs documentation.
+// Each file in cli/verbs is a verb, and each verb needs documentation.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const VERBS = readdirSync(`${root}cli/verbs`).map((file) => basename(file, ".ts"));
-// Long examples are folded on the page.
+// The page folds long examples.
 const PAGE = readFileSync(`${root}docs/reference/command.md`, "utf8").replace(/ \\\n {6}/g, " ");
 
 async function output(...args: readonly string[]): Promise<string> {
@@ -17,7 +17,7 @@ async function output(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** Returns the verbs below a verb, such as `list` and `rotate` below `keys`. */
+/** Returns the subcommands of a verb, such as `list` and `rotate` of `keys`. */
 function below(help: string): string[] {
   const [, commands = ""] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
   return [...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name = ""]) => name);

@@ -22,7 +22,7 @@ function resource(name: string): Resource {
   };
 }
 
-/** A folder with these texts, and the files that were read. */
+/** Returns a folder with these texts, and the set of the files that have been read. */
 function folderOf(texts: { readonly [name: string]: string }) {
   const read = new Set<string>();
   const readText = async (name: string): Promise<string> => {

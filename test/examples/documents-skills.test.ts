@@ -153,7 +153,7 @@ describe("the writing skills", () => {
       });
     }
     expect(readdirSync(join(path, "letters")).sort()).toEqual(["q1.md", "q2.md"]);
-    // A fault of the folder itself is not the caller's mistake.
+    // A fault of the folder itself is not reported as the client's mistake.
     rmSync(join(path, Q1));
     await expect(run("update_document", [Q1], { ...update, text: "x" })).rejects.toThrow();
     const failure = run("update_document", [Q2], { ...update, text: "x" });

@@ -8,15 +8,15 @@ import { RunningProgram } from "../cli/running.js";
 import { chromiumInstalled, startChromium } from "../support/chromium.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The example of docs/guides/payments.md in a copy: desk, bank, agent and sub-agent, each a separate process, and
-// Alice in a real browser.
+// The example of docs/guides/payments.md runs in a copy. Desk, bank, agent and sub-agent are separate
+// processes, and Alice uses a real browser.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const guide = join(root, "docs", "guides", "payments.md");
-/** Taken in every run; written to the file only if the environment variable says so. */
+/** Every run takes the screenshot. Only a run with PROVISO_SCREENSHOTS=write saves it to this file. */
 const SCREENSHOT = join(root, "docs", "guides", "payments-approval.png");
 
-/** The running parts and their addresses. */
+/** The running processes of the example, and their addresses. */
 interface Payments {
   readonly folder: string;
   readonly desk: RunningProgram;
@@ -31,7 +31,7 @@ async function start(): Promise<Payments> {
   const words = [join(folder, "start.mjs"), "--json", "--port", "0", "--bank-port", "0"];
   const desk = new RunningProgram(words, {}, folder);
   const { url, token } = JSON.parse(await desk.says(/^\{.*\}$/m));
-  // Ending the example ends the programs that it started.
+  // When the example ends, it ends the processes that it has started.
   onTestFinished(async () => {
     desk.stop();
     await desk.ended;
@@ -39,14 +39,14 @@ async function start(): Promise<Payments> {
   return { folder, desk, url, token };
 }
 
-/** Runs the payments agent, which makes a request and waits for its user. */
+/** Runs the payments agent. It makes a request, and waits for its user. */
 async function ask({ folder, url }: Payments) {
   const agent = new RunningProgram([join(folder, "agent.mjs"), url], {}, folder);
   const [, link = ""] = /approve at (\S+)/.exec(await agent.says(/approve at \S+\n/)) ?? [];
   return { agent, link };
 }
 
-/** Returns the blocks of the guide that show output; "…" matches anything. */
+/** Returns the blocks of the guide that show output, as patterns. "…" matches anything. */
 function shown(): readonly RegExp[] {
   const blocks = readFileSync(guide, "utf8").matchAll(/^```text\n(.*?)^```$/gms);
   const lines = [...blocks].flatMap(([, block = ""]) => block.trimEnd().split("\n"));
@@ -56,7 +56,7 @@ function shown(): readonly RegExp[] {
   });
 }
 
-/** Alice follows the link, signs in, and removes the permissions that the guide names. */
+/** Follows the link as Alice, signs in, and removes the permissions that the guide names. */
 async function tighten(page: Page, link: string, token: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel("Development token").fill(token);
@@ -95,7 +95,7 @@ describe.skipIf(!chromiumInstalled())("the payments example in a browser", () =>
     const expected = shown();
     expect(said).toHaveLength(expected.length);
     for (const [at, line] of said.entries()) expect(line).toMatch(expected[at] ?? /^$/);
-    // The bank executed exactly these payments.
+    // The bank has executed exactly these payments.
     const paid = [...desk.stderr.matchAll(/^bank: (.*)$/gm)].map(([, line]) => line);
     expect(paid).toEqual([
       "paid 250 USD of alice to ACME Office Supplies (invoice-41)",

@@ -11,15 +11,15 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 type Arguments = { readonly [name: string]: Json };
 
-/** The documents agent's skills over a folder, without the gate. */
+/** The skills of the documents agent over a folder, without the gate in front of them. */
 export interface Agent {
   readonly path: string;
   readonly folder: ResourceFolder;
-  /** Runs a skill with arguments that fit its schema, and these resources within reach. */
+  /** Runs a skill. The arguments must fit its schema. The call may reach exactly the named resources. */
   run(skill: string, names: readonly string[], values?: Arguments): Promise<Json>;
 }
 
-/** Returns a string in the form of a handle; the test maps it to a resource. */
+/** Returns a string that has the form of a handle. The test maps it to a resource. */
 export function handleOf(name: string): string {
   const block = createHash("sha256").update(name).digest().subarray(0, 16);
   return `rh_${block.toString("base64url")}`;

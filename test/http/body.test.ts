@@ -5,7 +5,10 @@ import express, { type RequestHandler } from "express";
 import { expect, test } from "vitest";
 import { jsonBody } from "../../src/http/body.js";
 
-/** Starts an app that answers with the body it has read. @param before - Middleware in front of the body reader. */
+/**
+ * Starts an app that answers with the body that it has read. @param before - Middleware that runs before the
+ * reader of the body.
+ */
 async function echo(...before: RequestHandler[]) {
   const app = express();
   const received: number[] = [];
@@ -26,7 +29,7 @@ async function echo(...before: RequestHandler[]) {
   return { port, close: () => server.close() };
 }
 
-/** Returns the status and body of the answer to these bytes, sent in pieces. */
+/** Sends these bytes in pieces, and returns the status and body of the answer. */
 async function answerTo(port: number, pieces: readonly Buffer[]): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   const closed = once(socket, "close");

@@ -14,7 +14,7 @@ import { AgentMetrics } from "../../src/http/metrics.js";
 import { alive, readiness, serveMetrics } from "../../src/http/status.js";
 import { type Answer, send } from "../protocols/a2a/callers.js";
 
-// A protocol with its own codes and headers on the HTTP floor, which knows neither.
+// A protocol with codes and headers of its own, on src/http, which knows neither of them.
 
 const TOKEN = "a-development-token";
 const lines: object[] = [];
@@ -31,7 +31,7 @@ const answer: FaultWriter = (res, { status, reason, message, retryAfter }) => {
 const onFailure = (error: unknown, what: string): void => {
   failures.push(`${what}: ${error}`);
 };
-/** The requests passed to authenticators. */
+/** The requests that the authenticator has received. */
 const seen: string[] = [];
 const tokens = createFixedTokens([{ token: TOKEN, principal: "alice", invoker: "assistant" }], {
   development: true,
@@ -155,7 +155,7 @@ test("metrics are served at an address of their own, and nothing else there", as
   expect(text).toContain('proviso_decisions_total{kind="invocation",decision="allowed"');
   expect((await send(served.url, { method: "POST" })).status).toBe(404);
   expect((await send(served.url.replace("/metrics", "/healthz"))).status).toBe(404);
-  // A request target that is not a URL does not end the server.
+  // A request target that is not a URL does not stop the server.
   for (const path of ["//", "/\\", "*", "http://"]) {
     const answer = await rawRequest(
       served.url,
@@ -193,7 +193,7 @@ test("/healthz says that the process lives, /readyz whether it should get calls;
   expect((await post("{}")).body).toMatchObject({ own: { reason: "unavailable" } });
 });
 
-/** Returns a server's answer to the bytes of a request. */
+/** Sends the bytes of a request, and returns the server's answer. */
 function rawRequest(url: string, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(request));

@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import { jsonBody } from "../../src/http/body.js";
 
 /**
- * Sends a POST whose body arrives after the answer has begun; resolves with the error that Express's error handler
- * got.
+ * Sends a POST whose body arrives after the answer has begun. Returns the error that reaches Express's error
+ * handler.
  */
 async function lateBody(text: string): Promise<unknown> {
   const app = express();
   app.use((_req, res, next) => {
-    // Like a middleware with a timeout.
+    // A middleware with a timeout does this.
     res.status(503).write("late");
     next();
   });

@@ -25,13 +25,13 @@ import {
 const PLANS = 60;
 const WRONG_KEY = createRootKey(new Uint8Array([0]));
 
-/** The exchange of one form with one peer. */
+/** The exchange of macaroons in one form with one peer. */
 export interface Exchange {
   readonly format: MacaroonFormat;
   readonly restrictions?: Restrictions;
 }
 
-/** Tests that either side reads and verifies everything that the other side makes in these forms. */
+/** Tests that each side reads and verifies everything that the other side makes in these forms. */
 export function describeExchange(name: PeerName, exchanges: readonly Exchange[]): void {
   describe.skipIf(!peerInstalled(name))(`${name} and this project`, () => {
     let peer: Peer;
@@ -130,7 +130,7 @@ function yes(): boolean {
   return true;
 }
 
-/** Returns our verdict if exactly the plan's own predicates hold. */
+/** Returns our verdict on a macaroon, if exactly the predicates of the plan hold. */
 function verdict(root: Macaroon, plan: Plan, discharges: Macaroon[]): unknown {
   const known = new Set(predicates(plan).map((one) => Buffer.from(one).toString("hex")));
   const check = (caveat: Uint8Array): boolean => known.has(Buffer.from(caveat).toString("hex"));

@@ -16,7 +16,7 @@ describeExchange("go", [
   { format: "v1" },
   { format: "v2", restrictions: { binary: true } },
   { format: "v1json" },
-  // Go omits the version property.
+  // The Go implementation omits the version property.
   { format: "v2json", restrictions: { binary: true } },
 ]);
 

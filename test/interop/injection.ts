@@ -14,8 +14,8 @@ import { utf8 } from "../macaroon/support.js";
 import { type Peer, type PeerName, peerInstalled, startPeer } from "./peers.js";
 
 /**
- * Some verifiers advance the chain only over caveats that hold, so they ignore an unsigned caveat that does not
- * hold. Tests that the peer is one of them, and that we are not.
+ * Tests an unsigned caveat that does not hold. Some verifiers compute the chain only from caveats that hold,
+ * and so ignore it. The tests expect that the peer is such a verifier, and that ours is not.
  */
 export function describeInjection(name: PeerName, formats: readonly MacaroonFormat[]): void {
   describe.skipIf(!peerInstalled(name))(`a caveat injected into a token for ${name}`, () => {

@@ -8,17 +8,17 @@ import { encodeBase64url } from "../../src/bytes/base64.js";
 import { encodeUtf8 } from "../../src/bytes/utf8.js";
 import type { MacaroonFormat } from "../../src/macaroon/index.js";
 
-/** Another macaroon implementation that the tests can run. */
+/** The name of a macaroon implementation with which the tests exchange macaroons. */
 export type PeerName = "npm-macaroon" | "macaroons.js" | "pymacaroons" | "go" | "libmacaroons";
 
 export interface PeerInfo {
-  /** The forms that its driver reads and writes. */
+  /** The forms that the driver of the peer reads and writes. */
   readonly formats: readonly MacaroonFormat[];
-  /** Instructions to install it. */
+  /** The command that installs the peer. */
   readonly install: string;
 }
 
-/** Requests to a running peer. Each rejects with the peer's own message if the peer failed. */
+/** A running peer. The promise of a call is rejected with the peer's own message if the peer fails. */
 export interface Peer {
   create(init: PeerInit): Promise<string>;
   append(macaroon: string, caveat: Bytes): Promise<string>;
@@ -26,12 +26,12 @@ export interface Peer {
   bind(root: string, discharge: string): Promise<string>;
   convert(macaroon: string, format: MacaroonFormat): Promise<string>;
   verify(request: PeerVerify): Promise<boolean>;
-  /** Concatenates all macaroons of these binary texts (Go only). */
+  /** Concatenates all macaroons in these binary texts. Only Go has this operation. */
   join(macaroons: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Bytes, or a string that stands for its UTF-8 bytes. */
+/** A byte string, or a string to be encoded as UTF-8. */
 export type Bytes = string | Uint8Array;
 
 interface PeerInit {
@@ -45,20 +45,20 @@ interface PeerVerify {
   readonly macaroon: string;
   readonly key: Bytes;
   readonly discharges?: readonly string[];
-  /** The first-party caveats that hold; all of them if absent. */
+  /** The first-party caveats that hold. If it is absent, all of them hold. */
   readonly satisfied?: readonly Bytes[];
 }
 
 const DRIVERS = fileURLToPath(new URL("./drivers/", import.meta.url));
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/proviso-interop/", import.meta.url));
-// Debian's Python: the first python3 on the path may not have Debian's packages.
+// Debian's Python. Another python3 that comes first in PATH may lack Debian's packages.
 const PYTHON = "/usr/bin/python3";
 const GO_PATH = "/usr/share/gocode";
 const ALL_FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
 
 interface PeerDefinition extends PeerInfo {
   readonly installed: () => boolean;
-  /** The command that runs the driver, which is built first if necessary. */
+  /** Returns the command that runs the driver. Compiles the driver first if necessary. */
   readonly command: () => readonly [string, ...string[]];
 }
 
@@ -101,7 +101,7 @@ export const PEERS: Readonly<Record<PeerName, PeerInfo>> = DEFINITIONS;
 
 const known = new Map<PeerName, boolean>();
 
-/** Returns whether `name` can be started here. If not, says once on stderr how to install it. */
+/** Returns whether this machine can start a peer. If it cannot, says once on standard error how to install the peer. */
 export function peerInstalled(name: PeerName): boolean {
   const before = known.get(name);
   if (before !== undefined) return before;
@@ -117,7 +117,7 @@ export function peerInstalled(name: PeerName): boolean {
   return found;
 }
 
-/** Starts the driver of an installed peer, which must be closed afterwards. */
+/** Starts the driver of an installed peer. The caller must close it. */
 export function startPeer(name: PeerName): Peer {
   const [command, ...args] = DEFINITIONS[name].command();
   return new DrivenPeer(spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] }));
@@ -128,7 +128,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Writes requests as JSON lines, and resolves them with the answers, which have the same order. */
+/** A peer behind a driver. Requests go to the driver as JSON lines, and its answers come in the same order. */
 class DrivenPeer implements Peer {
   readonly #child: ChildProcess;
   readonly #lines: Interface;
@@ -197,7 +197,7 @@ class DrivenPeer implements Peer {
   async #ask(request: object): Promise<Record<string, unknown>> {
     const line = await new Promise<string>((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      // From version 24 on, Node's readline treats U+2028 and U+2029 as line ends.
+      // Node's readline, from version 24 on, takes U+2028 and U+2029 for line ends.
       const line = JSON.stringify(request)
         .replace(/\u2028/g, "\\u2028")
         .replace(/\u2029/g, "\\u2029");
@@ -231,7 +231,7 @@ function runs(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }
 
-/** Compiles a driver, unless it was already compiled from the same source. */
+/** Compiles a driver, unless it has been compiled from the same source before. */
 function build(
   file: string,
   compiler: (source: string, out: string) => [string, ...string[]],
@@ -241,7 +241,7 @@ function build(
   const binary = `${CACHE}${file.replace(/\W/g, "-")}-${hash}`;
   if (existsSync(binary)) return binary;
   mkdirSync(CACHE, { recursive: true });
-  // Test files run in parallel, so each compiles to a unique name and then renames the file.
+  // Test files run in parallel. Each compiles to a name of its own, and then renames the file.
   const own = `${binary}.${process.pid}`;
   const [command, ...args] = compiler(source, own);
   const env = { ...process.env, GO111MODULE: "off", GOPATH: GO_PATH };

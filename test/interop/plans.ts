@@ -11,7 +11,7 @@ import {
 import { anyCharacter } from "../support/any-character.js";
 import type { Bytes, Peer } from "./peers.js";
 
-/** A plan for a macaroon that we or a peer make, with a discharge for each third-party caveat. */
+/** A plan for a macaroon that we or a peer make. It has a plan for the discharge of each third-party caveat. */
 export interface Plan {
   readonly key: Uint8Array;
   readonly identifier: Bytes;
@@ -21,30 +21,30 @@ export interface Plan {
 
 type PlannedCaveat = { readonly first: Bytes } | { readonly third: Plan };
 
-/** The result of a plan: the text of the root, and those of its bound discharges. */
+/** A macaroon made by a plan: the text of the root, and the texts of its bound discharges. */
 export interface Presented {
   readonly root: string;
   readonly discharges: readonly string[];
 }
 
-/** Limits of a peer that random plans must respect. */
+/** The limits of a peer. Random plans stay within them. */
 export interface Restrictions {
-  /** Identifiers and caveats are arbitrary bytes, not only text. */
+  /** True if identifiers and caveats can be arbitrary bytes, not only text. */
   readonly binary?: boolean;
-  /** Identifiers and locations are ASCII. */
+  /** True if identifiers and locations must be ASCII. */
   readonly ascii?: boolean;
-  /** No location is empty. */
+  /** True if no location may be empty. */
   readonly located?: boolean;
 }
 
 const SEED = 20261121;
 
-/** Returns `count` plans, the same in each run. Identifiers within a plan are distinct. */
+/** Returns `count` plans, the same in every run. Identifiers within a plan are distinct. */
 export function randomPlans(count: number, restrictions: Restrictions = {}): Plan[] {
   return fc.sample(planArbitrary(restrictions, 2), { seed: SEED, numRuns: count });
 }
 
-// Strings do not start with a byte order mark, since npm `macaroon` removes it from locations.
+// No string begins with a byte order mark, since npm `macaroon` removes it from locations.
 const text = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 40 }).filter(hasNoBom);
 const asciiText = fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 });
 const anyBytes = fc.uint8Array({ minLength: 1, maxLength: 80 });
@@ -86,12 +86,12 @@ function thirdParties({ caveats }: Plan): Plan[] {
   return caveats.flatMap((caveat) => ("third" in caveat ? [caveat.third] : []));
 }
 
-/** Returns every first-party caveat of the plan and of its discharges. */
+/** Returns the first-party caveats of a plan and of its discharges. */
 export function predicates({ caveats }: Plan): Bytes[] {
   return caveats.flatMap((one) => ("first" in one ? [one.first] : predicates(one.third)));
 }
 
-/** Carries out a plan with this project. */
+/** Makes the macaroons of a plan with this project. */
 export function makeHere(plan: Plan): { root: Macaroon; discharges: Macaroon[] } {
   const root = oneHere(plan);
   const all = (inner: Plan): Macaroon[] =>
@@ -110,7 +110,7 @@ function oneHere({ key, identifier, location, caveats }: Plan): Macaroon {
   return macaroon;
 }
 
-/** Carries out a plan with a peer alone, which makes every macaroon, caveat and binding. */
+/** Makes the macaroons of a plan with a peer alone: every macaroon, caveat and binding is the peer's. */
 export async function makeThere(
   peer: Peer,
   plan: Plan,

@@ -6,8 +6,8 @@ import { describeInjection } from "./injection.js";
 import { type Peer, peerInstalled, startPeer } from "./peers.js";
 
 describeExchange("pymacaroons", [
-  // In v1 packets, pymacaroons counts characters instead of bytes of identifiers and locations, and drops the
-  // verification id of a caveat without a location.
+  // In v1 packets, pymacaroons counts the characters of identifiers and locations instead of their bytes. It
+  // also drops the verification id of a caveat without a location.
   { format: "v1", restrictions: { ascii: true, located: true } },
   { format: "v2" },
   { format: "v1json" },

@@ -25,14 +25,14 @@ import {
 } from "../../src/middleware/node.js";
 import { attenuated, fixture, mint, misuse } from "../capability/support.js";
 
-// The specifics of each adapter, and the programming errors that all of them refuse.
+// The features of each adapter, and the programming errors that all adapters refuse.
 
 const { issuer } = fixture();
 const headers = { "Proviso-Capability": mint(issuer, { principal: "alice" }) };
 const GET = { grant: "files", operation: "get" } as const;
 const onFailure = (): void => {};
 const OK = new Response("ok");
-/** More than a socket's buffer holds. */
+/** The body is larger than the buffer of a socket. */
 const LONG = "x".repeat(8 * 1024 * 1024);
 
 async function serving(server: Server): Promise<string> {
@@ -74,7 +74,7 @@ describe("a wrong option or requirement is a TypeError when the middleware is ma
     ],
     ["a misspelt property", { ...GET, resourceHandle: () => [] }, /did you mean "resourceHandles"/],
   ])("%s", (_, requirement, message) => {
-    // As passed by a program without types.
+    // A program without type checks can pass such a requirement.
     const wrong = requirement as RouteRequirement<readonly unknown[]>;
     expect(misuse(() => forExpress(issuer)(wrong))).toMatch(message);
     expect(misuse(() => forFetch(issuer)(wrong, () => new Response()))).toMatch(message);
@@ -416,7 +416,7 @@ describe("a route that reads its operation from the request", () => {
       message: 'the token limits the arguments of "read", and this route reads none',
       denials: [{ code: "constraint_violated", rule: "arguments" }],
     });
-    // A capability that does not limit arguments is accepted.
+    // The route accepts a capability that does not limit arguments.
     const { token: whole } = known.issuer.mint({ grant: "tools" });
     const plain = new Request("http://here/", { headers: { "Proviso-Capability": whole } });
     expect((await blind(plain)).status).toBe(200);

@@ -5,14 +5,14 @@ import type { CapabilityAuthority } from "../../src/middleware/fetch.js";
 import { append, attenuated, fixture, NOW, utf8 } from "../capability/support.js";
 import { type Answer, type Headers, type ResourceServer, SERVERS } from "./servers.js";
 
-// The contract that every kind of resource server keeps.
+// The contract that every adapter for a resource server keeps.
 
 const HEADER = "Proviso-Capability";
 const MINUTE = 60_000;
 let now = NOW;
 const clock = (): number => now;
 const original = createRevocationList();
-/** The revocation list that the resource server follows; it is trusted for an hour. */
+/** The revocation list that the resource server follows. The server may trust it for an hour. */
 const revocations = createRevocationList(original.snapshot("2030-01-01T01:00:00Z"));
 const { issuer } = fixture({ clock, revocations, name: "documents", audience: "documents" });
 
@@ -59,7 +59,10 @@ describe.each(SERVERS)("on %s", (name, start) => {
     server.failures.length = 0;
   });
 
-  /** Makes a request that must be refused: the handler is not called, and the answer has no token. */
+  /**
+   * Makes a request that must be refused. Expects that no handler runs, and that the answer does not contain
+   * the token.
+   */
   async function refused(path: string, headers: Headers): Promise<Answer> {
     const answer = await server.ask(path, headers);
     expect(server.handled).toEqual([]);
@@ -105,7 +108,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     test("and the handler may set its own Cache-Control", async () => {
       const { status, headers } = await server.ask("/own-cache/rh_1", own(token));
       expect([status, headers["cache-control"]]).toEqual([200, "public, max-age=60"]);
-      // A shared cache must not serve this answer to a caller without the capability.
+      // Otherwise a shared cache would serve this answer to clients without the capability.
       expect(headers["vary"]).toContain("Proviso-Capability");
     });
   });

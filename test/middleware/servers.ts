@@ -15,9 +15,9 @@ import {
 } from "../../src/middleware/fetch.js";
 import { createCapabilityMiddleware as forNode } from "../../src/middleware/node.js";
 
-// The same resource server in four ways: on Express, on node:http, on Hono, and as a Fetch handler.
+// The same resource server in four versions: with Express, node:http, Hono and a Fetch handler.
 
-/** Headers of a request; an array becomes several header lines. */
+/** The headers of a request. An array becomes several header lines. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 export interface Answer {
@@ -26,21 +26,20 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A running resource server. */
 export interface ResourceServer {
   ask(path: string, headers?: Headers): Promise<Answer>;
-  /** The calls of its handlers. */
+  /** The names of the handlers that have run. */
   readonly handled: string[];
-  /** The errors that reached the server's error handler. */
+  /** The errors that have reached the server's error handler. */
   readonly failures: unknown[];
   close(): Promise<unknown>;
 }
 
-/** The properties of a request that the routes read. */
+/** The properties of a request that the routes use. */
 interface Facts {
   readonly id: string;
   readonly url: string;
-  /** The app's own login: `Authorization: Login AGENT`. */
+  /** The credentials for the app's own login: `Authorization: Login AGENT`. */
   readonly authorization: string | undefined;
 }
 
@@ -72,7 +71,7 @@ function routes<Args extends readonly unknown[]>(
   };
 }
 
-/** Makes a mistake in a route, by the name in the path. */
+/** Makes the mistake that the path names, in a function of a route. */
 function broken(how: string): string[] | Promise<string[]> {
   const [kind, value = ""] = how.split(":");
   if (kind === "gives") return value === "undefined" ? JSON.parse("[]")[0] : JSON.parse(value);
@@ -103,7 +102,7 @@ async function onExpress(authority: CapabilityAuthority): Promise<ResourceServer
       if (name === "own-cache") res.set("Cache-Control", OWN_CACHE);
       res.json(answerTo(req.params.id, capabilityOf(req)));
     });
-    // Reached only if a middleware lets the request pass.
+    // Express calls this handler only if a middleware passes the request on.
     app.get(`/${name}/:id`, (_req, res) => void res.json(handled.push("passed on")));
   }
   const failed: ErrorRequestHandler = (error, _req, res, _next) => {
@@ -239,7 +238,7 @@ function send(url: string, path: string, headers: Headers = {}): Promise<Answer>
   });
 }
 
-/** Every kind of resource server. */
+/** The four versions of the resource server. */
 export const SERVERS: readonly (readonly [
   name: string,
   start: (authority: CapabilityAuthority) => Promise<ResourceServer>,

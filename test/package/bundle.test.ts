@@ -4,8 +4,8 @@ import { build } from "esbuild";
 import { expect, it } from "vitest";
 import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 
-// The holder's entry and the entry for Fetch must run without Node: these tests bundle the built package for a
-// browser, and run the bundle with only the web's own globals.
+// The entry for holders and the entry for Fetch must run without Node. These tests bundle the built package for
+// a browser, and run the bundle with only the globals of the web.
 
 async function bundle(source: string): Promise<string> {
   const result = await build({

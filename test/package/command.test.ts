@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// The command's built package depends on exactly the packages that it loads, and only verbs that need a package load
-// it.
+// The built package of the command depends on exactly the packages that it loads. A package is loaded only by
+// the verbs that need it.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DIST = join(ROOT, "cli/dist");
@@ -16,9 +16,9 @@ const { dependencies }: { readonly dependencies: { readonly [name: string]: stri
 const { devDependencies }: { readonly devDependencies: { readonly [name: string]: string } } =
   JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
-/** Matches the modules that a file loads at once. */
+/** Matches the modules that a file loads when it is itself loaded. */
 const AT_ONCE = /^(?:const|let) \w+ = (?:require_\w+\.__toESM\()?require\("([^"]+)"\)/gm;
-/** Matches all modules that a file loads, now or later. */
+/** Matches all modules that a file loads, when it is loaded or later. */
 const EVER = /\b(?:require|import|load|optionalPackage)\("([^"]+)"|\bfrom "([^"]+)";$/gm;
 
 function namesIn(file: string, pattern: RegExp): readonly string[] {

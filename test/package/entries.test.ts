@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 
-// The package's entries are small, and export no internals.
+// The entries of the package are small, and export nothing internal.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MOST = 44;
@@ -23,7 +23,7 @@ const options: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
   module: ts.ModuleKind.NodeNext,
   noEmit: true,
-  // Everything that an entry exports is in the package's own files.
+  // Everything that an entry exports comes from the package's own files.
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   noLib: true,
   types: [],

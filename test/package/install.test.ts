@@ -6,9 +6,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The use of the published library by a new user: installs it by the lines of docs/install.md with npm and pnpm,
-// compiles a program of each kind with every TypeScript in use, without skipping library checks, and runs it. Only in
-// a full run, since it installs from the registry.
+// A new user installs the published library as docs/install.md says, with npm and with pnpm. The user compiles
+// a program of each kind with every current version of TypeScript, with library checks, and runs it. The tests
+// belong to the full run, since they install from the registry.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAMS = fileURLToPath(new URL("programs", import.meta.url));
@@ -17,21 +17,24 @@ const RESOLUTIONS = [
   ["nodenext", "nodenext"],
   ["esnext", "bundler"],
 ] as const;
-/** Milliseconds; installing waits for the registry. */
+/** Time limit in milliseconds. Installing waits for the registry. */
 const SLOW = 300_000;
 const CHECKED = ["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "false"];
-/** The server programs, by file name, which need further packages. */
+/** The programs that are servers, by file name. They need further packages. */
 const SERVERS = ["own-agent", "guarded-agent", "resource-server"];
 
 let tarball = "";
-/** The folder of the compilers and of pnpm. */
+/** The folder with the compilers and pnpm. */
 let tools = "";
 
 function run(folder: string, command: string, ...args: readonly string[]): string {
   return execFileSync(command, args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
 }
 
-/** Returns the packages that the page's two lines install besides the library: for a holder, and for a server. */
+/**
+ * Returns the packages that the page installs in addition to the library, on one line for a holder and on one
+ * for a server.
+ */
 function installed(): readonly (readonly string[])[] {
   const page = readFileSync(join(ROOT, "docs/install.md"), "utf8");
   const lines = page
@@ -40,7 +43,7 @@ function installed(): readonly (readonly string[])[] {
   return lines.map((line) => (line.split(".tgz")[1] ?? "").split(" ").filter(Boolean));
 }
 
-/** Makes a project with the package and others, installed by npm or pnpm. */
+/** Makes a project. npm or pnpm installs the package and these other packages in it. */
 function project(manager: "npm" | "pnpm", packages: readonly string[]): string {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
@@ -74,7 +77,7 @@ function compile(
   }
 }
 
-/** Returns the output of a compiled program, parsed as JSON. */
+/** Runs a compiled program, and returns its output, parsed as JSON. */
 function answerOf(folder: string, program: string): unknown {
   return JSON.parse(run(folder, process.execPath, join("out-nodenext", `${program}.js`)));
 }
@@ -89,7 +92,7 @@ test("docs/install.md names every package that a part may need", () => {
 if (FULL) {
   beforeAll(() => {
     const packed = temporaryFolder();
-    // Built from the current sources, before the first test.
+    // The package is packed from the current sources.
     run(ROOT, "npm", "pack", "--ignore-scripts", "--pack-destination", packed);
     tarball = join(packed, readdirSync(packed)[0] ?? "");
     tools = temporaryFolder();
@@ -100,7 +103,7 @@ if (FULL) {
     run(tools, "npm", "install", "--no-audit", "--no-fund", "pnpm@10", ...compilers);
   });
 
-  // pnpm's layout is tested with one compiler only, since all handle it alike.
+  // pnpm's folder layout is tested with only one compiler, since all compilers treat it alike.
   describe.each([
     ["npm", TYPESCRIPTS],
     ["pnpm", ["7"]],
@@ -136,7 +139,7 @@ if (FULL) {
   });
 }
 
-/** Returns the packages that npm has installed, by its lock file. */
+/** Returns the packages that npm has installed, as its lock file lists them. */
 function packagesIn(folder: string): readonly string[] {
   const lock = readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8");
   return Object.keys(JSON.parse(lock).packages);

@@ -5,14 +5,14 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { runHere } from "../cli/run.js";
 
-// The build includes the manual page: cli/dist/man/proviso.1.
+// The build writes the manual page, cli/dist/man/proviso.1.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const PATH = `${root}cli/dist/man/proviso.1`;
 const PAGE = readFileSync(PATH, "utf8");
 const VERBS = readdirSync(`${root}cli/verbs`).map((file) => basename(file, ".ts"));
 
-/** Returns the verbs below a verb, as its help lists them. */
+/** Returns the subcommands that the help of a verb lists. */
 async function below(verb: string): Promise<string[]> {
   const { stdout } = await runHere([verb, "--help"]);
   const [, commands = ""] = /^Commands:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
@@ -43,7 +43,7 @@ test("the manual page has every verb", async () => {
 
 test("the package's manifest names the manual page and ships it", () => {
   const manifest = JSON.parse(readFileSync(`${root}cli/package.json`, "utf8"));
-  // npm does not link a manual page that is given as a string instead of an array.
+  // If `man` is a string instead of an array, npm does not link the manual page.
   expect(manifest.man).toEqual(["./dist/man/proviso.1"]);
   expect(manifest.files).toContain("dist");
 });

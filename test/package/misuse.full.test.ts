@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 
-// Calls every function of every entry as a program without types might: without arguments, with a Promise that was
-// not awaited, and with a number. It must throw a TypeError that names an argument, never one of the engine's errors,
-// and must not read a Promise as an empty object.
+// Calls every function of every entry as a program without type checks might: without arguments, with a Promise
+// that was not awaited, and with a number. The function must throw a TypeError that names an argument. It must
+// not throw an error of the JavaScript engine, and must not take a Promise for an empty object.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -28,25 +28,26 @@ const CALLS = {
 } as const;
 type Call = keyof typeof CALLS;
 
-/** Arguments that are valid by a function's documentation. */
+/** Calls that are valid according to the documentation of a function. */
 const TAKEN: { readonly [name: string]: readonly Call[] } = {
-  // No parameters.
+  // These functions have no parameters.
   createNonce: ["nothing", "a Promise", "a number"],
   generateKey: ["nothing", "a Promise", "a number"],
-  // Only optional parameters.
+  // All parameters of these functions are optional.
   createKeyring: ["nothing"],
   createRevocationList: ["nothing"],
   createAgentMetrics: ["nothing"],
   createAgentFetch: ["nothing"],
   createCardCache: ["nothing"],
-  // Documented as "whatever JSON it is given" and "what is not an object says nothing".
+  // The documentation of these functions says "whatever JSON it is given" and "what is not an object says
+  // nothing".
   readCard: ["nothing", "a number"],
   delegatedTo: ["nothing", "a number"],
-  // Documented as "undefined if it is about something else": accepts any thrown value.
+  // Its documentation says "undefined if it is about something else", so it accepts any thrown value.
   refusalOf: ["nothing", "a Promise", "a number"],
 };
 
-/** Matches engines' error messages about unchecked arguments. */
+/** Matches a JavaScript engine's error message about an argument that was not checked. */
 const ENGINE =
   /Cannot (?:read|set|destructure|convert|use|access)|is not (?:a function|iterable|a constructor|an object|defined)|called on non-object|private member|The ".*" argument must be/;
 
@@ -63,7 +64,7 @@ const program = ts.createProgram(
 );
 const checker = program.getTypeChecker();
 
-/** Returns the names of a function's parameters, from its signature. */
+/** Reads the names of a function's parameters from its signature. */
 function parametersOf(file: string, name: string): readonly string[] {
   const source = program.getSourceFile(file);
   const module = source && checker.getSymbolAtLocation(source);
@@ -76,7 +77,7 @@ function parametersOf(file: string, name: string): readonly string[] {
     .flatMap((signature) => signature.parameters.map((parameter) => parameter.name));
 }
 
-/** Returns the error that a call throws or rejects with; `undefined` if it returns. */
+/** Returns the error that a call throws, or with which its promise is rejected; `undefined` if the call returns. */
 async function thrown(call: () => unknown): Promise<unknown> {
   try {
     await call();

@@ -8,14 +8,14 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { freePort } from "../cli/serving.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// A new user with only Node and npm pastes the unchanged blocks of a guide into a shell or a file. It installs from
-// the registry.
+// A new user has only Node and npm, and pastes the blocks of a guide into a shell or a file without changes.
+// The guide installs from the registry.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** Milliseconds; installing waits for the registry. */
+/** Time limit in milliseconds. Installing waits for the registry. */
 const SLOW = 300_000;
 
-/** Returns the code blocks of a page's section in a language. */
+/** Returns the code blocks of one language in a section of a page. */
 function blocks(page: string, language: string, section = ""): readonly string[] {
   const text = readFileSync(page, "utf8");
   const from = section === "" ? 0 : text.indexOf(`\n## ${section}\n`);
@@ -28,10 +28,11 @@ function blocks(page: string, language: string, section = ""): readonly string[]
 const user = temporaryFolder();
 const work = join(user, "work");
 
-/** Starts the user's shell in a folder. */
+/** Starts the shell of the user in a folder. */
 function shell(lines: string, cwd: string): ChildProcess {
   const prefix = join(user, "global");
-  // The machine's environment, for access to the registry, without the variables that npm set for these tests.
+  // The shell gets the variables of this machine, so that it reaches the registry, but not those that npm has
+  // set for the tests.
   const machine = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
   const env = {
     ...Object.fromEntries(machine),
@@ -43,7 +44,7 @@ function shell(lines: string, cwd: string): ChildProcess {
   return spawn("sh", ["-c", lines], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** Runs lines, and returns the output on both streams; the exit code is the last line's. */
+/** Runs lines, and returns the output of both streams. The exit code must be that of the last line. */
 async function paste(lines: string, cwd: string, status = 0): Promise<string> {
   const child = shell(lines, cwd);
   let said = "";
@@ -65,7 +66,8 @@ function newFolder(name: string): string {
 
 beforeAll(async () => {
   for (const name of ["home", "work", "proviso"]) newFolder(name);
-  // Built from the current sources, before the first test: a clone at the address in the pages, with its packages.
+  // In place of the clone that the pages describe, the folder gets packages that are built from the current
+  // sources.
   const all = ["--workspaces", "--include-workspace-root", "--ignore-scripts"];
   const into = ["--pack-destination", join(user, "proviso")];
   execFileSync("npm", ["pack", ...all, ...into], { cwd: ROOT, stdio: "pipe" });

@@ -6,7 +6,7 @@ import { runProgram } from "../cli/run.js";
 import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// docs/entries.md installs for each entry exactly the packages that its code loads.
+// For each entry, docs/entries.md names exactly the packages that its code loads.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -28,7 +28,10 @@ const IMPORTED = /^(?:import|export)\b[^"';]*?(?:from\s*)?"([^"]+)";/gm;
 const LOADED_LATER = /\b(?:import|load|optionalPackage)\("([^"]+)"/g;
 const COMMENT = /^\s*(?:\*|\/\/).*$/gm;
 
-/** Returns the packages that a built file loads on import, or with `later` at any time. */
+/**
+ * Returns the packages that a built file loads when it is imported. With `later`, also those that it loads at a
+ * later time.
+ */
 function packagesOf(file: string, later: boolean): readonly string[] {
   const files = new Set([file]);
   const found = new Set<string>();
@@ -49,10 +52,10 @@ interface Line {
   readonly more: readonly string[];
 }
 
-/** Entries that a quick run installs; a full run installs all. */
+/** Entries that a quick run installs. A full run installs every entry. */
 const QUICK = ["proviso", "proviso/home", "proviso/a2a"];
 
-/** The page's table. */
+/** The rows of the page's table, by entry. */
 const lines = new Map<string, Line>(
   [...read("docs/entries.md").matchAll(/^\| `(proviso\S*)` \| `npm install (.*)` \|(.*)\|$/gm)].map(
     ([, entry = "", needs = "", more = ""]) => [
@@ -89,7 +92,8 @@ describe.each(
 
   test("its line in docs/install.md names exactly the packages that it loads", () => {
     const ever = packagesOf(file, true).filter(
-      // The a2e host shares files with servers that use rate-limiter-flexible, but does not use it itself.
+      // The host of A2E shares files with servers that use rate-limiter-flexible, but does not use that package
+      // itself.
       (name) => !(entry === "proviso/a2e" && name === "rate-limiter-flexible"),
     );
     expect([...needs, ...more].sort()).toEqual(ever);
@@ -179,10 +183,10 @@ describe("TypeScript in a CommonJS file compiles as docs/install.md says", () =>
   });
 });
 
-// It installs from the registry.
+// This test installs from the registry.
 if (FULL) {
   test("Jest imports the package as docs/install.md says", async () => {
-    // In another folder, since it brings a package with the name of one of proviso's.
+    // Jest is installed in another folder, since it brings a package with the same name as one of proviso's.
     const tools = temporaryFolder();
     writeFileSync(join(tools, "package.json"), '{ "private": true }\n');
     const install = ["install", "--no-audit", "--no-fund", "jest@30"];

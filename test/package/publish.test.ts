@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 import { type Run, runProgram } from "../cli/run.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The checks that prevent publishing an unfinished package, tried on a copy.
+// A copy of the packages shows that unfinished packages cannot be published.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ADDRESS = "https://code.example/owner/proviso";
 
 const PACKAGES = ["", "cli/", "spec-vectors/"];
 
-/** Copies the built packages with the scripts that check them. */
+/** Copies the built packages, and the scripts that check them. */
 function copy(): string {
   const folder = temporaryFolder();
   for (const path of [
@@ -28,7 +28,7 @@ function copy(): string {
   ]) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   }
-  // Already built.
+  // The copied packages are already built.
   writeFileSync(join(folder, "scripts/build.mjs"), "");
   return folder;
 }

@@ -10,7 +10,8 @@ import { startOurs } from "../protocols/agent-auth/differential/our-server.js";
 import type { AgentAuthServer } from "../protocols/agent-auth/differential/server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The published SDK and command of Agent-Auth, unchanged, with our server. docs/testing.md says how to get them.
+// The published SDK and the published command of Agent-Auth, unchanged, with our server. docs/testing.md says
+// how to get them.
 
 const NAME = "PROVISO_PEER_AGENT_AUTH";
 const CHECKOUT = process.env[NAME] ?? "";
@@ -23,7 +24,7 @@ if (!isThere) {
   console.warn(`${NAME} ${found}: Agent-Auth's SDK and command are skipped (docs/testing.md)`);
 }
 
-/** Bundles code of the checkout with our copies of the packages that it needs. */
+/** Bundles code of the checkout with this project's copies of the packages that it needs. */
 async function bundled(name: string, contents: string, folder: string): Promise<string> {
   const outfile = join(folder, `${name}.mjs`);
   await build({
@@ -53,7 +54,7 @@ interface Ran {
   readonly errors: string;
 }
 
-/** Runs the command; Alice approves by each code that it shows. */
+/** Runs the command. Alice approves each code that the command shows. */
 function run(storage: string, ...words: readonly string[]): Promise<Ran> {
   const options = ["--storage-dir", storage, "--directory-url", server.origin, "--no-browser"];
   const child: ChildProcess = spawn(process.execPath, [command, ...options, ...words]);
@@ -129,7 +130,7 @@ describe.skipIf(!isThere)(
         expect(rotated).toMatchObject({ status: "active" });
       }
       expect(await done(home, "status", id)).toMatchObject({ agent_id: id, status: "active" });
-      // The reconnection proves the key, so the host remains the user's.
+      // The new connection proves the host's key, so the host stays linked to the user.
       const second = await done(home, "connect", ...provider, "--capabilities", "list_payees");
       expect(second).toMatchObject({ status: "active", hostId: connected["hostId"] });
 

@@ -9,8 +9,8 @@ import { runHere } from "../cli/run.js";
 import { MAIN } from "../support/built.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The official conformance suite of MCP against its own server, with and without the gate. docs/testing.md says how to
-// get both. The table of differences is in docs/mcp-gate.md.
+// The official MCP conformance suite against its own server, with and without the gate in front.
+// docs/testing.md says how to get both. docs/mcp-gate.md has the table of differences.
 
 const NAME = "PROVISO_PEER_MCP_CONFORMANCE";
 const CHECKOUT = process.env[NAME] ?? "";
@@ -25,7 +25,7 @@ if (!isThere) {
   console.warn(`${NAME} ${found}: the conformance suite of MCP is skipped (docs/testing.md)`);
 }
 
-/** The checks that come out worse through the gate. docs/mcp-gate.md has the reasons. */
+/** Checks with a worse result through the gate than without it. docs/mcp-gate.md gives the reasons. */
 const WORSE: { readonly [requirements: string]: readonly string[] } = {
   "2025-11-25": [
     "server-sse-multiple-streams: server-sse-streams-functional",
@@ -45,7 +45,7 @@ let bare = "";
 let gated = "";
 let presenter: Server;
 
-/** Starts a program that goes on, and returns what it says until the pattern is there. */
+/** Starts a program that keeps running. Returns its output, once the output matches the pattern. */
 function start(
   command: string,
   args: readonly string[],
@@ -66,7 +66,10 @@ function start(
   });
 }
 
-/** Runs a requirement set. @returns The status of each check, by scenario and id, in the order of the suite. */
+/**
+ * Runs the checks of one set of requirements. @returns The status of each check, by scenario and id, in the
+ * order of the suite.
+ */
 async function statuses(url: string, requirements: string): Promise<Map<string, string[]>> {
   const output = join(folder, `${requirements}-${new URL(url).port}`);
   const words = ["server", "--url", url, "--requirements", requirements, "-o", output];
@@ -92,7 +95,7 @@ const unused = async (): Promise<number> => {
   return port;
 };
 
-/** Passes requests on with a token, which the suite itself does not present. */
+/** Starts a proxy that adds a token to each request. The suite itself presents no token. */
 function present(token: string, target: URL): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
     const passed = request(

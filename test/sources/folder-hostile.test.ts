@@ -9,7 +9,7 @@ import { folderWith, namesFound, opened, put, resourceError } from "./support.js
 
 const SECRET = "---\ntitle: secret\n---\nThe password is x.\n";
 
-/** Names that must resolve to no file. */
+/** Names for which the source must find no file. */
 const HOSTILE = [
   "",
   "/",
@@ -204,7 +204,7 @@ describe("an unusable file does not affect the others", () => {
 });
 
 describe.runIf(posix)("a permission error is thrown, never taken for an absent file", () => {
-  /** Runs as a user to whom permissions apply. */
+  /** Runs `work` as a user to whom file permissions apply. */
   async function withoutPrivileges(root: string, work: () => Promise<void>): Promise<void> {
     for (const path of [dirname(root), root, join(root, "r"), join(root, "s")]) {
       chmodSync(path, 0o755);

@@ -182,7 +182,7 @@ describe("files that change while the folder is open", () => {
     const years = async (): Promise<unknown[]> =>
       found(await folder.find({ collection: "r" })).map(({ fields }) => fields["year"]);
     expect(await years()).toEqual([2024]);
-    // The file has the same length, and is written within the same tick of the file system's clock.
+    // The file keeps its length, and is written again within the same tick of the file system's clock.
     for (let year = 2025; year < 2060; year++) {
       put(root, "r/a.md", `---\nyear: ${year}\n---\n`);
       expect(await years()).toEqual([year]);
@@ -208,7 +208,7 @@ describe("files that change while the folder is open", () => {
     const { folder } = await opened(root);
     await sleep(2200);
     const first = await folder.get("r/a.md");
-    // Not read again: the same object is returned.
+    // The source has not read the file again, since it returns the same object.
     expect(await folder.get("r/a.md")).toBe(first);
     writeFileSync(path, "---\nyear: 2025\n---\n");
     utimesSync(path, 1000, 1000);

@@ -180,7 +180,7 @@ describe("hostile front matter is refused quickly", () => {
     .map((name, at) => `${name}: &${name} [${`*${"abcdefgh"[at]},`.repeat(9)}]`)
     .join("\n");
 
-  // Deep nesting does not only make yaml throw: it can crash V8, and with it the process.
+  // Deep nesting could do worse than make yaml throw: it can crash V8, and thus the whole process.
   test.each<[string, string]>([
     ["with arrays in arrays", `a: ${"[".repeat(65_000)}`],
     ["with closed arrays in arrays", `a: ${"[".repeat(32_000)}${"]".repeat(32_000)}`],

@@ -19,7 +19,7 @@ import { openTables } from "../../src/sources/table.js";
 import type { Collection } from "../../src/sources/table-columns.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** The table of `REPORTS_SQL` as a collection. */
+/** The table that `REPORTS_SQL` creates, as a collection. */
 export const REPORTS: Collection = {
   table: "report",
   name: "id",
@@ -38,7 +38,7 @@ export function report(fields: { readonly [field: string]: Scalar }, name = "r/1
   return { name, displayName: name, collection: "r", kind: "item", fields };
 }
 
-/** Makes a new folder with these files, by path. */
+/** Makes a folder with these files. The key of a file is its path. */
 export function folderWith(files: { readonly [path: string]: string | Uint8Array }): string {
   const root = join(temporaryFolder(), "documents");
   mkdirSync(root);
@@ -51,7 +51,7 @@ export function put(root: string, path: string, text: string | Uint8Array): void
   writeFileSync(join(root, path), text);
 }
 
-/** Opens a folder as a source, and returns its messages to the operator. */
+/** Opens a folder as a source. Returns it with its messages to the operator. */
 export async function opened(
   root: string,
   options: FolderOptions = {},
@@ -61,14 +61,14 @@ export async function opened(
   return { folder: await openFolder(root, { onProblem, ...options }), problems };
 }
 
-/** Makes a new database, and a connection to change it. */
+/** Makes a database. Returns its file, and a connection with which a test can change it. */
 export function databaseWith(sql: string): {
   readonly file: string;
   readonly database: Database.Database;
 } {
   const file = join(temporaryFolder(), "resources.db");
   const database = new Database(file);
-  // No test cuts the power, and many small transactions are faster without syncing.
+  // No test interrupts the power, and small transactions are faster without syncing.
   database.exec(`PRAGMA synchronous = OFF; ${sql}`);
   onTestFinished(() => void database.close());
   return { file, database };
@@ -98,7 +98,7 @@ export function denialOf(result: QueryResult): QueryDenial {
   throw new Error(`it was answered with ${result.resources.length} resources`);
 }
 
-/** Returns the ResourceError with which `action` fails. */
+/** Runs `action`, and returns the ResourceError with which it fails. */
 export async function resourceError(action: () => unknown): Promise<ResourceError> {
   try {
     await action();
@@ -109,8 +109,8 @@ export async function resourceError(action: () => unknown): Promise<ResourceErro
   throw new Error("nothing was thrown");
 }
 
-// A small universe, so that values and conditions meet: strings whose order differs between UTF-8 and UTF-16, or that
-// differ only in case, a space or a NUL, and numbers written as strings.
+// There are few values, so that conditions often match. Some strings have another order in UTF-8 than in
+// UTF-16, some differ only in case, a space or a NUL, and some look like numbers.
 const TEXTS = ["", "1", "1.0", "a", "A", "a ", "b", "a\0b", "\uff5e", "\u{1f600}", "__proto__"];
 const NUMBERS = [-1, -0, 0, 0.5, 1, 2, 10, 1e300, 2 ** 53 - 1];
 
@@ -136,7 +136,7 @@ export const condition: fc.Arbitrary<FieldCondition> = fc.oneof(
   bounds,
 );
 
-/** Generates conditions on some of these fields. */
+/** Generates filters with conditions on some of these fields. */
 export function filters(fields: readonly string[]): fc.Arbitrary<ResourceFilter> {
   return fc
     .uniqueArray(fc.tuple(fc.constantFrom(...fields), condition), {

@@ -5,7 +5,7 @@ import { openDatabase } from "../../src/storage/database.js";
 import { onBothDatabases } from "../support/databases.js";
 import { denialOf, namesFound, resourceError } from "./support.js";
 
-// The same tables and answers in every kind of database.
+// Every kind of database has the same tables and gives the same answers.
 
 const REPORTS = {
   table: "report",
@@ -58,7 +58,7 @@ onBothDatabases((place) => {
         fields: { year: 2025, score: 2, department: "finance", final: true },
       },
       {
-        // An integer that a double cannot represent is left out.
+        // A double cannot represent this integer, so the field is left out.
         ...about,
         name: "reports/10",
         displayName: "10",

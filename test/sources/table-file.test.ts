@@ -39,7 +39,7 @@ describe("large tables", () => {
     const all = found(await source.find({ collection: "reports" }));
     const whole = performance.now() - before;
     expect(all).toHaveLength(100_000);
-    // Twenty queries by index take less time than reading every row once.
+    // Twenty queries that use an index take less time than two readings of every row.
     for (const filter of [{ department: { in: ["d7", "d8"] } }, { year: { min: 5, max: 5.5 } }]) {
       expect(await time(filter)).toBeLessThan(whole * 2);
     }
@@ -100,7 +100,7 @@ describe("the database file of tables", () => {
     expect(performance.now() - before).toBeLessThan(3000);
     database.exec("COMMIT");
     expect((await source.get("reports/1"))?.displayName).toBe("Newer");
-    // The source holds no lock after it has answered.
+    // Once the source has answered, it holds no lock.
     database.exec("BEGIN EXCLUSIVE; DELETE FROM report; COMMIT");
     expect(namesFound(await source.find(query))).toEqual([]);
   });

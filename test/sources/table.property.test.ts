@@ -6,7 +6,7 @@ import type { Scalar } from "../../src/caveats/scalar.js";
 import { SEEDED, sized } from "../support/size.js";
 import { databaseWith, filters, found, number, report, sqliteSource, text } from "./support.js";
 
-/** A value in SQL, and the resulting field if the column does not convert it. */
+/** A value in SQL, and the field that it becomes if the column does not convert it. */
 interface Value {
   readonly sql: string;
   readonly field: Scalar | undefined;
@@ -14,7 +14,7 @@ interface Value {
 
 function sqlOf(value: string | number | null): string {
   if (value === null) return "NULL";
-  // libsql would bind a string only up to its first NUL.
+  // libsql would send a string only up to its first NUL.
   if (typeof value === "string") return `CAST(x'${Buffer.from(value).toString("hex")}' AS TEXT)`;
   return Object.is(value, -0) ? "-0.0" : String(value);
 }
@@ -30,7 +30,7 @@ const value: fc.Arbitrary<Value> = fc.oneof(
   ),
 );
 
-/** Columns of every affinity and collation, with and without an index. */
+/** Columns of every affinity and every collation, with and without an index. */
 const COLUMNS = {
   plain: "",
   indexed: "",
@@ -91,7 +91,7 @@ describe("SQL finds exactly what the filter matches, for random values, column t
       ),
       { numRuns: sized(300), ...SEEDED },
     );
-    // Without any match, the test would show nothing.
+    // If no filter matched a row, the test would prove nothing.
     expect(hits).toBeGreaterThan(sized(50, 5));
   });
 

@@ -131,7 +131,7 @@ describe("a query that cannot be answered lists what exists", () => {
     }
     const problem = async (filter: string): Promise<object> =>
       denialOf(await source.find({ collection: "reports", filter: JSON.parse(filter) }));
-    // The field is `department`; the column name `dept` is internal.
+    // The field is called `department`. `dept` is the name of the column, which filters cannot use.
     expect(await problem('{ "dept": 1 }')).toMatchObject({
       code: "unknown_field",
       path: "filter.dept",

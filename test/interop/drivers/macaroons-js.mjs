@@ -1,10 +1,10 @@
-// npm `macaroons.js`: v1 binary only, text only.
+// npm `macaroons.js`, which has only the v1 binary form, and only text.
 import crypto from "node:crypto";
 import { bytes, serve } from "./serve.mjs";
 
-// Adding a third-party caveat starts an asynchronous randomFill() of the buffer that holds the caveat
-// key and encrypts without waiting for it, so the key is sometimes overwritten. Nothing reads those
-// random bytes. Replaced before the package is loaded, so that these tests do not fail by chance.
+// To add a third-party caveat, the package starts an asynchronous randomFill() of the buffer with the caveat
+// key, and encrypts without waiting. Sometimes the key is thus overwritten. Nothing reads the random bytes, so
+// randomFill() is replaced before the package is loaded. Otherwise these tests would fail by chance.
 crypto.randomFill = () => {};
 const { default: macaroons } = await import("macaroons.js");
 const { default: CryptoTools } = await import("macaroons.js/lib/CryptoTools.js");
@@ -13,7 +13,7 @@ const { MacaroonsBuilder, MacaroonsDeSerializer, MacaroonsVerifier } = macaroons
 const read = (text) => MacaroonsDeSerializer.deserialize(text);
 const write = (builder) => ({ text: builder.getMacaroon().serialize() });
 const change = (text) => MacaroonsBuilder.modify(read(text));
-// A key given as a Buffer is treated as already derived.
+// The package takes a key in a Buffer for one that is already derived.
 const derived = (key) => CryptoTools.generate_derived_key(bytes(key));
 
 await serve({

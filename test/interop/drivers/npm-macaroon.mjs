@@ -1,4 +1,4 @@
-// npm `macaroon`: the JSON forms only; its exportBinary() is broken.
+// npm `macaroon`, with only the JSON forms, since its exportBinary() is broken.
 import macaroon from "macaroon";
 import { bytes, serve } from "./serve.mjs";
 

@@ -1,9 +1,12 @@
 import { createInterface } from "node:readline";
 
-/** Bytes of a base64url field; empty if it is absent. */
+/** Returns the bytes of a base64url field; no bytes if it is absent. */
 export const bytes = (text) => Buffer.from(text ?? "", "base64url");
 
-/** Answers each JSON line on stdin with the result of `operations[op]`, or with its error. */
+/**
+ * Answers each line of JSON on standard input with the result of `operations[op]`, or with the error that it
+ * throws.
+ */
 export async function serve(operations) {
   for await (const line of createInterface({ input: process.stdin })) {
     let answer;

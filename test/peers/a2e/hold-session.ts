@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/json.js";
 import { type Session, SessionError } from "../../../src/protocols/a2e/index.js";
 
-/** Returns the code with which a call is refused, or `done`. */
+/** Returns the code with which a call is refused; `done` if it is not refused. */
 async function codeOf(call: Promise<Json>): Promise<Json> {
   try {
     await call;
@@ -16,7 +16,7 @@ function member(of: Json, name: string): string {
   return isJsonObject(of) ? String(of[name]) : "";
 }
 
-/** Makes a session's calls to the SDK's host, returns the outcomes, and closes the session. */
+/** Makes the calls of a session to the SDK's host. Returns their outcomes, and closes the session. */
 export async function holdSession(session: Session): Promise<JsonObject> {
   const parts: Json[] = [];
   const tool = (name: string, given: JsonObject): Promise<Json> =>

@@ -10,8 +10,8 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 import { holdSession } from "./hold-session.js";
 import { type Line, transcriptOf } from "./transcript.js";
 
-// The SDK's own client with our host, and our client with the SDK's own host. `npm run test:peers` runs these with a
-// checkout of a2eprotocol/python-sdk. Their messages are those in spec-vectors/a2e-sdk.json.
+// The SDK's own client talks to our host, and our client to the SDK's own host. `npm run test:peers` runs these
+// tests with a checkout of a2eprotocol/python-sdk. spec-vectors/a2e-sdk.json has the messages.
 
 const HERE = new URL(".", import.meta.url).pathname;
 const VECTORS = new URL("../../../spec-vectors/a2e-sdk.json", import.meta.url);
@@ -21,7 +21,7 @@ const NAME = "PROVISO_A2E_SDK";
 const CHECKOUT = process.env[NAME] ?? "";
 const COMMIT = "c8fc1f87000f02a27c98f5700f3f62b6fc4e3ba7";
 
-/** Returns the reason why the SDK cannot run; `undefined` if it can. */
+/** Returns the reason why the SDK cannot run; `undefined` if it can run. */
 function missing(): string | undefined {
   if (CHECKOUT === "") return "is not set";
   if (!existsSync(join(CHECKOUT, "a2e/core/client/client.py"))) {
@@ -42,7 +42,10 @@ interface Held {
   readonly lines: readonly Line[];
 }
 
-/** Compares a session with the vectors, or writes it there. */
+/**
+ * Compares a session with the one in spec-vectors/a2e-sdk.json. With PROVISO_WRITE_TRANSCRIPTS=1, writes it to
+ * that file instead.
+ */
 function settle(direction: "client" | "host", held: Held): void {
   const vectors = JSON.parse(readFileSync(VECTORS, "utf8"));
   if (process.env["PROVISO_WRITE_TRANSCRIPTS"] === "1") {
@@ -78,7 +81,7 @@ test.skipIf(why !== undefined)("the A2E SDK's client holds a session with our ho
   });
   expect(run.stderr).toBe("");
   const { outcome, logged, lines } = JSON.parse(run.stdout);
-  // The SDK's client only logs a message of the wrong shape.
+  // The SDK's client does not fail on a message of the wrong shape, but only logs it.
   expect(logged).toEqual([]);
   settle("client", { outcome, lines: transcriptOf(lines, new Map([[tokens, `\${tokens}`]])) });
 });
@@ -118,7 +121,7 @@ test.skipIf(why !== undefined)("our client holds a session with the A2E SDK's ho
     timeout: 30_000,
   });
   const outcome = await holdSession(session);
-  // The last output of a killed process comes at an unpredictable time and is not an answer.
+  // The last output of a process that is killed comes at an unpredictable time. It is not an answer.
   const answers = lines.filter(({ message }) => message["type"] !== "proc/read/event");
   settle("host", { outcome, lines: transcriptOf(answers) });
 });

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
 
-/** One line of a session, and its sender. */
+/** One line of a session, with its sender. */
 export interface Line {
   readonly from: "agent" | "host";
   readonly message: JsonObject;
@@ -9,10 +9,10 @@ export interface Line {
 const TIMES = ["ts", "created_at", "updated_at"];
 
 /**
- * Returns lines in the form of a transcript, in which values that differ from run to run are replaced by names.
- * Ids are numbered by first occurrence.
+ * Returns lines in the form of a transcript. Names replace the values that differ from run to run. Ids are
+ * numbered in the order in which they first occur.
  *
- * @param secrets - Strings, such as tokens, with the names that replace them.
+ * @param secrets - Strings to replace, such as tokens, each with the name that replaces it.
  */
 export function transcriptOf(
   lines: readonly Line[],
