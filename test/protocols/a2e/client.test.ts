@@ -50,7 +50,7 @@ test("the socket of a dead host is replaced; that of a live host, or a file, is 
   const dead = socketPath();
   const child = createServer().listen(dead);
   await new Promise((resolve) => child.once("listening", resolve));
-  // As a killed process leaves it: closed, but the socket file still exists.
+  // Leave the socket file in place after closing, as a killed process does.
   renameSync(dead, `${dead}.kept`);
   await new Promise((resolve) => child.close(resolve));
   renameSync(`${dead}.kept`, dead);

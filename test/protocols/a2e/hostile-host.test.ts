@@ -10,7 +10,7 @@ import {
 } from "../../../src/protocols/a2e/index.js";
 import { codeOf, hosted, socketPath } from "./support.js";
 
-// Hostile, broken or silent hosts, as an agent meets them.
+// Tests the client against hostile, broken and silent hosts.
 
 const GREETING = {
   type: "handshake/resp",
@@ -21,7 +21,7 @@ const GREETING = {
   accepted_caps: [{ capability: "tools", enabled: true, metadata: {} }],
 };
 
-/** Connects to a host that sends these lines, and reads without answering. */
+/** Connects to a host that sends the given lines, and that reads but never answers. */
 async function withHost(
   lines: readonly JsonObject[],
   more: Partial<ConnectOptions> = {},
@@ -63,7 +63,7 @@ test("the client leaves a host that answers in another version", async () => {
     const attempt = withHost([{ ...GREETING, ...version }]);
     await expect(attempt).rejects.toMatchObject({ code: "version_mismatch", retryable: false });
   }
-  // A refusal has its own reason.
+  // The version of a refusal does not matter: its own reason is reported.
   const refusal = { ...GREETING, ok: false, reason: "auth_failed", a2e: "2.0" };
   await expect(withHost([refusal])).rejects.toMatchObject({ code: "auth_failed" });
 });
@@ -146,7 +146,7 @@ test("a stream with an encoding set is refused, and the process keeps running", 
   await expect(attempt).rejects.toThrow("a stream of bytes has no encoding");
 });
 
-/** Starts a thread that listens but accepts no connection, and fills its queue of two. */
+/** Starts a thread that listens but accepts no connection, and fills its queue of two waiting connections. */
 async function busyAt(at: JsonObject): Promise<number> {
   const code = `
     const { parentPort, workerData: { at, held } } = require("node:worker_threads");

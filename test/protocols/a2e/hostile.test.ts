@@ -5,8 +5,8 @@ import type { SessionPlugin } from "../../../src/protocols/a2e/index.js";
 import { sized } from "../../support/size.js";
 import { type Hosted, hosted, joined, Peer, toolCall } from "./support.js";
 
-// Hostile or broken peers: each costs the host little, gets a coded reason if it reads one, and does not affect other
-// sessions.
+// Hostile or broken peers: each peer costs the host little and does not affect other sessions. A peer that reads gets a
+// coded reason.
 
 async function withWitness(host: Hosted, act: () => Promise<void>): Promise<void> {
   const witness = await joined(host, ["tools"], [host.token("tools")]);
@@ -14,7 +14,7 @@ async function withWitness(host: Hosted, act: () => Promise<void>): Promise<void
   expect(await witness.call("tool/call", { name: "add", arguments: { a: 1, b: 1 } })).toBe(2);
 }
 
-/** Returns pseudo-random bytes, the same in every run. */
+/** Returns pseudo-random bytes, which are the same in every run. */
 function noise(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let state = 7;
@@ -62,7 +62,7 @@ test("a peer that is slow with a line or its handshake is cut off", async () => 
     dawdler.socket.write('{"a2e"');
     const silent = await Peer.at(host.port);
     await expect.poll(() => host.host.sessions).toBe(3);
-    // Its bytes must arrive before time is advanced.
+    // Once this later peer has an answer, the bytes of `dawdler` have arrived, and the test can advance the time.
     const settled = await Peer.at(host.port);
     settled.send("{\n");
     expect(await settled.code()).toBe("line_malformed");
@@ -83,7 +83,7 @@ test("a peer that never reads is throttled, then cut off", async () => {
     peer.socket.pause();
     const call = toolCall(session, "large", { size: 60_000 });
     let written = 0;
-    // Bytes in the kernel's buffers of both ends are not in the host's memory.
+    // Keep sending: the kernel's buffers of both ends must be full before the host's own queue can fill.
     const pump = setInterval(() => {
       while (peer.socket.writableLength < 64 * 1024 && written < 2000) {
         peer.send({ ...call, id: `${written++}` });
@@ -127,7 +127,7 @@ test("a plugin that sends more than its peer reads has its stream cut at the que
   const limits = { line: 64 * 1024, queue: 256 * 1024 };
   const host = await hosted({ plugins: [flood], limits });
   const written: string[] = [];
-  // Accepts the answer to the handshake, and no later output.
+  // The stream accepts the answer to the handshake, and no output after it.
   stream = new Duplex({
     read() {},
     write(chunk, _encoding, done) {

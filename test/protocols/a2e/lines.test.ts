@@ -23,7 +23,7 @@ test("a line is refused unless all JSON readers read it alike", () => {
   expect(readLine(utf8('{"a":[[[1]]]}'), 4).ok).toBe(true);
   expect(readLine(utf8('{"a":1e308,"b":"1e999","c":1e-999}'), 4).ok).toBe(true);
   expect(readLine(utf8('{"a":[[[1]]]}'), 3).ok).toBe(false);
-  // In arguments, a number is the one that is written.
+  // With `exact`, a number must equal the number that is written.
   for (const [text, exact] of [
     ['{"a":9007199254740993}', false] as const,
     ['{"a":1e-999}', false] as const,
@@ -33,7 +33,7 @@ test("a line is refused unless all JSON readers read it alike", () => {
     expect(readLine(utf8(text), 4).ok, text).toBe(true);
     expect(readLine(utf8(text), 4, true).ok, text).toBe(exact);
   }
-  // Ten thousand levels, without a stack overflow.
+  // Ten thousand levels must not overflow the stack.
   expect(readLine(utf8(`${"[".repeat(10_000)}${"]".repeat(10_000)}`), 32).ok).toBe(false);
   expect(readLine(utf8('{"__proto__":{"a":1},"b":"\\ud83d\\ude00"}\r'), 8)).toMatchObject({
     ok: true,

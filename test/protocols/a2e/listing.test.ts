@@ -11,8 +11,8 @@ import {
 import { closed } from "./plugins/calls.js";
 import { type HostChoices, type Hosted, hosted, Peer } from "./support.js";
 
-// Lists show exactly what the session's tokens may call: not everything, and not nothing because a token limits an
-// argument that a list does not have.
+// Tests that lists show exactly what the session's tokens allow. A token may limit an argument that a list does not
+// have; the list is not refused for that.
 
 const input = { type: "object" };
 const TOOLS = await createToolsPlugin({
@@ -24,7 +24,7 @@ const TOOLS = await createToolsPlugin({
   })),
 });
 
-/** Two servers with three tools, as in the MCP plugin. */
+/** Two servers with three tools, like those of the MCP plugin. */
 const SERVERS: SessionPlugin = {
   name: "servers",
   type: "mcp",
@@ -71,7 +71,7 @@ test("tool/list shows the tools that a token may call, whatever limits their arg
     ({ token }) => [
       token("tools", { constraints: { tool_name: { not_in: ["add", "drop"] } } }),
       token("tools", { constraints: { tool_name: "drop", x: 1 } }),
-      // A token that cannot call a tool does not show it either.
+      // A token that only allows `tool/list` shows no tools.
       token("tools", { operations: ["tool/list"] }),
     ],
     list,
@@ -91,7 +91,7 @@ test("tool/list shows the tools that are left by limits on single operations", a
   expect(
     await shown({ operationConstraints: { "tool/list": { tool_name: { absent: true } } } }),
   ).toEqual(["add", "echo", "drop"]);
-  // A tool's name is an argument, so a closed list must have it; otherwise it closes all tools.
+  // The name of the tool is an argument, too: a closed list of arguments without `tool_name` allows no tool.
   expect(await shown({ arguments: { "tool/call": ["amount", "tool_name"] } })).toHaveLength(3);
   expect(await shown({ arguments: { "tool/call": ["amount"] } })).toEqual([]);
 });
@@ -127,7 +127,7 @@ test("a limit on an argument that the list message gives is judged", async () =>
 });
 
 test("a limit on a given argument is judged even if 20 other limited arguments are missing", async () => {
-  // A denial names only the first sixteen limits of a hop.
+  // More limits than a denial names: a denial names only the first sixteen limits of a hop.
   const missing = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, 1] as const));
   const token = ({ token: minted }: Hosted) => [
     minted("mcp", { constraints: { ...missing, server: "graph" } }),
@@ -166,7 +166,7 @@ test("an MCP tool's own arguments named server and tool_name are judged apart fr
   const done = ["graph", "read", { server: "files", tool_name: "write" }];
   expect(await by({ tool_name: "read" })).toEqual(done);
   expect(await by({ server: "graph", "arguments.server": "files" })).toEqual(done);
-  // Neither argument replaces the other.
+  // The property `server` and the argument `server` are judged separately.
   expect(await by({ server: "files" })).toBe("permission_denied");
   expect(await by({ tool_name: "write" })).toBe("permission_denied");
   expect(await by({ "arguments.server": "graph" })).toBe("permission_denied");
@@ -222,8 +222,7 @@ test("a tool is listed with the schema of the arguments that the token allows", 
     additionalProperties: false,
   };
   expect(await shown(hop)).toEqual([narrowed]);
-  // A call may use any of several tokens, so the schema allows what any of them allows; a token that allows no call
-  // is ignored.
+  // With several tokens, the schema allows what at least one token allows. A token that allows no call is ignored.
   const [whole] = await shown(hop, {});
   expect(whole).toEqual({
     type: "object",

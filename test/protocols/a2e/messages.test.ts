@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { type Hosted, hosted, newHeld, Peer, plugins, toolCall } from "./support.js";
 
-// The answer to each message after the handshake, as seen by a peer without a library.
+// Tests the answer to each message after the handshake, as a peer without a library sees it.
 
 interface Opened extends Hosted {
   readonly peer: Peer;
@@ -46,7 +46,7 @@ test("constraints judge the arguments and the names in the message", async () =>
     [toolCall(session, "add", { a: 6, b: 1 }), "permission_denied"],
     [toolCall(session, "add", { b: 1 }), "permission_denied"],
     [toolCall(session, "echo", { a: 1 }), "permission_denied"],
-    // Neither a duplicate nor another spelling can make the judged name differ from the one that runs.
+    // A duplicate name and a second property for the name are refused: the judged tool is always the tool that runs.
     [toolCall(session, "echo", { a: 1, tool_name: "add" }), "message_invalid"],
     [{ ...toolCall(session, "add", { a: 1, b: 1 }), name: "echo" }, "message_invalid"],
     [{ ...toolCall(session, "add", { a: 1, b: 1 }), server: "x" }, "message_invalid"],
@@ -167,7 +167,7 @@ test("the text of an error thrown by a plugin is logged by the host, and hidden 
   peer.send(toolCall(session, "fail"));
   expect(JSON.stringify(await peer.next())).not.toContain("secret");
   expect(failures).toEqual(["tool/call: Error: the secret of the house"]);
-  // The call ran: its failure is not a refusal.
+  // The ledger records an allowed call: the call ran, and then failed.
   expect(await ledger.list()).toMatchObject([{ decision: "allowed", operation: "tool/call" }]);
 });
 

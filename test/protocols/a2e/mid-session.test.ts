@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { attenuate } from "../../../src/index.js";
 import { codeOf, hosted, joined, newHeld, Peer, plugins, toolCall } from "./support.js";
 
-// Permissions that end during a session: by revocation, by expiry, and by the host.
+// Tests permissions that end during a session: by revocation, by expiry, and when the host closes.
 
 test("a peer like nc negotiates, calls, is refused, and is cut off by a revocation", async () => {
   const held = newHeld();
@@ -125,7 +125,7 @@ test("when one of two tokens for a capability expires, the other still allows ca
   const host = await hosted();
   const tokens = [host.token("tools", { expires: "10s" }), host.token("tools")];
   const session = await joined(host, ["tools"], tokens);
-  // The first token that allows the call is used, and the call ends with it.
+  // The host runs a call under the first token that allows the call, and ends the call with this token.
   const waiting = codeOf(session.call("tool/call", { name: "wait" }));
   await session.ping();
   host.timers.turn(10_000);
@@ -151,7 +151,8 @@ test("a call cancelled while the revocation list is read does not run", async ()
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  // Revocations are read three times: before the call is judged, after that, and before it runs.
+  // The host reads the revocations three times for a call: before and after it judges the call, and before the call
+  // runs.
   const catchUp = async (): Promise<void> => (++reads === 3 ? gate : undefined);
   Object.assign(host.revocations, { catchUp });
   peer.send(toolCall(session, "add", { a: 1, b: 1 }));

@@ -13,7 +13,7 @@ interface Choices extends Partial<Omit<SessionPlugin, "operations">> {
   readonly operations?: { readonly [name: string]: Partial<PluginOperation> };
 }
 
-/** A plugin that answers its own name. */
+/** Returns a plugin that answers every call with the plugin's name. */
 function saying(
   name: string,
   { operations = { "tool/call": {} }, ...more }: Choices = {},
@@ -25,7 +25,7 @@ function saying(
   return { name, type: "tools", ...more, operations: Object.fromEntries(own) };
 }
 
-/** Returns the plugin that answers, and the plugin whose metadata the peer gets. */
+/** Returns the answer to each call, and the metadata that the peer gets. */
 async function served(
   plugins: readonly SessionPlugin[],
   ...calls: readonly (readonly [operation: string, name?: string])[]

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { hosted, joined, Peer } from "./support.js";
 
-// The limits of a host: on handshakes, on sessions, and on one principal's sessions.
+// Tests a host's limits on handshakes, on sessions, and on the sessions of one principal.
 
 test("peers without a handshake take no session's place, and yield to the next peer", async () => {
   const host = await hosted({ limits: { sessions: 2, handshakes: 2 } });
   const silent: Peer[] = [];
   for (let at = 0; at < 4; at++) {
     silent.push(await Peer.at(host.port));
-    // Sends a line, so that the host has certainly seen the peer.
+    // The peer sends a line and gets an answer, so the host has certainly seen the peer.
     silent[at]?.send("{}\n");
     expect(await silent[at]?.code()).toBe("message_invalid");
   }

@@ -21,7 +21,7 @@ import {
 } from "../../../src/protocols/a2e/index.js";
 import { type World, type WorldOptions, world } from "../../agent/support.js";
 
-/** Timers advanced by a test. */
+/** Timers that a test advances. */
 class TurnedTimers implements Timers {
   readonly #clock: { now: number };
   readonly #waiting = new Set<{ at: number; run: () => void }>();
@@ -36,7 +36,7 @@ class TurnedTimers implements Timers {
     return () => void this.#waiting.delete(one);
   }
 
-  /** Advances the time, and runs the timers that are due. */
+  /** Advances the time, and runs the functions that are due. */
   turn(milliseconds: number): void {
     this.#clock.now += milliseconds;
     for (const one of [...this.#waiting].sort((a, b) => a.at - b.at)) {
@@ -45,13 +45,13 @@ class TurnedTimers implements Timers {
   }
 }
 
-/** A host with real parts, and the parts that tests change. */
+/** A host with a real agent, ledger and plugins, and the parts that tests can change. */
 export interface Hosted extends World {
   readonly host: SessionHost;
   readonly timers: TurnedTimers;
-  /** The loopback port on which it listens. */
+  /** The loopback port on which the host listens. */
   readonly port: number;
-  /** The failures that it reported. */
+  /** The failures that the host passed to `onFailure`. */
   readonly failures: string[];
   /** Mints a token of `a2e:NAME` for Alice. */
   token(name: string, hop?: HopInit): string;
@@ -61,17 +61,17 @@ export interface HostChoices extends Partial<Omit<SessionHostOptions, "agent">> 
   readonly world?: WorldOptions;
 }
 
-/** The records of {@link plugins}. */
+/** Records what the plugins of {@link plugins} did, and controls them. */
 export interface Held {
-  /** The operations that have run. */
+  /** The names of the tools that have run, in order. */
   readonly ran: string[];
-  /** The ended sessions, with the plugin. */
+  /** The ended sessions, as `PLUGIN SESSION_ID`. */
   readonly ended: string[];
-  /** Ends the calls of `wait`. */
+  /** Lets all calls of the tool `wait` finish. */
   release: () => void;
 }
 
-/** Plugins with real functions: tools that add, echo, wait, fail and send parts; a memory. */
+/** Returns plugins with real functions: tools that add, echo, wait, fail and send parts; and a memory. */
 export function plugins(held: Held = newHeld()): readonly SessionPlugin[] {
   const gate = new Promise<void>((resolve) => {
     held.release = resolve;
@@ -132,7 +132,7 @@ export function newHeld(): Held {
   return { ran: [], ended: [], release: () => {} };
 }
 
-/** Allows Alice everything that the plugins serve. */
+/** Returns policy rules that allow Alice everything that the plugins serve. */
 function rulesFor(served: readonly SessionPlugin[]): NonNullable<WorldOptions["rules"]> {
   const rules = pluginGrants(served).map(({ id }) => ({
     principal: "alice",
@@ -175,7 +175,7 @@ export async function hosted(choices: HostChoices = {}): Promise<Hosted> {
   };
 }
 
-/** A peer like `nc`, which sends and receives lines without interpreting them. */
+/** A peer that sends and receives lines without interpreting them, like `nc`. */
 export class Peer {
   readonly socket: Socket;
   readonly over: Promise<void>;
@@ -230,7 +230,7 @@ export class Peer {
     return new Promise((resolve) => this.#wanting.push(resolve));
   }
 
-  /** Returns these properties of the next message. */
+  /** Returns the named properties of the next message. */
   async part(...names: readonly string[]): Promise<JsonObject> {
     const message = (await this.next()) ?? {};
     return Object.fromEntries(names.map((name) => [name, message[name] ?? null]));
@@ -242,7 +242,7 @@ export class Peer {
     return message?.["code"] ?? message?.["type"] ?? "closed";
   }
 
-  /** Makes the handshake. @returns The answer. */
+  /** Sends the handshake request. @returns The answer. */
   async greet(
     caps: readonly string[],
     tokens: readonly string[],
@@ -262,7 +262,7 @@ export class Peer {
     return answer;
   }
 
-  /** Makes the handshake. @returns The session's id. */
+  /** Sends the handshake request. @returns The id of the session. */
   async open(caps: readonly string[], tokens: readonly string[]): Promise<string> {
     const { ok, session_id: id } = await this.greet(caps, tokens);
     if (ok !== true || typeof id !== "string") throw new Error("the handshake is refused");
@@ -297,7 +297,7 @@ export async function joined(
   return session;
 }
 
-/** Returns the code of the SessionError that a promise is rejected with. */
+/** Returns the code of the SessionError with which a promise is rejected. */
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;
@@ -308,7 +308,9 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
   return "done";
 }
 
-/** Returns a path that is short enough for a socket, and is removed after the test. */
+/**
+ * Returns a path for a Unix socket. The path is short enough for a socket, and its folder is removed after the test.
+ */
 export function socketPath(): string {
   const folder = mkdtempSync(join(tmpdir(), "a2e-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

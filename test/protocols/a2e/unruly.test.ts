@@ -6,7 +6,7 @@ import { PluginError, type SessionPlugin } from "../../../src/protocols/a2e/inde
 import { TIMERS } from "../../../src/protocols/a2e/timers.js";
 import { codeOf, hosted, joined, newHeld, Peer, plugins, toolCall } from "./support.js";
 
-// Misbehaving plugins: each spoils its own calls, and nothing else of the host.
+// Tests misbehaving plugins: a plugin spoils only its own calls, and nothing else in the host.
 
 function toolsOf(run: SessionPlugin["operations"][string]["run"]): SessionPlugin {
   return { name: "own", type: "tools", operations: { "tool/call": { run } } };

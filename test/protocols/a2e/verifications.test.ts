@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { RootKey } from "../../../src/macaroon/root-key.js";
 import { hosted, joined } from "./support.js";
 
-// A verification begins with one tag under the root key.
+// Every verification of a token starts with exactly one tag under the root key, so the tags count the verifications.
 
 const tag = vi.spyOn(RootKey.prototype, "tag");
 

@@ -18,11 +18,11 @@ import {
 import { type Driver, granted, linked, said } from "./driver.js";
 import { type Bank, bank } from "./served-bank.js";
 
-// Tokens that an approver binds to the agent, and unbound ones, over every protocol of one issuing agent.
+// Tests tokens that an approver has bound to an agent, and unbound tokens, over every protocol of one issuing agent.
 
 const TOKEN = "development-token-of-bob";
 
-/** Also serves the bank's agent over A2A. @returns Its address. */
+/** Serves the bank's agent over A2A, too. @returns The address of the A2A server. */
 async function overA2A({ agent }: Bank): Promise<string> {
   quietConsole();
   const database = await createStores(join(temporaryFolder(), "tasks.db"), { reserve: 0 });
@@ -48,7 +48,7 @@ async function overA2A({ agent }: Bank): Promise<string> {
 
 const PAYMENT = { amount: 1, to: "acc_A" };
 
-/** Returns the result or the refusal that another caller gets with a token over A2A. */
+/** Returns what another caller gets over A2A with a token: the result, or the refusal. */
 async function paid(url: string, binding: BindingName, token: string): Promise<string> {
   const holder = await withCapability(await sdkClient(url, binding, TOKEN), token);
   const call = holder.sendMessage(callOf("transfer_funds", PAYMENT));
@@ -79,7 +79,8 @@ test.each(BINDINGS)(
     const token = await bound.token("transfer_funds");
     expect(await paid(url, binding, token)).toMatch(/invoker/);
     expect(home.ran).toEqual(["transfer_funds 1 acc_A"]);
-    // The bound token works in the agent's own calls, as does a call without it, and never in another agent's.
+    // The agent's own calls are allowed with the bound token and without a token. Another agent's call with the bound
+    // token is refused.
     expect(said(await bound.execute("transfer_funds", PAYMENT, token))).toBe("200");
     expect(said(await bound.execute("transfer_funds", PAYMENT))).toBe("200");
     const other = await granted(home, ["delete_payee"]);

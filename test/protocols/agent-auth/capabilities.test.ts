@@ -118,7 +118,7 @@ describe("the list for an agent", () => {
     expect(await search("TRANSFER money")).toEqual(["transfer_funds"]);
     expect(await search("  ")).toEqual(ALL);
     expect(await search("balance payee")).toEqual(["check_balance", "list_payees", "delete_payee"]);
-    // The query is not a regular expression.
+    // The server must not read the query as a regular expression.
     expect(await search("/(zz+)+$/")).toEqual([]);
     const long = `/capability/list?query=${"a".repeat(257)}`;
     expect(said(await one.asAgent(long))).toBe("400 invalid_request");

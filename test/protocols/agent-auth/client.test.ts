@@ -17,7 +17,7 @@ async function clientOf(home: Bank) {
   return createAgentAuthClient({ provider: home.url, hostKey, clock });
 }
 
-/** Opens a client of a host that alice made, enrolled with its token. */
+/** Makes a host for Alice, enrols a client with the host's enrolment token, and returns the client. */
 async function enrolled(home: Bank) {
   const client = await clientOf(home);
   const made = await home.parties.createHost({ principal: "alice" });

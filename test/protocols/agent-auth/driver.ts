@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { objectIn, objectsIn, textIn } from "../../../src/client/received.js";
 import { type Bank, DEFAULTS } from "./served-bank.js";
 
-/** A key pair for the tests' signatures. */
+/** A key pair with which tests sign. */
 export interface Key {
   readonly jwk: JWK;
   readonly secret: Parameters<SignJWT["sign"]>[0];
@@ -24,7 +24,6 @@ export interface Odd {
   readonly key?: Key;
 }
 
-/** An answer. */
 export interface Answer {
   readonly status: number;
   readonly error: string | undefined;
@@ -52,7 +51,7 @@ export async function send(
   return { status: response.status, error: textIn(body["error"]), body, headers: response.headers };
 }
 
-/** Fetches, and retries once if the connection was closed by a server that restarted. */
+/** Fetches a URL. Retries once if a server closed the connection because it restarted. */
 async function fetchOnce(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
@@ -96,7 +95,7 @@ async function sign(
     .sign(signer.secret);
 }
 
-/** Proves possession of a new key: of a host, or of an agent if it has an id. */
+/** Returns a proof of possession of a new key: of an agent's key if `agent` is given, otherwise of a host's key. */
 export function proofOf(
   bank: Bank,
   key: Key,
@@ -107,7 +106,7 @@ export function proofOf(
   return sign(bank, agent === undefined ? "host+jwt" : "agent+jwt", key, claims, odd);
 }
 
-/** A client that acts as a host and as its agent. */
+/** A client that acts as a host, and as one agent of this host. */
 export class Driver {
   readonly bank: Bank;
   readonly host: Key;
@@ -147,13 +146,13 @@ export class Driver {
     return answer;
   }
 
-  /** Makes a request as the host. */
+  /** Sends a request with a JWT of the host. */
   async asHost(path: string, json?: unknown, odd?: Odd): Promise<Answer> {
     const jwt = await this.hostJwt(odd);
     return send(`${this.bank.url}${path}`, { jwt, json });
   }
 
-  /** Makes a request as the agent. */
+  /** Sends a request with a JWT of the agent. */
   async asAgent(
     path: string,
     json?: unknown,
@@ -188,7 +187,7 @@ export class Driver {
     return token;
   }
 
-  /** Decides as a user, by the code in an answer, as the console does. */
+  /** Decides an approval as a user, by the user code in an answer, as the console does. */
   async decide(
     answer: Answer,
     decision: "approve" | "deny" = "approve",
@@ -209,12 +208,12 @@ export class Driver {
   }
 }
 
-/** Makes a host with an agent that is not registered yet. */
+/** Makes a host and an agent, neither of which is registered yet. */
 export async function driver(bank: Bank): Promise<Driver> {
   return new Driver(bank, await newKey(), await newKey());
 }
 
-/** Makes an active agent of a host linked to a user, with the defaults. */
+/** Makes a host that is linked to a user, and an active agent that has the default capabilities. */
 export async function linked(bank: Bank, principal = "alice"): Promise<Driver> {
   const one = await driver(bank);
   const { jwk: key, thumbprint } = one.host;
@@ -229,7 +228,7 @@ export async function linked(bank: Bank, principal = "alice"): Promise<Driver> {
   return one;
 }
 
-/** Makes an active agent with the requested capabilities, optionally narrowed by the approver. */
+/** Makes an active agent with the requested capabilities. The approver can narrow them. */
 export async function granted(
   bank: Bank,
   capabilities: unknown,

@@ -85,7 +85,7 @@ test("a JWT refused by the rate limit is not used up, and its agent is not read"
 });
 
 test("the number of remembered JWTs per key is limited, and none is forgotten for another", async () => {
-  // As many as four processes accept at two calls a minute each, while a JWT is remembered.
+  // The limit is 24 JWTs: four processes accept two calls a minute each, and a JWT is remembered for three minutes.
   const home = await bank({ rate: { requests: 2, seconds: 60 } });
   const one = await linked(home);
   const scope = `jwt:${await calculateJwkThumbprint(one.agent.jwk)}`;
@@ -117,7 +117,7 @@ test("pending agents and unlinked hosts count towards their address's rate", asy
   const alone = await driver(home);
   expect(said(await alone.register({ mode: "autonomous" }))).toBe("200");
   expect(said(await alone.asHost("/host/revoke", {}))).toBe("200");
-  // The address has 36 calls left, for any of the callers.
+  // The limit of the address still allows 36 calls, by any of the parties.
   const answers: string[] = [];
   for (let at = 0; at < 12; at++) {
     for (const one of waiting) answers.push(said(await one.asAgent("/agent/status")));

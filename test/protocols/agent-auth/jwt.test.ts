@@ -4,9 +4,10 @@ import { describe, expect, test } from "vitest";
 import { type Driver, driver, linked, newKey, type Odd, said, send } from "./driver.js";
 import { type Bank, bank } from "./served-bank.js";
 
-// Requirements on JWTs: each invalid one is refused with the protocol's own code, and recorded.
+// Tests the requirements on JWTs: each invalid JWT is refused with the protocol's own code, and the refusal is
+// recorded.
 
-/** Returns the last refusal in the ledger. */
+/** Returns the codes of the last refusal in the ledger. */
 async function lastCodes(home: Bank): Promise<readonly string[] | undefined> {
   const refused = (await home.events()).filter(({ decision }) => decision === "refused");
   return refused.at(-1)?.codes;
@@ -133,7 +134,7 @@ describe("an agent's JWT", () => {
       const claims = { iat: seconds(home) + iat, exp: seconds(home) + exp };
       expect(said(await one.asAgent("/agent/status", undefined, { claims })), `${iat}`).toBe("200");
     }
-    // A used JWT is remembered as long as it would be accepted.
+    // A used JWT is remembered as long as the server would accept it.
     const claims = { iat: seconds(home) + 30, exp: seconds(home) + 3600 };
     const jwt = await one.agentJwt({ claims });
     const ask = async () => said(await send(`${home.url}/agent/status`, { jwt }));
@@ -179,7 +180,7 @@ describe("an agent's JWT", () => {
     const posted = await one.asAgent("/agent/revoke", {}, odd);
     expect(said(posted)).toBe("401 request_binding_mismatch");
 
-    // The hash is over the sent bytes, not over the parsed JSON.
+    // The hash must be that of the bytes as sent, not of the parsed JSON.
     const body = '{ "capability": "list_payees",\n  "arguments": {} }';
     const execute = async (ath: string, sent?: string): Promise<string> => {
       const jwt = await one.agentJwt({ claims: { ath } });

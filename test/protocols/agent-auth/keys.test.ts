@@ -14,7 +14,7 @@ import {
 } from "./driver.js";
 import { type Bank, bank } from "./served-bank.js";
 
-/** Returns the same host and agent, with another key of the host. */
+/** Returns a driver for the same host and agent, with another key of the host. */
 function under(one: Driver, key: Key): Driver {
   const same = new Driver(one.bank, key, one.agent);
   same.agentId = one.agentId;
@@ -25,7 +25,10 @@ function statusOf(one: Driver): Promise<Answer> {
   return one.asHost(`/agent/status?agent_id=${one.agentId}`);
 }
 
-/** Rotates a host's key without a proof, as the specification and the published SDK do. */
+/**
+ * Rotates a host's key without a proof, as the specification and the published SDK do. Returns a driver with the new
+ * key.
+ */
 async function rotated(one: Driver, next: Key): Promise<Driver> {
   const answer = await one.asHost("/host/rotate-key", { public_key: next.jwk });
   expect(said(answer)).toBe("200");
@@ -33,7 +36,7 @@ async function rotated(one: Driver, next: Key): Promise<Driver> {
   return under(one, next);
 }
 
-/** Makes a host by its user, which enrols like the published SDK. */
+/** Makes a host for a user, and enrols the host as the published SDK does. */
 async function enrolled(home: Bank, principal: string, key: Key, defaults?: readonly string[]) {
   const made = await home.parties.createHost({
     principal,
@@ -143,7 +146,7 @@ describe("a proof for a new key", () => {
     expect(await give("/host/rotate-key", {})).toBe(expected);
     const { agentId } = one;
     expect(await give("/agent/rotate-key", { agent_id: agentId }, agentId)).toBe(expected);
-    // The owner of the key can still register it.
+    // The key does not belong to a host, so its owner can still register it.
     expect(await home.parties.hostByKey(victim.thumbprint)).toBeUndefined();
     expect(said(await one.asAgent("/agent/status"))).toBe("200");
   });
@@ -177,7 +180,8 @@ describe("enrolling a host", () => {
     expect(said(await enroll({ ...(await proved(one)), token: "made up" }))).toBe(
       "401 enrollment_token_invalid",
     );
-    // A proof with an unknown token is not recorded as used, since anybody could send one.
+    // The server does not record the proof in a request with an unknown token as used, since anybody could send such a
+    // request.
     for (let time = 0; time < 2; time++) {
       const guess = await enroll({ ...body, token: "made up" });
       expect(said(guess)).toBe("401 enrollment_token_invalid");
@@ -258,7 +262,7 @@ describe("a host's key rotated without a proof", () => {
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
     const same = await rotated(one, await newKey());
     expect(said(await one.asHost("/capability/list"))).toBe("401 invalid_jwt");
-    // The agent keeps working, whether or not it names its host's registered key.
+    // The agent keeps working, whether its JWT names the host's registered key or not.
     expect(said(await same.asAgent("/agent/status"))).toBe("200");
     expect(said(await same.asHost("/capability/list"))).toBe("401 invalid_jwt");
     expect(said(await statusOf(same))).toBe("200");
@@ -406,7 +410,7 @@ describe("enrolling a host without a proof of its key", () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await enrolled(home, "alice", one.host, ["list_payees"]);
-    // The name given by its user, not the host's own name.
+    // The answer has the name that the user gave the host, not the name that the host gave itself.
     expect(answer.body).toMatchObject({ name: "Laptop", status: "active" });
     expect(await home.parties.hostByKey(one.host.thumbprint)).toBeUndefined();
     const asked = await one.register({ capabilities: ["list_payees"] });
@@ -432,7 +436,7 @@ describe("enrolling a host without a proof of its key", () => {
     expect(said(await (await driver(home)).register())).toMatch(/^(429|403) /);
     const one = await driver(home);
     await enrolled(home, "alice", one.host, ["list_payees"]);
-    // Not for an autonomous agent, whose host would have no user.
+    // The registration of an autonomous agent is still counted, since the agent's host would have no user.
     const alone = said(await one.register({ mode: "autonomous" }));
     expect(alone).toMatch(/^(429|403) /);
     const asked = await one.register({ capabilities: ["list_payees"] });
@@ -457,7 +461,7 @@ describe("enrolling a host without a proof of its key", () => {
 });
 
 describe("a weak key that anyone could sign under", () => {
-  /** The points of small order, as RFC 8032 encodes them, and non-canonical encodings. */
+  /** The points of small order as RFC 8032 encodes them, and non-canonical encodings of such points. */
   const SMALL: readonly string[] = [
     "0100000000000000000000000000000000000000000000000000000000000000",
     "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",

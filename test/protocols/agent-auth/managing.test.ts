@@ -278,7 +278,7 @@ describe("a revocation by the operator", () => {
     });
     const changes = (await home.events()).filter(({ operator }) => operator === true);
     expect(changes.map(({ change }) => change)).toContain("user.revoked");
-    // Later agents of the user work: the identity provider decides who may sign in.
+    // An agent that the user registers later works: the identity provider decides who may sign in.
     home.clock.now += 2000;
     expect(said(await (await linked(home)).execute("list_payees", {}))).toBe("200");
   });
@@ -302,7 +302,7 @@ test("introspection has its own rate limit per address, in addition to the commo
   expect(answers).toEqual(["200", "200", "429 rate_limited", "200"]);
   const late = await introspect("192.0.2.1");
   expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
-  // Other endpoints are unaffected, and a rate-limited JWT is not recorded as used.
+  // Other endpoints are not affected, and a JWT in a rate-limited request is not recorded as used.
   const list = await send(`${home.url}/.well-known/agent-configuration`, {
     headers: { "X-Forwarded-For": "192.0.2.1" },
   });

@@ -177,7 +177,7 @@ describe("registration", () => {
     for (const one of [revoked, claimed, active, expired]) {
       expect(said(await one.register())).toBe("409 agent_exists");
     }
-    // Under another host, the key belongs to another agent.
+    // Another host can register an agent with the same key.
     const other = await linked(home);
     expect(said(await new Driver(home, other.host, revoked.agent).register())).toBe("200");
   });

@@ -187,7 +187,7 @@ describe("a policy that no longer permits a grant", () => {
     expect(await withTokens()).toEqual(["check_balance"]);
     expect(await introspected({})).toEqual(["check_balance"]);
     expect(await introspected(REPORT)).toEqual([]);
-    // A refused execution says why.
+    // The answer to a refused execution gives the reason.
     const refused = await one.execute("transfer_funds", { amount: 1, to: "acc_A" });
     expect(said(refused)).toBe("403 unauthorized");
     expect(refused.headers.get("Proviso-Denial")).toContain("policy_denied");

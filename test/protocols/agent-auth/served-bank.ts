@@ -31,10 +31,10 @@ import {
 import { openParties } from "../../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-/** The defaults of agents of linked hosts. */
+/** The default capabilities of agents of linked hosts. */
 export const DEFAULTS: readonly string[] = ["check_balance", "list_payees"];
 
-/** The location of `print_report`. */
+/** The URL at which `print_report` is executed. */
 export const REPORTS = "https://reports.example/agent/execute";
 
 const GRANTS: readonly Grant[] = [
@@ -132,7 +132,7 @@ const POLICY: PolicyDefinition = {
   ],
 };
 
-/** A bank for agents with real parts, on a free port of 127.0.0.1. */
+/** A bank with a real agent, real stores and a real server, on a free port of 127.0.0.1. */
 export interface Bank {
   readonly url: string;
   readonly server: AgentAuthServer;
@@ -143,7 +143,7 @@ export interface Bank {
   readonly keys: Keyring;
   readonly policy: PolicyTable;
   readonly ran: readonly string[];
-  /** The current time of every part, in milliseconds since 1970. */
+  /** The current time in all parts of the bank, in milliseconds since 1970. */
   readonly clock: { now: number };
   /** All log entries. */
   logged(): string;
@@ -170,26 +170,26 @@ export interface BankOptions
     >
   > {
   readonly settings?: PartySettings;
-  /** The skills that are no longer offered. */
+  /** Names of skills that the bank no longer offers. */
   readonly without?: readonly string[];
-  /** A database of either kind; an SQLite file unless given. */
+  /** The file of an SQLite database, or the URL of a PostgreSQL database; a new SQLite file unless given. */
   readonly place?: string;
-  /** The number of remembered uses of ids, of strangers and of others. */
+  /** Maximum number of one-time ids that are remembered at once, for strangers and for all other parties each. */
   readonly mostUsed?: number;
 }
 
 interface Kept {
-  /** The database. */
+  /** The file or the URL of the database. */
   readonly file: string;
   readonly keys: Keyring;
   readonly clock: { now: number };
-  /** Its previous port. */
+  /** The port to listen on; any free port unless given. */
   readonly port?: number;
 }
 
 const NOW = Date.parse("2026-05-04T12:00:00Z");
 
-/** Opens a bank; it is closed at the end of the test. */
+/** Opens a bank, which is closed at the end of the test. */
 export async function bank(options: BankOptions = {}): Promise<Bank> {
   const clock = { now: NOW };
   const { place: file = join(temporaryFolder(), "proviso.db") } = options;

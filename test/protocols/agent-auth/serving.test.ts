@@ -13,8 +13,8 @@ import { followRevocations } from "../../../src/protocols/revocations/index.js";
 import { Bench, type Document } from "../../cli/run.js";
 import { serve, TOKENS } from "../../cli/serving.js";
 
-// `proviso serve` with agent-auth, our client, and a service at a capability's location that knows only its own keys
-// and the revocation feed.
+// Tests `proviso serve` with agent-auth, our client, and a service at a capability's location. The service knows only
+// its own keys and the revocation feed.
 
 const SKILLS = `
   const any = { type: "object" };
@@ -66,7 +66,7 @@ beforeAll(async () => {
   bench.write("bank.mjs", SKILLS);
 });
 
-/** Decides as alice, by a code or by her list. */
+/** Decides an approval as Alice: by a user code or, without a code, in her list of approvals. */
 async function decide(hops: { [place: string]: object } = {}, userCode?: string): Promise<void> {
   const home = await openHome({ folder: bench.home });
   try {
@@ -84,7 +84,7 @@ async function decide(hops: { [place: string]: object } = {}, userCode?: string)
   }
 }
 
-/** A service that prints reports, at the location of the capability. */
+/** Starts a service that prints reports, at the location of the capability. */
 async function reportService() {
   const app = express();
   let route: express.RequestHandler = (_req, res) => void res.status(503).end();
@@ -98,7 +98,9 @@ async function reportService() {
   const location = `http://127.0.0.1:${port}/agent/execute`;
   return {
     location,
-    /** Gives the service its keys and the address of the feed, its only knowledge of the issuer. */
+    /**
+     * Gives the service its keys and the address of the revocation feed. The service knows nothing else of the issuer.
+     */
     open: async (feed: string) => {
       const keys = importKeyring(JSON.parse(await bench.output("keys", "service", location)));
       const revocations = followRevocations({ url: feed, keys });
@@ -190,7 +192,7 @@ describe("proviso serve", () => {
     const wider = await agent.narrow("transfer_funds", { constraints: { amount: { max: 5000 } } });
     expect(wider.ok).toBe(false);
 
-    // At the location, the token alone is checked.
+    // At the location, only the token is checked.
     const printed = await agent.execute("print_report", { pages: 3 });
     expect(printed).toEqual({ printed: { pages: 3 }, for: "alice" });
     const thick = agent.execute("print_report", { pages: 10 });

@@ -3,12 +3,13 @@ import { throughStores } from "../../support/databases.js";
 import { type Answer, Driver, driver, linked, newKey, said, send } from "./driver.js";
 import { type Bank, type BankOptions, bank } from "./served-bank.js";
 
-// Limits on the registrations of hosts without a user within an hour: per address, per network, and in total.
+// Tests the limits on how many hosts without a user may register within an hour: per address, per network, and in
+// total.
 
 const HOUR = 60 * 60 * 1000;
 const PROXIED: BankOptions = { trustedProxies: ["127.0.0.1"] };
 
-/** Registers a new host, as forwarded by a trusted proxy. */
+/** Registers a new host from a client address, which a trusted proxy forwards. */
 async function from(
   home: Bank,
   address: string,
@@ -56,7 +57,7 @@ throughStores((place) => {
     expect((await from(home, "192.0.2.9")).body["message"]).toContain(
       "from this network of addresses",
     );
-    // An IPv4 address in IPv6 notation counts as the same address.
+    // An IPv4 address counts as the same address when it is written as an IPv6 address.
     expect(await answers(home, ["::ffff:192.0.2.9", "192.0.3.1"])).toEqual([LATE, "200"]);
   });
 
@@ -91,13 +92,14 @@ throughStores((place) => {
     const asked = await from(home, address, { by: first });
     expect(said(asked)).toBe("200");
     expect(await answers(home, [address])).toEqual([LATE]);
-    // Another agent of the waiting host, and an agent of a user's host, are not limited.
+    // The limit does not apply to another agent of the waiting host, nor to an agent of a user's host.
     const second = new Driver(home, host, await newKey());
     expect(said(await from(home, address, { by: second }))).toBe("200");
     const own = await linked(home);
     const sister = new Driver(home, own.host, await newKey());
     expect(said(await from(home, address, { by: sister }))).toBe("200");
-    // When a user links the first host, it no longer counts, and its address is deleted.
+    // When a user links the first host, the host no longer counts towards the limit, and the server deletes its
+    // address.
     await first.decide(asked);
     const known = await home.parties.hostByKey(host.thumbprint);
     expect(known).toMatchObject({ status: "active", principal: "alice" });

@@ -3,7 +3,7 @@ import { objectIn } from "../../../src/client/received.js";
 import { type Answer, Driver, driver, granted, linked, newKey, said, send } from "./driver.js";
 import { bank } from "./served-bank.js";
 
-// Hosts without a user ("strangers"), over HTTP.
+// Tests hosts without a user ("strangers") over HTTP.
 
 const approvalIn = ({ body }: Answer) => objectIn(body["approval"]);
 
@@ -46,7 +46,8 @@ test("an answer to a stranger does not reveal whether the named user exists", as
 test("strangers' JWTs do not take memory reserved for users' agents", async () => {
   const home = await bank({ mostUsed: 8 });
   const own = await linked(home);
-  // Each JWT has a valid signature, and is recorded as used even though the request is refused.
+  // Each of these requests has a JWT with a valid signature. The JWT is recorded as used, although the request is
+  // refused.
   const fill = async () => said(await (await driver(home)).register({ capabilities: ["fly"] }));
   const answers: string[] = [];
   for (let at = 0; at < 10; at++) answers.push(await fill());
@@ -55,7 +56,7 @@ test("strangers' JWTs do not take memory reserved for users' agents", async () =
   expect(said(await own.asAgent("/agent/status"))).toBe("200");
   expect(said(await own.execute("list_payees", {}))).toBe("200");
   expect(said(await own.asHost(`/agent/status?agent_id=${own.agentId}`))).toBe("200");
-  // A user's host that rotated its key without a proof does not count as a stranger either.
+  // A user's host that has rotated its key without a proof is not a stranger either.
   const fresh = await newKey();
   const rotated = await own.asHost("/host/rotate-key", { public_key: fresh.jwk });
   expect(said(rotated)).toBe("200");
@@ -69,7 +70,7 @@ test("strangers' JWTs do not block a host that a user made and that has not prov
   const made = await home.parties.createHost({ principal: "alice", name: "Laptop" });
   const token = made.ok ? made.enrolmentToken : undefined;
   const { jwk: public_key } = enrolled.host;
-  // Strangers registered the same key first.
+  // Strangers have given the same key to their own hosts before.
   for (let at = 0; at < 2; at++) {
     const other = await driver(home);
     expect(said(await other.register({ mode: "autonomous" }))).toBe("200");
@@ -78,7 +79,7 @@ test("strangers' JWTs do not block a host that a user made and that has not prov
   expect(said(await send(`${home.url}/host/enroll`, { json: { token, public_key } }))).toBe("200");
   for (let at = 0; at < 4; at++) await (await driver(home)).register({ capabilities: ["fly"] });
   expect(said(await (await driver(home)).register())).toBe("503 unavailable");
-  // Its first registration, and its requests while it waits for its user.
+  // The host can still register an agent, and send requests while it waits for its user.
   expect(said(await enrolled.register())).toBe("200");
   const status = () => enrolled.asHost(`/agent/status?agent_id=${enrolled.agentId}`);
   expect(said(await status())).toBe("200");
@@ -101,7 +102,7 @@ test("a stranger that registers again and again leaves at most 500 grants", asyn
     expect(said(await alone.register({ capabilities }))).toBe("200");
     home.clock.now += 301_000;
   }
-  // The pending grants are kept in addition.
+  // 500 ended grants are kept, and all pending grants in addition.
   expect(await home.parties.grantsOf(alone.agentId)).toHaveLength(500 + capabilities.length);
 });
 
@@ -118,7 +119,7 @@ test("the ledger keeps 60 refusals a minute for strangers' registrations, howeve
   const refused = (await home.events()).filter(({ decision }) => decision === "refused");
   expect(refused).toHaveLength(60);
   expect(refused[0]).toMatchObject({ kind: "registration", codes: ["grant_denied"] });
-  // A refusal of a user's own agent is recorded with a line for each capability.
+  // A denial for a user's own agent is recorded with one event for each capability.
   const own = await granted(home, ["transfer_funds"]);
   await own.decide(await own.request(["delete_payee"]), "deny");
   const all = (await home.events()).filter(({ change }) => change === "grant.denied");
@@ -143,7 +144,7 @@ test("the ledger keeps a limited number of strangers' refused executions, alone 
   expect(said(await balance())).toBe("429 rate_limited");
   const refused = (await home.events()).filter(({ decision }) => decision === "refused");
   expect(refused).toHaveLength(60);
-  // Agents of users at the same address are unaffected.
+  // Users' agents at the same address are not affected.
   const own = await linked(home);
   expect(said(await own.execute("list_payees", {}))).toBe("200");
 });
@@ -166,7 +167,7 @@ test("a user's own decisions stay in the history, whatever strangers request and
   home.clock.now += 300_000;
   expect((await approvals.history("alice")).map(({ id }) => id)).toEqual(before);
   expect((await approvals.decided("alice", 1)).map(({ id }) => id)).toEqual(before);
-  // An agent of her own does not displace it either.
+  // A request that Alice's own agent makes and withdraws does not displace the decision either.
   const asked = await own.request(["delete_payee"]);
   expect(said(asked)).toBe("200");
   const taken = await own.asAgent("/agent/revoke-capability", { capabilities: ["delete_payee"] });

@@ -6,7 +6,7 @@ import {
   type SessionPlugin,
 } from "../../../../src/protocols/a2e/plugin.js";
 
-/** The parts of a plugin call that tests set. */
+/** The properties of a plugin call that tests set. */
 export interface Made {
   readonly name?: string;
   readonly server?: string;
@@ -17,7 +17,7 @@ export interface Made {
   readonly mayCall?: PluginCall["mayCall"];
 }
 
-/** Calls an operation like a session host after a message has passed every check. */
+/** Calls an operation as a session host does after a message has passed every check. */
 export async function call(
   plugin: SessionPlugin,
   operation: string,
@@ -54,7 +54,7 @@ export async function call(
   return answer as JsonObject;
 }
 
-/** Returns the error with which a call fails: its code and other properties. */
+/** Returns the code and the other properties of the error that rejects a call. */
 export async function refusal(
   action: Promise<unknown>,
 ): Promise<{ code: string; message: string; retryable: boolean; detail: JsonObject }> {
@@ -68,7 +68,7 @@ export async function refusal(
   throw new Error("the call succeeded");
 }
 
-/** Returns the plugin, which is closed at the end of the test. */
+/** Closes the plugin at the end of the test. Returns the plugin. */
 export function closed(plugin: SessionPlugin): SessionPlugin {
   onTestFinished(() => plugin.close?.());
   return plugin;

@@ -40,7 +40,7 @@ function plugin(limits: McpLimits = {}): SessionPlugin {
 const odd = (mcp: SessionPlugin, name: string, given: JsonObject = {}, more = {}) =>
   call(mcp, "mcp/call", given, { server: "odd", name, ...more });
 
-/** The misbehaving server's answer: a counter, and its process id. */
+/** Returns the misbehaving server's answer to `count`: a counter, and the id of its process. */
 async function counted(mcp: SessionPlugin, more = {}): Promise<{ count: number; pid: number }> {
   const { structuredContent } = await odd(mcp, "count", {}, more);
   if (structuredContent === undefined || !isJsonObject(structuredContent))
@@ -94,7 +94,7 @@ test("each failure of an MCP server has a code, and the next call starts it agai
   expect((await counted(mcp)).count).toBe(1);
   expect(await code(odd(mcp, "large", { bytes: 3000 }))).toBe("result_too_large");
   expect((await counted(mcp)).count).toBe(2);
-  // More than is read of one line: the server keeps running, and another call is not affected.
+  // This line exceeds the limit for a line. The server keeps running, and another call is not affected.
   const [huge, next] = await Promise.all([
     refusal(odd(mcp, "large", { bytes: 5_000_000 })),
     counted(mcp),
@@ -130,10 +130,10 @@ if (FULL) {
     expect((await next).count).toBe(1);
     expect(() => process.kill(first.pid, 0)).toThrow("ESRCH");
     await odd(mcp, "count");
-    // A server that is slow in a single call is not stopped.
+    // A server is not stopped if only one of its calls is slow.
     expect((await refusal(odd(mcp, "hang"))).code).toBe("server_timeout");
     expect((await counted(mcp)).count).toBe(3);
-    // A server of an ended session counts until it has stopped.
+    // A server of an ended session counts towards the limit until it has stopped.
     const ending = mcp.endSession?.({ id: "s1", agentId: "" });
     expect((await refusal(counted(mcp, { principal: "bob", session: "s2" }))).code).toBe(
       "too_many_servers",

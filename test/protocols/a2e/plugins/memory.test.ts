@@ -58,7 +58,7 @@ test("values are set, found, listed by page and deleted", async () => {
 
 test("a page of long keys ends before it exceeds a line, and the next continues", async () => {
   const memory = await plugin({ keyBytes: 1024 });
-  // Each character takes two bytes as JSON.
+  // As JSON, each quotation mark takes two bytes.
   const keys = Array.from({ length: 100 }, (_, at) => `${at + 100}${'"'.repeat(1000)}`);
   for (const key of keys) await call(memory, "memory/set", { key, value: 1 });
   const found: unknown[] = [];

@@ -1,18 +1,18 @@
-// A misbehaving MCP server (2025-11-25) over stdio: it crashes, hangs, answers too much, and asks its client for
-// features that the client did not offer.
+// A misbehaving MCP server (2025-11-25) over stdio. It crashes, hangs, sends answers that are too large, and asks its
+// client for features that the client did not offer.
 import { createInterface } from "node:readline";
 
 const send = (message) =>
   process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 let count = 0;
 let asked;
-/** Tools that are not listed. */
+/** Names of tools that the server does not list. */
 const withdrawn = new Set(["unlisted"]);
 
 const TOOLS = {
   count: () => ({ content: [], structuredContent: { count: ++count, pid: process.pid } }),
   large: ({ bytes }) => ({ content: [{ type: "text", text: "x".repeat(bytes) }] }),
-  // A file's text, both as text and as structured content that repeats it.
+  // Answers with the text of a file twice: as text, and as structured content.
   read: ({ bytes }) => {
     const text = `${"x".repeat(79)}\n`.repeat(bytes / 80);
     return { content: [{ type: "text", text }], structuredContent: { text } };
@@ -26,7 +26,7 @@ const TOOLS = {
   // A tool that the server does not list.
   unlisted: () => ({ content: [] }),
   crash: () => process.exit(7),
-  // Keeps running without reading.
+  // Keeps the process running, but reads no further input.
   deafen: () => {
     setInterval(() => {}, 1000);
     process.stdin.destroy();

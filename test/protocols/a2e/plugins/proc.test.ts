@@ -19,7 +19,7 @@ const node = (code: string, more: Partial<ProcProgram> = {}): ProcProgram => ({
   args: ["-e", code],
   ...more,
 });
-/** Runs until a signal comes. */
+/** A program that runs until it gets a signal. */
 const FOREVER = "setInterval(() => {}, 1000); console.log('up')";
 const PROGRAMS = {
   echo: node("console.log(process.argv[1], process.argv[2] ?? 'alone')", {
@@ -53,7 +53,7 @@ async function started(
   return String(id);
 }
 
-/** Reads until the end; returns all output, and how the process ended. */
+/** Reads until the process has ended. Returns all output, and how the process ended. */
 async function outcome(
   proc: SessionPlugin,
   id: string,
@@ -68,7 +68,7 @@ async function outcome(
   }
 }
 
-/** Waits for output. */
+/** Waits for output of a process, and returns it. */
 async function up(proc: SessionPlugin, id: string, made: Made = {}): Promise<string> {
   const { text } = await call(proc, "proc/read", { process: id, wait: 20_000 }, made);
   return String(text);

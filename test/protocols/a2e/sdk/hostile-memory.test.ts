@@ -4,7 +4,7 @@ import type { SessionPlugin } from "../../../../src/protocols/a2e/index.js";
 import { hosted, Peer } from "../support.js";
 import { entry, KEY, memory, opened, sdk } from "./support.js";
 
-// Attempts to exceed a token's limit by the SDK's messages about memories, each of which makes several calls.
+// Attempts to exceed a token's limit with the SDK's messages about memories. Each message makes several calls.
 
 test("a limit on keys holds for every entry of a message, and a refused entry is not stored", async () => {
   const { plugin, keys } = await memory();
@@ -46,7 +46,8 @@ test("a limit on keys holds for every entry of a message, and a refused entry is
   expect(await ask("memory/retrieve", { memory_id, keys: [{ name: "c" }] })).toBe(
     "permission_denied",
   );
-  // A list has no key, as in proviso's own dialect.
+  // The token limits `key`, and a call that lists entries has no `key`. Such a call is refused in proviso's own
+  // dialect, too.
   expect(await ask("memory/retrieve", { memory_id, tier: "episodic" })).toBe("permission_denied");
   expect(await ask("memory/forget", { memory_id, tags: ["x"] })).toBe("permission_denied");
   expect(await ask("memory/forget", { memory_id, keys: [{ name: "c" }] })).toBe(
@@ -74,7 +75,7 @@ test("a message needs every operation that it uses", async () => {
   ).toMatchObject({ entries: [], total: 0 });
   expect(await keys()).toEqual([]);
   const events = await reader.host.ledger.list();
-  // One event for each call: the key was looked up in two tiers.
+  // The ledger has one event for each call: the key was looked up in two tiers.
   expect(events.map(({ operation, decision }) => [operation, decision]).sort()).toEqual([
     ["memory/delete", "refused"],
     ["memory/get", "allowed"],
@@ -144,7 +145,7 @@ test("several calls in one message count as several, and are limited", async () 
   );
   const memory_id = "default";
   const entries = Array.from({ length: 20 }, (_, at) => entry(`${at}`));
-  // The handshake has used one call of the rate.
+  // The handshake counts as one of the six messages that the rate allows.
   const { stored, errors } = await answer("memory/store", { memory_id, entries });
   expect(stored).toHaveLength(5);
   expect(errors).toHaveLength(15);

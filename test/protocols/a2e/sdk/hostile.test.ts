@@ -7,7 +7,7 @@ import { closed } from "../plugins/calls.js";
 import { hosted, newHeld, Peer, plugins } from "../support.js";
 import { entry, memory, opened, sdk } from "./support.js";
 
-// Attempts to exceed a token's limit in the SDK's dialect. Each is refused, and no refused call runs.
+// Attempts to exceed a token's limit in the SDK's dialect. Each attempt is refused, and no refused call runs.
 
 test("a constraint on any property of an SDK message is judged, wherever the property stands", async () => {
   const types: { readonly [namespace: string]: SessionPlugin["type"] } = {
@@ -33,7 +33,7 @@ test("a constraint on any property of an SDK message is judged, wherever the pro
       operations: { ...Object.fromEntries(others), ...listing },
     };
   });
-  // Not strings; the next test covers them.
+  // These properties are not strings. The next test covers them.
   const apart = ["include_deferred", "filter_kind", "arguments"];
   const members = new Set(Object.values(SDK_TYPES).flat());
   for (const member of [...members].filter((one) => !apart.includes(one))) {
@@ -105,7 +105,7 @@ test("no value is converted before it is judged or passed to a tool", async () =
     expect([more, await call({ a: 1 }, more)]).toEqual([more, "message_invalid"]);
   }
   expect(held.ran).toEqual([]);
-  // Numbers are judged by their value, in any spelling.
+  // A number is judged by its value, however it is written.
   const written = (a: string): string =>
     `{"type":"tool/call/req","id":"n","version":"1.0","tool_name":"add","arguments":{"a":${a},"b":0}}\n`;
   for (const [a, code] of [
@@ -150,7 +150,7 @@ test("a limit on resource handles holds for a handle at any place of a message",
     { plugins: [...plugins(held).slice(0, 1), plugin], limits: { faults: 1000 } },
   );
   const call = { tool_name: "add", arguments: { a: 1, b: 1 } };
-  // A made-up handle is never resolved, even if the token names it.
+  // A handle that the peer made up is never resolved, even if the token allows it by name.
   for (const members of [
     call,
     { ...call, correlation_id: own },
@@ -218,7 +218,7 @@ test("an operation's own message is judged before any of the plugin's data is sh
   const hop = { constraints: { name: "count", from: { max: 10 } } };
   const { ask, answer } = await opened({ proc: hop }, { plugins: [plugin] });
   const spawn = (...cmd: readonly string[]): Promise<Json> => ask("proc/spawn", { cmd });
-  // Beyond the token, the answer is the same for existing and unknown programs.
+  // If the token does not allow a program, the answer does not show whether the program exists.
   for (const cmd of [
     ["other", "5"],
     ["none", "5"],
@@ -227,7 +227,7 @@ test("an operation's own message is judged before any of the plugin's data is sh
   ]) {
     expect([cmd, await spawn(...cmd)]).toEqual([cmd, "permission_denied"]);
   }
-  // An argument that the program would not get as this number is not a number for the token.
+  // None of these strings is converted to a number, since none is the canonical form of a number.
   for (const from of ["1e1", "+5", "05", "5.0", " 5", "0x5", "five", "", "-"]) {
     expect([from, await spawn("count", from)]).toEqual([from, "permission_denied"]);
   }
@@ -263,7 +263,7 @@ test("an operation's own message is judged before any of the plugin's data is sh
   expect(await reading.ask("proc/write", { proc_id: proc_id ?? "", data: "x" })).toBe(
     "type_unknown",
   );
-  // A process belongs to its session.
+  // Another session cannot see the process.
   expect(await answer("proc/status", { proc_id: proc_id ?? "" })).toMatchObject({ type: "error" });
   await sleep(1500);
   await expect

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { type HostChoices, type Hosted, hosted, Peer, plugins } from "../support.js";
 import { sdk } from "./support.js";
 
-// The dialect of A2E's published SDK, message by message, as seen by a peer without a library.
+// Tests the dialect of A2E's published SDK, message by message, as a peer without a library sees it.
 
 const ENVELOPE = { version: "1.0", ts: 1 };
 
@@ -303,7 +303,7 @@ test("a value stored by proviso's own message is read by the SDK's client as an 
   const memory_id = "default";
   for (const [value, content, score] of [
     [{ content: "tea", score: 0.5, tags: ["drink"] }, "tea", 0.5],
-    // With one property of another type, the client would discard the answer with all its entries.
+    // If one property had another type, the client would discard the whole answer.
     ...(
       [{ score: "high" }, { tags: "drink" }, { source: 1 }, { created_at: "now" }] as JsonObject[]
     ).map((more) => {

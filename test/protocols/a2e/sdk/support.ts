@@ -7,7 +7,7 @@ import { openMemory } from "../../../../src/stores/memory/memory-store.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { type HostChoices, type Hosted, hosted, Peer } from "../support.js";
 
-/** Returns a request in the form of the SDK's client. */
+/** Returns a request as the SDK's client writes it. */
 export const sdk = (type: string, members: JsonObject = {}, id: string = type): JsonObject => ({
   type: `${type}/req`,
   id,
@@ -20,9 +20,9 @@ export const sdk = (type: string, members: JsonObject = {}, id: string = type): 
 interface Opened {
   readonly host: Hosted;
   readonly peer: Peer;
-  /** Returns the code of the answer to a request, or its type. */
+  /** Sends a request. Returns the code of the answer; its type if the answer has no code. */
   ask(type: string, members?: JsonObject): Promise<Json>;
-  /** Returns the answer itself. */
+  /** Sends a request. Returns the whole answer. */
   answer(type: string, members?: JsonObject): Promise<JsonObject>;
 }
 
@@ -48,7 +48,7 @@ export async function opened(
   return { host, peer, ask, answer };
 }
 
-/** A plugin for memories, and a function that lists the keys of Alice's memory. */
+/** Returns a plugin for memories, and a function that lists the keys of Alice's memory. */
 export async function memory(): Promise<{
   plugin: SessionPlugin;
   keys: () => Promise<readonly string[]>;
@@ -59,7 +59,7 @@ export async function memory(): Promise<{
   return { plugin: createMemoryPlugin({ memory: store }), keys };
 }
 
-/** Returns an entry in the form of the SDK. */
+/** Returns an entry as the SDK's client writes it. */
 export const entry = (name: string, more: JsonObject = {}): JsonObject => ({
   key: { name },
   content: name,
@@ -67,5 +67,5 @@ export const entry = (name: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-/** Returns the key of such an entry in the store. */
+/** Returns the key in the store for an entry with a name. */
 export const KEY = (name: string): string => `default/episodic/{"name":"${name}"}`;

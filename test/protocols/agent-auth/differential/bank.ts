@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../../src/bytes/json.js";
 
 /**
- * The capabilities that both servers of the differential test offer, those of a small bank, and their results.
- * The first two are the defaults; `print_report` has its own location.
+ * The capabilities of a small bank, which both servers of the differential test offer, and their results. The first two
+ * capabilities are the defaults; `print_report` has its own location.
  */
 export interface BankCapability {
   readonly name: string;
@@ -54,7 +54,7 @@ export const CAPABILITIES: readonly BankCapability[] = [
 /** The capability that the flows withdraw from the server and offer again. */
 export const REMOVABLE = "old_statement";
 
-/** Returns the answer of a capability; `always_fails` throws. */
+/** Returns the result of a capability; throws for `always_fails`. */
 export function runCapability(name: string, given: Readonly<Record<string, unknown>>): JsonObject {
   switch (name) {
     case "check_balance":

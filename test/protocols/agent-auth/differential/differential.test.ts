@@ -9,8 +9,8 @@ import { differencesPage } from "./table/page.js";
 import { explained } from "./table/row.js";
 import { SECTIONS } from "./table/sections.js";
 
-// The same requests to the reference implementation and to our server. With `--update`, vitest rewrites the record of
-// the reference's answers and docs/agent-auth-differences.md.
+// Sends the same requests to the reference implementation and to our server, and compares the answers. With `--update`,
+// vitest rewrites the record of the reference's answers and docs/agent-auth-differences.md.
 
 let reference: Stage;
 let ours: Stage;

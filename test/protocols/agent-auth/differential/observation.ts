@@ -2,19 +2,20 @@ import { canonicalJson, isJsonObject, isObject, type Json } from "../../../../sr
 import type { Answer } from "./party.js";
 
 /**
- * The compared parts of an answer: its status, its `error`, two headers and the shape of its body.
- * A shape has the JSON type of each leaf at its path, or the value if it is the same on every server.
+ * The parts of an answer that are compared: its status, its `error`, two headers and the shape of its body. A shape has
+ * an entry for each leaf of the body, by path: the JSON type of the leaf, or its value if the value is the same on
+ * every server.
  */
 export interface Observation {
-  /** `GET /capability/list` */
+  /** The method and the path, such as `GET /capability/list`. */
   readonly endpoint: string;
-  /** The flow and its step, or the kind of generated request. */
+  /** The name of the flow and of its step; for a generated request, the kind of the request. */
   readonly step: string;
   readonly outcome: string;
   readonly shape: ReadonlyMap<string, string>;
 }
 
-/** Properties whose values are determined by the protocol, the fixture or the test, and are compared. */
+/** Properties whose values are compared, since the protocol, the fixture or the test determines them. */
 const CONSTANT = new Set([
   ..."status error code mode method capability name description active has_more interval type".split(
     " ",
@@ -22,7 +23,7 @@ const CONSTANT = new Set([
   ..."grant_status version provider_name location field agents_revoked claimed".split(" "),
 ]);
 
-/** Properties with any contents, which are compared as a whole. */
+/** Properties that can contain anything, and are compared as a whole. */
 const WHOLE = new Set([
   ..."constraints input output data constraint actual algorithms modes invalid_capabilities".split(
     " ",
@@ -39,7 +40,7 @@ export function observed(step: string, answer: Answer, issuer: string): Observat
   return { endpoint: `${answer.method} ${answer.path}`, step, outcome, shape };
 }
 
-/** Returns one line for each part of an observation, for the record of the reference's answers. */
+/** Returns one line for each part of an observation, to record the reference's answers. */
 export function recorded({ endpoint, step, outcome, shape }: Observation): string {
   const leaves = [...shape].map(([path, value]) => `    ${path}: ${value}`);
   return [`${step}: ${endpoint} → ${outcome}`, ...leaves].join("\n");
@@ -58,7 +59,7 @@ function write(shape: Map<string, string>, path: string, value: unknown, issuer:
   } else shape.set(path, CONSTANT.has(member) ? JSON.stringify(value) : typeName(value));
 }
 
-/** Arrays of values, such as in constraints, are compared as sets. */
+/** Sorts all arrays, so that arrays of values, such as those in constraints, are compared as sets. */
 function unordered(value: Json): Json {
   if (Array.isArray(value)) return value.map(unordered).sort(byText);
   if (!isJsonObject(value)) return value;
@@ -69,7 +70,10 @@ function byText(one: Json, other: Json): number {
   return canonicalJson(one) < canonicalJson(other) ? -1 : 1;
 }
 
-/** Identifies elements by their subject if they name it, since servers may order them differently. */
+/**
+ * Identifies the elements of an array by their subject if they have one, since servers may order the elements
+ * differently.
+ */
 function writeArray(
   shape: Map<string, string>,
   path: string,
@@ -86,7 +90,7 @@ function writeArray(
   }
 }
 
-/** The capability, or the field and operator of a violation. */
+/** Returns the subject of an element: a capability, or the field and the operator of a violation. */
 function keyOf(element: unknown): string | undefined {
   if (!isObject(element)) return undefined;
   const { capability, name, field, constraint } = element;
@@ -100,13 +104,13 @@ function typeName(value: unknown): string {
   return value === "" ? "nothing" : typeof value;
 }
 
-/** A difference of two servers' answers to one request. */
+/** A difference between two servers' answers to the same request. */
 export interface Difference {
   readonly endpoint: string;
   readonly step: string;
   /** The place of the difference: `outcome`, a header in brackets, or a path in the body (`[]` for any element). */
   readonly path: string;
-  /** The value of each server; `–` if absent. */
+  /** The value in each server's answer; `–` if it is absent. */
   readonly reference: string;
   readonly ours: string;
 }

@@ -21,14 +21,14 @@ import type { AgentAuthServer, Approver, AskedOfUser } from "./server.js";
 
 const UNLIMITED = 1_000_000;
 
-/** Every user and autonomous agent may do everything, since the reference has no policy. */
+/** The policy allows every user and every autonomous agent everything, since the reference has no policy. */
 const POLICY: Policy = {
   permissions: () => [{ operations: "*", resources: { collections: "*" } }],
 };
 
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** Our server on loopback, with new stores and practically without rate limits. */
+/** Starts our server on loopback, with new stores and practically without rate limits. */
 export async function startOurs(): Promise<AgentAuthServer> {
   const file = join(temporaryFolder(), "proviso.db");
   const clock = Date.now;
@@ -101,7 +101,7 @@ export async function startOurs(): Promise<AgentAuthServer> {
         if (agent === undefined) throw new TypeError("there is no such agent");
         await draft.put("agents", { ...agent, expires: clock() });
       }),
-    // Like a restart with other skills: the parties and the protocol look up names in `terms`.
+    // Acts like a restart with other skills: the parties and the protocol look up names in `terms`.
     async offer(name, offered) {
       const term = known.get(name);
       if (offered && term !== undefined) terms.set(name, term);
@@ -129,7 +129,7 @@ function skillOf({ name, description, input, output }: BankCapability): Skill {
   };
 }
 
-/** Decides like the approvals console and `proviso grants`. */
+/** Returns a user who decides approvals like the approvals console and `proviso grants`. */
 function approver(principal: string, parties: Parties): Approver {
   const decide = async (
     asked: AskedOfUser,

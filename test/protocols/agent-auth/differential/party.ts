@@ -11,7 +11,7 @@ import { isObject } from "../../../../src/bytes/json.js";
 import { DEFAULTS } from "./bank.js";
 import type { AgentAuthServer, AskedOfUser } from "./server.js";
 
-/** An Ed25519 key; its public half has its thumbprint as `kid`. */
+/** An Ed25519 key. Its public part has the thumbprint as `kid`. */
 export interface PartyKey {
   readonly secret: CryptoKey;
   readonly public: JWK;
@@ -26,10 +26,10 @@ export async function newKey(): Promise<PartyKey> {
   return { secret: pair.privateKey, public: { kty, crv, x, kid: thumbprint }, thumbprint };
 }
 
-/** Claims of a JWT; undefined ones are omitted. */
+/** Claims of a JWT. A claim with the value `undefined` is omitted. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Signs without checking, so that tests can make invalid JWTs. */
+/** Signs a JWT without checking its claims, so that tests can make invalid JWTs. */
 export async function signed(
   key: PartyKey,
   header: Partial<JWTHeaderParameters>,
@@ -45,7 +45,7 @@ export interface Sending {
   readonly token?: string;
   /** The `Authorization` header to send instead of a Bearer token. */
   readonly authorization?: string;
-  /** Sent as JSON, unless it is a string or bytes. */
+  /** The body of the request, which is sent as JSON unless it is a string or bytes. */
   readonly body?: unknown;
   readonly contentType?: string;
 }
@@ -66,12 +66,12 @@ export async function keyBody(
 /** The answer of a server. */
 export interface Answer {
   readonly method: string;
-  /** The path, without origin and query. */
+  /** The path of the request, without origin and query. */
   readonly path: string;
   readonly status: number;
-  /** The property `error` of its body. */
+  /** The property `error` of the answer's body. */
   readonly error: string | undefined;
-  /** The parsed body, or its text if it is not JSON. */
+  /** The parsed body; its text if the body is not JSON. */
   readonly body: unknown;
   readonly headers: Headers;
 }
@@ -126,7 +126,7 @@ export class Party {
   claims(): Claims {
     return {
       ...fresh(this.server),
-      // The reference accepts the thumbprint only in some places.
+      // The reference accepts the thumbprint as `iss` only at some endpoints.
       iss: (this.server.name === "reference" ? this.hostId : undefined) ?? this.key.thumbprint,
       host_public_key: this.key.public,
     };
@@ -141,7 +141,7 @@ export class Party {
     return send(this.server, method, path, { token: await this.token(), body });
   }
 
-  /** Sends a registration, and sets the id of `agent` from the answer. */
+  /** Sends the registration of an agent, and sets the agent's id from the answer. */
   async register(agent: PartyAgent, body: object = {}): Promise<Answer> {
     const answer = await send(this.server, "POST", "/agent/register", {
       token: await this.token({ agent_public_key: agent.key.public }),
@@ -188,7 +188,7 @@ export class PartyAgent {
     return this.send("POST", "/capability/execute", { capability, arguments: given }, more);
   }
 
-  /** Returns the approval in an answer, for the user to decide. */
+  /** Returns the approval in an answer, so that a user can decide it. */
   asked(answer: Answer): AskedOfUser {
     const approval = isObject(answer.body) ? answer.body["approval"] : undefined;
     const userCode = textMember(approval, "user_code");

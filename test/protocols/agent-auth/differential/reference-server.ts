@@ -15,8 +15,8 @@ const TABLES = ["user", "session", "account", "verification", "agent", "agentHos
 ]);
 
 /**
- * The reference implementation on loopback: its memory store, no rate limits, and users who sign up and approve
- * through its own endpoints.
+ * Starts the reference implementation on loopback: with its memory store, without rate limits, and with users who sign
+ * up and approve through its own endpoints.
  */
 export async function startReference(): Promise<AgentAuthServer> {
   const server = createServer();
@@ -25,7 +25,7 @@ export async function startReference(): Promise<AgentAuthServer> {
   const issuer = `${origin}/api/auth`;
   const rows: Record<string, Record<string, unknown>[]> = {};
   for (const table of TABLES) rows[table] = [];
-  // The plugin reads this same array on each request.
+  // The plugin reads this array again on each request, so that `offer` can change it.
   const offered = CAPABILITIES.map((capability) => ({ ...capability }));
   const plugin = agentAuth({
     providerName: "bank",
@@ -50,14 +50,14 @@ export async function startReference(): Promise<AgentAuthServer> {
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     logger: { disabled: true },
-    // A crash is returned as an exception, instead of logged on the console.
+    // Throw an exception on a crash, instead of logging the crash to the console.
     onAPIError: { throw: true },
     // The two packages depend on different versions of better-call, whose types differ.
     plugins: [plugin as unknown as BetterAuthPlugin],
   });
   const handle = toNodeHandler(auth);
   server.on("request", (request, response) => {
-    // By its documentation, the application serves this document.
+    // By the documentation of the reference, the application must serve this document itself.
     if (request.url === WELL_KNOWN) request.url = "/api/auth/agent-configuration";
     handle(request, response).catch(() => response.writeHead(500).end());
   });

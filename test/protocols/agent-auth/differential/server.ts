@@ -1,6 +1,6 @@
 /**
- * A server of Agent-Auth in the differential test: the address for agents, and operations that agents cannot do.
- * The reference implementation and ours each implement it.
+ * A server of Agent-Auth in the differential test: the address for agents, and operations that agents cannot do. There
+ * is one implementation for the reference and one for our server.
  */
 export interface AgentAuthServer {
   readonly name: "reference" | "ours";
@@ -14,23 +14,23 @@ export interface AgentAuthServer {
   readonly bob: Approver;
   /** Makes an agent expire. */
   expire(agentId: string): Promise<void>;
-  /** Stops offering a capability, or offers it again. */
+  /** Offers a capability, or stops offering it. */
   offer(capability: string, offered: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An approval for a user to decide, as the agent got it. */
+/** An approval that a user can decide, in the form in which the agent got it. */
 export interface AskedOfUser {
   readonly agentId: string;
   /** Absent for a back-channel approval. */
   readonly userCode?: string;
 }
 
-/** A user at the server's own approval page. */
+/** A user who decides at the server's own approval page. */
 export interface Approver {
   /** The user's identifier in back-channel requests. */
   readonly email: string;
-  /** Approves all pending capabilities, or some of them. */
+  /** Approves the named capabilities; all pending capabilities unless given. */
   approve(asked: AskedOfUser, capabilities?: readonly string[]): Promise<void>;
   deny(asked: AskedOfUser): Promise<void>;
   /** Returns a one-time token with which a device enrols as a host of this user. */

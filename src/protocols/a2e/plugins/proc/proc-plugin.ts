@@ -61,8 +61,8 @@ const MAX_LIFETIME = 2_147_483;
  *   after `offset` yet, it waits up to `wait` milliseconds (at most 20,000). `next` is the offset at which to continue.
  *   `lost` is the number of requested bytes that newer output has overwritten.
  * - `proc/stop {process}` answers with the state and how the process ended: `{exitCode, signal, reason}`.
- * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`: the programs that the peer may
- *   start by the session's tokens, and the processes that it may read.
+ * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`: the programs that the session's
+ *   tokens allow the peer to start, and the processes that they allow it to read.
  *
  * Peers with A2E's SDK send `proc/spawn`, `proc/status` and `proc/kill`. The plugin answers them by calling these
  * operations. A command line in `proc/spawn` is a program's name, followed by the program's arguments. Arguments that

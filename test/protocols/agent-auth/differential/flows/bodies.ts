@@ -2,7 +2,7 @@ import { CONTENT_TYPES, WHOLE } from "../generated/bodies.js";
 import { send } from "../party.js";
 import type { Flow } from "./flow.js";
 
-/** Invalid bodies and addresses. */
+/** Flows with invalid bodies and addresses. */
 export const BODIES: readonly Flow[] = [
   {
     name: "body",

@@ -2,7 +2,7 @@ import { LOCATION } from "../bank.js";
 import { keyBody, newKey, type PartyKey, send } from "../party.js";
 import type { Flow } from "./flow.js";
 
-/** Introspection, status, and hosts added by a claim or an enrolment. */
+/** Flows for introspection, for status, and for hosts that a claim or an enrolment adds. */
 export const CREDENTIALS: readonly Flow[] = [
   {
     name: "introspect",

@@ -1,7 +1,7 @@
 import { keyBody, newKey, send } from "../party.js";
 import { type Flow, P256 } from "./flow.js";
 
-/** Ends and renewals of authority: revocation, expiry and new keys. */
+/** Flows that end or renew authority: revocation, expiry and new keys. */
 export const ENDINGS: readonly Flow[] = [
   {
     name: "revoke-capability",

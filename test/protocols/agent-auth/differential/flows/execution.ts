@@ -8,7 +8,7 @@ const CONSTRAINTS = {
   to: { not_in: ["acc_9"] },
 };
 
-/** Execution, one at a time and in batches. */
+/** Flows that execute capabilities, singly and in batches. */
 export const EXECUTION: readonly Flow[] = [
   {
     name: "execute",

@@ -23,7 +23,7 @@ export class Stage {
     await flow.run(this);
   }
 
-  /** Records an answer under the name of a step, which is unique in the flow. */
+  /** Records an answer under the name of a step. The name must be unique in the flow. */
   async see(step: string, asked: Promise<Answer>): Promise<Answer> {
     const answer = await asked;
     this.seen.push(observed(`${this.#flow}: ${step}`, answer, this.server.issuer));
@@ -40,7 +40,7 @@ export class Stage {
     return send(this.server, "POST", "/agent/introspect", { body });
   }
 
-  /** Makes a host linked to Alice, with an agent that has the defaults. */
+  /** Makes a host that is linked to Alice, and an agent that has the default capabilities. */
   async linked(): Promise<{ host: Party; agent: PartyAgent }> {
     const host = await this.party();
     const agent = await host.agent();
@@ -49,7 +49,7 @@ export class Stage {
     return { host, agent };
   }
 
-  /** Makes an active agent of a linked host with more than the defaults. */
+  /** Makes an active agent of a linked host. The agent has these capabilities in addition to the defaults. */
   async granted(...capabilities: unknown[]): Promise<{ host: Party; agent: PartyAgent }> {
     const party = await this.linked();
     const answer = await party.agent.request(capabilities);
@@ -58,7 +58,7 @@ export class Stage {
   }
 }
 
-/** A public key of a curve that no server accepts. */
+/** A public key on a curve that no server accepts. */
 export const P256 = {
   kty: "EC",
   crv: "P-256",

@@ -8,7 +8,7 @@ import { LISTING } from "./listing.js";
 import { REGISTRATION } from "./registration.js";
 import { REQUESTS } from "./requests.js";
 
-/** The flows of the differential test; each begins with new parties. */
+/** The flows of the differential test. Each flow begins with new parties. */
 export const FLOWS: readonly Flow[] = [
   ...LISTING,
   ...REGISTRATION,

@@ -2,7 +2,7 @@ import { CREDENTIALS, claiming, type Signer } from "../generated/credentials.js"
 import { type Party, send } from "../party.js";
 import type { Flow, Stage } from "./flow.js";
 
-/** Credentials of every kind, presented by agents and by hosts. */
+/** Flows in which agents and hosts present credentials of every kind. */
 export const JWTS: readonly Flow[] = [
   {
     name: "Agent JWT",
@@ -48,7 +48,9 @@ export const JWTS: readonly Flow[] = [
   },
 ];
 
-/** A `host_jwks_url`, not used at registration, where the reference would change its host permanently. */
+/**
+ * A JWT with a `host_jwks_url`. Do not use it at registration, where the reference would change its host permanently.
+ */
 const ADDRESSED = claiming({ host_jwks_url: "https://x.example/jwks" });
 
 async function othersOf(stage: Stage, host: Party): Promise<Signer["others"]> {

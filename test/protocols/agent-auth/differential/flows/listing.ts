@@ -2,7 +2,7 @@ import { LOCATION } from "../bank.js";
 import { send } from "../party.js";
 import type { Flow, Stage } from "./flow.js";
 
-/** Discovery, list and describe, without a credential, with a Host JWT and with an Agent JWT. */
+/** Flows for discovery, list and describe: without a credential, with a Host JWT and with an Agent JWT. */
 export const LISTING: readonly Flow[] = [
   {
     name: "discovery",
@@ -96,7 +96,7 @@ export const LISTING: readonly Flow[] = [
   },
 ];
 
-/** Reads the list in pages of three; returns the cursor of the second page. */
+/** Reads the list in pages of three capabilities. Returns the cursor of the second page. */
 async function pages(
   stage: Stage,
   who: string,

@@ -3,7 +3,10 @@ import { type Flow, P256 } from "./flow.js";
 
 const CONSTRAINED = { name: "transfer_funds", constraints: { amount: { max: 10 } } };
 
-/** Registrations on unknown and on linked hosts, for fewer and for more capabilities, repeated and invalid. */
+/**
+ * Flows that register agents: on unknown and linked hosts, for fewer and for more capabilities, repeatedly, and with
+ * faults.
+ */
 export const REGISTRATION: readonly Flow[] = [
   {
     name: "register, unknown host",

@@ -3,7 +3,7 @@ import type { Flow } from "./flow.js";
 
 const transfer = (constraints: object) => ({ name: "transfer_funds", constraints });
 
-/** Requests for capabilities, their approval and denial, and escalation. */
+/** Flows that request capabilities: approval, denial and escalation. */
 export const REQUESTS: readonly Flow[] = [
   {
     name: "request",

@@ -1,10 +1,13 @@
 import type { Random } from "../../../../fuzz/random.js";
 import type { Sending } from "../party.js";
 
-/** A fault of a body, and a function that makes it. */
+/** Makes a request with a faulty body from a valid body. */
 export type BodyFault = (body: Readonly<Record<string, unknown>>) => Sending;
 
-/** Draws a fault that is the same on every server, although each server has other ids in the body. */
+/**
+ * Draws a fault of a body, with its description. The fault is the same on every server, although the ids in the body
+ * differ.
+ */
 export function drawBodyFault(random: Random, members: readonly string[]): [string, BodyFault] {
   const member = members.length === 0 ? "any" : random.pick(members);
   const draws: (() => [string, BodyFault])[] = [
@@ -30,7 +33,7 @@ function replaced(member: string, value: unknown): BodyFault {
   return (body) => ({ body: { ...body, [member]: value } });
 }
 
-/** Returns a body with additional properties, as text. */
+/** Returns the JSON text of a body with additional properties, which may be invalid JSON. */
 function withText(body: object, members: string): string {
   const text = JSON.stringify(body);
   return text === "{}" ? `{${members}}` : `${text.slice(0, -1)},${members}}`;
@@ -73,7 +76,7 @@ const ODD_TEXTS: readonly string[] = [
 const DEEP = 5_000;
 const BIG = 3_000_000;
 
-/** Invalid bodies. */
+/** Faults that concern the whole body. */
 export const WHOLE: readonly [string, BodyFault][] = [
   [
     "a member of every object's prototype",

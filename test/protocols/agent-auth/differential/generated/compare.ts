@@ -5,12 +5,12 @@ import type { AgentAuthServer } from "../server.js";
 import { drawRequest, type GeneratedRequest } from "./requests.js";
 import { createWorld, type World } from "./world.js";
 
-/** New parties are made after this many requests, since agents and pending requests accumulate. */
+/** After this many requests, the test continues with new parties, since agents and pending requests accumulate. */
 const REQUESTS_A_WORLD = 150;
 
 /**
- * Sends the same generated requests to two servers, and returns the differences of their answers. If only one of
- * the servers changed its state, both continue with new parties.
+ * Sends the same generated requests to two servers, and returns the differences between the answers. If a request
+ * changed the state of only one server, both servers continue with new parties.
  */
 export async function compareGenerated(
   random: Random,
@@ -41,7 +41,7 @@ async function answerTo(request: GeneratedRequest, world: World): Promise<Observ
   return observed(`generated: ${request.about}`, answer, world.server.issuer);
 }
 
-/** Returns the parts of an answer that show the resulting state. */
+/** Returns the parts of an answer that show the state of the server after the request. */
 function stateOf({ outcome, shape }: Observation): string {
   const statuses = [...shape].filter(([path]) => path.endsWith("status") || path === "revoked");
   return JSON.stringify([outcome.startsWith("2"), statuses.sort()]);

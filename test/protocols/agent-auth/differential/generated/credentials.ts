@@ -12,27 +12,30 @@ import {
 } from "../party.js";
 import type { AgentAuthServer } from "../server.js";
 
-/** A signer, and its default claims. */
+/** The key and the default claims with which a JWT is signed. */
 export interface Signer {
   readonly server: AgentAuthServer;
   readonly typ: "host+jwt" | "agent+jwt";
   readonly key: PartyKey;
   readonly claims: Claims;
-  /** The signer or its host. */
+  /** The signing host, or the host of the signing agent. */
   readonly host: Party;
-  /** Ids of others: another host, an agent of it, and a revoked agent of the signer's host. */
+  /**
+   * Ids that the signer must not act for: another host, an agent of that host, and a revoked agent of the signer's
+   * host.
+   */
   readonly others: { readonly host?: string; readonly agent?: string; readonly revoked?: string };
 }
 
 export type Credential = (signer: Signer) => Promise<Sending>;
 
-/** Draws a credential, which is valid more often than not. */
+/** Draws a credential. Without `faults`, the credential is always valid. */
 export function drawCredential(random: Random, faults: boolean): [about: string, Credential] {
   if (!faults) return ["good JWT", GOOD];
   return random.pick(Object.entries(CREDENTIALS));
 }
 
-/** Returns a JWT with other claims than the valid one. */
+/** Makes a JWT whose claims differ from the default claims. */
 export function claiming(change: Claims | ((signer: Signer) => Claims)): Credential {
   return async (signer) => {
     const more = typeof change === "function" ? change(signer) : change;
@@ -41,12 +44,12 @@ export function claiming(change: Claims | ((signer: Signer) => Claims)): Credent
   };
 }
 
-/** Returns a JWT with other header properties. */
+/** Makes a JWT with additional or changed header properties. */
 function headed(header: object): Credential {
   return async ({ key, typ, claims }) => ({ token: await signed(key, { typ, ...header }, claims) });
 }
 
-/** Returns a valid JWT, changed as text. */
+/** Makes a valid JWT, and then changes its text. */
 function rewritten(change: (token: string, signer: Signer) => string): Credential {
   return async (signer) => {
     const { key, typ, claims } = signer;
@@ -59,7 +62,7 @@ const at = ({ server }: Signer, seconds: number): number =>
 
 const GOOD = claiming({});
 
-/** Valid credentials, and invalid ones of every kind. */
+/** Valid credentials, and invalid credentials of every kind, by name. */
 export const CREDENTIALS: Readonly<Record<string, Credential>> = {
   "good JWT": GOOD,
   "no credential": async () => ({}),

@@ -5,19 +5,21 @@ import { drawBodyFault } from "./bodies.js";
 import { drawCredential, type Signer } from "./credentials.js";
 import { ROLES, type World } from "./world.js";
 
-/** A request sent to every server, with that server's ids and keys. */
+/** A request that is sent to every server, each time with the ids and keys of that server. */
 export interface GeneratedRequest {
-  /** A description of the request: valid, or its fault. */
+  /** A description of the request: that it is valid, or its fault. */
   readonly about: string;
   readonly method: string;
-  /** Whether a success changes the state. */
+  /** `true` if the request changes the state when it succeeds. */
   readonly changes: boolean;
   readonly make: (world: World) => Promise<{ path: string; sending: Sending }>;
 }
 
 type InWorld<T> = (world: World) => T;
 
-/** Parameters or properties; `about` describes their fault, or a JWT among them. */
+/**
+ * Draws the parameters of a query or the properties of a body. `about` describes a fault in them, or a JWT among them.
+ */
 type Drawn = InWorld<Promise<Record<string, unknown>>> & { readonly about?: string };
 
 interface Endpoint {
@@ -25,7 +27,7 @@ interface Endpoint {
   readonly path: string;
   readonly who: "host" | "agent" | "none";
   readonly changes?: boolean;
-  /** Parameters of the query, or properties of the body. */
+  /** Draws the parameters of the query, or the properties of the body. */
   readonly draw?: (random: Random) => Drawn;
 }
 
@@ -82,7 +84,7 @@ const GOOD_BODY: [string, (body: Record<string, unknown>) => Sending] = [
   (body) => ({ body }),
 ];
 
-/** Requests to endpoints that do not exist. */
+/** Draws a request to an endpoint that does not exist. */
 function drawLost(random: Random): GeneratedRequest {
   const { method, path } = random.pick(ENDPOINTS);
   const other = random.pick(["PUT", "DELETE", "PATCH", method === "GET" ? "POST" : "GET"]);
@@ -130,7 +132,10 @@ function drawQueryFault(
   ]);
 }
 
-/** Usually the id of an agent of the host, in any state; sometimes another's, or an unknown one. */
+/**
+ * Draws the id of an agent: usually of the host's own agents, in any state; sometimes of another host's agent, or an
+ * unknown id.
+ */
 function drawAgentId(random: Random, mostly: "acting" | "spare"): InWorld<string> {
   if (random.once(8)) return () => "unknown";
   const role = random.once(2) ? mostly : random.pick(ROLES.filter((any) => any !== "acting"));
@@ -283,7 +288,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** The properties that the body of each endpoint can have. */
+/** The properties that the body of a request can have, by endpoint. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   "/agent/register": ["name", "capabilities", "reason", "mode", "preferred_method", "host_name"],
   "/agent/request-capability": ["capabilities", "reason", "preferred_method", "binding_message"],

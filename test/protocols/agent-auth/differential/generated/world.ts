@@ -1,17 +1,20 @@
 import { Party, type PartyAgent } from "../party.js";
 import type { AgentAuthServer } from "../server.js";
 
-/** The parties of generated requests: the same on every server, except for keys and ids. */
+/** The parties of generated requests. They are the same on every server, except for keys and ids. */
 export interface World {
   readonly server: AgentAuthServer;
-  /** Linked to Alice. */
+  /** A host that is linked to Alice. */
   readonly host: Party;
-  /** Linked to Bob. */
+  /** A host that is linked to Bob. */
   readonly otherHost: Party;
   readonly agents: Readonly<Record<AgentRole, PartyAgent>>;
 }
 
-/** `acting` has more than the defaults, some of them constrained; `spare` is an agent that requests may end. */
+/**
+ * The role of an agent. `acting` has more than the default capabilities, some of them with constraints. Generated
+ * requests may end `spare`.
+ */
 export type AgentRole = "acting" | "spare" | "pending" | "rejected" | "revoked" | "foreign";
 
 export const ROLES: readonly AgentRole[] = [

@@ -183,7 +183,7 @@ export const GRANTS: Section = {
           path: /^agent_capability_grants\[\]\.(description|input|output|granted_by)$/,
           ours: "–",
         },
-        // A second grant of a default, which our server treats as covered.
+        // The reference grants a default capability a second time; our server treats it as already granted.
         {
           endpoint: /introspect/,
           step: /^generated/,

@@ -1,6 +1,6 @@
 import type { Row, Section } from "./row.js";
 
-/** Writes docs/agent-auth-differences.md. */
+/** Returns the text of docs/agent-auth-differences.md. */
 export function differencesPage(sections: readonly Section[]): string {
   return [
     "# Agent-Auth: differences between the specification, the reference implementation and our server",

@@ -1,6 +1,6 @@
 import type { Difference } from "../observation.js";
 
-/** A place of a difference. An absent property matches anything; strings must be equal, patterns must match. */
+/** Matches differences. An absent property matches any value; a string must be equal, and a pattern must match. */
 interface Place {
   readonly endpoint?: RegExp;
   readonly step?: RegExp;
@@ -9,18 +9,21 @@ interface Place {
   readonly ours?: RegExp | string;
 }
 
-/** One row of the table: a behaviour in which specification, reference and our server are not all the same. */
+/** One row of the table: a behaviour in which the specification, the reference and our server do not all agree. */
 export interface Row {
   readonly what: string;
-  /** The specification's text, with its sections. */
+  /** The text of the specification, with the numbers of its sections. */
   readonly text: string;
   readonly reference: string;
   readonly ours: string;
   /** The reason for our behaviour. */
   readonly why: string;
-  /** The places where the reference and ours differ. */
+  /** Patterns of the places where the reference and our server differ. */
   readonly places?: readonly Place[];
-  /** The file, beside this folder, of a test that shows our behaviour, if there is no difference to the reference. */
+  /**
+   * If our server does not differ from the reference: the file name of a test in test/protocols/agent-auth that shows
+   * the behaviour.
+   */
   readonly shown?: string;
 }
 
@@ -45,7 +48,10 @@ function isLike(text: string, like: RegExp | string | undefined): boolean {
   return like === undefined || (typeof like === "string" ? like === text : like.test(text));
 }
 
-/** Returns the differences that no row covers, and the rows that neither a difference nor another test shows. */
+/**
+ * Returns the differences that match no row. Also returns the rows that match no difference and that no other test
+ * shows.
+ */
 export function explained(
   sections: readonly Section[],
   differences: readonly Difference[],

@@ -6,7 +6,7 @@ import { LISTS } from "./lists.js";
 import { REGISTRY } from "./registry.js";
 import type { Section } from "./row.js";
 
-/** Every behaviour in which specification, reference implementation and our server are not all the same. */
+/** All behaviours in which the specification, the reference and our server do not all agree. */
 export const SECTIONS: readonly Section[] = [
   FRAME,
   CREDENTIALS,
