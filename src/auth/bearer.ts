@@ -8,7 +8,7 @@ import { isObject } from "../bytes/json.js";
 import { AUTHENTICATOR, assertHas, notA } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
 
-/** The bearer token of a request, or the reason why the request has no valid one. */
+/** The bearer token of a request, or the denial of a request without a valid token. */
 type BearerReading = { readonly ok: true; readonly token: string } | Unauthenticated;
 
 type Unauthenticated = Extract<CallerAuthentication, { ok: false }>;
@@ -107,7 +107,7 @@ export function wwwAuthenticate(
   return `Bearer ${parameters.map(([name, value]) => `${name}="${quotable(value)}"`).join(", ")}`;
 }
 
-/** Replaces characters that RFC 6750 does not allow in a description, where they cannot be escaped. */
+/** Replaces characters that RFC 6750 does not allow in a description. A description cannot escape them. */
 function quotable(text: string): string {
   return text
     .replaceAll('"', "'")

@@ -22,10 +22,7 @@ export interface FixedToken {
 export interface FixedTokensOptions {
   /** Confirms that this is not a production service. */
   readonly development: true;
-  /**
-   * Called once at the start with a warning that fixed tokens are accepted. Shows the warning on the terminal or
-   * writes it to the log.
-   */
+  /** Shows or logs a warning that fixed tokens are accepted. Called once, at the start. */
   readonly announce: (message: string) => void;
 }
 
@@ -34,7 +31,7 @@ const ADVICE = "send one of the development tokens that this agent was started w
 
 /**
  * Authenticates callers by tokens that never change and never expire, for trials on one machine. Any party that knows
- * such a token is accepted as its caller.
+ * such a token is accepted as the caller that the token identifies.
  *
  * @throws TypeError unless `development` is `true`, and if a token is wrong; the message names the token's index.
  *

@@ -26,8 +26,8 @@ export interface JwtAuthenticatorOptions extends KeySourceOptions {
   /** The audience (`aud`) that tokens must have, which names this service. A token may have other audiences, too. */
   readonly audience: string;
   /**
-   * The authorization server's public keys: the URL of its JWK Set (`https:`; `http:` on loopback
-   * only), the path or `file:` URL of a file, or the set itself.
+   * The authorization server's public keys: the URL of its JWK Set (`https:`; `http:` on loopback only), the path or
+   * `file:` URL of a file with the set, or the set itself.
    */
   readonly jwks: string | URL | PublicJwkSet;
   /** Accepted signature algorithms: by default, all of RS, PS, ES, EdDSA and Ed25519. */

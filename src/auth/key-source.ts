@@ -9,7 +9,7 @@ import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 type Jose = typeof import("jose");
 
 /**
- * Finds the key for a token. Throws an error of jose if no key of the set matches, or several do, and a {@link
+ * Finds the key for a token. Throws an error of jose if no key or several keys of the set match, and a {@link
  * KeysUnavailableError} if the set cannot be read or fetched.
  */
 export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
@@ -114,8 +114,8 @@ function remoteKeys(jose: Jose, url: URL, options: KeySourceOptions): KeySource 
 }
 
 /**
- * Wraps a function that finds keys. Its errors become KeysUnavailableErrors, except if no key of the set matches the
- * token, or several do.
+ * Wraps a function that finds keys. Its errors become KeysUnavailableErrors, except if no key or several keys of the
+ * set match the token.
  */
 function findingOnly(find: FindKey, source: string): FindKey {
   return async (header, token) => {

@@ -201,8 +201,8 @@ const LONGEST_NAME = 24;
  * Refuses a JSON text with a duplicate property, of which `JSON.parse` silently keeps the last.
  *
  * @param text - A string that `JSON.parse` accepts.
- * @throws TypeError with the line of the second occurrence. It names the property, unless the name is so long
- *   that it could be a misplaced secret.
+ * @throws TypeError with the line of the second occurrence. The message names the property, unless the name is so
+ *   long that it could be a misplaced secret.
  */
 export function assertNoTwin(text: string): void {
   const twin = duplicateKey(text);

@@ -62,7 +62,7 @@ export type Attenuation =
     }
   | Overreaching;
 
-/** The values that a hop names as allowed but the token does not allow. */
+/** The values that a hop allows but the token does not allow. */
 export interface Overreaching {
   readonly ok: false;
   readonly overreaches: readonly Overreach[];
@@ -207,8 +207,8 @@ interface Appended {
 }
 
 /**
- * Returns whether a hop narrows the authority. That it uses up one of the further hops is ignored, since every
- * appended hop does.
+ * Returns whether a hop narrows the authority. Ignores that one of the further hops is used up, since every appended
+ * hop uses one.
  */
 function takesAway(authority: Authority, hop: Hop): boolean {
   const { furtherHops, ...rest } = authority;
@@ -252,11 +252,11 @@ export function hasDischarges(): TokenError {
 }
 
 /**
- * Returns the revocation id of a token's last link. It can be published safely. Revoking it refuses the token
- * and everything narrowed from it; its parent and siblings stay valid.
+ * Returns the revocation id of a token's last link. The id can be published safely. Revoking the id refuses the token
+ * and everything narrowed from the token; the token's parent and siblings stay valid.
  *
  * @throws TokenError if the token is malformed.
- * @throws TypeError if it is not a string.
+ * @throws TypeError if `token` is not a string.
  *
  * @example
  * ```ts

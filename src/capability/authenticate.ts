@@ -31,7 +31,7 @@ export interface AuthenticationContext {
   readonly cache?: VerificationCache | undefined;
 }
 
-/** An authentic token, or why the string was refused. */
+/** An authentic token, or the denial of a string that was refused. */
 export type Authentication = { readonly ok: true; readonly token: AuthenticToken } | Refused;
 
 interface Refused {
@@ -40,8 +40,8 @@ interface Refused {
 }
 
 /**
- * Authenticates a token. This does the first three steps of a check (docs/spec.md, section 7): limits and strict
- * parsing; issuer and key; every signature. No hop is judged. For a cached token, only the key is looked up again.
+ * Authenticates a token by the first three steps of a check (docs/spec.md, section 7): limits and strict parsing;
+ * issuer and key; every signature. No hop is judged. For a cached token, only the key is looked up again.
  */
 export function authenticate(text: string, context: AuthenticationContext): Authentication {
   const { cache, limits } = context;
@@ -106,7 +106,9 @@ export function authenticateAgain(
   return denial === undefined ? { ok: true, token } : denied(denial);
 }
 
-/** Returns a denial if verified macaroons exceed limits other than those they were verified with. */
+/**
+ * Returns a denial if verified macaroons exceed `limits`, which differ from the limits with which they were verified.
+ */
 function limitDenial(
   macaroons: readonly [Macaroon, ...Macaroon[]],
   key: RootKey,

@@ -25,9 +25,9 @@ export type { VerifiedCapability, VerifiedHop } from "./verified-capability.js";
 /** The context of a check. */
 export interface CheckContext extends AuthenticationContext {
   readonly revocations: RevocationSource;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock: () => number;
-  /** The issuer's grants and their operations, if it knows them. */
+  /** The issuer's grants and their operations, if the issuer knows its grants. */
   readonly grants?: GrantOperations | undefined;
   /** This service's name in `audience`, for invocations without an `audience`. */
   readonly audience?: string | undefined;
@@ -46,7 +46,7 @@ export type Decision =
   | { readonly allowed: true; readonly capability: VerifiedCapability }
   | {
       readonly allowed: false;
-      /** Every reason, never empty. */
+      /** Every reason for the refusal; never empty. */
       readonly denials: readonly [Denial, ...Denial[]];
       /** Set only if every signature is verified. */
       readonly capability?: RefusedCapability;

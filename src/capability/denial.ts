@@ -28,7 +28,10 @@ export interface Denial {
   readonly hop?: number;
   /** The discharge that contains the link, counted from 1; absent for the token itself. */
   readonly discharge?: number;
-  /** The rule that refuses: a hop's key or limit. For a token that is not authentic, a more precise code. */
+  /**
+   * The rule that refuses, such as a key or a limit of a hop. For a token that is not authentic, a code that is more
+   * precise than `code`.
+   */
   readonly rule?: string;
   /** The value that the rule requires. */
   readonly expected?: Json;
@@ -59,7 +62,7 @@ const TOO_LARGE: readonly TokenErrorCode[] = [
   "too_deep",
 ];
 
-/** The denial code for a token that could not be read. */
+/** Returns the denial code for a token that could not be read. */
 export function tokenDenialCode(code: TokenErrorCode): DenialCode {
   if (code === "truncated") return "token_truncated";
   return TOO_LARGE.includes(code) ? "token_too_large" : "token_malformed";

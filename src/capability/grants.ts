@@ -53,8 +53,8 @@ export function unknownGrant(grant: string, known: GrantOperations): TypeError {
 }
 
 /**
- * Returns a denial if the token's grant is not in force, and one if the grant does not have the operation. The hops
- * make no difference (docs/spec.md, section 7).
+ * Returns a denial if the token's grant is not in force, and a denial if the grant does not have the operation. The
+ * hops make no difference (docs/spec.md, section 7).
  *
  * @param grant - The grant of the token.
  */

@@ -153,7 +153,7 @@ export interface Inspection extends InspectedMacaroon {
   readonly warnings: readonly InspectionWarning[];
 }
 
-/** Something about a token that its holder should know. */
+/** A warning for the holder of a token. */
 export interface InspectionWarning {
   readonly code:
     | "not_a_capability"

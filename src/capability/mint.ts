@@ -83,12 +83,12 @@ export interface IssuedToken {
 export interface MintContext {
   readonly issuer: string;
   readonly key: { readonly kid: string; readonly root: RootKey };
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock: () => number;
   readonly random: (length: number) => Uint8Array;
   /** The longest lifetime of a capability, in seconds. */
   readonly maxLifetime: number;
-  /** The issuer's grants and their operations, if it knows them. */
+  /** The issuer's grants and their operations, if the issuer knows its grants. */
   readonly grants?: GrantOperations | undefined;
 }
 

@@ -21,7 +21,7 @@ interface RefusedCall {
  *
  * A remedy reveals only what the hops of the token say, and the holder of the token can read these.
  *
- * @param authority - Returns the authority that is left by all hops of every token that must allow the call.
+ * @param authority - Returns the authority that remains after all hops of all tokens that must allow the call.
  * @param isAllowed - Returns whether the call is allowed with the given arguments.
  */
 export function withRemedies<One extends Refusing>(

@@ -31,8 +31,8 @@ const LINK_BYTES = 1024;
 const BYTES_PER_CHARACTER = 32;
 
 /**
- * Caches recently verified tokens by a digest of the whole string, including signature and discharges. It
- * stores no decisions. For a cached token, the caller must still look up the key.
+ * Caches recently verified tokens by a digest of the whole string, including signature and discharges. The cache
+ * stores no decisions. For a cached token, the calling code must still look up the key.
  */
 export class VerificationCache {
   /** Ordered by last use, the least recent first. */

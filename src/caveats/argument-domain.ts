@@ -52,8 +52,7 @@ export function meetArguments(a: ArgumentDomain, b: ArgumentDomain): ArgumentDom
   const types = TYPES.filter((type) =>
     type === "array" ? arrays !== undefined : scalars.types.includes(type),
   );
-  // Conditions on strings are left out if the domain lists its values, which `withinForms` has checked, and if the
-  // domain allows no strings.
+  // `forms` is left out if the domain lists its values, which `withinForms` has checked, or if it allows no strings.
   const isOpen = scalars.in === undefined && types.includes("string");
   const missing = a.missing && b.missing;
   return { ...scalars, ...(isOpen ? forms : {}), ...arrays, missing, types };

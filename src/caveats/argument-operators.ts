@@ -134,7 +134,7 @@ const EACH: OperatorRule<ElementOperators> = {
 
 const NOT_OF_ELEMENTS: readonly string[] = ["absent", "each", "optional"];
 
-/** `optional`: no value violates it, since it only concerns a missing argument. */
+/** `optional`: concerns only a missing argument, so no value violates this operator. */
 const OPTIONAL: OperatorRule<true> = { problems: onlyTrue, failure: () => undefined };
 const ABSENT: OperatorRule<true> = {
   problems: onlyTrue,

@@ -3,7 +3,7 @@ import { isObject } from "../bytes/json.js";
 /** The property names that lead from a call's arguments to one argument; at least one. */
 export type ArgumentPath = readonly [string, ...string[]];
 
-/** The result of looking for an argument in a call: its value, or the reason why no value can be judged. */
+/** The result of looking for an argument in a call: the argument's value, or the reason why no value can be judged. */
 export type Found =
   | { readonly kind: "present"; readonly value: unknown }
   | { readonly kind: "missing" }

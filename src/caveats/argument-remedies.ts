@@ -102,10 +102,7 @@ function remedyOf(
   return domain.missing ? removal(path) : undefined;
 }
 
-/**
- * Returns the path of the value that prevents the argument from existing: the argument would be inside this value,
- * but it is not an object.
- */
+/** Returns the path of the first value on the way to the argument that is not an object. */
 function blocking(path: ArgumentPath, given: Arguments): ArgumentPath {
   const [top, ...inside] = path;
   const at = inside.findIndex((_, depth) => {
@@ -127,7 +124,10 @@ function rulesOf(path: ArgumentPath, operation: string): readonly string[] {
   return path.length === 1 ? [constraintRule(path[0]), ...rules] : rules;
 }
 
-/** Returns the JSON Pointer to an argument. {@link argumentName} writes none for a top-level argument. */
+/**
+ * Returns the JSON Pointer to an argument. Unlike {@link argumentName}, also returns a pointer for a top-level
+ * argument.
+ */
 function pointerTo([top, ...inside]: ArgumentPath): string {
   return inside.length === 0 && !top.startsWith("/")
     ? `/${top.replaceAll("~", "~0").replaceAll("/", "~1")}`

@@ -8,7 +8,7 @@ import { type Scalar, shown, shownList } from "./scalar.js";
 
 /**
  * Yields an overreach for each value of the limit that `domain` does not allow. If every value is allowed but the
- * limit would leave none, yields one overreach for the whole limit.
+ * limit would leave no value, yields one overreach for the whole limit.
  *
  * @param domain - The values that all hops so far allow for the argument; `undefined` if no hop limits the argument.
  */
@@ -77,7 +77,7 @@ export function hullOf(domain: Domain): Hull {
   return { numeric: numbers.length > 0, min: Math.min(...numbers), max: Math.max(...numbers) };
 }
 
-/** Returns the value in a domain that is most similar to a given one. */
+/** Returns the value in a domain that is most similar to a given value. */
 export function nearestIn(domain: Domain, value: Scalar, suggest: Suggest): Scalar | undefined {
   if (typeof value === "string") {
     const texts = (domain.in ?? []).filter((item) => typeof item === "string");

@@ -9,9 +9,9 @@ export const NOTHING: JsonObject = { not: {} };
 
 /**
  * Returns a JSON Schema for the values of a domain. The schema means the same in all drafts from 6 to 2020-12, and
- * its patterns mean the same in all common dialects of regular expressions. It accepts every value of the domain, and
- * a few other strings: with lone surrogates, longer than 4,096 UTF-16 code units, or not excluded by {@link
- * pathPattern} or {@link urlPattern}.
+ * its patterns mean the same in all common dialects of regular expressions. It accepts every value of the domain. It
+ * also accepts a few other strings: strings with lone surrogates, strings of more than 4,096 UTF-16 code units, and
+ * strings that only violate rules which {@link pathPattern} or {@link urlPattern} leaves unchecked.
  */
 export function schemaOfDomain(domain: ArgumentDomain): JsonObject {
   const { types, in: listed, not_in: excluded, min, max, path, prefix, url, each } = domain;

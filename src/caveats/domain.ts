@@ -24,7 +24,7 @@ export type ArgumentType = ScalarType | "array";
 
 /**
  * The values that several constraints together allow for one argument of an operation, and whether the argument may
- * be absent. An operator on strings (`path`, `prefix`, `url`) is only intersected with the same operator.
+ * be absent. An operator on strings (`path`, `prefix`, `url`) is intersected only with the same operator.
  */
 export interface ArgumentDomain extends Omit<Domain, "types"> {
   /** True if a call may leave the argument out. */

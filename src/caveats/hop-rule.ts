@@ -90,8 +90,8 @@ export interface Flag {
 }
 
 /**
- * Everything about one key of a hop: how it is read, judged, intersected, attenuated and displayed. `HOP_RULES` has
- * one rule for each key.
+ * Everything about one key of a hop: how the key is read, judged, intersected, attenuated and displayed. `HOP_RULES`
+ * has one rule for each key.
  */
 export interface HopRule<Value> {
   /** The name of the key in output for people. */

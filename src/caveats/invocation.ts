@@ -7,9 +7,9 @@ import { copyOfDate, formatTime } from "./time.js";
 /** The call that a capability has to allow. */
 export interface Invocation {
   /**
-   * The grant or grants under which the service acts; a token of any other grant is refused. It may be left out only
-   * if the issuer knows its grants and exactly one of them has the operation. A service that takes the operation from
-   * the network must name the grant.
+   * The grant or grants under which the service acts; a token of any other grant is refused. The grant may be left
+   * out only if the issuer knows its grants and exactly one of them has the operation. A service that takes the
+   * operation from the network must name the grant.
    */
   readonly grant?: string | readonly string[] | undefined;
   readonly operation: string;
@@ -19,7 +19,7 @@ export interface Invocation {
   readonly arguments?: { readonly [name: string]: unknown } | undefined;
   /** The calling agent, as authenticated by other means. */
   readonly invoker?: string | undefined;
-  /** The name, in `audience`, of the service that checks. */
+  /** The name of the service that checks the capability, as hops name it in `audience`. */
   readonly audience?: string | undefined;
   /** The time of the call; by default, the time of the checker's clock. */
   readonly time?: Date | undefined;

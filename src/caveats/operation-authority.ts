@@ -63,7 +63,7 @@ export function authorityOver(operation: string, authority: Arguments): Operatio
 }
 
 /**
- * Returns a function that does the same as {@link authorityOver} for an operation. Limits that apply to every
+ * Returns a function that gives the result of {@link authorityOver} for each operation. Limits that apply to every
  * operation are combined only once.
  */
 export function authoritiesOver(authority: Arguments): (operation: string) => OperationAuthority {
@@ -99,8 +99,8 @@ export function leftOfArgument(
 }
 
 /**
- * Returns whether a closed list contains the top-level argument of `name`: the argument itself, or the one that it is
- * inside of.
+ * Returns whether a closed list contains the top-level argument of `name`: the argument itself, or the argument that
+ * contains it.
  */
 function isListed(name: string, closed: readonly string[]): boolean {
   const [top] = readArgumentName(name) ?? [name];
@@ -118,8 +118,8 @@ export interface Place {
 export type Places = ReadonlyMap<string, Place>;
 
 /**
- * Makes a call leave out an argument and an argument inside it if both are limited. No call could satisfy both
- * limits: a value that satisfies a constraint is never an object, so it contains no arguments.
+ * Requires calls to leave out both an argument and an argument inside it if both are limited. No call could satisfy
+ * both limits: a value that satisfies a constraint is never an object, so it contains no arguments.
  */
 function withoutHolders(
   limited: ReadonlyMap<string, ArgumentDomain>,

@@ -12,10 +12,10 @@ import { ENTRY_KEYS } from "./operation-entries.js";
 import { shown, shownList } from "./scalar.js";
 
 /**
- * Finds mistakes that make a hop weaker than it looks: an entry for an operation that the token does not have,
- * and a `prefix` for a path or a URL.
+ * Finds mistakes that make a hop weaker than it looks: an entry for an operation that the token does not have, and a
+ * `prefix` for a path or a URL.
  *
- * @param operations - The operations that the token has with this hop; absent if it may have any.
+ * @param operations - The operations that the token has with this hop; absent if the token may have any.
  */
 export function mistakesIn(hop: Hop, operations: readonly string[] | undefined): Overreach[] {
   return [...foreignEntries(hop, operations), ...prefixesOfPaths(hop)];

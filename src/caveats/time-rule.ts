@@ -6,7 +6,7 @@ const TIME = "a time such as 2026-01-31T23:59:59Z";
 // Timestamps in canonical form sort as strings. A fraction of a second in the time of a call makes no difference,
 // since the times of a hop are whole seconds.
 
-/** `expires`: the time before which a call must be. */
+/** `expires`: a call must take place before this time. */
 export const EXPIRES: HopRule<string> = {
   ...timeRule("expires", 0),
   label: "expires",
@@ -30,7 +30,7 @@ export const EXPIRES: HopRule<string> = {
   intersect: (value, { expires }) => (expires !== undefined && value > expires ? expires : value),
 };
 
-/** `notBefore`: the earliest time of a call. */
+/** `notBefore`: a call must not take place before this time. */
 export const NOT_BEFORE: HopRule<string> = {
   ...timeRule("notBefore", 999),
   label: "not before",

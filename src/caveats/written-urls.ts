@@ -32,8 +32,8 @@ const PLACE = /^([a-z]+):\/\/(\[[^\]]*\]|[^/?#:@]+)(?::(\d+))?(\/[^?#]*)?$/;
 /**
  * Reads the URLs of a limit as people write them: `https://api.example.com/v1`, or `https://*.example.com` for every
  * host below `example.com`. A limit allows every combination of its schemes, hosts and ports, so several URLs are
- * accepted only if they include every such combination of their own. Hosts, ports and path are checked later, when
- * the hop is brought into canonical form.
+ * accepted only if every combination of their schemes, hosts and ports is among them. Hosts, ports and path are
+ * checked later, when the hop is brought into canonical form.
  *
  * @param forms - A hint on how to write a URL.
  */

@@ -35,8 +35,8 @@ export function assertArray(
 }
 
 /**
- * The method by which a kind of object is recognized, and a description of the expected object that names the
- * function that makes it.
+ * Recognizes objects of one kind: `method` is a method that they have, and `expected` describes such an object and
+ * the function that makes it.
  */
 export type Part = readonly [method: string, expected: string];
 

@@ -12,7 +12,10 @@ const MAX_ANSWER_WORK = 8192;
 /** Returns the candidate that a misspelt string most likely meant; `undefined` if no candidate is similar. */
 export type Suggest = (text: unknown, candidates: readonly string[]) => string | undefined;
 
-/** Returns the candidate that `text` most likely meant; `undefined` if no candidate is similar, or one is equal. */
+/**
+ * Returns the candidate that `text` most likely meant; `undefined` if no candidate is similar, or a candidate is
+ * equal to it.
+ */
 export function nearest(text: unknown, candidates: readonly string[]): string | undefined {
   return suggestions(Number.POSITIVE_INFINITY)(text, candidates);
 }

@@ -8,7 +8,7 @@
  * - `unreachable`, `tls_failed`, `not_http`, `timed_out`: there is no answer.
  * - `redirected`: the answer is a redirect.
  * - `not_found`: the URL does not exist, or access to it is denied.
- * - `not_json`, `answer_malformed`, `answer_too_large`: the answer is not an agent's.
+ * - `not_json`, `answer_malformed`, `answer_too_large`: the answer cannot be an agent's.
  */
 export type ClientErrorCode =
   | "address_invalid"

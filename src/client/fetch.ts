@@ -10,7 +10,7 @@ export interface AgentAccess {
   readonly accessToken?: string | undefined;
   /** Milliseconds for the whole answer. */
   readonly timeout: number;
-  /** By default, the global `fetch`. */
+  /** Sends the requests; by default, the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
   /** Parses the errors of a protocol; by default, errors of JSON-RPC and `google.rpc.Status`. */
   readonly faultOf?: typeof faultIn | undefined;
@@ -39,7 +39,7 @@ export function safeFetch(access: AgentAccess): typeof fetch {
     try {
       const response = await ask(url, { ...init, headers, signal, redirect: "manual" });
       const text = await textOf(url, response);
-      // 304 is the answer to a conditional request. To any other request, it is refused like a redirect.
+      // A 304 is expected only after a conditional request. After any other request, it is refused like a redirect.
       const unchanged = response.status === 304 && headers.has("If-None-Match");
       return unchanged ? emptied(response) : checked(url, response, text, faultOf);
     } catch (error) {

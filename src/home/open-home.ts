@@ -31,7 +31,7 @@ export interface HomeOptions {
   readonly grants?: readonly Grant[] | undefined;
   /** Longest lifetime of a capability in seconds; at most that of the home, which is the default. */
   readonly maxLifetime?: number | undefined;
-  /** This service's name in `audience`, used for invocations without one. */
+  /** This service's name in `audience`, for invocations without an `audience`. */
   readonly audience?: string | undefined;
   readonly ledger?: LedgerOptions | undefined;
   /** The refresh interval and the age limit of the revocation list; the defaults are those of `openRevocations`. */

@@ -15,8 +15,8 @@ export interface Grant {
   /** `true` if holders may attenuate capabilities of the grant; by default `true` unless the grant is `legacy`. */
   readonly attenuable?: boolean;
   /**
-   * `true` for a wrapper around a system without capabilities: requests need not name resources, and every use
-   * is marked.
+   * `true` for a wrapper around a system without capabilities: requests need not name resources, and the ledger marks
+   * every use.
    */
   readonly legacy?: boolean;
   /** Ids of grants that must be requested together with this one. */

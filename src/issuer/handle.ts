@@ -13,7 +13,7 @@ const PREFIX = "rh_";
 const FORM = /^rh_[A-Za-z0-9_-]{21}[AQgw]$/;
 const KEY_LENGTH = 32;
 const BLOCK = 16;
-/** Bits of a block's third word that a number up to 2^53 - 1 can use. */
+/** Number of bits in the third word of a block that a number up to 2^53 - 1 can use. */
 const NUMBER_BITS = 21;
 
 /**

@@ -145,7 +145,7 @@ export class Issuer {
   }
 
   /**
-   * Rebuilds the token of a capability that this issuer has issued. The parts that it is rebuilt from are not secret.
+   * Rebuilds the token of a capability that this issuer has issued. None of the arguments is secret.
    *
    * @param issued - The canonical JSON of the identifier, the issuer's hop and the hops after it, as they were
    *   issued.
@@ -247,7 +247,8 @@ export class Issuer {
   /**
    * Checks again whether a token that was just allowed is still valid for the same party; call it right before an
    * operation runs. Only checks what time can change: the key, the revocation and the times of the token. For the
-   * reasons, call {@link Issuer.standing}. The result `true` does not allow a call that was not allowed before.
+   * reasons, call {@link Issuer.standing}. Only {@link Issuer.authorize} allows a call; the result `true` means that
+   * the token has remained valid.
    *
    * @throws TypeError if the token is not authentic.
    */

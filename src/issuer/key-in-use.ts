@@ -6,7 +6,7 @@ import { HandleKey } from "./handle.js";
 import { type RootJwk, SECRET_LENGTH } from "./root-jwk.js";
 import { TextKey } from "./sealed-text.js";
 
-/** A root key, with the keys derived from its secret. */
+/** A root key or a service's key, with the keys derived from its secret. */
 export interface KeyInUse {
   readonly kid: string;
   readonly root: RootKey;

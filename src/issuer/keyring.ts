@@ -37,7 +37,7 @@ export const KEYRING_OPTIONS: readonly string[] = ["clock", "random"];
 const MAX_DERIVED = 256;
 
 export interface KeyringOptions {
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock?: () => number;
   /** Returns cryptographically random bytes. */
   readonly random?: (length: number) => Uint8Array;

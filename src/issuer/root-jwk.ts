@@ -64,7 +64,7 @@ export function serviceJwk(jwk: RootJwk, service: string): RootJwk {
 
 /** The sources of time and randomness for a new key. */
 interface KeyMaking {
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock: () => number;
   readonly random: (length: number) => Uint8Array;
 }

@@ -67,7 +67,7 @@ export function isLowerHex(byte: number | undefined): boolean {
   return byte !== undefined && /[0-9a-f]/.test(String.fromCharCode(byte));
 }
 
-/** Returns whether the remaining bytes begin like a v1 macaroon, with a location packet or a truncated one. */
+/** Returns whether the remaining bytes begin like a v1 macaroon, with a location packet, which may be truncated. */
 export function startsBinaryV1(cursor: Cursor): boolean {
   const name = cursor.bytes.subarray(cursor.offset + HEADER, cursor.offset + HEADER + FIRST.length);
   return isLowerHex(cursor.peek()) && name.every((byte, at) => byte === FIRST.charCodeAt(at));

@@ -1,6 +1,6 @@
 /**
- * Generic macaroons: the chain, third-party caveats and the four formats. Caveats are opaque bytes here; for
- * capabilities see the main entry and `proviso/issuer`.
+ * Generic macaroons: the chain, third-party caveats and the four formats. This entry treats caveats as opaque bytes;
+ * for capabilities, see the main entry and `proviso/issuer`.
  *
  * @module proviso/macaroon
  */

@@ -85,8 +85,8 @@ export function assertMacaroon(value: unknown, where: string): asserts value is 
 }
 
 /**
- * Returns the parts themselves, not copies. Only this package may call it, and must not write to the parts. The
- * public getters of {@link Macaroon} return copies.
+ * Returns the parts themselves, not copies. This function is only for this package, which never writes to the parts.
+ * The public getters of {@link Macaroon} return copies.
  */
 export function partsOf(macaroon: Macaroon): MacaroonParts {
   return Macaroon.partsOf(macaroon);

@@ -38,7 +38,10 @@ export interface RevocationRecord {
   readonly reason: string | undefined;
 }
 
-/** The part of a record that a check needs: the issue times that it revokes, and the end of the revocation. */
+/**
+ * The part of a record that a check needs: the time before which revoked tokens were issued, and the end of the
+ * revocation.
+ */
 export type Bounds = Pick<RevocationRecord, "before" | "until">;
 
 /** A validated entry. */
@@ -153,8 +156,8 @@ function latest(a: number | undefined, b: number | undefined): number | undefine
 }
 
 /**
- * Refuses unknown properties, so that a misspelt property is not ignored. Most properties mean "for ever" if they are
- * absent.
+ * Refuses unknown properties, so that a misspelt property is not ignored. An absent `until`, for example, means that
+ * a revocation never ends.
  *
  * @param what - The name of the value in error messages.
  * @throws TypeError if the value is not an object, or has an unknown property.

@@ -25,7 +25,7 @@ export interface RevocationSnapshot {
 
 /**
  * A revocation list in memory, made by {@link createRevocationList}. It is either an original, to which entries are
- * added, or a copy, which is updated from an original elsewhere and is trusted for a limited time.
+ * added, or a copy, which takes snapshots of an original and is trusted for a limited time.
  */
 export class RevocationList implements RevocationSource, RevocationSink, RevocationRecords {
   #table: RevocationTable = new RevocationTable();

@@ -2,7 +2,7 @@ import type { RevocationEntry } from "./entry.js";
 
 /** A checker's query about one token. */
 export interface RevocationQuery {
-  /** The ids of all links, including those of discharges. */
+  /** The revocation ids of all links, including links of discharges. */
   readonly links: readonly string[];
   readonly capability: string;
   /** The id of the key that made the token; for a service's key, also the id of its root key. */
@@ -15,12 +15,12 @@ export interface RevocationQuery {
 /** Looks up revocations; every issuer must have a source. */
 export interface RevocationSource {
   /**
-   * Returns every entry that revokes the token, with at least `kind` and `id`. Its other properties may be left in
-   * storage.
+   * Returns every entry that revokes the token, with at least `kind` and `id`. Other properties of an entry may be
+   * left in storage.
    */
   find(query: RevocationQuery): RevocationEntry[];
   /**
-   * Returns whether the entries may be trusted now. While they may not, every check is refused.
+   * Returns whether the entries may be trusted now. While the entries may not be trusted, every check is refused.
    *
    * @param now - The checker's clock, in milliseconds since 1970.
    */

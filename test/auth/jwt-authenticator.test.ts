@@ -88,7 +88,7 @@ test("an ID token is refused as an access token", async () => {
   const token = await server.idTokenFor("alice", "orchestrator");
   const denial = await denialWith(await checking(server, { audience: "orchestrator" }), token);
   expect(denial.message).toMatch(/\("typ"\).*ID token/);
-  // If the type is not checked, the audience (the agent itself) still identifies an ID token.
+  // If the type is not checked, the audience, which is the agent itself, still shows that the token is an ID token.
   const any = await denialWith(await checking(server, { type: "any" }), token);
   expect(any.message).toContain('("aud") "orchestrator"');
 });
@@ -101,7 +101,7 @@ test("an expired token is refused after a clock tolerance, even if it was cached
   const authenticator = await checking(server, { clock });
   const strict = await checking(server, { clock, clockTolerance: 0 });
   const token = await server.tokenFor("alice", "orchestrator");
-  // Without tolerance, a token issued in the next second would be refused.
+  // Without tolerance, the strict authenticator would refuse a token issued after `start`.
   start = Date.now();
   for (seconds of [0, 28]) {
     expect((await authenticator.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);

@@ -8,7 +8,7 @@ function checking({ jwk }: Signer, clock: () => number = Date.now): Promise<Auth
   return createJwtAuthenticator({ issuer: ISSUER, audience: RESOURCE, jwks, clock });
 }
 
-/** Returns the caller that a token names. The same object is returned again if the token was not verified again. */
+/** Returns the caller that a token names. If the token is not verified again, returns the same object as before. */
 async function callerOf(authenticator: Authenticator, token: string): Promise<Caller> {
   const result = await authenticator.authenticate(requestWith(`Bearer ${token}`));
   if (!result.ok) throw new Error(result.denial.message);

@@ -4,7 +4,7 @@ import { LineSplitter } from "../../src/bytes/line-splitter.js";
 
 const FILL = "x".repeat(1000);
 
-/** Returns what jsonRpcEnds reads from the first and last bytes of a line beyond the limit, which arrives in pieces. */
+/** Returns the result of jsonRpcEnds for a line over the limit, which arrives in pieces of `piece` bytes. */
 function endsOf(line: string, piece: number) {
   const splitter = new LineSplitter(300);
   const bytes = Buffer.from(`${line}\n`);

@@ -17,7 +17,7 @@ import {
 import { anyCharacter } from "../support/any-character.js";
 import { sized } from "../support/size.js";
 
-// Its type declarations describe an ES module, but it is CommonJS.
+// The type declarations of canonicalize describe an ES module, but the package is CommonJS.
 const canonicalize = declared as unknown as (value: unknown) => string | undefined;
 
 // RFC 8785, appendix B, and the limits of ECMAScript's number notation.
@@ -80,7 +80,8 @@ describe("canonical JSON", () => {
   test("leaves undefined properties out, as JSON.stringify does", () => {
     const constraint: { min?: number; max?: number } = { min: undefined, max: 5 };
     const value = { amount: { ...constraint }, list: [{}] };
-    // A type with optional properties is not assignable to Json; callers pass such objects as parts of others.
+    // A type with optional properties is not assignable to Json; calling code passes such objects inside other
+    // objects.
     expect(canonicalJson(Object.assign({}, value))).toBe('{"amount":{"max":5},"list":[{}]}');
     expect(canonicalCopy(Object.assign({}, value))).toStrictEqual({
       amount: { max: 5 },
@@ -213,7 +214,7 @@ describe("outlineJson", () => {
     ['"\\"', 0, 0, true],
     ["]]]", 0, 0, false],
     ["[[1,2],[3,4,5,6]]", 2, 4, false],
-    // Not JSON, but its depth is measured.
+    // Not JSON, but outlineJson measures its depth, too.
     [",,,", 0, 0, false],
     ["[}", 1, 1, false],
   ])("of %o: depth %i, members %i, open %s", (text, depth, members, open) => {

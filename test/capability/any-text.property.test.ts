@@ -13,7 +13,7 @@ const FORMS = ["v1", "v2", "v1json", "v2json"] as const;
 const texts = FORMS.map((form) => writeMacaroons([parseMacaroon(token)], form));
 const original = JSON.stringify(issuer.authorize(token, GET));
 
-/** A valid token in any form, with one stretch replaced. */
+/** A valid token in any form, in which up to four characters are replaced. */
 const mutated = fc
   .record({
     text: fc.constantFrom(...texts),

@@ -179,7 +179,8 @@ describe("a hop past a limit is a TokenError", () => {
 
   test("more than 10 KiB in the token", () => {
     const room = 10_240 - inspect(heavy).bytes;
-    // The size of an empty caveat: its text, type, length of two bytes, and end of section.
+    // The size of a caveat with an empty purpose: its JSON, and four bytes for the field type, the length and the end
+    // of the section.
     const overhead = 4 + '{"purpose":""}'.length;
     const purpose = "x".repeat(room - overhead);
     const child = attenuated(heavy, { purpose }, { nonce: false });

@@ -16,7 +16,8 @@ import {
 import { RevocationList } from "../../src/revocation/list.js";
 import { misuse, NOW } from "../caveats/support.js";
 
-// A token is authenticated once. Later calls with the result give the same answers as with the token's text.
+// A token is authenticated once. Later calls with the authentic token give the same answers as calls with the token's
+// string.
 
 const READ: Invocation = { grant: "documents:read", operation: "read" };
 
@@ -40,7 +41,7 @@ function authentic(issuer: Issuer, text: string): AuthenticToken {
   return result.token;
 }
 
-/** Returns the answer to both forms, which must be the same. */
+/** Returns the denial codes. The decisions for the authentic token and for the string must be equal. */
 function codes(issuer: Issuer, text: string, token: AuthenticToken, asked = READ): string[] {
   const decision = issuer.authorize(token, asked);
   expect(decision).toEqual(issuer.authorize(text, asked));
@@ -127,7 +128,7 @@ describe("extending an authentic token", () => {
     expect(child.authentic.identifier).toEqual(again.identifier);
     expect(child.authentic.chains).toEqual(again.chains);
     expect(child.revocationId).toBe(again.chains[0].revocationIds.at(-1));
-    // The parent's bytes are rebuilt from its parsed form.
+    // `extend` rebuilds the bytes of the parent from its parsed form.
     const attenuated = attenuate(token, { operations: ["read"] }, { nonce: false });
     if (!attenuated.ok) throw new Error("it was not attenuated");
     const twin = issuer.extend(known, { operations: ["read"] }, { nonce: false });

@@ -36,8 +36,8 @@ const namesake = {
 };
 
 /**
- * Keyrings to switch between: equal keys as another object, one with a retired key, and one with another secret under
- * the same id.
+ * Keyrings to switch between. Among them are an equal keyring in another object, a keyring without a retired key, and
+ * a keyring with another secret under the same key id.
  */
 export const RINGS: readonly Keyring[] = [
   second,
@@ -123,7 +123,7 @@ export const TEXTS: readonly string[] = [
   "Ag",
 ];
 
-/** The position of the first two forged tokens: a known prefix with the signature of its other child. */
+/** The index of the first of two forged tokens. Each has the caveats of one child and the signature of its sibling. */
 export const FORGED: number = TEXTS.indexOf(forged(sibling, brief));
 
 const GET: Invocation = { grant: "g", operation: "get" };
@@ -140,7 +140,6 @@ const ASKED: readonly ((issuer: Issuer, text: string) => unknown)[] = [
   },
 ];
 
-/** The number of questions about a token. */
 export const QUESTIONS: number = ASKED.length;
 
 function linkOf(text: string): RevocationEntry {
@@ -157,7 +156,6 @@ const ENTRIES: readonly RevocationEntry[] = [
   { kind: "principal", id: "alice", at: AT, before: formatTime(NOW + 1000) },
 ];
 
-/** The number of revocations. */
 export const REVOCATIONS: number = ENTRIES.length;
 
 const LISTS: readonly RevocationList[] = Array.from({ length: 2 ** REVOCATIONS }, (_, set) => {
@@ -166,11 +164,11 @@ const LISTS: readonly RevocationList[] = Array.from({ length: 2 ** REVOCATIONS }
   return list;
 });
 
-/** The state on which decisions depend, besides token and question. */
+/** The state on which decisions depend, besides the token and the question. */
 export class World {
   ring = 0;
   moment = 0;
-  /** A bit for each revocation. */
+  /** One bit for each entry: set if the list has the entry. */
   revoked = 0;
 
   /** Returns an issuer that follows each change of this state. */

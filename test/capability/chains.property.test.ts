@@ -16,7 +16,7 @@ const root = mintOpen(issuer);
 const chain = fc.array(anyHop, { maxLength: 3 });
 const calls = fc.array(invocation, { minLength: 4, maxLength: 4 });
 
-/** Returns a token with these hops after the issuer's, appended without the lint. */
+/** Returns a token with `hops` after the issuer's hop. They are appended without the lint of `attenuate`. */
 function tokenWith(hops: readonly Hop[]): string {
   return hops.reduce((token, hop) => append(token, encodeHop(hop)), root);
 }

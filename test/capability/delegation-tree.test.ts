@@ -8,7 +8,7 @@ interface Node {
   readonly ancestors: readonly string[];
 }
 
-/** Returns every token of a binary tree of this depth. */
+/** Returns every token of a binary tree of this depth, with `node` as its root. */
 function tree(node: Node, depth: number): Node[] {
   if (depth === 0) return [node];
   const children = ["a", "b"].map((side) => ({

@@ -113,7 +113,7 @@ describe("a rule of a token's second hop refuses the call", () => {
   ])("%s", (_, hop, call, denial) => {
     const child = append(token, encodeHop(hop));
     const found = denials(issuer.authorize(child, { ...GET, ...call }));
-    // remedies.test.ts is about remedies.
+    // remedies.test.ts tests the remedies.
     expect(found.map(({ remedy: _, ...rest }) => rest)).toEqual([
       { ...denial, hop: 2, message: expect.any(String) },
     ]);

@@ -11,7 +11,7 @@ import { append, attenuated, denials, fixture, GET, mint, misuse, utf8 } from ".
 const { issuer, keys } = fixture();
 const token = mint(issuer);
 
-/** Returns a macaroon under the issuer's key with any identifier. */
+/** Returns a macaroon with the given identifier, made with the issuer's key. */
 function forged(identifier: string): string {
   return macaroonToText(createMacaroon(keys.minting.root, { identifier }));
 }

@@ -26,7 +26,7 @@ function asking(...questions: readonly string[]): string {
   );
 }
 
-/** Returns the third party's discharge, with these hops. */
+/** Returns the third party's discharge for a question, with `hops` as its caveats. */
 function answer(question: string, ...hops: readonly string[]): string {
   const bare = createMacaroon(createRootKey(SHARED), { identifier: question });
   return macaroonToText(hops.reduce(addFirstPartyCaveat, bare));

@@ -4,7 +4,7 @@ import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { attenuate } from "../../src/index.js";
 import { append, codes, fixture, GET, mint, misuse, NOW } from "./support.js";
 
-// NOW is 2030-01-01T00:00:00Z; tokens minted here expire at 00:15:00.
+// NOW is 2030-01-01T00:00:00Z; tokens minted in these tests expire at 00:15:00.
 
 const { issuer } = fixture();
 const token = mint(issuer);

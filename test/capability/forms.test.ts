@@ -13,7 +13,8 @@ import {
 import { issuer, needing, TOKEN, withIdentifier } from "./made.js";
 import { append, attenuated, codes, denials, fixture, GET, mint, NOW, utf8 } from "./support.js";
 
-// The exact properties of every result: an absent value is an absent property, never undefined.
+// These tests check the exact properties of every result: for an absent value, the property is absent, never
+// undefined.
 
 function keysOf(value: object | undefined): string[] {
   return Object.keys(value ?? {}).sort();

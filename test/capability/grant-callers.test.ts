@@ -3,7 +3,7 @@ import type { Invocation } from "../../src/caveats/invocation.js";
 import { createKeyring } from "../../src/issuer/index.js";
 import { codes, denials, fixture, mintOpen, misuse } from "./support.js";
 
-// Attempts of a service's objects to change the grant of an invocation: getters, prototypes, inconsistent lists.
+// Objects of a service that try to change the grant of an invocation: by getters, prototypes or inconsistent lists.
 
 const keys = createKeyring();
 const { issuer: blind } = fixture({ keys });

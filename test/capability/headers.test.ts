@@ -22,7 +22,10 @@ function attenuatedToken(): string {
   });
 }
 
-/** Returns the status with which a server on loopback answers these headers, and the headers that it read. */
+/**
+ * Sends headers to a server on loopback. Returns the status of the answer, and the capability header that the server
+ * read.
+ */
 async function exchange(headers: Record<string, string>): Promise<[number, unknown]> {
   const server = createServer((req, res) => {
     res.end(JSON.stringify(req.headers[CAPABILITY_HEADER.toLowerCase()] ?? null));

@@ -17,7 +17,7 @@ import {
 import { RevocationList } from "../../src/revocation/list.js";
 import { fixture, GET, mint, NOW } from "./support.js";
 
-// Hostile objects of a caller: inherited properties, getters, shared memory, huge lists.
+// Hostile objects of calling code: inherited properties, getters, shared memory, huge lists.
 
 describe("an invocation counts by its own properties, each read once", () => {
   const { issuer } = fixture();
@@ -127,7 +127,7 @@ describe("properties that other code set on Object.prototype are no part of a ho
   const [jwk] = keys.exportJwkSet().keys;
   const key = createRootKey(Buffer.from(jwk?.k ?? "", "base64url"));
 
-  /** Returns a token under the issuer's key with one hop, as only a holder of the key can make. */
+  /** Returns a token with one hop, made with the issuer's key. Only a holder of the key can make such a token. */
   function withHop(hop: string): string {
     const { identifier } = parseMacaroon(mint(issuer));
     return macaroonToText(addFirstPartyCaveat(createMacaroon(key, { identifier }), hop));

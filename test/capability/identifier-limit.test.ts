@@ -10,7 +10,7 @@ import {
 import { canonical, issuer, needing, PARTS, TOKEN, withIdentifier } from "./made.js";
 import { append, codes, denials, fixture, GET, mint, NOW, utf8 } from "./support.js";
 
-// An identifier that is too long is reported at its position, before faults after it.
+// An identifier that is too long is reported before any fault that follows it in the token.
 
 const TOO_LONG = "x".repeat(2049);
 

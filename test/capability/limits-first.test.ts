@@ -4,7 +4,7 @@ import { readHop } from "../../src/caveats/read-hop.js";
 import { attenuate, inspect } from "../../src/index.js";
 import { append, codes, fixture, GET, mint, mintOpen, tokenError, utf8 } from "./support.js";
 
-// Limits come first: an oversized value is refused for its size, before any comparison. At most 16 faults are
+// Limits are checked first: an oversized value is refused for its size, before any comparison. At most 16 faults are
 // reported.
 
 const { issuer } = fixture();

@@ -26,13 +26,16 @@ export const PARTS: Identifier = {
   issued: "2030-01-01T00:00:00Z",
 };
 
-/** Returns the token with an additional third-party caveat under the key "third". */
+/** Returns the token with an additional third-party caveat, whose key is "third". */
 export function needing(token: string, identifier: string): string {
   const macaroon = addThirdPartyCaveat(parseMacaroon(token), { key: utf8("third"), identifier });
   return macaroonToText(macaroon);
 }
 
-/** Returns a discharge of such a caveat with these hops, and the revocation id of its last link. */
+/**
+ * Returns a discharge for a caveat made by {@link needing}, with `hops` as its own caveats, and the revocation id of
+ * the discharge's last link.
+ */
 export function answering(
   identifier: string,
   ...hops: readonly string[]

@@ -6,7 +6,7 @@ import { append, attenuated, denials, fixture, GET, mint, NOW } from "./support.
 
 // The complete message of each denial that people read.
 
-/** Returns the only denial of a call. */
+/** Returns the message of the only denial of a call; `allowed` if there is none. */
 function reason(token: string, by = issuer): string {
   const [first, ...others] = denials(by.authorize(token, GET));
   expect(others).toEqual([]);

@@ -162,7 +162,7 @@ describe("inherited properties of a mint request are not used", () => {
       } catch (error) {
         expect(error).toBeInstanceOf(TypeError);
       }
-      // If it were undefined, every operation would be allowed.
+      // If `operations` were undefined, every operation would be allowed.
       expect(operations).toBeDefined();
     }
   });

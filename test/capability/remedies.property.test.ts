@@ -62,7 +62,10 @@ test(`${REFUSALS} refusals: a script that has only the denials gets what the lim
   expect(counts.impossible).toBeGreaterThan(REFUSALS / 20);
 });
 
-/** Whether limits name no value and none close to one: then only a remedied argument of the call's own helps. */
+/**
+ * Returns whether the limits name no value from which a remedy can be made. Then only the call's own argument,
+ * repaired, can be the remedy.
+ */
 function isOpen({ in: listed, min, max, not_in, url, items, each }: ArgumentDomain): boolean {
   if (not_in !== undefined) return listed === undefined && min === undefined && max === undefined;
   if (url !== undefined) return url.hosts.every((host) => host.startsWith("."));
@@ -70,7 +73,10 @@ function isOpen({ in: listed, min, max, not_in, url, items, each }: ArgumentDoma
   return (items?.min ?? 0) > 0;
 }
 
-/** Whether no value satisfies a domain. No path is a URL, and some prefixes begin neither in a folder nor anywhere. */
+/**
+ * Returns whether no value satisfies a domain. A path is never a URL, and a prefix may exclude every path in the
+ * folder, or every URL.
+ */
 function isImpossible({ missing, types, path, url, prefix }: ArgumentDomain): boolean {
   if (missing) return false;
   if (types.length === 0 || (path !== undefined && url !== undefined)) return true;
@@ -82,7 +88,10 @@ function isImpossible({ missing, types, path, url, prefix }: ArgumentDomain): bo
   );
 }
 
-/** Applies every remedy, as a program does that has only the JSON; returns `undefined` if there is none. */
+/**
+ * Applies the remedy of every denial, as a program does that has only the JSON. Returns `undefined` if a denial has
+ * no remedy.
+ */
 function repair(call: JsonObject, denials: readonly JsonObject[]): JsonObject | undefined {
   let given = call;
   for (const { remedy } of denials) {

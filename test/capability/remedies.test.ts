@@ -17,7 +17,7 @@ function judged(given: JsonObject, hops: readonly HopInit[], operation = "pay") 
   return denials(issuer.authorize(narrowed, { grant: "files", operation, arguments: given }));
 }
 
-/** The remedy for the only argument of a call, by one constraint. */
+/** Returns the remedy for the only argument of a call that one constraint limits. */
 function remedy(constraint: ArgumentConstraint, given?: Json): unknown {
   const hop = { operationConstraints: { pay: { x: constraint } } };
   const [denial] = judged(given === undefined ? {} : { x: given }, [hop]);
@@ -50,10 +50,10 @@ test("a remedy is the nearest allowed value", () => {
   expect(remedy({ items: { max: 2 } }, [1, 2, 3])).toEqual(set([1, 2]));
   expect(remedy({ max: 5, optional: true }, [])).toEqual(set(5));
   expect(remedy({ absent: true }, 1)).toEqual({ kind: "remove_argument" });
-  // An object has no text, whatever its properties are called.
+  // An object is never converted to a string, even if it has a property `toString`.
   expect(remedy({ in: [1, "a"] }, [{ toString: 1, valueOf: 1 }])).toEqual(set("a"));
   expect(remedy({ in: ["a"] }, { toString: null })).toEqual(set("a"));
-  // Nothing is made up: neither another text, nor a host, nor elements.
+  // A remedy never invents a string, a host or an element.
   expect(remedy({ not_in: ["eve"] }, "eve")).toEqual({});
   expect(remedy({ url: { schemes: ["https"], hosts: [".example.com"] } }, "x")).toEqual({});
   expect(remedy({ items: { min: 2 } }, [1])).toEqual({});
@@ -104,7 +104,7 @@ test("no denial has a remedy if one is about anything but arguments, or has none
   none(judged({ amount: 90 }, [limit, { expires: "2029-01-01T00:00:00Z" }]));
   none(judged({ amount: 90, to: "eve" }, [limit, { constraints: { to: { not_in: ["eve"] } } }]));
   none(judged({ amount: 90 }, [limit, { constraints: { amount: { min: 60 } } }, limit]));
-  // One of the denials stands for many others.
+  // One of the denials also represents denials that were left out.
   const many = Array.from({ length: 20 }, (_, at) => [`a${String(at).padStart(2, "0")}`, 1]);
   none(judged({}, [{ constraints: Object.fromEntries(many) }]));
   const other = append(mint(issuer), hopText(limit));

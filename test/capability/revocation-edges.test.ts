@@ -15,8 +15,7 @@ import { codes, denials, fixture, GET, mint, misuse, NOW, utf8 } from "./support
 describe("a revoked link that is part of token and discharge", () => {
   const { issuer, revocations } = fixture();
   const third = utf8("third");
-  // A discharge bound to the token has its own tags. A discharge that is needed twice and presented twice has the
-  // same tags.
+  // Each of the two discharges of the token has its own tags.
   const needing = ["a", "b"].reduce(
     (macaroon, identifier) => addThirdPartyCaveat(macaroon, { key: third, identifier }),
     parseMacaroon(mint(issuer)),

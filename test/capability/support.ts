@@ -29,7 +29,7 @@ export interface Fixture {
   readonly revocations: RevocationList;
 }
 
-/** Returns an issuer at the moment NOW, with the same keys and ids in every run. */
+/** Returns an issuer whose clock shows NOW, with the same keys and ids in every run. */
 export function fixture(
   options: Partial<IssuerOptions> & { readonly keys?: Keyring } = {},
 ): Fixture {

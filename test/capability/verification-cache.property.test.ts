@@ -14,7 +14,8 @@ import {
 
 const STEPS = sized(200_000, 2_000);
 const SEED = seedOr(Date.now() % 2 ** 31);
-// Texts are used repeatedly for a while, as by real callers; otherwise small caches would never hit.
+// Number of steps in which the same seven tokens are used, since real callers use tokens repeatedly. Otherwise, small
+// caches would never have a hit.
 const PHASE = 200;
 
 test(`authorize gives the same ${STEPS} answers with and without the verification cache`, {

@@ -9,8 +9,8 @@ import { createRevocationList } from "../../src/revocation/list.js";
 import type { RevocationQuery, RevocationSource } from "../../src/revocation/source.js";
 import { append, fixture, GET, mint, misuse, NOW } from "./support.js";
 
-// Properties that decisions do not show: the amount of verification, and the contents of the cache. A full
-// verification computes one tag under the root key, and a cached one computes none.
+// These tests check what decisions do not show: the amount of verification, and the contents of the cache. A full
+// verification computes one tag with the root key; for a cached token, no tag is computed.
 
 let tag: MockInstance<RootKey["tag"]>;
 beforeEach(() => {
@@ -29,7 +29,7 @@ function kit(bounds: CacheBounds = {}) {
     cache,
   };
   const check = (text: string): boolean => authenticate(text, context).ok;
-  /** Returns whether the token was verified without computing a tag under the root key. */
+  /** Returns whether the token was verified without computing a tag with the root key. */
   const known = (text: string): boolean => {
     tag.mockClear();
     return check(text) && tag.mock.calls.length === 0;

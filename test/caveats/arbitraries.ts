@@ -19,7 +19,7 @@ const scalar: fc.Arbitrary<Scalar> = fc.oneof(
 );
 
 const names: fc.Arbitrary<string[]> = fc.subarray(NAMES, { minLength: 1 });
-// Lists of one type and of several types, since both matter to exclusions.
+// Lists of values of one type and of several types, since exclusions depend on the types.
 const scalars: fc.Arbitrary<Scalar[]> = fc.oneof(
   fc.array(scalar, { minLength: 1, maxLength: 5 }),
   fc.subarray<Scalar>(NUMBERS, { minLength: 1 }),
@@ -72,7 +72,7 @@ const ELEMENTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 /** One or two operators, since three on one argument rarely leave any value. */
 const elementOperators: fc.Arbitrary<{ readonly [name: string]: unknown }> = fc
   .subarray(Object.keys(ELEMENTS), { minLength: 1, maxLength: 2 })
-  // `attenuate` treats a prefix beside one of these as a mistake.
+  // `attenuate` treats a prefix beside `path` or `url` as a mistake.
   .filter(
     (names) => !(names.includes("prefix") && ["path", "url"].some((one) => names.includes(one))),
   )
@@ -118,7 +118,9 @@ const moment: fc.Arbitrary<Date> = fc
   .integer({ min: -3, max: 6 })
   .map((seconds) => new Date(NOW + seconds * SECOND));
 
-/** Rarely present, so that several hops together still allow something. */
+/**
+ * Generates a value in one of four cases, otherwise `undefined`, so that several hops together still allow something.
+ */
 function seldom<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 }
@@ -145,7 +147,6 @@ export const independentHop: fc.Arbitrary<Hop> = fc
   .record(members)
   .map((hop) => normalizeHop(withoutUndefined(hop)));
 
-/** Any hop. */
 export const anyHop: fc.Arbitrary<Hop> = fc
   .record({ ...members, maxFurtherHops: seldom(fc.integer({ min: 0, max: 4 })) })
   .map((hop) => normalizeHop(withoutUndefined(hop)));
@@ -166,7 +167,7 @@ const argumentValue: fc.Arbitrary<unknown> = fc.oneof(
   },
 );
 
-/** A call that has most of the operations, handles and arguments. */
+/** A call whose operation, handles and arguments the hops often name. */
 export const invocation: fc.Arbitrary<Invocation> = fc
   .record({
     grant: fc.constant("files"),

@@ -10,7 +10,7 @@ function limiting(x: ArgumentConstraint): Hop {
   return normalizeHop({ operationConstraints: { get: { x } } });
 }
 
-/** Returns what a chain with these limits on one argument leaves of it. */
+/** Returns the domain that a chain with these limits on one argument leaves for that argument. */
 function left(...limits: readonly ArgumentConstraint[]): ArgumentDomain {
   return leftOfArgument(authorityOver("get", meetOf([limits.map(limiting)])), "x");
 }

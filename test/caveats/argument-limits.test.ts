@@ -13,7 +13,7 @@ function limiting(x: ArgumentConstraint): Hop {
   return normalizeHop({ operationConstraints: { get: { x } } });
 }
 
-/** Returns a limit as it is written after it was lowered to what the token's limit leaves. */
+/** Lowers a limit to what the token's limit leaves, and returns it as a hop contains it. */
 function lowered(token: ArgumentConstraint, wanted: ArgumentConstraint): unknown {
   const hop = intersectHop(meetOf([[limiting(token)]]), limiting(wanted));
   return hop.operationConstraints?.["get"]?.["x"];

@@ -8,7 +8,7 @@ import { formatTime, parseTime } from "../../src/caveats/time.js";
 import { nearest } from "../../src/checks/nearest.js";
 import { asked, misuse, NOW } from "./support.js";
 
-// The exact properties of every result, without undefined or additional ones.
+// These tests check the exact properties of every result: none is undefined, and there are no additional properties.
 
 describe("the domain of a limit", () => {
   test.each<[string, Constraint, Domain]>([

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { misuse, NOW, problemsIn } from "./support.js";
 
-// A hop has whole seconds. A timestamp with a fraction, as from toISOString, is rounded so that nothing is added: an
-// end down, a start up.
+// The times of a hop are whole seconds. A timestamp with a fraction, as from toISOString, is rounded so that the hop
+// does not allow more: an end is rounded down, and a start is rounded up.
 
 describe("a time with a fraction of a second", () => {
   test.each<[string, string, string]>([

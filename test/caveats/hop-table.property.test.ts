@@ -19,7 +19,7 @@ import { asked, misuse, NOW, problemsIn } from "./support.js";
 
 // One table has all rules of each key. These tests show that readers and judges use only this table.
 
-/** A hop with every key; it does not compile without all of them. */
+/** A hop with every key. Without one of the keys, this file does not compile. */
 const WHOLE: Required<Hop> = {
   operations: ["get"],
   resourceHandles: ["rh_1"],
@@ -35,7 +35,7 @@ const WHOLE: Required<Hop> = {
   nonce: "AAAAAAAAAAAAAAAA",
 };
 
-/** Returns the first name of a rule, as in `constraints.n.max`. */
+/** Returns the key in the name of a rule: `constraints` for `constraints.n.max`. */
 const keyOf = (rule: string): string => rule.split(/[.[]/)[0] ?? "";
 
 /** Returns the keys of the findings without duplicates, in the order in which they were reported. */
@@ -61,7 +61,7 @@ describe("the table of hop keys", () => {
     const forms = rules.flatMap(({ flag }) => (flag === undefined ? [] : [flag.form]));
     expect(new Set(forms.map((form) => form.split(" ")[0])).size).toBe(forms.length);
     for (const form of forms) expect(form).toMatch(/^--[a-z-]+ <[a-z]+>$/);
-    // `--arg` sets both keys with limits, and the command sets the nonce itself.
+    // `--arg` sets both `constraints` and `operationConstraints`, and the command sets the nonce itself.
     expect(HOP_KEYS.filter((key) => HOP_RULES[key].flag === undefined)).toEqual([
       "operationConstraints",
       "nonce",

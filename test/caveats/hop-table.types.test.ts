@@ -2,8 +2,8 @@ import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 
-// Guarantees of the types: a key declared in Hop without a rule does not compile, nor does a rule without all of its
-// parts. The compiler itself is run on the project's files and a few more.
+// These tests check guarantees of the types: a key of Hop without a rule does not compile, and neither does a rule
+// that lacks a part. They run the compiler on the project's files and on a few added files.
 
 const ROOT = process.cwd();
 const FOLDER = join(ROOT, "src/caveats");
@@ -14,7 +14,10 @@ const { options: project } = ts.parseJsonConfigFileContent(
   ts.sys,
   ROOT,
 );
-/** Without Node's types, which this folder does not use and which would take most of the time. */
+/**
+ * The project's options without Node's types. src/caveats does not use these types, and reading them would take most
+ * of the time.
+ */
 const options: ts.CompilerOptions = { ...project, types: [] };
 
 /** Every file except the added ones, parsed once for all tests. */

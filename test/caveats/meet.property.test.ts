@@ -95,7 +95,7 @@ describe("an intersected hop, for random chains", () => {
         for (const call of asked) {
           const verdict = isAllowed([...hops, wanted], call);
           if (isAccepted) expect(isAllowed([...hops, hop], call)).toBe(verdict);
-          // A hop that the lint still refuses would allow no call that the finding concerns.
+          // If the lint still refuses the hop, the hop allows no call that the finding concerns.
           else if (concerns(found, call.operation)) expect(verdict).toBe(false);
         }
       }),

@@ -4,8 +4,8 @@ import type { UrlLimit } from "../../src/caveats/hop.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 
 /**
- * Returns whether an authority, read by its documentation alone, contains a call. It is independent of the code
- * under test, to compare the meet of all hops with judging hop by hop.
+ * Returns whether an authority contains a call, by the documentation of `Authority` alone. The function is
+ * independent of the code under test. It serves to compare the meet of all hops with judging hop by hop.
  */
 export function contains(
   authority: Authority,
@@ -38,7 +38,7 @@ export function contains(
   );
 }
 
-/** Returns the entries for an operation and for every operation. */
+/** Returns the entry for `operation` and the entry `*`. */
 function applying<T>(entries: { readonly [operation: string]: T }, operation: string): T[] {
   return Object.entries(entries).flatMap(([name, entry]) =>
     name === "*" || name === operation ? [entry] : [],

@@ -59,7 +59,7 @@ test(`${PAIRS} calls: a narrowed schema accepts what tool and hops allow, and li
 function draw(random: Random) {
   const pairs = random.many(random.pick([1, 1, 2]), () => randomPair(random));
   const [first] = pairs;
-  // Ajv ignores a property of that name.
+  // Ajv ignores a property named `__proto__`.
   if (first === undefined || JSON.stringify(pairs).includes("__proto__")) return undefined;
   const readings = pairs.map(({ hop }) => readHop(encodeUtf8(hop)));
   const hops = readings.flatMap((reading): Hop[] => (reading.ok ? [reading.hop] : []));
@@ -69,7 +69,7 @@ function draw(random: Random) {
   return { hops, operation: first.operation, call };
 }
 
-/** A server's schema, which usually accepts the call. */
+/** Generates a server's schema, which usually accepts the call. */
 function randomSchema(random: Random, call: JsonObject): JsonObject {
   const known = Object.keys(call).filter(() => !random.once(5));
   const properties = known.map((name) => [name, schemaOf(random, call[name] ?? null)] as const);
@@ -99,7 +99,7 @@ function pointerTo(name: string): string {
   return `#/properties/${encodeURIComponent(token)}`;
 }
 
-/** A schema that usually accepts the value. */
+/** Generates a schema that usually accepts the value. */
 function schemaOf(random: Random, value: Json): Json {
   const type = typeOf(value);
   const schemas: Json[] = [
@@ -139,7 +139,8 @@ function typeOf(value: Json): string {
 
 const ajv = new Ajv2020({
   strict: false,
-  // A random call can hold an infinite number, which JSON cannot: without this, Ajv takes it for a number.
+  // A random call can contain an infinite number, which JSON cannot. Without `strictNumbers`, Ajv accepts it as a
+  // number.
   strictNumbers: true,
   ownProperties: true,
   code: { optimize: false },
@@ -151,7 +152,9 @@ function accepts(schema: JsonObject, call: JsonObject): boolean {
   return accepted === true;
 }
 
-/** Returns whether the narrowed schema keeps every keyword of the server's, except those that are tightened. */
+/**
+ * Returns whether the narrowed schema keeps every keyword of the server's schema, except keywords that are tightened.
+ */
 function keeps(narrowed: Json, schema: Json): boolean {
   if (schema === true || schema === undefined) return true;
   if (!isJsonObject(schema) || !isJsonObject(narrowed)) return narrowed === schema;
@@ -182,7 +185,10 @@ const TIGHTENED = [
   "items",
 ];
 
-/** The reasons why a schema may accept arguments that the hops refuse, each with a pattern of the drawn values. */
+/**
+ * The reasons why a schema may accept arguments that the hops refuse, each with a pattern that the drawn values
+ * match.
+ */
 const WIDER: readonly (readonly [string, RegExp])[] = [
   ["ajv takes a property without a name for present", /"required":\[[^\]]*""/],
   ["an argument that a $ref points into", /"\$ref":"#\/properties\//],

@@ -10,7 +10,7 @@ function limiting(x: ArgumentConstraint): Hop {
   return normalizeHop({ operationConstraints: { get: { x } } });
 }
 
-/** Returns the lint's findings when a hop's limit on an argument is appended to the token's. */
+/** Returns the lint's findings when a hop's limit on an argument is appended to the token's limit. */
 function lint(token: ArgumentConstraint, hop: ArgumentConstraint): readonly Overreach[] {
   return overreaches(meetOf([[limiting(token)]]), limiting(hop));
 }

@@ -14,7 +14,7 @@ function authority(...hops: readonly HopInit[]) {
   return meetOf([hops.map(normalizeHop)]);
 }
 
-/** Returns what a chain of hops leaves of the operation `get`. */
+/** Returns the limits that a chain of hops leaves on the arguments of the operation `get`. */
 function left(...hops: readonly HopInit[]): OperationAuthority {
   return authorityOver("get", authority(...hops));
 }

@@ -6,11 +6,12 @@ import { EXCLUDED_FROM_PATHS, isBelow, isPath } from "../../src/caveats/path-for
 import { readUrl } from "../../src/caveats/url-form.js";
 import { sized } from "../support/size.js";
 
-// A value that passes a strict form is read in the same way by the parsers of target systems: here, Node's.
+// These tests check that a parser of target systems, the parser of Node, reads a value in a strict form in the same
+// way as the checker.
 
 const RUNS = sized(200_000, 4000);
 
-/** Strings of these parts, most of them short, and sometimes any string. */
+/** Generates strings made of these parts, most of them short, and sometimes of any characters. */
 function stringsOf(parts: readonly string[], start: readonly string[]): fc.Arbitrary<string> {
   const some = fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(...parts) },

@@ -6,8 +6,8 @@ import { nearest, suggestions } from "../../src/checks/nearest.js";
 import { append, denials, fixture, GET, mint } from "../capability/support.js";
 import { asked } from "./support.js";
 
-// Comparing a string with a name costs the product of their lengths plus one each. An answer has a budget of 8,192. A
-// refusal beyond the budget has no suggestion.
+// The cost of comparing a string with a name is the product of their lengths, each plus one. An answer has a budget
+// of 8,192. A denial beyond the budget has no suggestion.
 
 const WORK = 8192;
 const cost = (text: string, names: readonly string[]): number =>
@@ -70,7 +70,7 @@ describe("the budget is shared by all hops, arguments and members of an answer",
     const found = denials(issuer.authorize(token, { ...GET, operation: text }));
     expect(found).toHaveLength(31);
     const near = found.filter((denial) => denial.nearest !== undefined);
-    // The first hop, of the issuer, has "get" and "put"; comparing with them uses part of the budget.
+    // The first hop, which is the issuer's, has "get" and "put"; comparing with them uses part of the budget.
     expect(near).toHaveLength(Math.floor((WORK - cost(text, ["get", "put"])) / cost(text, few)));
     // Denials without a suggestion have the same code.
     expect(new Set(found.map(({ code }) => code))).toEqual(new Set(["operation_denied"]));

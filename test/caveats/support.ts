@@ -22,12 +22,12 @@ export function problemsIn(caveat: string | Uint8Array): string[] {
   );
 }
 
-/** Returns a checked invocation of `retrieve`, unless the parts say otherwise. */
+/** Returns a checked invocation of `retrieve`, unless `init` says otherwise. */
 export function asked(init: Partial<Invocation> = {}): CheckedInvocation {
   return checkInvocation({ operation: "retrieve", ...init }, () => NOW);
 }
 
-/** Returns whether the lint's findings concern calls of an operation, not only another operation's entry. */
+/** Returns whether the lint's findings concern calls of an operation, not only entries of other operations. */
 export function concerns(found: readonly Overreach[], operation: string): boolean {
   return found.some(({ rule }) => {
     const [, entry] = /^(?:operationConstraints|arguments)\.([^.[]+)/.exec(rule) ?? [];

@@ -3,7 +3,7 @@ import type { HopInit } from "../../src/caveats/hop.js";
 import { encodeHop, normalizeHop } from "../../src/caveats/write-hop.js";
 import { misuse } from "./support.js";
 
-// Values that a caller without types, or without exactOptionalPropertyTypes, may pass.
+// `init` is any value, since calling code without types, or without exactOptionalPropertyTypes, may pass any.
 
 function written(init: unknown): string {
   return new TextDecoder().decode(encodeHop(init as HopInit));

@@ -8,7 +8,7 @@ import { CERTIFICATE, PRIVATE_KEY } from "./certificate.js";
 
 const LIMITS = { timeout: 5000, maxBytes: 1000 };
 
-/** Fetches from a server as from an address that the caller wrote, unless told otherwise. */
+/** Fetches from a URL whose origin the calling code has named, unless `access` says otherwise. */
 function ask(url: string, access: Partial<GetAccess> = {}) {
   return pinnedGet(new URL(url), { named: [new URL(url).origin], ...LIMITS, ...access });
 }

@@ -4,11 +4,11 @@ import { meet } from "../../src/caveats/meet.js";
 import { HOPS, INVOCATIONS } from "./universe.js";
 import { both, everything, judged, nothing, type Verdict } from "./verdicts.js";
 
-// Judges every chain of up to three hops of the small universe for all invocations at once. The judge fills the table
-// below; a chain allows what all of its hops allow.
+// Judges every chain of up to three hops of the small universe for all invocations at once. `judgeHop` fills TABLE; a
+// chain allows the invocations that all of its hops allow.
 
 export const LONGEST = 3;
-/** Milliseconds; generous, since the machine may be busy. */
+/** Time limit of a test in milliseconds; generous, since the machine may be busy. */
 export const PATIENCE = 300_000;
 export const TABLE: readonly (readonly Verdict[])[] = HOPS.map((hop) =>
   Array.from({ length: LONGEST }, (_, furtherLinks) => judged(hop, furtherLinks)),
@@ -38,7 +38,10 @@ export function hopAt(at: number): Hop {
   return HOPS[at] ?? {};
 }
 
-/** Calls `visit` with every chain of exactly `length` hops. Its verdict is reused after `visit` returns. */
+/**
+ * Calls `visit` with every chain of exactly `length` hops. The verdict of a chain is overwritten after `visit`
+ * returns.
+ */
 export function everyChain(length: number, visit: (chain: Walk) => void): void {
   const scratch = Array.from({ length: length + 1 }, nothing);
   const go = (walk: Walk): void => {
@@ -65,5 +68,5 @@ export function report(what: string, chains: number): void {
   console.log(`${what}: ${chains.toLocaleString("en")} chains, ${cases} cases`);
 }
 
-/** Returns the number of chains. */
+/** Number of chains of one to three hops. */
 export const ALL: number = HOPS.length + HOPS.length ** 2 + HOPS.length ** 3;

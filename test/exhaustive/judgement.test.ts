@@ -4,7 +4,7 @@ import { sized } from "../support/size.js";
 import { allows } from "./model.js";
 import { combinations, INVOCATIONS } from "./universe.js";
 
-// The judge fills the table that the other tests use. Here the judge itself is compared with the rules of the
+// `judgeHop` fills the table that the other tests use. This test compares `judgeHop` itself with the rules of the
 // specification, for hops with any number of keys.
 
 test("judgeHop allows exactly what the specification allows, for every combination of hop keys", () => {

@@ -8,8 +8,8 @@ import { allowsValue, leftOf, limitAttenuates } from "./model.js";
 import { subsets } from "./universe.js";
 import { isIn } from "./verdicts.js";
 
-// One argument, and every limit on it of two numbers and a string: all lists, all exclusions and all bounds, in every
-// combination; then every pair of those limits. A quick run pairs each limit with one in 16.
+// These tests use one argument, and every limit on it that names two numbers and a string: all lists, exclusions and
+// bounds, in every combination. They pair each limit with every other limit, in a quick run with one in 16.
 
 const NAMED = ["a", 1, 2];
 const LISTS = [undefined, ...subsets(NAMED).filter((list) => list.length > 0)];
@@ -40,7 +40,7 @@ function operators(
 
 const SECONDS = LIMITS.filter((_, at) => at % sized(1, 16) === 0);
 
-// Values inside, outside and between the named ones, and of every type.
+// Values inside, outside and between the named values, and values of every type.
 const PROBES: readonly unknown[] = [0, 1, 1.5, 2, 3, "a", "b", "1", "", null, true, false, [1], {}];
 
 function hopWith(x: Constraint): Hop {

@@ -4,7 +4,7 @@ import { ALL, everyChain, Findings, hopAt, LONGEST, PATIENCE, report } from "./c
 import { attenuates } from "./model.js";
 import { HOPS } from "./universe.js";
 
-// All chains of up to three hops again: one or two hops of a token, and one to append.
+// The test uses all chains of two and three hops: one or two hops of a token, and one hop to append.
 
 test(
   "attenuation accepts exactly the hops that narrow, for every chain",

@@ -4,8 +4,8 @@ import { HOPS, INVOCATIONS } from "./universe.js";
 import { both, everything, meaningOf, nothing, same, within } from "./verdicts.js";
 
 /**
- * Returns the same hops with the independent ones sorted; a hop is independent if it does not limit the hops after
- * it.
+ * Returns the same hops with the independent hops sorted. A hop is independent if it does not limit the number of
+ * hops after it.
  */
 function reordered(hops: readonly number[]): number[] {
   const counts = (at: number): boolean => hopAt(at).maxFurtherHops !== undefined;

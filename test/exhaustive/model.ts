@@ -2,7 +2,7 @@ import type { Constraint, Hop, Operators } from "../../src/caveats/hop.js";
 import type { CheckedInvocation } from "../../src/caveats/invocation.js";
 
 // A second implementation of docs/spec.md, sections 5 and 9, as literal as possible and independent of src/caveats.
-// It ignores reasons, order and speed.
+// This implementation ignores reasons, order and speed.
 
 /** Judges an invocation by a hop (section 5). */
 export function allows(hop: Hop, asked: CheckedInvocation, furtherLinks: number): boolean {
@@ -76,7 +76,7 @@ export function leftOf(limits: readonly Constraint[]): Left {
   const least = Math.max(...all.map((one) => one.min ?? Number.NEGATIVE_INFINITY));
   const greatest = Math.min(...all.map((one) => one.max ?? Number.POSITIVE_INFINITY));
   const remains = (value: unknown): boolean => limits.every((limit) => allowsValue(limit, value));
-  // Between two different bounds, there are more numbers than can be excluded.
+  // Between two different bounds, there are more numbers than limits can exclude.
   const inside = least < greatest ? uncommonNumber(least, greatest) : least;
   const numbers = remains(inside) ? ([least, greatest] as const) : undefined;
   const something =
@@ -84,15 +84,15 @@ export function leftOf(limits: readonly Constraint[]): Left {
   return { numbers, something };
 }
 
-/** Returns a number between the two that no limit in these tests names. */
+/** Returns a number between `least` and `greatest` that no limit in these tests names. */
 function uncommonNumber(least: number, greatest: number): number {
   const [low, high] = [Math.max(least, -1000), Math.min(greatest, 1000)];
   return low + (high - low) * 0.378_123;
 }
 
 /**
- * Returns whether appending `hop` to `chain` only narrows it (section 9): the hop does not overreach, and some
- * call is still allowed by all of them.
+ * Returns whether appending `hop` to `chain` only narrows the chain (section 9): the hop does not overreach, and all
+ * hops together still allow some call.
  */
 export function attenuates(chain: readonly Hop[], hop: Hop): boolean {
   const whole = [...chain, hop];

@@ -9,9 +9,9 @@ import { sized } from "../support/size.js";
 import { allowsValue } from "./model.js";
 import { subsets } from "./universe.js";
 
-// Every pair of limits of one operation on one argument: in its own entry, in the entry of every operation, or beside
-// a closed list. A quick run pairs each limit with one in eight. The judge is compared with a second implementation
-// of section 5.1, and the meet with the judge.
+// Every pair of limits of one operation on one argument: in the operation's own entry, in the entry `*`, or beside a
+// closed list. A quick run pairs each limit with one in eight. The judge is compared with a second implementation of
+// section 5.1, and the meet with the judge.
 
 const OPERANDS = { max: 2, in: ["a", "a/b", 1], not_in: ["a"], path: "a", prefix: "a/" } as const;
 const ELEMENTS = subsets(Object.entries(OPERANDS))
@@ -53,7 +53,7 @@ const PROBES: readonly unknown[] = [
   {},
 ];
 
-/** Judges by section 5.1, "Judging". */
+/** Judges a value by a limit, by section 5.1, "Judging". */
 function meets(limit: ArgumentConstraint, value: unknown): boolean {
   if (limit === null || typeof limit !== "object") return value === limit;
   const { optional, absent, each, items, path, prefix, ...scalars } = limit;

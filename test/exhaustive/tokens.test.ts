@@ -8,8 +8,8 @@ import { sized } from "../support/size.js";
 import { allows, attenuates } from "./model.js";
 import { HOPS, INSTANTS, INVOCATIONS, RESTRICTIONS } from "./universe.js";
 
-// The other tests call the judge, the meet and the lint directly. Here the same chains are real tokens: minted,
-// extended by their holder, and checked.
+// The other tests call the judge, the meet and the lint directly. In this test, the chains are real tokens: minted by
+// the issuer, extended by the holder, and checked.
 
 const NOW = Date.parse(INSTANTS[0] ?? "");
 const FIRST_HOP: Hop = { expires: "2030-01-01T00:10:00Z" };

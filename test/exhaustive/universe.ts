@@ -6,7 +6,7 @@ import { sized } from "../support/size.js";
 
 const OPERATIONS: readonly string[] = ["get", "put"];
 const HANDLES: readonly string[] = ["rh_1", "rh_2"];
-/** The arguments and their values. The second has values of two types, since exclusions distinguish types. */
+/** The arguments and their values. The second argument has values of two types, since exclusions distinguish types. */
 const VALUES: Readonly<Record<string, readonly (number | string)[]>> = {
   amount: [1, 2, 3],
   to: ["a", "b", 1],
@@ -23,7 +23,10 @@ export function subsets<T>(items: readonly T[]): T[][] {
   return items.reduce<T[][]>((all, item) => all.concat(all.map((one) => [...one, item])), [[]]);
 }
 
-/** Every invocation: any operation, handle and instant; each argument absent or any value. */
+/**
+ * Every invocation: every combination of an operation, a set of handles, an instant, and arguments with any value or
+ * absent.
+ */
 export const INVOCATIONS: readonly CheckedInvocation[] = OPERATIONS.flatMap((operation) =>
   subsets(HANDLES).flatMap((resourceHandles) =>
     argumentsGiven().flatMap((given) =>
@@ -104,7 +107,7 @@ function joined(a: Hop, b: Hop): Hop {
   return { ...both, constraints: { ...a.constraints, ...b.constraints } };
 }
 
-// The first and last restriction of each key represent it in hops with several keys.
+// The first and last restriction of each key represent the key in hops with several keys.
 const PAIRED = Object.values(RESTRICTIONS).map((hops) =>
   hops.filter((_, at) => at === 0 || at === hops.length - 1),
 );
@@ -130,7 +133,7 @@ export const HOPS: readonly Hop[] = EVERY_HOP.filter(
   (_, at) => at % sized(1, 8) === 0 || at >= EVERY_HOP.length - OF_ALL_KEYS,
 );
 
-/** Returns every combination of keys, each with a few of its restrictions or none. */
+/** Returns hops with every combination of keys. For each key, `keep` selects the restrictions to use. */
 export function combinations(keep: (at: number, of: number) => boolean): Hop[] {
   return Object.values(RESTRICTIONS).reduce<Hop[]>(
     (all, hops) => {

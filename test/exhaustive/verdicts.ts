@@ -6,7 +6,7 @@ import { judgeHop } from "../../src/caveats/judge.js";
 import { jsonType } from "./model.js";
 import { INVOCATIONS } from "./universe.js";
 
-/** One bit for each invocation, set if it is allowed. */
+/** One bit for each invocation, set if the invocation is allowed. */
 export type Verdict = Uint32Array;
 
 const WORDS = Math.ceil(INVOCATIONS.length / 32);
@@ -49,7 +49,7 @@ export function within(a: Verdict, b: Verdict): boolean {
   return true;
 }
 
-/** A meet: as text independent of the order of its parts, and its verdict. */
+/** A meet as a string that is independent of the order of its parts, and the verdict of the meet. */
 interface Meaning {
   readonly form: string;
   readonly allowed: Verdict;
@@ -92,7 +92,7 @@ function contains(authority: Authority, asked: CheckedInvocation): boolean {
   return (authority.furtherHops ?? 0) >= 0;
 }
 
-/** Returns whether a value is in a domain; an absent value is in none. */
+/** Returns whether a value is in a domain; an absent value is in no domain. */
 export function isIn(domain: Domain, value: unknown): boolean {
   const { types, min, max, in: listed, not_in: excluded } = domain;
   if (!types.some((type) => type === jsonType(value))) return false;

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { answer, FORGED, Uncached, World } from "../capability/cache-world.js";
 import { sized } from "../support/size.js";
 
-// Every sequence of a few actions on a cache with room for three entries, each from an empty cache.
+// The test runs every sequence of a few actions on a cache of at most three entries. Each sequence begins with an
+// empty cache.
 
 const LENGTH = sized(4, 2);
 const world = new World();

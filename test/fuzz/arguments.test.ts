@@ -9,7 +9,7 @@ import { issuer, keyring, SAMPLES } from "./corpus.js";
 import { anyText, anyValue, nearlyHop, object } from "./garbage.js";
 import { fuzz } from "./random.js";
 
-/** Runs a function that may reject its input only with this kind of error. */
+/** Runs a function that may refuse its input only with an error of the class `kind`. */
 function refusingWith(
   kind: abstract new (...given: never[]) => Error,
   run: () => unknown,

@@ -13,12 +13,12 @@ function tricky(random: Random, length: number): Uint8Array {
   );
 }
 
-/** Replaces `remove` bytes at `at`. */
+/** Replaces the `remove` bytes at the offset `at` by `insert`. */
 function spliced(bytes: Uint8Array, at: number, remove: number, insert: Uint8Array): Uint8Array {
   return join(bytes.subarray(0, at), insert, bytes.subarray(at + remove));
 }
 
-/** Makes one edit of `bytes` without knowledge of their format; `other` is a source for splicing. */
+/** Makes one edit of `bytes` without knowledge of their format; an edit may insert bytes of `other`. */
 export function editBytes(random: Random, bytes: Uint8Array, other: Uint8Array): Uint8Array {
   const at = random.below(bytes.length + 1);
   const short = random.below(9);
@@ -52,7 +52,7 @@ export function editBytes(random: Random, bytes: Uint8Array, other: Uint8Array):
   }
 }
 
-/** Encodes base64 in one of its spellings, or nearly. */
+/** Encodes bytes as base64 in a random spelling, sometimes with a fault. */
 export function spelled(random: Random, bytes: Uint8Array): string {
   const standard = Buffer.from(bytes).toString("base64");
   const bare = standard.replace(/=+$/, "");

@@ -117,7 +117,7 @@ function converted(text: string): string {
   }
 }
 
-/** Decides on a text after converting it. The unconverted text must be refused in every other form than v2. */
+/** Decides on a token after converting it to v2. The unconverted token must be refused in every form but v2. */
 export function decide(text: string): Decision {
   const presented = converted(text);
   if (presented !== text && issuer.authorize(text, ASKED).allowed) {

@@ -6,11 +6,12 @@ import { join } from "./byte-mutations.js";
 import { CORPUS, decide, FORMATS, hex, type Presented, SAMPLES } from "./corpus.js";
 import { isGenuine } from "./no-op.js";
 
-// Every damage of a kind, one at a time, to whole capabilities of every form. tokens.test.ts has random damage of all
-// kinds. A quick run tries one place in 61; 61 is prime to 8, so every bit position of a byte occurs.
+// These tests damage whole capabilities of every form: one kind of damage at a time, in every possible place.
+// tokens.test.ts has random damage of all kinds. A quick run tries one place in 61. Since 61 and 8 have no common
+// divisor, every bit position of a byte occurs.
 const STEP = sized(1, 61);
 
-/** Returns "no-op" for an allowed text in which nothing signed was changed. */
+/** Returns "no-op" if the text is allowed and nothing that is signed was changed. */
 function outcome(text: string): "refused" | "allowed" | "no-op" {
   if (!decide(text).allowed) return "refused";
   return isGenuine(text) ? "no-op" : "allowed";
@@ -55,7 +56,7 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
       const changed = [...flips(bytes)].map((one) => Buffer.from(one).toString("latin1"));
       const counts = outcomes(changed);
       expect(counts.allowed).toBe(0);
-      // Only letters of a location, and in v1json the case of hexadecimal digits, may change.
+      // Changes are allowed only in the letters of a location and, in v1json, in the case of hexadecimal digits.
       expect(counts["no-op"]).toBeLessThan(changed.length / 40);
     }
   });
@@ -82,7 +83,7 @@ test.each(["v1", "v2"] as const)(
       ]);
       const counts = outcomes(texts);
       expect(counts.allowed).toBe(0);
-      // Only seven bits of each ASCII character of a location may change.
+      // Changes are allowed only in seven bits of each ASCII character of a location.
       expect(counts["no-op"]).toBeLessThanOrEqual(hints.join("").length * 7);
     }
   },
@@ -97,7 +98,7 @@ function withCaveats(from: Presented, which: number, caveats: readonly Caveat[])
   return [first ?? from[0], ...others];
 }
 
-/** Returns every list made by removing an item, doubling one, or swapping two different ones. */
+/** Yields every list made by removing an item, doubling an item, or swapping two different items. */
 function* rearranged<T>(items: readonly T[], same: (a: T, b: T) => boolean): Generator<T[]> {
   for (const [at, item] of items.entries()) {
     yield items.filter((_, other) => other !== at);

@@ -36,7 +36,7 @@ function fieldsOf(macaroon: Macaroon, form: "v1" | "v2"): Field[] {
   return [...fields, ...end, { name: "signature", data: signature }];
 }
 
-/** Makes one edit in a list of fields: removes, doubles, swaps, replaces, moves or renames one. */
+/** Makes one edit in a list of fields: removes, doubles, swaps, replaces, moves or renames a field. */
 function editFields(random: Random, fields: readonly Field[]): Field[] {
   const edited = [...fields];
   const at = random.below(edited.length);
@@ -96,7 +96,7 @@ function v2Field(random: Random, { name, data }: Field): Uint8Array {
     : join(type, length(random, data.length), data);
 }
 
-/** Encodes a LEB128 number, sometimes longer than necessary or another number. */
+/** Encodes a number as LEB128. Sometimes the encoding is longer than necessary, or encodes another number. */
 function length(random: Random, value: number): Uint8Array {
   const rare = random.below(100);
   let rest = rare === 0 ? value + random.pick([-1, 1, 128, 2 ** 14, 2 ** 21, 2 ** 27]) : value;

@@ -1,6 +1,6 @@
 import type { Random } from "./random.js";
 
-// JSON-shaped garbage: values that a careless or hostile writer might put in the place of others.
+// JSON-shaped garbage: values that a careless or hostile writer might write in place of valid values.
 
 export type Value =
   | null
@@ -120,7 +120,7 @@ export function anyValue(random: Random, depth = 3): Value {
   return object(items.map((item) => [random.pick(names), item]));
 }
 
-/** Adds a property of any name, even `__proto__`, which assignment would not. */
+/** Makes an object with properties of any name, even `__proto__`, which an assignment would not add. */
 export function object(members: readonly (readonly [string, Value])[]): { [name: string]: Value } {
   return Object.fromEntries(members);
 }

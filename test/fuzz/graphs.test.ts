@@ -13,8 +13,8 @@ import {
 import { sized } from "../support/size.js";
 import { ASKED, issuer, type Presented } from "./corpus.js";
 
-// Discharges that need discharges, in shapes that cost other implementations exponential time or a stack overflow.
-// Here every check ends at a limit or at the first discharge that is used twice.
+// Discharges that need discharges, in shapes that cost other implementations exponential time or a stack overflow. In
+// these tests, every check must end at a limit or at the first discharge that is used twice.
 
 const secret = new TextEncoder().encode("shared by all third parties");
 const KEY = createRootKey(secret);
@@ -44,7 +44,7 @@ function refusal(decision: Decision): string {
   return `${code} ${rule}`;
 }
 
-/** Returns `levels` levels of two discharges, each of which needs both of the next level. */
+/** Yields `levels` levels of two discharges. Each discharge needs both discharges of the next level. */
 function* ladder(levels: number): Generator<[string, string[]]> {
   for (let level = 0; level < levels; level++) {
     const next = level + 1 < levels ? [`l${level + 1}`, `r${level + 1}`] : [];
@@ -57,7 +57,7 @@ function* line(length: number): Generator<[string, string[]]> {
   for (let at = 0; at < length; at++) yield [`${at}`, at + 1 < length ? [`${at + 1}`] : []];
 }
 
-// An exponential check would not end in this time, which is a hundred times the time needed.
+// Time limit in milliseconds, a hundred times the time needed. An exponential check would not end within this limit.
 const AT_ONCE = 5000;
 const MANY = sized(5000);
 const LEVELS = MANY / 2;

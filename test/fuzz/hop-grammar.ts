@@ -1,9 +1,9 @@
 import declared from "canonicalize";
 
-// A second implementation of the form of hops and identifiers (docs/spec.md, sections 5 and 6). The canonical form is
-// by another package.
+// A second implementation of the form of hops and identifiers (docs/spec.md, sections 5 and 6). Another package makes
+// the canonical form.
 
-// Its types declare a default export, but the module is the function itself.
+// The types of canonicalize declare a default export, but the module is the function itself.
 export const canonicalText: (value: unknown) => string | undefined = declared as unknown as (
   value: unknown,
 ) => string | undefined;
@@ -91,7 +91,7 @@ function isScalar(value: unknown): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** Counts days itself, since `Date` accepts 30 February. */
+/** Returns whether a value is a timestamp. Does not use `Date`, which accepts 30 February. */
 function isTime(value: unknown): boolean {
   if (typeof value !== "string") return false;
   const found = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/.exec(value);

@@ -21,7 +21,7 @@ import { fuzz, type Random } from "./random.js";
 const utf8 = new TextEncoder();
 const START = issuer.mint({ grant: "documents:read", anyOperation: true }).token;
 
-/** Usually canonical; sometimes in another spelling, or damaged. */
+/** Writes a value, usually in canonical form; sometimes in another spelling, or damaged. */
 function written(random: Random, value: Value): Uint8Array {
   const canonical = random.once(30) ? JSON.stringify(value) : canonicalText(value);
   const bytes = utf8.encode(canonical ?? "");

@@ -79,7 +79,7 @@ export function editJson(random: Random, text: string, other: string): string {
         ]);
       });
     case 7:
-      // A property again, with the same value or another.
+      // Repeats a property, with the same value or another value.
       return replaceSome(random, text, /"(?:[^"\\]|\\.)*":(?:"(?:[^"\\]|\\.)*"|\d+)/g, (member) => {
         const name = member.slice(0, member.indexOf(":"));
         return random.pick([

@@ -7,14 +7,14 @@ import { readMacaroons } from "../../src/macaroon/index.js";
 import { ASKED, issuer } from "./corpus.js";
 
 // Time must be linear in the size of the input. For 8 times the input, quadratic work takes 64 times as long, and
-// linear work 8 times; the limit of 24 is about half way between, on a logarithmic scale. The shortest of several
-// measurements counts, and a test fails only if every round is too slow.
+// linear work 8 times; the limit of 24 is about half way between, on a logarithmic scale. Each round uses the
+// shortest of several measurements, and a test fails only if every round is too slow.
 
 const SIZES = [8 * 1024, 64 * 1024] as const;
 const TOO_LONG = 24;
-/** The loop ends at the first round that is fast enough. */
+/** Maximum number of rounds. The loop ends at the first round that is fast enough. */
 const ROUNDS = 12;
-/** Milliseconds of all runs of one measurement together. */
+/** Minimum time of all runs of one measurement together, in milliseconds. */
 const LEAST_WHOLE = 40;
 
 /** Runs a function and ignores its errors, which other tests check. */
@@ -26,7 +26,7 @@ function attempt(run: () => unknown): void {
   }
 }
 
-/** Returns the milliseconds of one run, the least of several measurements. */
+/** Returns the shortest time of a run, in milliseconds. */
 function leastTime(run: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
   let whole = 0;
@@ -46,7 +46,7 @@ function growth(make: (size: number) => string, read: (input: string) => unknown
   for (let round = 0; round < ROUNDS && best > TOO_LONG; round++) {
     const base = Math.max(
       leastTime(() => read(small)),
-      // Below this, the measurement would mostly show the clock's resolution and the overhead of a call.
+      // A shorter time would mostly show the clock's resolution and the overhead of a call.
       0.02,
     );
     best = Math.min(best, leastTime(() => read(large)) / base);
@@ -70,7 +70,7 @@ const repeated = (piece: string, size: number): string =>
 const names = (size: number): string[] =>
   Array.from({ length: size / 10 }, (_, at) => `m${`${at}`.padStart(6, "0")}`);
 
-// Each makes a hostile text of about this size.
+// Functions that make a hostile text of about `size` bytes.
 const TEXTS: Readonly<Record<string, (size: number) => string>> = {
   "a number without an end": (size) => filled([2, 2], [0xff], size),
   "empty caveats": (size) => filled([2, 2, 1, 97, 0], [2, 0, 0], size),

@@ -6,15 +6,15 @@ import {
 } from "../../src/macaroon/index.js";
 import { CORPUS, hex, signedContent } from "./corpus.js";
 
-// A changed text may be allowed only if nothing signed has changed, and reading it left nothing unread. Then the
+// A changed text may be allowed only if nothing signed has changed, and no part of the text was left unread. Then the
 // change was one of:
 //
 // - the base64 alphabet, or the padding;
-// - JSON white space, escapes, the order of properties, `x` in place of `x64` or the reverse, the
-// case of hexadecimal digits, an omitted empty list of caveats;
+// - JSON white space, escapes, the order of properties, `x` in place of `x64` or the reverse, the case of hexadecimal
+//   digits, an omitted empty list of caveats;
 // - another of the four forms;
-// - a location, which is not signed, and which may be empty or absent; the order of discharges; an
-// omitted `v` in JSON.
+// - a location, which is not signed, and which may be empty or absent; the order of discharges; an omitted `v` in
+//   JSON.
 
 const GENUINE = new Set(CORPUS.map(signedContent));
 
@@ -40,13 +40,13 @@ export function unread(text: string, { format, macaroons }: MacaroonText): strin
   return given === macaroons.map(readFields).join("\n") ? undefined : "fields differ";
 }
 
-// In v1, the location of a third-party caveat may be omitted, which counts as empty.
+// In v1, the location of a third-party caveat may be omitted; an omitted location is equal to an empty one.
 function sameV1(given: string, written: string): boolean {
   const bare = (bytes: string): string => bytes.replaceAll("0008cl \n", "");
   return bare(given) === bare(written);
 }
 
-// In v2, an empty location counts as absent; writers omit it.
+// In v2, an empty location is equal to an absent one; writers omit it.
 function sameV2(given: string, written: string): boolean {
   let at = 0;
   for (let next = 0; next < given.length; next++, at++) {

@@ -6,7 +6,7 @@ import { sized } from "../support/size.js";
 // PROVISO_FUZZ_SEED=123 npx vitest run test/fuzz
 // PROVISO_FUZZ_SEED=123 PROVISO_FUZZ_RUNS=10000000 npx vitest run test/fuzz
 
-/** The share of each target in the inputs of a run. */
+/** For each target, its fraction of the inputs of a run. */
 const SHARES = {
   "binary tokens": 0.26,
   "JSON tokens": 0.2,
@@ -24,7 +24,7 @@ export type Target = keyof typeof SHARES;
 const RUNS = whole("PROVISO_FUZZ_RUNS", sized(240_000, 3_000));
 const SEED = seedOr(Date.now() % 2 ** 31);
 
-/** Returns the seed that `PROVISO_FUZZ_SEED` gives, or else another. */
+/** Returns the seed that `PROVISO_FUZZ_SEED` gives, or else `otherwise`. */
 export function seedOr(otherwise: number): number {
   return whole("PROVISO_FUZZ_SEED", otherwise);
 }
@@ -45,7 +45,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** Returns an integer from 0 to below `limit`. */
+  /** Returns an integer of at least 0 and less than `limit`. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -76,8 +76,8 @@ export class Random {
 }
 
 /**
- * Registers a test that calls `check` with this target's share of the run's inputs, each of which can be repeated
- * alone. The outcomes that `check` returns are counted and printed.
+ * Registers a test that calls `check` once for each input of the target. Each input can be repeated alone. The
+ * outcomes that `check` returns are counted and printed.
  */
 export function fuzz(target: Target, check: (random: Random) => string): void {
   const runs = Math.ceil(RUNS * SHARES[target]);
@@ -103,5 +103,5 @@ function count(of: number): string {
   return of.toLocaleString("en");
 }
 
-/** The shares of all targets, which must add up to the whole run. */
+/** The sum of the fractions of all targets, which must be 1. */
 export const SHARED_OUT: number = Object.values(SHARES).reduce((sum, share) => sum + share, 0);

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { TokenSearch } from "../../src/agent/token-search.js";
 import type { Json } from "../../src/bytes/json.js";
 
-// The most expensive texts for a token search, by length: CPU time of the second search, in milliseconds.
+// These tests search texts that are the most expensive of their length for a token search. They measure the CPU time
+// of the second search, in milliseconds.
 
 const repeated = (text: string): string => text.repeat(Math.ceil(256_000 / text.length));
 const bytes = (...values: number[]): string =>

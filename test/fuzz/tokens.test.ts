@@ -35,7 +35,7 @@ function unlessRefused<T>(read: () => T): T | undefined {
   }
 }
 
-/** Passes the token to every reader; none may allow it or invent content. */
+/** Passes the token to every reader. No reader may allow the token or invent content. */
 function put(text: string, random: Random): string {
   const decision = decide(text);
   if (decision.allowed && !isGenuine(text)) throw new Error(`allowed: ${text}`);
@@ -60,7 +60,7 @@ function putReadable(text: string, reading: MacaroonText): void {
   const { format, macaroons } = reading;
   const left = unread(text, reading);
   if (left !== undefined) throw new Error(`${left}: ${text}`);
-  // Writing the token in the same form gives the same bytes.
+  // Writing the token in the same form and reading it again gives the same macaroons.
   const again = readMacaroons(writeMacaroons(macaroons, format));
   const bytes = (of: MacaroonText): string =>
     of.macaroons.map((one) => macaroonToBytes(one, "v2").join()).join(";");

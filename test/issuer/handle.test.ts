@@ -23,7 +23,7 @@ function opened(handle: string, scope = SCOPE): number | undefined {
   return key.open(scope, [handle]).get(handle);
 }
 
-/** Returns a validly encrypted handle whose block is not a number. */
+/** Returns a validly encrypted handle of a block that need not be a number. */
 function sealedBlock(block: Uint8Array): string {
   const derived = hkdfSync("sha256", SECRET, new Uint8Array(0), `proviso-handle-v1 ${SCOPE}`, 32);
   const cipher = createCipheriv("aes-256-ecb", new Uint8Array(derived), null);
@@ -42,7 +42,7 @@ describe("a handle", () => {
   test("has 25 characters whatever the number, and is unlike the next number's", () => {
     const handles = [0, 1, 2, 255, 2 ** 32 - 1, 2 ** 32, MOST].map((number) => sealed(number));
     for (const handle of handles) expect(handle).toMatch(/^rh_[A-Za-z0-9_-]{22}$/);
-    // A guess is right in 1 of 64 characters: 8 right ones of 22 would happen by chance once in 10^9.
+    // Two random characters are equal in 1 of 64 cases: 8 equal characters of 22 happen by chance once in 10^9.
     for (const [at, handle] of handles.entries()) {
       const next = handles[at + 1] ?? "";
       const same = [...handle.slice(3)].filter((one, place) => one === next[place + 3]);
@@ -214,7 +214,7 @@ describe("an issuer's handles", () => {
     ring.keys = ring.keys.rotate();
     const younger = issuer.sealHandles(alice, [7]).get(7) ?? "";
     expect(younger).not.toBe(handle);
-    // One call opens handles sealed under different keys.
+    // One call opens handles sealed with different keys.
     expect([...issuer.openHandles(alice, [handle, younger]).values()]).toEqual([7, 7]);
     ring.keys = ring.keys.retire(keyId);
     expect([...issuer.openHandles(alice, [handle, younger])]).toEqual([[younger, 7]]);

@@ -180,7 +180,7 @@ describe("a token for one service", () => {
     const service = serviceOf(keys);
     const own = service.issuer.mint({ grant: "admin", anyOperation: true, principal: "alice" });
     expect(own.hop.audience).toEqual([DOCS]);
-    // A token as a thief of the service's key can make it: any identifier, and an unrestricted hop.
+    // A token that a thief of the service's key can make: with any identifier and an unrestricted hop.
     const identifier = JSON.stringify({
       grant: "files",
       id: "cap_AAAAAAAAAAAAAAAA",
@@ -204,7 +204,7 @@ describe("a token for one service", () => {
     ]);
     expect(codes(issuer.authorize(forged, CALL))).toEqual(["audience_denied"]);
     expect(codes(issuer.standing(forged))).toEqual(["audience_denied"]);
-    // Under the id of a root key or of another service's key, it does not verify.
+    // The service cannot make a token with the id of a root key or of another service's key.
     for (const kid of [keys.minting.kid, `${keys.minting.kid}@b`]) {
       const named = identifier.replace(`${keys.minting.kid}@${DOCS}`, kid);
       expect(service.issuer.remake({ identifier: named, hop })).toBeUndefined();

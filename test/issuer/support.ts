@@ -7,10 +7,10 @@ import { childProgram } from "../support/children.js";
 
 export const AT = "2026-01-01T00:00:00Z";
 
-/** Whether file permissions and size limits work as in POSIX. */
+/** `true` if file permissions and size limits work as in POSIX. */
 export const posix: boolean = process.platform !== "win32";
 export const root: boolean = process.getuid?.() === 0;
-/** Options for a child process to which permissions apply, even if these tests run as root. */
+/** Options for a child process that is subject to file permissions, even if the tests run as root. */
 export const unprivileged: { uid?: number; gid?: number } = root ? { uid: 65534, gid: 65534 } : {};
 
 /** Returns the names in a directory, without SQLite's files beside an open database. */
@@ -58,7 +58,7 @@ function isAct(value: unknown): value is Act {
   return typeof value === "object" && value !== null;
 }
 
-/** Runs `act.mjs` to its end, as another user by `options`, and with options of Node in `before`. */
+/** Runs `act.mjs` to its end. `options` can name another user, and `before` has options for Node. */
 export function act(
   words: readonly string[],
   options: SpawnSyncOptions = {},
@@ -89,7 +89,7 @@ export function readAct(stdout: string, stderr: string): Act {
     const value: unknown = JSON.parse(stdout);
     if (isAct(value)) return value;
   } catch {
-    // Reported by the error below.
+    // The error after this block reports the output.
   }
   throw new Error(`the child process printed ${JSON.stringify(stdout)} and: ${stderr}`);
 }
@@ -117,7 +117,7 @@ export class Talker {
     this.#closed = new Promise((resolve) => started.on("close", () => resolve()));
   }
 
-  /** Waits until there are this many lines. */
+  /** Waits until the process has written `count` lines. */
   async until(count: number): Promise<void> {
     while (this.lines.length < count) {
       const line = new Promise<"line">((resolve) => {
@@ -130,13 +130,13 @@ export class Talker {
     }
   }
 
-  /** Kills it with a signal that cannot be caught, and waits for the rest of its output. */
+  /** Kills the process with a signal that it cannot catch, and waits for the rest of its output. */
   async kill(): Promise<void> {
     this.process.kill("SIGKILL");
     await this.#closed;
   }
 
-  /** Waits for its end, and returns its standard error. */
+  /** Waits for the end of the process, and returns its standard error. */
   async end(): Promise<string> {
     await this.#closed;
     return this.#errors;

@@ -80,7 +80,7 @@ describe.each(FORMATS)("a damaged %s token", (format) => {
     const whole = Math.ceil((alone.length * 8) / 6);
     for (let length = whole + 1; length < text.length; length++) {
       const { code } = rejection(() => readMacaroons(text.slice(0, length)));
-      // If only the complete root remains, the rest of the last character is leftover bits.
+      // If only the complete root remains, the last character still has leftover bits.
       expect(["truncated", "base64_trailing_bits"], `cut at ${length}`).toContain(code);
     }
   });

@@ -132,7 +132,7 @@ describe("a token with discharges is verified:", () => {
   test("the root presented as its own discharge is refused", () => {
     const root = needing(ROOT, ROOT);
     expect(verdict(root, [root])).toBe("discharge_mismatch 1");
-    // Bound to itself it is a valid discharge of itself, which is a cycle.
+    // Bound to itself, the root is a valid discharge of itself, which is a cycle.
     expect(verdict(root, [bindDischarge(root, root)])).toBe("discharge_cyclic 1/2");
   });
 });
@@ -188,7 +188,10 @@ describe("the key of a third-party caveat", () => {
 });
 
 describe("long chains of discharges", () => {
-  /** Returns a graph in which root needs 1, 1 needs 2, and so on; the last one needs nothing. */
+  /**
+   * Returns a graph in which the root needs discharge 1, discharge 1 needs discharge 2, and so on. The last discharge
+   * needs none.
+   */
   function linear(length: number): { root: Macaroon; discharges: Macaroon[] } {
     const root = needing(ROOT, "1");
     const discharges = Array.from({ length }, (_, at) =>

@@ -77,7 +77,7 @@ describe("the message of a failed verification", () => {
   });
 
   test("the key of caveat 1 cannot be unsealed", () => {
-    // Appended by a holder with a made-up verification id; the signature is valid.
+    // A holder has appended a caveat with a made-up verification id; the signature is valid.
     const signature = extendSignature(bare.signature, VID, "x");
     const caveat = [field(FIELD.identifier, "x"), field(FIELD.vid, VID)];
     const bytes = v2([field(FIELD.identifier, "id")], [caveat], field(FIELD.signature, signature));
@@ -129,7 +129,8 @@ describe("limits on reading", () => {
   });
 
   test("a v1 packet's length accepts only digits and a to f", () => {
-    // Characters whose codes, after subtraction alone, are from 0 to 15 or yield a valid length.
+    // Characters that are not hexadecimal digits, although subtracting the code of "0" or "a" gives 0 to 15 or a
+    // valid length.
     for (const header of ["00Wf", "00`f", "000_", "03/f", "0/0f"]) {
       const bytes = concat(header, "location l\n", "x".repeat(200));
       expect(

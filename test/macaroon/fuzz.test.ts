@@ -20,7 +20,7 @@ const RUNS = { numRuns: sized(2000) };
 const key = createRootKey(utf8(C_CHAIN.key));
 const samples = [parseMacaroon(A1_V1), parseMacaroon(C_CHAIN.c2V2)];
 
-/** Reads and verifies. Any error other than a TokenError or a verdict fails the test. */
+/** Reads a token and verifies it. Any error other than a TokenError or a verdict fails the test. */
 function read(from: string | Uint8Array): void {
   try {
     const { macaroons, format } =

@@ -256,7 +256,7 @@ describe("the limits on macaroons", () => {
 
 test("a macaroon cut right after its last allowed caveat is truncated, not over the limit", () => {
   const whole = macaroonToBytes(withCaveats(3), "v2");
-  // The end of the caveats, and the signature's type, length and 32 bytes.
+  // Cuts off the end of the caveats, and the signature: its type, its length and 32 bytes.
   const cut = whole.slice(0, -35);
   const limits = { caveats: 3 };
   expect(() => macaroonsFromBytes(whole, limits)).not.toThrow();

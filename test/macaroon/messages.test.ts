@@ -15,7 +15,7 @@ import {
 import { concat, FIELD, field, packet, SIGNATURE, signedV2, V1_HEAD, VID, v1, v2 } from "./raw.js";
 import { utf8 } from "./support.js";
 
-// The complete message of each fault of a token, since people read them.
+// The complete message of each fault of a token, since people read these messages.
 
 function message(run: () => unknown): string {
   try {

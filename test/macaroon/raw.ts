@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { utf8 } from "./support.js";
 
 // Builds tokens byte by byte and signs them with node:crypto, independently of this project's chain, so that tests
-// can make tokens that this project refuses to write. Strings stand for their UTF-8 bytes.
+// can make tokens that this project refuses to write. Strings are encoded as UTF-8.
 
 export type Raw = string | Uint8Array;
 
@@ -68,12 +68,12 @@ export function referenceSignature(key: Raw, identifier: Raw, caveats: readonly 
   return caveats.reduce<Uint8Array>((tag, caveat) => mac(tag, caveat), first);
 }
 
-/** Appends a third-party caveat with a made-up vid, as any holder can. */
+/** Returns the signature after a third-party caveat with a made-up vid, which any holder can append. */
 export function extendSignature(signature: Uint8Array, vid: Uint8Array, cid: Raw): Uint8Array {
   return mac(signature, mac(signature, vid), mac(signature, cid));
 }
 
-/** Returns a v2 token (text) of first-party caveats, signed with `signature` or correctly. */
+/** Returns a v2 macaroon with first-party caveats and a correct signature, as bytes. */
 export function signedV2(key: Raw, identifier: Raw, caveats: readonly Raw[]): Uint8Array {
   return v2(
     [field(FIELD.identifier, identifier)],

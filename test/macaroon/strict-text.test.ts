@@ -5,8 +5,8 @@ import { A1_V1, C_CHAIN } from "./known-answers.js";
 import { concat, FIELD, field, SIGNATURE, v1, v2 } from "./raw.js";
 import { contents, rejection } from "./support.js";
 
-// 43 bytes, so that the last character of the text has four leftover bits, with both characters in which the base64
-// alphabets differ.
+// A macaroon of 43 bytes, so that the last character of the text has four leftover bits. The text contains both
+// characters in which the base64 alphabets differ.
 const bytes = v2(
   [field(FIELD.identifier, Uint8Array.of(0xfb, 0xef, 0xff, 0xff))],
   [],

@@ -15,7 +15,7 @@ interface Case {
   readonly about: string;
   readonly bytes: Uint8Array;
   readonly code: string;
-  /** Absent for a code without a place in the token. */
+  /** The expected offset; absent for an error without one. */
   readonly offset?: number;
 }
 

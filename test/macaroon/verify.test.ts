@@ -22,7 +22,7 @@ const key = createRootKey(utf8("root key"));
 const start = createMacaroon(key, { identifier: "id" });
 const two = addFirstPartyCaveat(addFirstPartyCaveat(start, "a"), "b");
 
-/** Passes a value like a caller without types. */
+/** Returns a value as any type, since calling code without types can pass any value. */
 function untyped<T>(value: unknown): T {
   return value as T;
 }

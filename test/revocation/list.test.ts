@@ -47,7 +47,7 @@ describe("finding entries in a revocation list", () => {
     });
     expect(list.find(all)).toEqual(entries);
     expect(list.find(query({ links: [other] }))).toEqual([]);
-    // The same name under another kind does not match.
+    // The same id with another kind does not match.
     expect(list.find(query({ keys: ["cap_1"], capability: "key_1", principal: LINK }))).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ describe("a malformed entry is refused", () => {
     ["a reason that is not a string", { reason: 7 }, /reason must be a string/],
   ])("%s", (_about, change, message) => {
     const list = new RevocationList();
-    // As a caller without types, or a snapshot from elsewhere, may pass it.
+    // Calling code without types, or a snapshot from another program, may pass such an entry.
     const wrong: RevocationEntry = Object.assign(entry(), change);
     expect(() => list.add(wrong)).toThrow(TypeError);
     expect(() => list.add(wrong)).toThrow(message);

@@ -62,27 +62,27 @@ export interface TestAgentOptions
       IssuingAgentOptions,
       "mode" | "undeclaredAmbient" | "lifetime" | "recordValues" | "maxHandles" | "maxRevocations"
     > {
-  /** Fixed tokens; those of {@link CALLERS} unless given. */
+  /** By default, accepts the fixed tokens of {@link CALLERS}. */
   readonly authenticator?: Authenticator;
-  /** The origins allowed for push notifications; unless given, none, and push is not offered. */
+  /** The origins allowed for push notifications; by default, push is not offered. */
   readonly pushOrigins?: readonly string[];
-  /** The delegates in the card; unless given, the card lists none. */
+  /** The delegates in the card; by default, the card lists none. */
   readonly delegates?: NonNullable<AgentServerOptions["card"]["delegates"]>;
-  /** The issuer's name; `documents-agent` unless given. */
+  /** The issuer's name; by default, `documents-agent`. */
   readonly name?: string;
-  /** Approval rules by grant id; without them, there are no parties. */
+  /** Approval rules by grant id; without these rules, there are no parties. */
   readonly approval?: { readonly [grant: string]: GrantApproval };
-  /** The folder of a stopped agent, to start it again; a new one unless given. */
+  /** The folder of a stopped agent, to start the agent again; by default, a new folder. */
   readonly again?: string;
-  /** `false` for an issuer that remembers no verified token. */
+  /** `false` for an issuer without a cache of verified tokens. */
   readonly cache?: false;
-  /** Options for storing tasks; the defaults unless given. */
+  /** Options of the task store. */
   readonly keeping?: Pick<TaskStoreOptions, "quota" | "lease">;
 }
 
 /** An issuing agent with real parts: files, stores, ledger, HTTP. */
 export interface TestAgent {
-  /** The folder with all of its files. */
+  /** The folder with all files of the agent. */
   readonly home: string;
   readonly server: AgentServer;
   readonly agent: IssuingAgent;
@@ -91,7 +91,6 @@ export interface TestAgent {
   readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
   readonly policy: PolicyTable;
-  /** The approvals of requests. */
   readonly approvals: Approvals;
   readonly metrics: AgentMetrics;
   readonly resourceNumbers: ResourceNumbers;
@@ -101,9 +100,9 @@ export interface TestAgent {
   logged(): string;
   /** Advances the agent's clock. */
   advance(milliseconds: number): void;
-  /** Stops serving, closes the stores, and leaves the files. */
+  /** Stops serving, closes the stores, and keeps the files. */
   stop(): Promise<void>;
-  /** Stops, and removes the files. */
+  /** Stops the agent, and removes its files. */
   remove(): Promise<void>;
 }
 
@@ -126,7 +125,10 @@ const FIXED: readonly FixedToken[] = [
   { token: CALLERS.carol, principal: "carol", invoker: "orchestrator" },
 ];
 
-/** Does what another instance does when it starts after the agent's lease has ended, as if the agent were killed. */
+/**
+ * Opens the task store as another instance would, after the lease of the agent has ended: as if the agent had been
+ * killed.
+ */
 export async function startBeside({ home }: TestAgent): Promise<void> {
   const database = await openStores(join(home, "proviso.db"));
   const tasks = await openTaskStore(database, { clock: () => Date.now() + 3_600_000 });
@@ -155,7 +157,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     again === undefined
       ? await createStores(place, { reserve: 0 })
       : await openStores(place, "refuse", { reserve: 0 });
-  // No other process revokes anything.
+  // No other process revokes anything, so the list is rarely read again.
   const revocations = await openRevocations(stores, { clock, refreshEvery: 1000 });
   const ledger = openLedger(stores, { clock });
   const tasks = await openTaskStore(stores, { clock, ...keeping });

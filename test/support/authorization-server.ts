@@ -13,26 +13,26 @@ export interface AuthorizationServerOptions {
   readonly clients?: readonly string[];
   /** Resource indicators (RFC 8707): the audiences of access tokens. */
   readonly resource: string | readonly string[];
-  /** The scopes that clients may request, separated by spaces; `agent` unless given. */
+  /** The scopes that clients may request, separated by spaces; by default, `agent`. */
   readonly scope?: string;
-  /** The lifetime of access tokens in seconds; 600 unless given. */
+  /** The lifetime of access tokens in seconds; by default, 600. */
   readonly lifetime?: number;
-  /** The signature algorithm of tokens; `ES256` unless given. */
+  /** The signature algorithm of tokens; by default, `ES256`. */
   readonly algorithm?: "ES256" | "RS256" | "PS256" | "Ed25519";
-  /** Redirect targets besides the default. */
+  /** Redirect targets besides {@link CALLBACK}. */
   readonly redirects?: readonly string[];
   /** Claims of ID tokens about a user, besides `sub`. */
   readonly claimsOf?: (user: string) => Readonly<Record<string, unknown>>;
-  /** The authentication methods in ID tokens; absent unless given. */
+  /** The authentication methods in ID tokens; by default, ID tokens name none. */
   readonly methodsOf?: (user: string) => {
     readonly acr?: string;
     readonly amr?: readonly string[];
   };
-  /** Whether ID tokens have `auth_time` even if it was not requested. */
+  /** `true` if ID tokens have `auth_time` even when no request asks for it. */
   readonly authTime?: boolean;
 }
 
-/** A request other than for the first resource with all scopes. */
+/** The resource and the scopes of a token request; by default, the first resource and all scopes. */
 interface TokenRequest {
   readonly resource?: string;
   readonly scope?: string;
@@ -44,17 +44,17 @@ export interface AuthorizationServer {
   readonly jwksUri: string;
   /** Returns an access token of the user for the agent, by a sign-in with authorization code and PKCE. */
   tokenFor(user: string, client: string, request?: TokenRequest): Promise<string>;
-  /** Returns the ID token of the same sign-in, made for the client. */
+  /** Returns the ID token of such a sign-in, made for the client. */
   idTokenFor(user: string, client: string): Promise<string>;
-  /** Returns an access token of the agent for itself: its `sub` is the agent. */
+  /** Returns an access token of the agent for itself, whose `sub` is the agent. */
   clientToken(client: string, request?: TokenRequest): Promise<string>;
   /** Returns the secret of an agent. */
   secretOf(client: string): string;
-  /** Signs with another key from now on, and publishes only that key. */
+  /** Replaces the signing key: later tokens are signed with a new key, and only the new key is published. */
   rotateKeys(): Promise<void>;
   /** The number of times that the keys were fetched. */
   readonly jwksFetches: number;
-  /** Stops the server; may be called again. */
+  /** Stops the server; may be called more than once. */
   close(): Promise<void>;
 }
 

@@ -24,7 +24,11 @@ const SOURCES = [
   "tsconfig.build.json",
 ];
 
-/** Builds the package unless the build is newer than all of its sources. @throws Error */
+/**
+ * Builds the package unless the build is newer than all of its sources.
+ *
+ * @throws Error if the build fails.
+ */
 export function buildIfStale(): void {
   const built = statSync(LAST, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const newest = Math.max(...SOURCES.flatMap((name) => changesBelow(join(ROOT, name))));
@@ -36,7 +40,10 @@ export function buildIfStale(): void {
   if (status !== 0) throw new Error("the package could not be built, so no test was run");
 }
 
-/** Returns the last modification, in milliseconds, of each file and folder at a path. A folder's shows removals. */
+/**
+ * Returns the time of the last modification of each file and folder at or below a path, in milliseconds since 1970.
+ * The time of a folder shows that a file was removed.
+ */
 function changesBelow(path: string): number[] {
   const found = statSync(path);
   if (!found.isDirectory()) return [found.mtimeMs];

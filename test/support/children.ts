@@ -6,7 +6,7 @@ import { build } from "esbuild";
 const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
 const BUNDLES = join(ROOT, "reports", "children");
 
-/** Folders of tests that start programs from their `children/`. */
+/** Folders of tests that start programs from their folder `children/`. */
 const ROOMS = ["stores", "storage", "protocols/a2a", "protocols/revocations"];
 
 /** Returns the bundled program of a `children/` folder. */
@@ -15,8 +15,9 @@ export function childProgram(room: string, name: string): string {
 }
 
 /**
- * Bundles those programs with the modules of the built package that they import, as the build bundles the command,
- * since they then start in a third of the time. Runs after the build and before the first test.
+ * Bundles the programs in all `children/` folders with the modules of the built package that they import, as the
+ * build bundles the command. Bundled programs start in a third of the time. Runs after the build and before the first
+ * test.
  */
 export async function bundleChildren(): Promise<void> {
   const manifest: { readonly peerDependencies: { readonly [name: string]: string } } = JSON.parse(

@@ -21,7 +21,7 @@ export function chromiumInstalled(): boolean {
 
 /** Starts the browser without a window. It must be closed afterwards. */
 export function startChromium(): Promise<Browser> {
-  // Chromium does not sandbox pages as root.
+  // Chromium does not sandbox pages if it runs as root.
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   return chromium.launch({ executablePath: CHROMIUM, args });
 }

@@ -5,7 +5,7 @@ import { ADDRESS, administer, DATABASES, MISSING } from "./postgres.js";
 import { FULL } from "./size.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** Whether this run has no PostgreSQL server. */
+/** `true` if this run has no PostgreSQL server. */
 export const postgresIsMissing: boolean = process.env[ADDRESS] === undefined;
 
 /** Runs the same tests with an SQLite file and with a PostgreSQL database, each new for the test. */
@@ -23,9 +23,8 @@ function onSqlite(tests: Parameters<typeof onBothDatabases>[0]): void {
 }
 
 /**
- * Like {@link onBothDatabases}, but a quick run uses SQLite only: for tests of code above the stores and the SQL
- * layer,
- * which are themselves tested with both.
+ * Runs tests as {@link onBothDatabases} does, but with SQLite only in a quick run. It is for tests of code above the
+ * stores and the SQL layer; the tests of the stores and of the SQL layer use both databases.
  */
 export const throughStores: typeof onBothDatabases = FULL ? onBothDatabases : onSqlite;
 
@@ -50,7 +49,10 @@ async function newPlace(): Promise<string> {
   return url.href;
 }
 
-/** Closes connections that a test left open, and removes everything it made: three times as fast as a new database. */
+/**
+ * Closes connections that a test left open, and removes everything that the test made. This is three times as fast as
+ * making a new database.
+ */
 const EMPTY = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid();

@@ -13,8 +13,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const example = join(root, "examples", "documents-agent");
 
 /**
- * The example agent with all its data in a folder of the test, served by the command in this process, or in a full
- * run by the built command.
+ * The example agent with all its data in a folder of the test. The command serves it in this process; in a full run,
+ * the built command serves it.
  */
 export interface DocumentsAgent {
   readonly url: string;
@@ -23,7 +23,7 @@ export interface DocumentsAgent {
   close(): Promise<void>;
 }
 
-/** Starts it on any free port of loopback, with a new home. */
+/** Starts the agent on any free port of loopback, with a new home. */
 export async function startDocumentsAgent(folder: string): Promise<DocumentsAgent> {
   const home = join(folder, "agent-home");
   const token = "development-token-of-alice";

@@ -15,19 +15,19 @@ import { bundleChildren } from "./children.js";
 /** The free bytes that a run needs. */
 const ENOUGH = 2 ** 31;
 
-/** Permissions for everybody, as in the system's temporary folder, since some tests run programs as nobody. */
+/** Permissions for everybody, as in the system's temporary folder, since some tests run programs as the user nobody. */
 const SHARED = 0o1777;
 
 /**
  * Before the first test: makes a temporary folder for this run only, which tests and their child processes find as
- * `TMPDIR`. After the last test: fails the run if anything is left in it.
+ * `TMPDIR`. After the last test: fails the run if anything is left in the folder.
  */
 export default async function setUp(): Promise<() => void> {
   await bundleChildren();
   const folder = mkdtempSync(join(place(), "proviso-run-"));
   chmodSync(folder, SHARED);
   process.env["TMPDIR"] = folder;
-  // Programs such as npm would leave their compile cache there.
+  // Programs such as npm would leave their compile cache in the folder.
   process.env["NODE_DISABLE_COMPILE_CACHE"] = "1";
   return () => {
     const left = readdirSync(folder, { recursive: true }).map(String).sort();
@@ -40,8 +40,8 @@ export default async function setUp(): Promise<() => void> {
 }
 
 /**
- * Returns the parent of the folder. Programs that root starts as nobody cannot enter a folder with root's permissions
- * only.
+ * Returns the parent of the temporary folder. If the tests run as root, they start some programs as the user nobody,
+ * which must be able to enter the folder.
  */
 function place(): string {
   const wanted = process.env["TMPDIR"] ?? memory() ?? tmpdir();
@@ -55,8 +55,9 @@ function isOpen(folder: string): boolean {
 }
 
 /**
- * Returns a file system in memory that is large enough and allows running programs, if there is one: databases there
- * need not wait for a disk. It keeps the data of killed processes; only a power failure would differ.
+ * Returns the folder of a file system in memory that is large enough and allows running programs, if there is one.
+ * Databases in this folder need not wait for a disk. The file system keeps the data of killed processes; only a power
+ * failure would differ.
  */
 function memory(): string | undefined {
   const folder = "/dev/shm";

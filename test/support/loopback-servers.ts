@@ -7,7 +7,7 @@ import {
 import { createServer as createSocketServer, type Socket } from "node:net";
 import { afterAll } from "vitest";
 
-/** A server on loopback with the test's answers, which runs until the end of the test file. */
+/** A server on loopback that gives the answers of a test. The server runs until the end of the test file. */
 export interface LoopbackServer {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
@@ -48,7 +48,7 @@ export async function rawServer(answer: (socket: Socket) => void): Promise<Loopb
   return { url: `http://127.0.0.1:${port}`, port, requests: [] };
 }
 
-/** Answers with a text as JSON. */
+/** Answers with a string of JSON. */
 export function sendText(
   response: ServerResponse,
   text: string,

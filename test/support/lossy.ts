@@ -7,7 +7,7 @@ class Limits {
   }
 }
 
-/** Makes each value anew, with its name. */
+/** The name of each value, and a function that makes the value anew. */
 export const LOSSY: readonly (readonly [name: string, make: () => never])[] = [
   ["a Promise", () => Promise.resolve({ max: 1 })],
   ["a Map", () => new Map([["max", 1]])],

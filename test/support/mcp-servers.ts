@@ -6,12 +6,12 @@ import { onTestFinished } from "vitest";
 
 const MODULES: string = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
-/** Returns the command of an MCP server that others publish. */
+/** Returns the command of an MCP server that another project publishes. */
 export function publishedServer(name: string, ...args: readonly string[]): readonly string[] {
   return [process.execPath, join(MODULES, name, "dist", "index.js"), ...args];
 }
 
-/** How a client is connected to a server over standard streams. */
+/** Settings for connecting a client to a server over standard streams. */
 export interface Connection {
   readonly env?: { readonly [name: string]: string };
   readonly cwd?: string;
@@ -26,7 +26,7 @@ export interface Connected {
   readonly stderr: () => string;
 }
 
-/** Connects the official client to a program; the test that does also ends it. */
+/** Connects the official client to a program. The end of the test ends the client and the program. */
 export async function connectClient(
   [command = "", ...args]: readonly string[],
   { env = {}, cwd, options = {}, prepare }: Connection = {},
@@ -44,7 +44,7 @@ export async function connectClient(
     stderr += chunk.toString("utf8");
   });
   const client = new Client({ name: "test", version: "1.0" }, options);
-  // Some servers also write what is no message.
+  // Some servers also write lines that are not messages.
   client.onerror = () => {};
   prepare?.(client);
   onTestFinished(() => client.close());

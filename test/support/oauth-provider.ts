@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import type { Context, Provider } from "oidc-provider";
 
-/** The redirect target; nobody listens there. */
+/** The redirect target, at which no server listens. */
 export const CALLBACK: string = "https://agent.example/callback";
 
 /** The clients and users of a provider. */
@@ -15,7 +15,7 @@ interface ProviderSettings {
   readonly redirects?: readonly string[];
   /** Claims of ID tokens about a user, besides `sub`. */
   readonly claimsOf?: ((user: string) => Readonly<Record<string, unknown>>) | undefined;
-  /** Whether ID tokens have `auth_time` even if it was not requested. */
+  /** `true` if ID tokens have `auth_time` even when no request asks for it. */
   readonly authTime?: boolean;
 }
 

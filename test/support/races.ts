@@ -4,10 +4,12 @@ import { databaseAt } from "../stores/parties/support.js";
 import { onBothDatabases } from "./databases.js";
 import { sized } from "./size.js";
 
-/** Acts on one side; returns the change it made, `undefined` if it came too late. */
+/**
+ * Changes the records through one side. Returns the change, or `undefined` if the contender came too late to make it.
+ */
 type Contender<Side, World> = (side: Side, world: World) => Promise<string | undefined>;
 
-/** The changes of the contenders, in their order. */
+/** The changes of the contenders, in the order of the contenders. */
 export type Did = readonly (string | undefined)[];
 
 /** Contenders that change the same records concurrently, alternating between the two sides. */
@@ -24,13 +26,16 @@ export interface Race<Side, World> {
   readonly after: (side: Side, world: World, did: Did) => Promise<void>;
 }
 
-/** Rounds of each race on each of the two databases, concurrent rounds of a race, and concurrent races. */
+/**
+ * Number of rounds of each race on each of the two databases, of concurrent rounds of a race, and of concurrent
+ * heats.
+ */
 const ROUNDS = sized(50, 1);
 const AT_ONCE = 10;
 const HEATS_AT_ONCE = 5;
 const LONGEST = 600_000;
 
-/** The numbers of the rounds of a race that run concurrently. */
+/** The rounds of a race that run concurrently. */
 interface Heat<Side, World> {
   readonly race: Race<Side, World>;
   readonly rounds: readonly { readonly turn: number; readonly id: string }[];
@@ -54,7 +59,7 @@ export function runRaces<Side, World>(
       const sides = [open(await databaseAt(where)), open(await databaseAt(where))] as const;
       const heats = heatsOf(races);
       const done: (readonly [string, Did])[] = [];
-      // Each player takes the next heat until there are none.
+      // Each player takes the next heat until no heat is left.
       const play = async (): Promise<void> => {
         for (let heat = heats.pop(); heat !== undefined; heat = heats.pop()) {
           const { race, rounds } = heat;

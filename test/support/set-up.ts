@@ -1,9 +1,9 @@
 import { afterAll, vi } from "vitest";
 import { removeTemporaryFolders } from "./temporary-folder.js";
 
-// Runs before every test file; its hooks run after those of the file.
+// This file runs before every test file, and its hooks run after the hooks of the test file.
 afterAll(removeTemporaryFolders);
-// Files share a process, so a console silenced by one must be restored for the next.
+// Test files share a process, so a console that one file has silenced must be restored for the next file.
 afterAll(() => {
   vi.restoreAllMocks();
 });

@@ -4,7 +4,11 @@ import { join } from "node:path";
 
 const folders: string[] = [];
 
-/** Makes an empty folder that is removed at the end of the test file. @param parent - Created if necessary. */
+/**
+ * Makes an empty folder that is removed at the end of the test file.
+ *
+ * @param parent - The parent folder, which is created if it does not exist.
+ */
 export function temporaryFolder(parent: string = tmpdir()): string {
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, "proviso-test-"));

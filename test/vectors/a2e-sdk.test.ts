@@ -20,7 +20,7 @@ import { closed } from "../protocols/a2e/plugins/calls.js";
 import { hosted, Peer } from "../protocols/a2e/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// Recorded sessions with A2E's published SDK: each end must still send what it sent then.
+// Recorded sessions with A2E's published SDK: each end must still send what it sent in the recording.
 
 interface Held {
   readonly outcome: JsonObject;
@@ -33,7 +33,7 @@ const { client, host }: { readonly client: Held; readonly host: Held } = JSON.pa
 const TOKENS = "$" + "{tokens}";
 const EXAMPLE = join(PACKAGE, "examples/session");
 
-/** Values for the names in a transcript. */
+/** The values of the names in a transcript. */
 class Names {
   readonly #values = new Map<string, string>();
 
@@ -41,7 +41,7 @@ class Names {
     this.#values.set(name, value);
   }
 
-  /** Learns the values of names by comparing a recorded message with the current one. */
+  /** Learns the values of names by comparing a recorded message with the current message. */
   learn(kept: Json, now: Json): void {
     if (typeof kept === "string" && /^\$\{\w+\}$/.test(kept)) this.set(kept, String(now));
     if (typeof kept !== "object" || kept === null || typeof now !== "object" || now === null)
@@ -61,7 +61,7 @@ class Names {
 test("our host answers the recorded messages of the A2E SDK's client as recorded", async () => {
   const { plugins } = JSON.parse(readFileSync(join(EXAMPLE, "session.json"), "utf8"));
   const { programs } = plugins.proc;
-  // A module of plain JavaScript, as the command loads it.
+  // The module is plain JavaScript, as the command loads it.
   const { default: tools }: { readonly default: (context: object) => readonly SessionTool[] } =
     await import(join(EXAMPLE, "tools.mjs"));
   const store = openMemory(await createStores(`${temporaryFolder()}/memory.db`));

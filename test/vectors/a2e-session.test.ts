@@ -8,7 +8,8 @@ import { ALICE } from "../agent/support.js";
 import { PACKAGE } from "../documentation/doc-comments.js";
 import { type HostChoices, type Hosted, hosted } from "../protocols/a2e/support.js";
 
-// The transcripts of sessions with a real host. Every code that a host sends occurs in one.
+// Replays the transcripts of sessions with a real host. Every code that a host sends occurs in one of the
+// transcripts.
 
 interface Step {
   readonly peer?: number;
@@ -41,7 +42,7 @@ const {
 }: VectorFile = JSON.parse(readFileSync(join(PACKAGE, "spec-vectors/a2e-session.json"), "utf8"));
 const NAMES = ["echo", "wait", "fail", "refuse", "large", "parts"];
 
-/** The plugins that the file describes. */
+/** The plugins that the vector file describes. */
 const PLUGINS: readonly SessionPlugin[] = [
   {
     name: "echo",
@@ -93,7 +94,7 @@ class Line {
       text = lines.pop() ?? "";
       this.#lines.push(...lines.map((line) => JSON.parse(line)));
     });
-    // A peer closes its end after the host has closed its own.
+    // A peer closes its end after the host has closed its own end.
     received.once("end", () => this.#sent.end());
     this.#over = host.accept(Duplex.from({ readable: this.#sent, writable: received }));
   }

@@ -3,7 +3,7 @@ import { judge } from "../../cli/vectors/answer.js";
 import type { DiscoveryCode } from "../../src/discovery/denial.js";
 import { discoveryVectors } from "./support.js";
 
-/** False for the codes of fetching and of signatures, which these vectors do not cover. */
+/** `false` for codes about fetching and about signatures, which these vectors do not cover. */
 const CODES: Readonly<Record<DiscoveryCode, boolean>> = {
   card_malformed: true,
   interface_unsupported: true,

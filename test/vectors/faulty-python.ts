@@ -5,15 +5,17 @@ import { judge } from "../../cli/vectors/answer.js";
 import type { Vector } from "../../cli/vectors/file.js";
 import { PYTHON, path } from "./support.js";
 
-/** One fault: a text in a file of the Python checker, and its replacement. */
+/** One fault: its name, a file of the Python checker, a string in the file, and the string's replacement. */
 export type Fault = readonly [fault: string, file: string, from: string, to: string];
 
-// All faults are tried in one run.
+// Time limit in milliseconds. One run tries all faults.
 const MINUTES = 600_000;
 
 type Answered = { readonly [name: string]: unknown };
 
-/** Tests that the Python checker passes all vectors without a fault, and fails at least one with each fault. */
+/**
+ * Tests that the Python checker passes all vectors if it has no fault, and fails at least one vector with each fault.
+ */
 export function failATest(
   checker: string,
   faults: readonly Fault[],
@@ -59,7 +61,7 @@ function answersOf(
     .map((line) => JSON.parse(line));
 }
 
-/** Returns the tests that the answers fail. */
+/** Returns the `tcId` of each vector that the answers fail. */
 function failures(
   answers: readonly Answered[] | undefined,
   vectors: readonly Vector[],

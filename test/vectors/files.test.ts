@@ -31,7 +31,7 @@ const DENIAL_CODES: Readonly<Record<DenialCode, true>> = {
   too_many_hops: true,
 };
 
-// False for a code that reading and verifying a token never returns.
+// `false` for a code that reading and verifying a token never returns.
 const VERIFY_CODES: Readonly<Record<TokenErrorCode | SignatureFailureCode, boolean>> = {
   empty: true,
   truncated: true,

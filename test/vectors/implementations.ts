@@ -55,7 +55,7 @@ const IMPLEMENTATIONS = {
 
 export type ImplementationName = keyof typeof IMPLEMENTATIONS;
 
-/** Returns the source of one of them. */
+/** Returns the source of an implementation. */
 export function sourceOf(name: ImplementationName): string {
   return `${RIGHT}\n${IMPLEMENTATIONS[name]}\n`;
 }

@@ -15,7 +15,7 @@ async function check(name: ImplementationName, ...args: readonly string[]): Prom
   const command = `"${process.execPath}" '${file}'`;
   const all = ["vectors", "check", "--impl", command, "--filter", SUBJECT, ...args];
   const options = { env: { SPEC_VECTORS: path("") } };
-  // Its other output goes to the terminal.
+  // The other output of the talkative implementation goes to the terminal.
   return name === "talkative" ? bench.spawned(all, options) : bench.run(all, options);
 }
 

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// Runtimes without `node:crypto` use the hashes of @noble/hashes: browsers, and Workers without the flag.
+// Runtimes without `node:crypto`, such as browsers and Workers without the flag for it, use the hashes of
+// @noble/hashes.
 
 const COMMAND = fileURLToPath(new URL("../../cli/dist/main.cjs", import.meta.url));
 const WITHOUT_CRYPTO =

@@ -23,7 +23,7 @@ describe.skipIf(!pythonHas("nacl", "python3-nacl"))("the checker in Python", () 
   });
 });
 
-// `test/interop` tests the libraries themselves, at each size.
+// `test/interop` tests the libraries themselves, in quick and in full runs.
 if (FULL)
   describe("other macaroon libraries", () => {
     const missing = PEERS.filter((peer) => peer.version() === undefined);

@@ -31,12 +31,12 @@ export const discoveryVectors: readonly (Vector & { readonly test: DiscoveryTest
     return file === "capability-discovery.json" ? [{ ...vector, test: test as DiscoveryTest }] : [];
   });
 
-/** Reads one of the committed files. */
+/** Reads a committed file of `spec-vectors/`. */
 export function committed(name: string): string {
   return readFileSync(new URL(name, FOLDER), "utf8");
 }
 
-/** The tests of `check.json` that are about arguments by operation (docs/spec.md, sections 5.1 to 5.3). */
+/** Returns the tests of `check.json` that concern arguments by operation (docs/spec.md, sections 5.1 to 5.3). */
 export function argumentVectors(): readonly Vector[] {
   const { testGroups }: CheckFile = JSON.parse(committed("check.json"));
   const groups = testGroups.filter(({ subject }) =>
@@ -57,7 +57,7 @@ export function path(name: string): string {
   return fileURLToPath(new URL(name, FOLDER));
 }
 
-/** Whether Debian's Python has a module. If not, says on stderr which package it is in. */
+/** Returns whether Debian's Python has a module. If not, writes to stderr which package contains the module. */
 export function pythonHas(module: string, debianPackage: string): boolean {
   if (spawnSync(PYTHON, ["-c", `import ${module}`], { stdio: "ignore" }).status === 0) return true;
   process.stderr.write(

@@ -67,7 +67,7 @@ function sorted(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)].sort();
 }
 
-/** Returns the ten shortest of some strings. */
+/** Returns the ten shortest strings. */
 function shortest(texts: readonly string[]): readonly string[] {
   return [...texts].sort((one, other) => one.length - other.length).slice(0, 10);
 }

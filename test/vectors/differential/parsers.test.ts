@@ -37,7 +37,8 @@ test(`${STRINGS} strings that pass the operator url are read alike by JavaScript
         expect({ text, answer: answers[at] }).toEqual({ text, answer: read });
         passed += 1;
         if (!URL.canParse(text)) {
-          // A label that begins with xn-- but is not Punycode: Node refuses the constraint's own entry.
+          // The host has a label that begins with xn-- but is not Punycode, so Node refuses even the host that the
+          // constraint names.
           expect(own.host, text).toMatch(/(^|\.)xn--/);
           unreadable += 1;
           continue;
@@ -90,7 +91,7 @@ test(`${STRINGS} strings that pass the operator path stay below their folder`, {
         expect(resolved === top || resolved.startsWith(top === "/" ? top : `${top}/`), path).toBe(
           true,
         );
-        // Nothing was normalized away: the path is the one that the constraint judged.
+        // Node has normalized nothing away: the resolved path is the path that the constraint judged.
         expect(resolved).toBe(path.startsWith("/") ? path : `${ROOT}/${path}`);
       }
     }

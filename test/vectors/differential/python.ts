@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { PYTHON, path } from "../support.js";
 
-/** Runs a Python program that answers each line of JSON with a line. */
+/** A running Python program that answers each line of JSON with one line. */
 export interface LinesProgram {
   ask(requests: readonly object[]): Promise<readonly unknown[]>;
   close(): Promise<void>;
@@ -16,7 +16,7 @@ export function startPython(name: string): LinesProgram {
   const child = spawn(PYTHON, ["-B", script, path("python")], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  // If the program ends too early, its missing lines show that.
+  // If the program ends too early, the missing lines of its answer show that.
   child.stdin.on("error", () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

@@ -3,7 +3,7 @@ import type { Random } from "../../fuzz/random.js";
 import { pathNear, randomPath } from "./random-paths.js";
 import { randomHosts, randomPort, randomScheme, randomUrl, randomUrlPath } from "./random-urls.js";
 
-/** A constraint on one argument, and a value that it may allow; undefined for an absent argument. */
+/** A constraint on one argument, and a value that it may allow; `value` is undefined for an absent argument. */
 export interface Drawn {
   readonly constraint: Json;
   readonly value: Json | undefined;
@@ -75,12 +75,14 @@ const OTHERS: readonly Json[] = [
   1,
 ];
 
-/** Generates a scalar; in a call, sometimes in another spelling than it is read. */
 export function randomScalar(random: Random): Json {
   return random.pick<Json>([random.pick(NUMBERS), random.pick(TEXTS), null, true, false]);
 }
 
-/** Generates a constraint of `operationConstraints`, usually well-formed, with a value usually close to it. */
+/**
+ * Generates a constraint of `operationConstraints`, which is usually well-formed, and a value that usually nearly
+ * satisfies it.
+ */
 export function randomConstraint(random: Random): Drawn {
   const { constraint, value } = random.once(10) ? exact(random) : operators(random);
   if (random.once(12)) return { constraint, value: undefined };
@@ -180,7 +182,7 @@ function setOf(random: Random, texts: readonly string[]): string[] {
   return random.once(50) ? [...texts] : [...new Set(texts)].sort();
 }
 
-/** Generates a replacement for a value. */
+/** Generates a value that may violate a constraint which `value` satisfies. */
 function stray(random: Random, value: Json): Json {
   switch (random.below(6)) {
     case 0:

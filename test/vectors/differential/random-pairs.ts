@@ -2,7 +2,7 @@ import type { Json } from "../../../src/bytes/json.js";
 import type { Random } from "../../fuzz/random.js";
 import { randomConstraint, randomScalar } from "./random-constraints.js";
 
-/** A hop and a call, as texts. */
+/** A hop and a call, as JSON strings. */
 export interface Pair {
   readonly hop: string;
   readonly operation: string;
@@ -96,7 +96,7 @@ function nameOf(random: Random, path: readonly string[]): string {
   ]);
 }
 
-/** Puts a value at the end of a path, or sometimes an obstacle on the way. */
+/** Sets the value at a path. Sometimes puts an obstacle on the way instead, or nothing. */
 function place(random: Random, given: Members, path: readonly string[], value: Json): void {
   let at = given;
   for (const [depth, name] of path.entries()) {
@@ -143,7 +143,7 @@ function closedLists(random: Random, operation: string, given: Members): Members
   return lists;
 }
 
-/** Returns a copy of a hop with one value replaced, or a property added or removed. */
+/** Returns a copy of a hop or of a part of it with one value replaced, or a property added or removed. */
 function damaged(random: Random, value: Json | Members): Json | Members {
   if (!(value instanceof Map) || value.size === 0 || random.once(4)) {
     return random.pick<Json>([

@@ -16,7 +16,7 @@ const SEGMENTS = [
   "日本",
   "😀",
 ];
-/** Strings that no path contains, and that some readers treat as another segment. */
+/** Segments that no path in the strict form contains, but that some readers treat as another segment. */
 const ESCAPES = [
   "",
   ".",
@@ -53,7 +53,7 @@ const EDGES = [
   0x10ffff,
 ];
 
-/** Generates a segment of a path; once in `odd` times nearly one. */
+/** Generates a segment of a path; one time in `odd`, a string that is nearly a segment. */
 export function randomSegment(random: Random, odd = 8): string {
   const plain = random.pick(SEGMENTS);
   if (!random.once(odd)) return plain;
@@ -63,7 +63,7 @@ export function randomSegment(random: Random, odd = 8): string {
   return plain.slice(0, at) + String.fromCodePoint(inserted) + plain.slice(at);
 }
 
-/** Generates a path, or nearly one, the more often the smaller `odd` is. */
+/** Generates a path. The smaller `odd` is, the more often the result is only nearly a path. */
 export function randomPath(random: Random, odd = 8): string {
   const text = random.many(1 + random.below(3), () => randomSegment(random, odd)).join("/");
   if (random.once(4 * odd))
@@ -71,7 +71,7 @@ export function randomPath(random: Random, odd = 8): string {
   return (random.once(3) ? "" : "/") + text + (random.once(2 * odd) ? "/" : "");
 }
 
-/** Generates a path that is often in or below this folder, and often beside it. */
+/** Generates a path that is often `folder` or below it, and often beside it. */
 export function pathNear(random: Random, folder: string): string {
   switch (random.below(10)) {
     case 0:

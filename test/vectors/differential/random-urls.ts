@@ -9,7 +9,7 @@ const ADDRESSES = "127.0.0.1 0.0.0.0 255.255.255.255 [::1] [::] [2001:db8::1] [1
   " ",
 );
 const LONG = "a.".repeat(121);
-/** Strings that are not hosts in the strict form, and edge cases that are. */
+/** Strings that are not hosts in the strict form, and edge cases of hosts in the strict form. */
 const STRANGE_HOSTS = [
   ..."2130706433 127.1 0x7f.1 0x7f000001 0177.0.0.1 1.2.3.4.5 1.2.3.256 1.2.3.04 a.0x a.0xg a.08 a.1".split(
     " ",
@@ -48,7 +48,7 @@ const STRANGE_CHARACTERS = [
 ];
 const LETTERS = [..."abcdefgxyz0123456789-.:[]@%A_~!$&'()*+,;="];
 
-/** Generates a host, or nearly one, the more often the smaller `odd` is. */
+/** Generates a host. The smaller `odd` is, the more often the result is only nearly a host. */
 function randomHost(random: Random, odd = 5): string {
   if (random.once(odd)) return random.pick(STRANGE_HOSTS);
   if (random.once(2 * odd))
@@ -57,7 +57,7 @@ function randomHost(random: Random, odd = 5): string {
   return random.once(4) ? random.pick(ADDRESSES) : random.pick(NAMES);
 }
 
-/** Generates an IPv6 address, or nearly one, with or without `::`. */
+/** Generates an IPv6 address, or a string that is nearly one, with or without `::`. */
 function randomIpv6(random: Random): string {
   const groups = random.many(6 + random.below(3), () =>
     random.pick(["0", "0", "0", "1", "ff", "abcd"]),
@@ -100,13 +100,16 @@ function escaped(character: string): string {
     .join("");
 }
 
-/** Generates the path of a URL, or nearly one, the more often the smaller `odd` is. */
+/** Generates the path of a URL. The smaller `odd` is, the more often the result is only nearly such a path. */
 export function randomUrlPath(random: Random, odd = 8): string {
   const segments = random.many(random.below(4), () => urlSegment(random, odd));
   return `/${segments.join("/")}`;
 }
 
-/** Generates a URL, or nearly one; with `hosts` and a `folder`, often one below them. */
+/**
+ * Generates a URL, or a string that is nearly one. Given `hosts` and `folder`, the URL often has one of these hosts
+ * and a path below the folder.
+ */
 export function randomUrl(random: Random, hosts: readonly string[] = [], folder = ""): string {
   const entry = hosts.length === 0 || random.once(4) ? randomHost(random) : random.pick(hosts);
   const host =
