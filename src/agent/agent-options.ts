@@ -20,7 +20,7 @@ export interface IssuingAgentOptions {
    * be those of skills, or listed in `operations`.
    */
   readonly issuer: Issuer;
-  /** The store or list to which revocations are written, and in which the issuer looks them up. */
+  /** The store or list to which revocations are written, and in which the issuer looks up revocations. */
   readonly revocations: RevocationSink;
   /**
    * Maximum number of entries in the revocation list that one principal can add through one invoker; 1,000
@@ -31,7 +31,7 @@ export interface IssuingAgentOptions {
   /** Operations that no skill has. Code outside the agent runs these operations, after the agent has cleared them. */
   readonly operations?: readonly Operation[];
   readonly policy: Policy;
-  /** Absent for an agent without resources. */
+  /** The source of resources; absent for an agent without resources. */
   readonly resources?: ResourceSource | undefined;
   /**
    * The store of the resource numbers that handles contain. Unless given, the numbers are kept in memory, and
@@ -46,7 +46,7 @@ export interface IssuingAgentOptions {
    * other modes, `accepted` unless given.
    */
   readonly undeclaredAmbient?: UndeclaredAmbient | undefined;
-  /** This agent's name in `audience`; the issuer's name unless given. */
+  /** The name by which the `audience` of a hop refers to this agent; the issuer's name unless given. */
   readonly audience?: string | undefined;
   /** Lifetime of a capability in seconds, if the request has no `expires`; 15 minutes unless given. */
   readonly lifetime?: number | undefined;
@@ -78,7 +78,7 @@ type Absent = "resources" | "resourceNumbers" | "parties";
 export interface AgentContext extends Omit<SettledOptions, "skills" | "operations"> {
   readonly grants: ReadonlyMap<string, KnownGrant>;
   readonly skills: ReadonlyMap<string, Skill>;
-  /** All operations by name: those of skills, and those that no skill has. */
+  /** All operations by name: those of the skills, and those of the option `operations`. */
   readonly operations: ReadonlyMap<string, Operation>;
   readonly checks: ReadonlyMap<string, ArgumentCheck>;
   readonly handles: ResourceHandles;

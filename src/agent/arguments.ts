@@ -51,7 +51,7 @@ export async function compileArgumentChecks(
         throw new TypeError(`schema is invalid: ${judge.errorsText()}`);
       }
       const validate = ajv.compile(input);
-      // An asynchronous check returns a promise, which is truthy, so every argument would be valid.
+      // An asynchronous check returns a promise, which is truthy, so all arguments would be accepted.
       if ("$async" in validate) throw new TypeError("it is asynchronous");
       checks.set(id, (values) => {
         if (validate(values)) return [];

@@ -8,7 +8,7 @@ import { invalidRequest, type RequestRefusal, refusedQuery } from "./refusal.js"
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";
 
-/** A caller's request for capabilities. It should ask for no more than its task needs. */
+/** A caller's request for capabilities. A caller should request no more than its task needs. */
 export interface CapabilityRequest {
   /** Ids of grants; each yields at least one capability. */
   readonly grants: readonly string[];

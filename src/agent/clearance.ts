@@ -28,7 +28,7 @@ export interface SkillInvocation extends Asked {
 export interface OperationInvocation extends Asked {
   readonly operation: string;
   /**
-   * True for a call that only lists what can be called. Such a call has no arguments, so limits on missing
+   * True for a call that only lists what can be called. Such a call may omit arguments: limits on missing
    * arguments do not deny it. The calling code must show only what the capabilities allow.
    */
   readonly listing?: boolean;

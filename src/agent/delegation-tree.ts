@@ -4,7 +4,7 @@ import type { LedgerEvent } from "./ledger.js";
 
 /** One hop of a capability, and the hops that were seen after it. */
 export interface DelegationNode {
-  /** Revokes this hop and all hops below it. */
+  /** The id that revokes this hop and all hops below it in the tree. */
   readonly revocationId: string;
   /** The contents of the hop. Absent for a third-party caveat, and if the contents are unknown. */
   readonly hop?: Hop;

@@ -96,8 +96,8 @@ async function issueToken(
   const ends = [record.expires, agent.expires].filter((end) => end !== undefined);
   const expires = earliestExpiry([now + context.lifetime * 1000, ...ends], now, context);
   if (expires <= formatTime(now)) return undefined;
-  // The grant may have been revoked while the policy was asked. The revocation would not affect a token issued
-  // after it.
+  // The grant may have been revoked while the policy was asked. A token issued after the revocation would not
+  // be affected.
   if (partiesOf(context).isRevoked(record)) return undefined;
   const { capabilityId: id, operation, purpose } = record;
   const further = record.hops.map(({ hop }) => hop);

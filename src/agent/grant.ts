@@ -5,7 +5,7 @@ import { type Grant, grantsById, texts } from "../issuer/grant.js";
 import { checkGrantApproval } from "./parties/approval-rules.js";
 import type { Operation } from "./skill.js";
 
-/** A grant as an issuing agent offers it, with every property set. */
+/** A grant as an issuing agent offers it, with default values for absent properties. */
 export type KnownGrant = Required<Omit<Grant, Optional>> & Pick<Grant, Optional>;
 
 type Optional = "recheck" | "approval";

@@ -183,7 +183,7 @@ export async function recordOnce(
 }
 
 /**
- * Returns the earliest of several expiry times, and at the latest the end of the issuer's longest lifetime.
+ * Returns the earliest of several expiry times, but at most `now` plus the issuer's longest lifetime.
  * @param now - Milliseconds since 1970, like `ends`.
  */
 export function earliestExpiry(

@@ -45,7 +45,7 @@ export class IssuingAgent {
   readonly mode: Mode;
   readonly undeclaredAmbient: UndeclaredAmbient;
   readonly issuer: Issuer;
-  /** This agent's name in `audience`. */
+  /** The name by which the `audience` of a hop refers to this agent. */
   readonly audience: string;
   /** Hosts, agents and approvals, if the agent has them. */
   readonly parties: Parties | undefined;
@@ -222,8 +222,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Records that a cleared skill does not run, unless the clearance was used. @param code - The reason, such as
-   * `timed_out`.
+   * Records that a cleared skill does not run. Does nothing if the clearance was already used.
+   * @param code - The reason, such as `timed_out`.
    */
   forgo(clearance: Clearance<Operation>, caller: Presenter, code: string): void {
     const seconds = this.#leaves.get(clearance);
@@ -267,8 +267,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Admits a caller that starts or looks at a task with its capabilities, or returns the reasons for a refusal.
-   * An admission alone allows no skill.
+   * Admits a caller to start or see a task with its capabilities, or returns the reasons for a refusal. An
+   * admission alone allows no skill.
    *
    * @param declared - `true` if the caller declares that it uses ambient authority.
    */

@@ -32,7 +32,7 @@ export interface LedgerEvent {
   readonly capability?: string;
   readonly grant?: string;
   readonly authority?: AuthorityKind;
-  /** True if the caller had declared ambient authority; absent for other authority. */
+  /** True if the caller had declared ambient authority; absent if the authority is not ambient. */
   readonly declared?: boolean;
   readonly skill?: string;
   readonly operation?: string;
@@ -52,7 +52,7 @@ export interface LedgerEvent {
   readonly values?: { readonly [argument: string]: unknown };
 }
 
-/** One reason of a refused call. It holds no value of the call. */
+/** One reason for refusing a call. It contains no value from the call. */
 export interface LedgerDenial {
   readonly code: string;
   /**

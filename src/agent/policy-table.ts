@@ -15,7 +15,7 @@ export interface PolicyRule {
   /** The id of a grant, or `*` for all grants. */
   readonly grant: string;
   readonly operations: readonly string[] | "*";
-  /** All resources unless given. */
+  /** The resources of the rule; all resources unless given. */
   readonly resources?: ResourceSelector;
   /**
    * The authenticated agents to which the rule applies, when they request a capability or make a call without

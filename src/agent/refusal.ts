@@ -12,8 +12,8 @@ import type { QueryDenial } from "./resources/resource.js";
  *   caller; or an id and a token were presented, and the id is not the token's.
  * - `skill_unknown`: the agent has no such skill.
  * - `arguments_invalid`: the arguments fail the skill's schema.
- * - `handle_invalid`: a handle was not made for this capability, or stands for a different kind of resource
- *   than the skill takes; or the skill needs a handle and none was given.
+ * - `handle_invalid`: a handle was not made for this capability, or names a different kind of resource than the
+ *   skill accepts; or the skill needs a handle and none was given.
  * - `resource_gone`: the resource of a handle no longer exists.
  * - `too_many_revocations`: the caller has the maximum number of revocations in the list. The caller can still
  *   revoke a whole capability that was issued to it.

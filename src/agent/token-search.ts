@@ -8,10 +8,7 @@ import { macaroonToText } from "../macaroon/write.js";
 
 /** Maximum number of candidate strings that one search verifies. */
 export const MAX_CANDIDATES = 64;
-/**
- * Maximum number of characters that one search verifies in total. To verify a token, it is hashed once for each
- * link.
- */
+/** Maximum number of characters that one search verifies in total. Verifying a token hashes it once for each link. */
 const MAX_JUDGED = CAPABILITY_LIMITS.bytes * 8;
 /** Maximum number of possible beginnings of a macaroon that one search parses. */
 const MAX_BEGINNINGS = 1024;
@@ -42,9 +39,10 @@ const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([^u]))/g;
 const MAX_ESCAPE_LEVELS = 3;
 
 /**
- * Searches data that must not contain tokens: every string and property name, whatever surrounds the token, in
- * each alphabet of base64, and behind three levels of JSON escapes (JSON in a JSON string in a JSON string).
- * The work is proportional to the length of the data, and at most {@link MAX_CANDIDATES} strings are verified.
+ * Searches data that must not contain tokens. Searches every string and property name, in each alphabet of
+ * base64, and behind three levels of JSON escapes (JSON in a JSON string in a JSON string). A token may stand
+ * within other text. The work is proportional to the length of the data, and at most {@link MAX_CANDIDATES}
+ * strings are verified.
  *
  * The search finds tokens that were put in the wrong place by mistake. It does not find tokens that their
  * holder hides, for example in hexadecimal or by encryption.

@@ -29,7 +29,7 @@ describe("ambient authority", () => {
     ["prefer", "accepted", true, "allowed"],
     ["require", "refused", true, "capability_missing"],
   ])(
-    "mode %s, undeclared ambient authority %s, declaration sent %s: the call gets %s",
+    "in mode %s, with undeclared ambient authority %s and declared %s, a call gets %s",
     async (mode, undeclaredAmbient, declared, code) => {
       const { agent, ledger } = await world({ mode, undeclaredAmbient });
       const invocation = { skill: "list", arguments: {}, capabilities: [], declared };

@@ -79,7 +79,7 @@ describe("after the issuance of a capability", () => {
     expect(ran).toEqual([]);
   });
 
-  test("key rotation leaves the capability valid, and retiring its key ends it", async () => {
+  test("key rotation leaves the capability valid, and retiring its key makes it invalid", async () => {
     const { agent, one, q1, keys } = await reading();
     const { kid } = keys.ring.minting;
     keys.ring = keys.ring.rotate();

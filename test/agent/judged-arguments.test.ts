@@ -103,7 +103,7 @@ test("a skill that changes its arguments does not change the recorded clearance"
   expect(leave.arguments).toEqual({ amount: 5 });
 });
 
-test("arguments that are not JSON are refused with a TypeError that names the place", async () => {
+test("arguments that are not JSON are refused with a TypeError that names the wrong value", async () => {
   const { agent, token, ledger } = await till();
   const circle: { [name: string]: Json } = {};
   circle["inner"] = [circle];

@@ -165,7 +165,7 @@ describe("the answer to a request", () => {
       { operations: ["browse"] },
       { code: "nothing_left", refused: [{ grant: "documents:read", takenBy: "policy" }] },
     ],
-  ])("names the %s as the cause if it leaves nothing", async (_, more, expected) => {
+  ])("names the %s as the cause of a refusal", async (_, more, expected) => {
     const { agent } = await world();
     expect(denialOf(await agent.request(ALICE, { ...Object(REPORTS), ...more }))).toMatchObject(
       expected,
@@ -242,9 +242,9 @@ test("a grant is not issued if the policy refuses another grant that it requires
   expect(less).toMatchObject({ ok: true, capabilities: [{ grant: "documents:write" }] });
 });
 
-test("a query that matches no row of a table at the search limit is answered with the reason", async () => {
+test("a query that matches no row is answered with the reason, even if the table has more rows than the limit", async () => {
   const { file } = databaseWith(REPORTS_SQL);
-  // The search limit is the number of rows, so reading all of them would exceed it.
+  // The table has more rows than the limit, so reading all rows would exceed it.
   const resources = await sqliteSource(file, { reports: SQL_REPORTS }, 2);
   const { agent } = await world({ resources });
   const query = (filter: Json): Json => ({

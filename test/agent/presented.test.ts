@@ -32,7 +32,7 @@ describe("several capabilities in one call", () => {
     expect(ran).toEqual([]);
   });
 
-  test("are numbered in the reasons of a refusal, authentic ones with the fewest reasons first", async () => {
+  test("are numbered in the reasons of a refusal, in which authentic capabilities with few reasons come first", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const expired = await grantedOne(agent, REPORTS);
@@ -57,7 +57,7 @@ describe("several capabilities in one call", () => {
     ]);
   });
 
-  test("have the authentic one recorded if the call is refused, even behind malformed tokens", async () => {
+  test("that do not allow it: the ledger records the authentic capability, even behind malformed tokens", async () => {
     const { agent, ledger } = await world();
     const read = await grantedOne(agent, REPORTS);
     const noise = Array.from({ length: 7 }, () => ({ token: "noise" }));

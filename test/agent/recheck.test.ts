@@ -63,7 +63,7 @@ describe("if the policy filters by fields, a request's query is checked again at
     expect(codes(await call(agent, "retrieve", { document: q1 }, [one]))).toEqual(["allowed"]);
   });
 
-  test("also for a capability presented by id, narrowed, or after a restart", async () => {
+  test("also if the capability is presented by id, narrowed, or used after a restart", async () => {
     const { agent, again, folder } = await world();
     const one = await grantedOne(agent, FIRST);
     const q1 = handleOf(one, "First quarter");

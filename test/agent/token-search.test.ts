@@ -55,7 +55,7 @@ describe("the search for tokens in text", () => {
     expect(look(place(child))).toBe("token");
   });
 
-  test("finds a token whose characters are spelt with escapes", () => {
+  test("finds a token whose characters are written as escapes", () => {
     const spelt = [...TOKEN].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("");
     expect(look(spelt)).toBe("token");
     expect(look({ note: JSON.stringify({ text: spelt }) })).toBe("token");

@@ -42,8 +42,8 @@ export async function keepChain(
 }
 
 /**
- * Returns the limit of a party, or half of it for others that act in its name, so that they cannot use up the
- * limit.
+ * Returns the limit for a count: `most` for the party itself, and half of it for others that act in the party's
+ * name, so that they cannot use up the limit.
  */
 export function mostChains(most: number, isByOthers: boolean): number {
   return isByOthers ? Math.ceil(most / 2) : most;

@@ -15,11 +15,11 @@ export interface Chain {
   readonly capabilityId: string;
   readonly grant: string;
   readonly principal?: string;
-  /** The name with which the only agent that may use the token authenticates. */
+  /** The only agent that may use the token, by its authenticated name. */
   readonly invoker: string;
   /** The operations that the token still allows; absent if no hop limits them. */
   readonly operations?: readonly string[];
-  /** The operations of the capability when it was issued. */
+  /** The operations of the capability at its issuance; absent if the issuer's hop does not limit them. */
   readonly issuedOperations?: readonly string[];
   /** The services that may accept the token; any service if absent. */
   readonly audience?: readonly string[];

@@ -38,8 +38,9 @@ export function isBound(authority: Authority): boolean {
 }
 
 /**
- * Returns the denials of a token that allows nothing, even to the service and agent that it names. A token made
- * with a service's key is judged for this agent only, since the service chooses the names in its tokens.
+ * Returns the denials of a token that allows nothing, even to the service and agent that it names; empty if the
+ * token allows something. A token made with a service's key is judged for this agent only, since the service
+ * chooses the names in its tokens.
  */
 export function lifeDenials(
   token: AuthenticToken,

@@ -86,7 +86,7 @@ export function delegationContext(options: DelegationOptions): DelegationContext
     if (Number.isSafeInteger(most) && most >= 1) continue;
     throw new TypeError(`${name}: must be a whole number of at least 1`);
   }
-  // A query counts the delegations, and returns at most `MAX_FOUND` records.
+  // Delegations are counted by one query, which returns at most `MAX_FOUND` records.
   if (maxDelegations > MAX_FOUND) throw new TypeError(`maxDelegations: must be 1 to ${MAX_FOUND}`);
   return {
     agent,

@@ -1,4 +1,4 @@
-// Agents: their current status, principal and expiry, and who may end them.
+// Agents: their current status, principal and expiry, and who may revoke them.
 
 import type { PartiesContext } from "./context.js";
 import type { Actor } from "./events.js";
@@ -90,7 +90,7 @@ export function assertOwner(host: HostRecord, agent: AgentRecord | undefined, by
   if (!own) throwRefusal("unauthorized", "another user's, or another host's");
 }
 
-/** Returns the principal that an agent acts for: its user, or for an autonomous agent its host. */
+/** Returns the principal for which an agent acts: its user, or a name derived from its host for an autonomous agent. */
 export function principalOfAgent(agent: AgentRecord, host: HostRecord): string {
   const user = agent.mode === "delegated" ? host.principal : undefined;
   return agent.principal ?? user ?? autonomousPrincipal(host.id);

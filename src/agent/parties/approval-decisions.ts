@@ -1,4 +1,4 @@
-// Decisions of approvers: checks who may decide, and the parts of a decision.
+// Checks of approvers' decisions: who may decide, and whether a decision is valid.
 
 import { timingSafeEqual } from "node:crypto";
 import { CAPABILITY_LIMITS } from "../../capability/limits.js";
@@ -28,7 +28,10 @@ export interface ApproverAnswer {
   readonly digest: string;
   /** The indexes of the approved grants in the request; all grants unless given. */
   readonly granted?: readonly number[] | undefined;
-  /** The limits that the approver adds to each grant, by its index: constraints, times, operations and so on. */
+  /**
+   * The limits that the approver adds to each grant, by the grant's index: constraints, times, operations and
+   * so on.
+   */
   readonly hops?: { readonly [place: string]: HopInit } | undefined;
   /** The reason, which is reported to the requester. */
   readonly reason?: string | undefined;

@@ -20,7 +20,10 @@ export interface ApprovalRequest {
 /** An approval as returned to its requester. */
 export interface OpenedApproval {
   readonly approval: Approval;
-  /** `XXXX-XXXX`, for the user to enter. Absent if the approvers find the request in their list, or it is settled. */
+  /**
+   * `XXXX-XXXX`, for the user to enter. Absent if the approvers find the request in their list, or if the
+   * request is settled.
+   */
   readonly userCode?: string;
 }
 

@@ -6,7 +6,7 @@ import { principalOf } from "./approval-results.js";
 import { digestOfJson } from "./digests.js";
 import type { Approval, ApprovalRule, ApprovalSubject } from "./records.js";
 
-/** Each approver may add a hop, and a token has at most 32 links. */
+/** Maximum number of approvers. Each approver may add a hop, and a token has at most 32 links. */
 const MAX_APPROVERS = 16;
 
 /** Longest lifetime of an approval in seconds. */
@@ -139,7 +139,7 @@ export function mayTakeOn(approval: Approval, principal: string): boolean {
 /**
  * Returns whether an approval has a principal and all approvals that the rules need.
  *
- * @param inForce - Rules that must be met besides the approval's own.
+ * @param inForce - Rules that must be met in addition to the approval's own rule.
  */
 export function isApproved(
   approval: Pick<Approval, "rule" | "subject" | "decisions">,

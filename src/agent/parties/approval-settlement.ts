@@ -16,8 +16,8 @@ import type { PartyDraft, PartyStore } from "./store.js";
 /** The effect of settling approvals of one kind. It is applied in the transaction that settles the approval. */
 export interface ApprovalEffect {
   /**
-   * Determines facts that take time, such as the policy's permissions, before the transaction that settles the
-   * approval.
+   * Determines facts that take time to get, such as the policy's permissions, before the transaction that
+   * settles the approval.
    *
    * @param settled - The expected approval; a concurrent change may still lead to another result.
    */

@@ -79,7 +79,7 @@ export class Approvals {
     return this.#opening.openAlone(request, most);
   }
 
-  /** Returns an approval to its requester again, with its user code or with a new one. */
+  /** Returns an approval to its requester again, with its user code or with a new user code. */
   reopened(draft: PartyDraft, approval: Approval): Promise<OpenedApproval> {
     return this.#opening.reopened(draft, approval);
   }
@@ -90,7 +90,7 @@ export class Approvals {
   }
 
   /**
-   * Marks an approved approval as used, which is possible once.
+   * Marks an approval as used. Has an effect only once, and only on an approved approval.
    * @param places - The indexes of the grants that are handed out.
    */
   async use(id: string, places: readonly number[]): Promise<void> {
@@ -144,7 +144,10 @@ export class Approvals {
     return this.#settling.settleIn(draft, current);
   }
 
-  /** True if the principal's capabilities were revoked after the approval was opened, whatever its state. */
+  /**
+   * True if the principal's capabilities were revoked after the approval was opened. The approval's state does
+   * not matter.
+   */
   isVoid(approval: Approval): boolean {
     return isVoid(approval, this.#inForce);
   }

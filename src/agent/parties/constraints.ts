@@ -1,4 +1,4 @@
-// Agent-Auth's constraints on arguments: reads them as a hop, and writes them from hops.
+// Converts Agent-Auth's constraints on arguments to a hop, and hops to constraints.
 
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { constraintFrom } from "../../caveats/argument-domain.js";

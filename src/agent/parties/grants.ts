@@ -39,7 +39,7 @@ export function currentGrant(
 
 /**
  * True if the revocation list ends an active grant: its capability is revoked, or all capabilities of its
- * principal are.
+ * principal are revoked.
  */
 export function isGrantRevoked(
   grant: AgentGrant,

@@ -101,7 +101,8 @@ export async function knownOrNewHost(
 
 /**
  * Merges a host that is being linked to a user with a host that the user enrolled under the same key without a
- * proof. The merged host has the name and the defaults of the enrolled host, whose record ends.
+ * proof. The merged host gets the enrolled host's name, and keeps only the defaults that both hosts have. The
+ * record of the enrolled host ends.
  */
 export async function mergedWithEnrolled(
   draft: PartyDraft,
@@ -150,7 +151,7 @@ async function isEnrolled(
 
 /**
  * Milliseconds for which a self-registered host or an agent counts against the limits, even if it has ended.
- * After this time, a flood of registrations no longer keeps others out.
+ * After this time, a flood of registrations no longer blocks other hosts and agents.
  */
 export const COUNTED_MS: number = 60 * 60 * 1000;
 

@@ -61,8 +61,8 @@ export interface PartiesOptions {
   /** The capabilities that can be requested; none unless given. All other methods work without capabilities. */
   readonly terms?: CapabilityTerms | undefined;
   /**
-   * Grants of the issuing agent that are no Agent-Auth capabilities, but need approvals. When an approval is
-   * decided, the current rule of each of its grants is checked.
+   * Grants of the issuing agent that do not correspond to Agent-Auth capabilities, but need approvals. When an
+   * approval is decided, the current rule of each of its grants is checked.
    */
   readonly grants?: readonly ApprovedByRule[] | undefined;
   /** The policy, checked before a grant becomes active. Without it, the policy is checked only at each call. */
@@ -82,9 +82,9 @@ const MEMBERS = [
 ];
 
 /**
- * Manages hosts, their agents and each agent's grants: what is granted at once, whose approval a grant needs,
- * and what ends a grant. Works without skills and without a policy. Refusals are returned as values. The ledger
- * records the refusals of linked hosts, users and operators.
+ * Manages hosts, their agents and each agent's grants. Decides what is granted at once, whose approval a grant
+ * needs, and what ends a grant. Works without skills and without a policy. Refusals are returned as values. The
+ * ledger records the refusals of linked hosts, users and operators.
  *
  * Every method throws a StorageError if the store cannot be read or written; then nothing has changed.
  */
@@ -214,8 +214,8 @@ export class Parties {
 
   /**
    * Registers an agent, and its host if the host is new. A delegated agent of a linked host gets the requested
-   * defaults without an approval. If the agent requests more, or if its host is not linked, it is pending until
-   * an approval. An autonomous agent gets only defaults.
+   * defaults without an approval. If the agent requests more, or if its host is not linked, the agent is
+   * pending until an approval. An autonomous agent gets only defaults.
    */
   async register(asked: Registration): Promise<Outcome<AskedAnswer>> {
     return registerAgent(plainAsked(asked), this.#context);

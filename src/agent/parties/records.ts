@@ -26,7 +26,7 @@ export interface Origin {
 /** `enrolling` until the host presents its key; `pending` until a user approves one of its agents. */
 export type HostStatus = "enrolling" | "pending" | "active" | "revoked";
 
-/** A client environment that runs agents, and the user that it is linked to. */
+/** A client environment that runs agents. It may be linked to a user. */
 export interface HostRecord {
   readonly id: string;
   /** The tenant; records of different tenants are never combined. */
@@ -39,7 +39,7 @@ export interface HostRecord {
   readonly key?: JsonObject;
   /** The key's thumbprint (RFC 7638). At most one host that is not revoked has the same thumbprint. */
   readonly thumbprint?: string;
-  /** A key given at enrolment or rotation, until the host signs with it. Other hosts may be given the same key. */
+  /** A key given at enrolment or rotation, until the host signs with the key. Other hosts may be given the same key. */
   readonly unproven?: PublicKey;
   /** The linked user, for whom the host's agents act. */
   readonly principal?: string;
@@ -110,20 +110,20 @@ export interface AgentGrant {
   readonly host: string;
   /** The capability's name in Agent-Auth: a skill's id. */
   readonly capability: string;
-  /** The issuing agent's grant. */
+  /** The id of the issuing agent's grant. */
   readonly grant: string;
   readonly operation: string;
   readonly status: AgentGrantStatus;
   readonly hops: readonly GrantHop[];
   /** The capability id, the same in every token minted for the grant. */
   readonly capabilityId: string;
-  /** The user on whose behalf the grant is used; set once it is active. */
+  /** The user on whose behalf the grant is used; set once the grant is active. */
   readonly principal?: string;
   /** The approval for which the grant waits or waited. */
   readonly approval?: string;
   /** The agent's reason, in its own words. */
   readonly purpose?: string;
-  /** The approver who granted it; absent if the grant was a default. */
+  /** The approver who gave the grant; absent if the grant was a default. */
   readonly grantedBy?: string;
   /** The reason for the denial or revocation. */
   readonly reason?: string;
@@ -151,7 +151,7 @@ export interface DelegationRecord {
   /** The user on whose behalf the capability was issued. */
   readonly principal?: string;
   /**
-   * The time of the delegation, from the token. If the token has no such time, it is absent; then use {@link
+   * The time of the delegation, as the token states it. Absent if the token has no such time; then use {@link
    * DelegationRecord.created}.
    */
   readonly issued?: number;
@@ -167,7 +167,7 @@ export interface AskedGrant {
   readonly operations: readonly string[];
   /** The issuer's own names of the resources; absent if the grant names none. */
   readonly resources?: readonly Pick<Resource, "name" | "displayName" | "kind">[];
-  /** The hops of the requester and of the server, separate rather than merged. */
+  /** The hops of the requester and of the server, not merged. */
   readonly hops: readonly GrantHop[];
   /** The id of the agent grant for which the decision is made. */
   readonly agentGrant?: string;
@@ -251,7 +251,10 @@ export interface ApprovalDecision {
 /** An approval, pending or settled. */
 export interface Approval {
   readonly id: string;
-  /** The `digestOf` subject and rule. Each decision names it, so that approvers decide what they saw. */
+  /**
+   * The digest of subject and rule, as `digestOf` returns it. Each decision must name this digest, so that
+   * approvers decide what they saw.
+   */
   readonly digest: string;
   readonly subject: ApprovalSubject;
   readonly state: ApprovalState;

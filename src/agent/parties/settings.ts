@@ -85,7 +85,7 @@ export interface SettledSettings {
   readonly lifetimes: Required<PartyLifetimes>;
   readonly approval: ApprovalRule;
   readonly allowHosts: boolean;
-  /** The server's hop, by capability. */
+  /** The hop with the operator's constraints, by capability name. */
   readonly constraints: ReadonlyMap<string, Hop>;
   readonly bounds: Required<PartyBounds>;
 }

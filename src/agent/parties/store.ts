@@ -185,12 +185,12 @@ export async function everyRecord<Kept extends { readonly id: string }, Query>(
   }
 }
 
-/** Milliseconds for which the record of a turn is kept after its last change. */
+/** Milliseconds for which the record that `takeTurn` writes is kept after its last change. */
 const TURN_KEPT = 24 * 60 * 60 * 1000;
 
 /**
- * Makes concurrent transactions that count the same records conflict, so that one of them runs again. Call this
- * function before counting.
+ * Causes a conflict between concurrent transactions that count the same records, so that one of them runs
+ * again. Call this function before counting.
  *
  * @param whose - The kind of records that are counted, and the party whose records are counted.
  * @param now - Milliseconds since 1970.

@@ -245,7 +245,7 @@ test("an agent has a limited number of pending requests and of live grants", asy
   done(await request(3));
 });
 
-test("an agent that is not active, or whose host is not, cannot ask for grants", async () => {
+test("an agent that is not active, or whose host is revoked, cannot request grants", async () => {
   const given = await bank();
   const { parties } = given;
   const request = async (id: string) =>

@@ -113,7 +113,7 @@ throughStores((place) => {
     expect(clock.now).toBe(NOW);
   });
 
-  test("approvals expire by their time, even if nobody reads them", async () => {
+  test("approvals expire after their lifetime, even if nobody reads them", async () => {
     const { approvals, clock, decide, request, store } = await opened();
     await decide("alice");
     for (let at = 0; at < 120; at++) {

@@ -81,7 +81,7 @@ function capabilitiesOf(outcome: RequestOutcome) {
 
 const codeOf = (outcome: RequestOutcome) => (outcome.ok ? "ok" : outcome.denial.code);
 
-test("a request waits only for the grants that need approval; the others are issued at once", async () => {
+test("a request waits only for the grants that need approval; the other grants are issued at once", async () => {
   const given = await approving();
   const grants = ["documents:read", "clock:read"];
   const { outcome, approval } = await asked(given, {
@@ -230,7 +230,7 @@ test("a denied or expired request cannot be collected, nor can another party col
   expect(await late.collect()).toMatchObject({ denial: { code: "approval_denied" } });
 });
 
-test("a request expires after the shortest approval lifetime of its grants, and can be collected for the same time", async () => {
+test("a request expires after the shortest approval lifetime of its grants, and can be collected for as long after the approval", async () => {
   const given = await approving({ lifetime: 600 });
   const rest = await approving();
   const hour = { lifetime: 3600 };
@@ -283,7 +283,7 @@ test("a request id has one approval; another request under the same id is refuse
   expect((await asked(given, rest, BOB, "m1")).approval.id).not.toBe(approval.id);
 });
 
-test("collecting concurrently issues one capability", async () => {
+test("concurrent collections of a request issue one capability", async () => {
   const given = await approving();
   const { collect, decide, approval } = await asked(given);
   await decide();

@@ -15,7 +15,7 @@ import {
   statuses,
 } from "./support.js";
 
-test("an agent of a linked host that names no capabilities gets the defaults at once", async () => {
+test("an agent of a linked host gets the defaults at once if its registration names no capabilities", async () => {
   const given = await bank();
   const { agent, grants, approval } = await activeAgent(given);
   expect(agent).toMatchObject({ status: "active", principal: "alice", mode: "delegated" });

@@ -39,7 +39,7 @@ test("revoking an agent revokes its grants and their tokens, and cancels its pen
   expect(refusalOf(await parties.register(registration())).code).toBe("agent_exists");
 });
 
-test("revoking a host revokes its agents, and its key is never accepted again", async () => {
+test("revoking a host revokes its agents, and the host's key is never accepted again", async () => {
   const given = await bank();
   const { host } = await activeAgent(given);
   const { parties } = given;
@@ -223,7 +223,7 @@ test("using a grant extends its agent's life, but does not revive an expired age
   expect(await parties.agent(agent.id)).toEqual(revoked.agent);
 });
 
-test("useOnce accepts an id once per scope while it is remembered", async () => {
+test("useOnce accepts an id once per scope while the id is remembered", async () => {
   const given = await bank();
   const use = { scope: "agent", id: "jti", expires: given.clock.now + 1000 };
   expect(await given.parties.useOnce(use)).toBe("first");
@@ -231,7 +231,7 @@ test("useOnce accepts an id once per scope while it is remembered", async () => 
   expect(await given.parties.useOnce({ ...use, scope: "other" })).toBe("first");
 });
 
-test("a pending request that nobody reads expires, with the grants that wait for it", async () => {
+test("a pending request that nobody reads expires, and the grants that wait for it are denied", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   done(await given.parties.requestGrants(agent.id, TRANSFER));

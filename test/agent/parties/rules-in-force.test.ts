@@ -105,7 +105,7 @@ throughStores((place) => {
     expect(await fewer.decide("carol")).toMatchObject({ approval: { state: "approved" } });
   });
 
-  test("a request approved by people who are no longer approvers is not used", async () => {
+  test("a request approved by people who are no longer approvers cannot be used", async () => {
     const { approvals, inForce, decide, now, approval } = await opened({ approvers: ["bob"] });
     await decide("bob");
     inForce.rules = [{ approvers: ["bob", "carol"] }];

@@ -93,7 +93,7 @@ throughStores((place) => {
     await approve(unissued);
     await approve(collected);
     expect(await agent.collect(ALICE, collected)).toMatchObject({ ok: true });
-    // Leaves the state of a crash after the use and before the issuance.
+    // Use the approval without issuing anything, as before a crash.
     await parties.approvals.use(unissued, [0]);
     revoke(given);
     for (const id of [unissued, collected]) {
