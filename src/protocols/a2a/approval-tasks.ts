@@ -49,7 +49,7 @@ const FORM = /^approval_[A-Za-z0-9_-]{1,64}$/;
  */
 export class ApprovalTasks {
   readonly #options: ApprovalTasksOptions;
-  /** Pending outcomes by task id; they resolve to `undefined` if this instance stops or fails. */
+  /** Promises of outcomes by task id. A promise resolves to `undefined` if this instance stops or fails. */
   readonly #waiting = new Map<string, Promise<Task | undefined>>();
 
   constructor(options: ApprovalTasksOptions) {
@@ -119,7 +119,7 @@ export class ApprovalTasks {
   }
 
   /**
-   * Starts waiting for the approval of a task that has been returned to its caller.
+   * Starts waiting for a task's approval, unless the task has ended.
    *
    * @param receiver - The push configuration to store with the task; `undefined` if the caller wants no
    *   notifications.
@@ -174,7 +174,7 @@ export class ApprovalTasks {
     return task;
   }
 
-  /** Resolves once this instance waits for no approval, and every outcome is stored. */
+  /** Resolves once this instance has stopped waiting for approvals, and has stored every outcome. */
   async settled(): Promise<void> {
     await Promise.all(this.#waiting.values());
   }

@@ -169,7 +169,7 @@ export class AdmittedCalls {
     return new AdmittedUser(admitted);
   }
 
-  /** Adds the admitted call of a request that goes on to the SDK's handlers. */
+  /** Adds an admitted call whose request goes on to the SDK's handlers. */
   addFor(req: Request, admitted: Admitted): void {
     this.#users.set(req, this.add(admitted));
   }
@@ -201,10 +201,13 @@ export class AdmittedCalls {
   }
 }
 
-/** The kinds of calls that operations of the SDK need. */
+/** The kind of admitted call that an operation of the SDK needs. */
 export type OperationName = "message" | "task" | "card";
 
-/** A call that may perform an operation, including a message that is answered without running. */
+/**
+ * The admitted calls that may perform an operation. For messages, these include messages that are answered
+ * without running anything.
+ */
 export type OperationCall<Of extends OperationName> = Of extends "message"
   ? AdmittedMessage | AnsweredMessage
   : Extract<Admitted, { readonly need: Of }>;

@@ -20,7 +20,7 @@ interface MethodAnswer {
   readonly pending?: PendingAnswer;
 }
 
-/** The context of a method call besides its parameters. */
+/** The context of a method call, in addition to its parameters. */
 interface MethodSetting {
   /** The id of the message. It identifies the request if the parameters have no `requestId`. */
   readonly requestId?: string;

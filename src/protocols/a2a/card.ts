@@ -38,7 +38,7 @@ export interface CardOptions {
   readonly collections?: readonly ListedCollection[];
 }
 
-/** A collection of resources in the card. */
+/** A collection of resources that the card lists. */
 export interface ListedCollection {
   /** The name to use in resource queries. */
   readonly name: string;
@@ -46,7 +46,7 @@ export interface ListedCollection {
   readonly fields?: readonly string[];
 }
 
-/** An agent that tasks are delegated to. */
+/** An agent to which this agent delegates tasks. */
 export interface Delegate {
   /** The URL of the agent, or of the agent's card. */
   readonly url: string;
@@ -236,7 +236,7 @@ function proposedMembers(agent: IssuingAgent): object {
   };
 }
 
-/** Returns how to call each skill: its operation and its schema. */
+/** Returns the information for calling each skill, such as its operation and its schema. */
 function skillOperations(agent: IssuingAgent): Json {
   return Object.fromEntries(
     [...agent.skills.values()].map(({ id, operation, reach, target, input }) => [

@@ -72,7 +72,7 @@ export const UNKNOWN_CALLER: Fault = fault(
 
 /** Milliseconds to wait if a capability has expired by this clock but not by the issuer's clock. */
 const AGAIN = 1000;
-/** Longest delay of a Node timer in milliseconds. */
+/** Longest delay of a Node timer, in milliseconds. */
 const LONGEST = 2 ** 31 - 1;
 
 /** The conditions on which a stream stays open. */

@@ -49,7 +49,7 @@ export interface Gates {
   readonly agent: IssuingAgent;
   readonly messages: MessageGate;
   readonly skills?: SkillGate;
-  /** Tasks that wait for approvals; absent if there are none. */
+  /** Tasks that wait for approvals; absent if the agent has no approvals. */
   readonly approvals?: ApprovalTasks | undefined;
   /** The URL where people decide requests. */
   readonly verificationUri?: string | undefined;

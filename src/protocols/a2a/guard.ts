@@ -21,7 +21,7 @@ import { type ShownTasks, shownBy } from "./visibility.js";
 export interface GuardOptions {
   /** The agent that issues and judges capabilities. Messages can need only operations of this agent. */
   readonly agent: IssuingAgent;
-  /** Does the work, usually `new DefaultRequestHandler(card, taskStore, executor)`. */
+  /** The handler that does the work, usually `new DefaultRequestHandler(card, taskStore, executor)`. */
   readonly handler: A2ARequestHandler;
   /** Returns the operation that a message needs. */
   readonly needs: NeedsOf;

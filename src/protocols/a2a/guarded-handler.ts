@@ -39,7 +39,7 @@ export interface GuardedHandlerOptions {
   readonly inner: Operations;
   /** Determines which tasks a request may see; if absent, the task store of `inner` determines that. */
   readonly visibility?: Visibility | undefined;
-  /** Tasks that wait for approvals; absent if there are none. */
+  /** Tasks that wait for approvals; absent if the agent has no approvals. */
   readonly approvals?: ApprovalTasks | undefined;
   /** Called with each internal error. The client learns only that an error occurred. */
   readonly onFailure: (error: unknown, what: string) => void;

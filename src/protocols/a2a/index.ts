@@ -1,5 +1,6 @@
 /**
- * An issuing agent over A2A 1.0, served with the official SDK's handlers. Every operation is checked first.
+ * An issuing agent over A2A 1.0, served with the official SDK's handlers. Every operation is checked before it
+ * runs.
  *
  * @module proviso/a2a
  */

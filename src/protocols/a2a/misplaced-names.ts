@@ -27,7 +27,7 @@ function isNamed(name: string): boolean {
 /** The prefix of proviso's own URNs. A metadata key with this prefix is a mistake, unless it is the extension's URI. */
 const URN = "urn:proviso:";
 
-/** An object in a request whose property names and metadata names are checked. */
+/** An object in a request. The check covers the names of its properties and of its metadata. */
 interface Owner {
   readonly where: string;
   readonly value: Json | undefined;

@@ -143,7 +143,7 @@ async function narrowed(
 
 const ROLES: Readonly<Record<string, string>> = { user: "ROLE_USER", agent: "ROLE_AGENT" };
 
-/** Converts a message from the form of the SEP's examples to A2A 1.0's. */
+/** Converts a message from the form of the SEP's examples to the form of A2A 1.0. */
 function readMessage(value: Json | undefined): JsonObject | undefined {
   if (value === undefined || !isJsonObject(value) || !Array.isArray(value["parts"]))
     return undefined;

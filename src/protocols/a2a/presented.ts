@@ -18,7 +18,7 @@ export interface CapabilityPlaces {
   readonly message?: true;
 }
 
-/** The capabilities that a request presents. */
+/** The authority that a request presents: capabilities, or a declaration of ambient authority. */
 export interface PresentedAuthority {
   readonly presented: readonly PresentedCapability[];
   /** `true` if the caller declares ambient authority. The caller then presents no capability. */
@@ -86,7 +86,7 @@ function readParams(params: JsonObject, names: readonly string[]): PresentedAuth
   return { presented: [one], declared: false };
 }
 
-/** Reads capabilities in the metadata under the extension's URI. */
+/** Reads the authority in the metadata's entry for the extension. */
 function readEntry(entry: Json | undefined): PresentedAuthority {
   const key = `metadata["${EXTENSION_URI}"]`;
   if (entry === undefined) return NOTHING;

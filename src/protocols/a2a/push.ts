@@ -18,8 +18,8 @@ export interface PushOptions {
 }
 
 /**
- * Refuses a URL outside the operator's origins: an agent that posted to any URL could be used to reach its
- * internal network.
+ * Refuses a URL outside the operator's origins. If an agent posted to any URL, callers could use it to reach
+ * the agent's internal network.
  *
  * @throws PushNotificationNotSupportedError if the agent sends no notifications.
  * @throws Refused if the URL is not allowed.

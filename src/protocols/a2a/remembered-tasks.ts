@@ -29,7 +29,7 @@ const MOST_OF_ONE = 10_000;
  * invisible.
  */
 export class RememberedTasks implements Visibility {
-  /** By principal, then by tenant and task. */
+  /** The remembered tasks: by principal, and then by tenant and task id. */
   readonly #made = new FairShare<Made>(MOST_TASKS, MOST_OF_ONE);
 
   note(id: string, context: ServerCallContext): void {
@@ -103,7 +103,7 @@ const AT_ONCE = 50;
 type Read = (id: string, historyLength: number | undefined) => Promise<Task>;
 
 /**
- * Returns a page of the given tasks, latest status first, with the protocol's filters. Tasks that no longer
+ * Returns a page of the given tasks that match the request's filters, latest status first. Tasks that no longer
  * exist are omitted.
  *
  * @throws RequestMalformedError if the page size, the page token, the state or the time is invalid.

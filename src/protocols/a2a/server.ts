@@ -62,7 +62,7 @@ export interface A2AOptions {
   readonly verificationUri?: string | undefined;
   /** `true` to show browsers a page about the agent at `/`; `true` unless given. */
   readonly page?: boolean;
-  /** Handles text messages. Without it, only calls of skills are accepted. */
+  /** Handles text messages. Without it, the agent accepts only calls of skills. */
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;

@@ -14,7 +14,7 @@ import { TaskAnswer, taskStateOf } from "./task-runner.js";
 /** The outcome of a skill or a task that has run. */
 export interface Ending {
   readonly state: TaskState;
-  /** The result, if completed. */
+  /** The result of a skill or a task that has completed. */
   readonly result?: Json;
   readonly text?: string;
   readonly data?: Json | undefined;

@@ -58,7 +58,7 @@ export type CallerReading =
       readonly by: DelegationCaller;
       /** `true` if the presented capability is bound to an agent and therefore does not identify the caller. */
       readonly bound: boolean;
-      /** The header that has the capability. */
+      /** The name of the header that has the capability. */
       readonly header: string;
     }
   | { readonly ok: false; readonly message: string };

@@ -120,7 +120,7 @@ async function bodyOf(response: Response): Promise<{ readonly [name: string]: Js
   return isJsonObject(value) ? value : {};
 }
 
-/** SHA-256 in base64url. */
+/** The name of a page: a SHA-256 digest in base64url. */
 const NAME = /^[\w-]{43}$/;
 
 function indexIn({

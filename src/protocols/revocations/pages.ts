@@ -15,7 +15,7 @@ export interface WrittenList {
   readonly index: string;
   /** The digest of the index. */
   readonly digest: string;
-  /** Pages by name: canonical JSON of some of the entries. */
+  /** The pages by their names. A page is the canonical JSON of some of the entries. */
   readonly pages: ReadonlyMap<string, string>;
 }
 

@@ -4,7 +4,7 @@ import { type WrittenList, writtenList } from "./pages.js";
 
 /** A revocation list that can be published: a `RevocationList`, or a store. */
 export interface PublishedRevocations extends RevocationSource {
-  /** Grows with every change and never shrinks, even when the issuer restarts. */
+  /** A number that grows with every change and never shrinks, even when the issuer restarts. */
   readonly version: number;
   /** Time until which the list itself may be trusted, in milliseconds since 1970; absent or `Infinity` for no limit. */
   readonly trustedUntil?: number;
@@ -43,7 +43,7 @@ export class Publication {
     return this.#writing.done;
   }
 
-  /** Returns a page of the newest list, or of the previous one. */
+  /** Returns a page of the newest list or of the previous list; `undefined` if neither list has the page. */
   page(name: string): string | undefined {
     return this.#finished?.pages.get(name) ?? this.#before?.pages.get(name);
   }

@@ -37,9 +37,9 @@ export interface Statement {
   readonly version: number;
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly trustedUntil: string;
-  /** The result of {@link digestOf}. */
+  /** The digest of the list's index, as {@link digestOf} computes it. */
   readonly digest: string;
-  /** The request's {@link NONCE_HEADER}; empty if it had none. */
+  /** The value of {@link NONCE_HEADER} in the request; empty if the request has none. */
   readonly nonce: string;
 }
 

@@ -44,15 +44,15 @@ const PAYMENT = { grants: ["payments:send"], purpose: "pay the rent" };
 const METHOD = "a2a/capabilities/request";
 const COLLECT = "a2a/capabilities/collect";
 
-/** An agent that requires approval before it grants payments. */
+/** Starts an agent that requires approval before it grants payments. */
 const asking = (more: TestAgentOptions = {}): Promise<TestAgent> =>
   agentFor({ approval: RULE, verificationUri: "https://agent.example/approvals", ...more });
 
-/** The message that requests payments. */
+/** Returns the message that requests payments. */
 const message = (more: Partial<Message> = {}, query: object = PAYMENT) =>
   messageOf([{ data: { method: METHOD, params: { ...query } } }], more);
 
-/** Decides as a user. */
+/** Decides an approval, as a user. */
 async function decide(
   { approvals }: TestAgent,
   id: string,

@@ -118,7 +118,7 @@ describe.each(LOSSY)("%s passed to the client", (_, make) => {
   });
 });
 
-/** Half of a surrogate pair, as JSON escapes it. */
+/** The JSON escape of a lone surrogate. */
 const HALF = "\\ud83d";
 
 function post(url: string, body: Json): Promise<Answer> {

@@ -78,7 +78,7 @@ export function operationsLeft(link: Link): readonly string[] {
   return left;
 }
 
-/** The operations of the agent's grants. */
+/** The operations of each grant of the agent. */
 const GRANTS: readonly (readonly string[])[] = [["retrieve", "search"], ["pay"]];
 
 /** Returns whether the grant of a path's capability has the operation. */

@@ -53,7 +53,7 @@ function child(of: string, hop: HopInit): string {
   return attenuation.token;
 }
 
-/** Returns the number of runs of skills during an action. */
+/** Returns how many skills ran during an action. */
 async function runsIn(action: () => Promise<unknown>): Promise<number> {
   const before = agent.ran.length;
   await action();

@@ -219,7 +219,7 @@ test.each(EACH)("a caller's concurrent streams are limited: %s, %s", async (_, b
     body: JSON.stringify(streamed),
   });
   expect(fourth.status).toBe(429);
-  // Other calls are not blocked.
+  // The limit of streams does not block other calls.
   expect(at((await rpc("GetTask", { id })).body, "result", "id")).toBe(id);
   first.close();
   await expect

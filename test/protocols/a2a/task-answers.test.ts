@@ -155,7 +155,7 @@ test("a message that continues a task is checked like the first", async () => {
   expect(done).toMatchObject({ id: taskId, status: { state: TaskState.TASK_STATE_COMPLETED } });
   expect(agent.ran).toEqual(["wait"]);
 
-  // If the token is revoked meanwhile, the task does not continue.
+  // If the token is revoked while the task waits, the task does not continue.
   const second = taskIn(await holder.sendMessage(messageOf(["go"])));
   expect(second.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
   await createCapabilityClient(alice).revoke(token);
@@ -185,7 +185,7 @@ test("concurrent messages to a task run one at a time, and the others are answer
     for (const answer of answers) expect(answer).toMatch(/^done$|takes no further message/);
   }
   expect(most).toBe(1);
-  // A refused message does not block the next one.
+  // A refused message does not block the next message.
   expect(await send()).toBe("done");
 });
 

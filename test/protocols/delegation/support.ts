@@ -86,7 +86,7 @@ export interface World {
   readonly parties: PartyStore;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
-  /** The current time of every part, in milliseconds since 1970. */
+  /** The time that every part uses, in milliseconds since 1970. */
   readonly clock: { now: number };
   /** All log entries. */
   readonly logged: string[];

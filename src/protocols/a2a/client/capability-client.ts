@@ -18,7 +18,7 @@ import { dataPart, newMessage } from "../parts.js";
 import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
 import { presenting, speaking } from "./interceptor.js";
 
-/** A request for capabilities to an issuing agent. */
+/** A request for capabilities, which an issuing agent answers. */
 export interface CapabilityQuery extends Requested {
   readonly grants: readonly string[];
   readonly resourceQuery?: ResourceQuery;
@@ -136,7 +136,7 @@ export class CapabilityClient {
    *
    * @param token - One token or several. Without a token, the call uses ambient authority, which only some
    *   agents accept. A client made by `withAmbientAuthority` declares ambient authority.
-   * @throws A2AError if the agent refuses.
+   * @throws A2AError if the agent refuses the call.
    * @throws AgentRefusedError if the agent's card does not meet the requirements. The call is then not sent.
    * @throws UndeclaredBehaviourError if the agent does something that its card does not declare.
    * @throws Error if the skill failed, or rejected its arguments.

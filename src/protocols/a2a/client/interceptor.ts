@@ -53,7 +53,7 @@ class AmbientInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
-/** Judges an agent's card before each call, and judges its answers by that card. */
+/** Judges an agent's card before each call, and judges the agent's answers by that card. */
 class CheckInterceptor implements CallInterceptor {
   readonly #check: AgentCheck;
 

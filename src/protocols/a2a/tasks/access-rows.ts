@@ -9,7 +9,7 @@ import { type Asker, type TaskView, usesOf, viewOf } from "./task-access.js";
 
 /** A request that views tasks: its access, the tenant that it names, and its uses of authority. */
 export interface Viewer extends TaskView {
-  /** The uses of authority by the request's own task so far. */
+  /** The uses of authority that the request's own task has made so far. */
   readonly uses: readonly AuthorityUse[];
 }
 
@@ -32,7 +32,7 @@ export function partyOf({ tenant, access }: Viewer): string | null {
  * in that time are not recorded.
  */
 export const DAY: number = 24 * 60 * 60 * 1000;
-/** Approximate bytes of a row of `link`, including its indexes. */
+/** Approximate size of a row of `link` with its index entries, in bytes. */
 const LINK_BYTES = 128;
 
 /**

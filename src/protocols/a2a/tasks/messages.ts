@@ -9,7 +9,7 @@ export interface TaskMessage {
   /** The user on whose behalf the message is sent. */
   readonly principal: string;
   readonly invoker: string;
-  /** Unique among the messages of this party. */
+  /** The message id, which is unique among the messages of this party. */
   readonly id: string;
   /** A hash of the message's request. */
   readonly hash: string;
@@ -45,7 +45,7 @@ export async function keepMessage(
   return fresh > 0n ? undefined : earlierOf(db, message, tasks);
 }
 
-/** Returns the keys of the messages that have started work in a task, as stored in its row. */
+/** Returns the keys of the messages that have started work in a task, as stored in the task's row. */
 export function keysIn({ messages }: { readonly messages: string | null }): readonly string[] {
   const keys: unknown = messages === null ? [] : JSON.parse(messages);
   if (isTexts(keys)) return keys;

@@ -27,7 +27,7 @@ export interface TaskSummary {
 const COLUMNS = ["id", "principal", "party", "state", "saved", "bytes", "uses"] as const;
 
 /**
- * Returns the tasks of all principals or of one, the latest saved first.
+ * Returns the tasks of all principals or of one principal, the latest saved first.
  *
  * @throws StorageError if the database cannot be read, or a row is damaged.
  */

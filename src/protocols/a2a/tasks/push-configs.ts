@@ -89,7 +89,7 @@ export class PushConfigs implements PushNotificationStore {
     });
   }
 
-  /** Returns the configurations of a task that the request may read. */
+  /** Returns a task's configurations, as far as the request may read them. */
   async load(taskId: string, context: ServerCallContext): Promise<TaskPushNotificationConfig[]> {
     const configs = await this.#read(taskId, context, "own");
     return configs.map(({ config }) => config);

@@ -51,7 +51,7 @@ export class Quota {
   }
 
   /**
-   * @param principal - As a JSON string.
+   * @param principal - The principal, as a JSON string.
    * @param more - The planned addition.
    * @param written - Bytes that the same transaction has already written for the access.
    * @throws TaskQuotaError if the quota does not allow the addition.
@@ -70,7 +70,7 @@ export class Quota {
   /**
    * Subtracts an addition from the remainder of the last count.
    *
-   * @param principal - As a JSON string.
+   * @param principal - The principal, as a JSON string.
    * @returns Whether the remainder was enough. If not, nothing is subtracted.
    */
   takes(principal: string, { tasks, bytes }: TaskQuota): boolean {
@@ -85,7 +85,7 @@ export class Quota {
    * Subtracts bytes that are written without a check. If the remainder becomes negative, the next addition
    * causes a new count.
    *
-   * @param principal - As a JSON string.
+   * @param principal - The principal, as a JSON string.
    */
   spent(principal: string, bytes: number): void {
     const known = this.#room.get(principal);

@@ -63,12 +63,12 @@ function checkedAccess({ principal, paths, invoker, covers }: TaskAccess): TaskA
   });
 }
 
-/** Records a use of authority by the task of a request. Call it before the use. */
+/** Records a use of authority by a request's task. Call it before the use. */
 export function recordUse(context: ServerCallContext, use: AuthorityUse): void {
   uses.set(context, [...usesOf(context), use]);
 }
 
-/** Returns the uses of authority by the task of a request so far. */
+/** Returns the uses of authority that a request's task has made so far. */
 export function usesOf(context: ServerCallContext): readonly AuthorityUse[] {
   return uses.get(context) ?? [];
 }

@@ -10,7 +10,7 @@ import {
 } from "../../../bytes/json.js";
 import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 
-/** Earlier than the time of any status. */
+/** The time of a task whose status has no time. Every real time is later. */
 const NEVER = Number.MIN_SAFE_INTEGER;
 
 const EMPTY: Task = {

@@ -109,7 +109,7 @@ export class TaskStore implements SdkTaskStore {
    * Saves the outcome of a task, unless the task has ended meanwhile, for example by cancellation.
    *
    * @returns Whether the outcome was saved.
-   * @throws As {@link TaskStore.save} does.
+   * @throws The same errors as {@link TaskStore.save}.
    */
   async end(task: Task, asker: Asker): Promise<boolean> {
     return this.#writing.end(task, asker);

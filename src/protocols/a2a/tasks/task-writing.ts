@@ -49,7 +49,7 @@ interface Putting {
   readonly message?: string;
 }
 
-/** Writes the tasks of requests, and checks in which states they may be written. */
+/** Writes the tasks of requests, and checks that the state of an existing task allows the write. */
 export class TaskWriting {
   readonly #tasks: TaskDatabase;
   /** The id of this server instance. */
