@@ -78,7 +78,7 @@ describe("proviso mcp explain with a real server", () => {
     expect(late.stderr).toContain("warning: it expired at");
   });
 
-  test("uses with --server the name that the server has behind a gate with several servers", async () => {
+  test("reads the operations of the token as NAME/TOOL with --server NAME", async () => {
     await bench.output("mcp", "token", "--op", "files/read_text_file", "-o", "named");
     const { stdout } = await explain("--token", "@named", "--server", "files", "--", ...FILES);
     expect(stdout).toMatch(/^read_text_file +any arguments$/m);
@@ -86,7 +86,7 @@ describe("proviso mcp explain with a real server", () => {
   });
 });
 
-describe("proviso mcp explain fails with a message", () => {
+describe("proviso mcp explain", () => {
   test.each([
     [["--token", "@t"], "no server is named", 2],
     [["--token", "@t", "--upstream", "http://127.0.0.1:1/mcp", "--", "x"], "exclude each other", 2],
@@ -98,7 +98,7 @@ describe("proviso mcp explain fails with a message", () => {
     ],
     [["--token", "@t", "--", "no-such-program"], "no-such-program does not answer", 6],
     [["--token", "@none", "--", "x"], "could not read none", 6],
-  ] as const)("%j: %s", async (words, message, code) => {
+  ] as const)("fails for %j with the message: %s", async (words, message, code) => {
     const { status, stdout, stderr } = await explain(...words);
     expect(stderr).toContain(message);
     expect(stdout).toBe("");

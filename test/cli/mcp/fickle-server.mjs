@@ -1,4 +1,4 @@
-// A server of MCP over standard streams, whose tools are the JSON in a file.
+// An MCP server over standard streams. A JSON file has the definitions of its tools.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 

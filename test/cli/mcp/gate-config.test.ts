@@ -23,7 +23,7 @@ function config(value: object): void {
   writeFileSync(bench.path("gate.json"), JSON.stringify(value));
 }
 
-test("several servers have their tools, operations, environment and pins apart", async () => {
+test("a gate with several servers keeps their tools, operations, environments and pins apart", async () => {
   mkdirSync(bench.path("data"));
   bench.write("data/a.txt", "hello");
   const tool = { description: "Sends", inputSchema: { type: "object" } };
@@ -109,7 +109,7 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test("as a service of an issuer elsewhere, a gate has its keys, follows the feed, and keeps ledger and pins", async () => {
+test("a gate with --keys judges by the keys and the revocation list of another issuer, and keeps ledger and pins in --state", async () => {
   await bench.init();
   writeAgent(bench);
   const port = await freePort();
@@ -142,7 +142,7 @@ test("as a service of an issuer elsewhere, a gate has its keys, follows the feed
   expect(refused).toMatchObject({ status: 4, stderr: expect.stringContaining("cannot be used") });
 });
 
-test("a gate passes calls on to a server over Streamable HTTP", async () => {
+test("a gate with --upstream passes allowed calls on to a server over Streamable HTTP", async () => {
   await bench.output("mcp", "token", "-o", "t", "--op", "echo");
   const name = "@modelcontextprotocol/server-everything";
   const main = join(dirname(resolve(`${name}/package.json`)), "dist/index.js");
@@ -157,7 +157,7 @@ test("a gate passes calls on to a server over Streamable HTTP", async () => {
   expect(await bench.output("mcp", "pins")).toContain(url);
 });
 
-test("the path of the token is refused with the @ that --token has", async () => {
+test("mcp gate refuses a configuration whose token path begins with @", async () => {
   config({ token: "@t", servers: { one: { command: "server" } } });
   const { status, stderr } = await bench.run(["mcp", "gate", "--config", "gate.json"]);
   expect(status).toBe(6);

@@ -44,7 +44,7 @@ async function connect(url: URL, headers: Record<string, string>): Promise<Clien
 const namesOf = async (client: Client): Promise<readonly string[]> =>
   (await client.listTools()).tools.map(({ name }) => name);
 
-test("each caller has what its own token allows, in either header, and the ledger tells them apart", async () => {
+test("a gate over HTTP judges each client by the token in its headers, and the ledger names each principal", async () => {
   const { url, gate } = await listening();
   const [sender, lister] = ["sender", "lister"].map((file) => bench.read(file).trim());
   const alice = await connect(url, { "Proviso-Capability": sender ?? "" });
@@ -68,7 +68,7 @@ test("each caller has what its own token allows, in either header, and the ledge
   expect(audit).toMatch(/refused .* bob {2}send/);
 });
 
-test("initialize starts a server only for a token that is in force, and says so", async () => {
+test("initialize without a valid token is refused, and the error says why and how to present a token", async () => {
   const { url } = await listening();
   const clientInfo = { name: "caller", version: "1" };
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
@@ -85,7 +85,8 @@ test("initialize starts a server only for a token that is in force, and says so"
   const refused = (message: string): object => ({
     error: { code: -31403, message: expect.stringContaining(message) },
   });
-  // As many as the gate can have sessions.
+  // The number of refusals is the maximum number of sessions: if a refusal left a session open, the later openings
+  // would fail.
   const strangers = await Promise.all(Array.from({ length: 64 }, () => initialize({})));
   const how = refused("with every request, initialize included, in the header Proviso-Capability");
   expect(strangers).toMatchObject(strangers.map(() => how));
@@ -101,7 +102,7 @@ test("initialize starts a server only for a token that is in force, and says so"
   await expect.poll(again, { interval: 200, timeout: 5000 }).toMatchObject(refused("revoked"));
 });
 
-test("a token of the gate's own is refused at the start, from the flag and from the environment", async () => {
+test("a gate that listens refuses to start with a token of its own, from the flag or from the environment", async () => {
   const words = ["mcp", "gate", "--listen", "127.0.0.1:0", "--", "server"];
   const message = "a gate that listens must have no token of its own";
   const byFlag = await bench.run([...words.slice(0, 2), "--token", "@sender", ...words.slice(2)]);
@@ -111,7 +112,7 @@ test("a token of the gate's own is refused at the start, from the flag and from 
   expect(byVariable).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
 });
 
-test("pages of other sites and names of other places are forbidden, unless they are allowed", async () => {
+test("a gate over HTTP answers a foreign Origin or Host with 403, unless a flag allows it", async () => {
   const { url } = await listening(
     "--allow-origin",
     "https://app.example",
@@ -141,7 +142,7 @@ test("pages of other sites and names of other places are forbidden, unless they 
   expect(await status({ Host: "gate.example" })).not.toBe(403);
 });
 
-test("a port that is taken is named", async () => {
+test("mcp gate names the address if its port is taken", async () => {
   const { url } = await listening();
   const words = ["mcp", "gate", "--listen", url.host, "--", ...fickleServer("tools.json")];
   const { status, stderr } = await bench.spawned(words);
@@ -152,7 +153,7 @@ test("a port that is taken is named", async () => {
   expect(stderr).toContain("name another with --listen HOST:PORT");
 });
 
-test("a caller that does not read what it asked for holds up no other", async () => {
+test("a client that does not read its answers does not delay other clients", async () => {
   await bench.output("mcp", "token", "-o", "large", "--op", "large");
   const file = fileURLToPath(new URL("large-server.mjs", import.meta.url));
   const { url } = await listeningTo([process.execPath, file]);
@@ -176,7 +177,7 @@ test("a caller that does not read what it asked for holds up no other", async ()
     sent.on("error", () => {});
     return sent.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
   };
-  // More than the connections themselves take.
+  // More bytes than the buffers of the connections hold.
   const slow = Array.from({ length: 6 }, () => call(7));
   await Promise.all(slow.map((sent) => once(sent, "response")));
   const [answer] = await once(call(), "response");

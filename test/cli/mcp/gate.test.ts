@@ -14,7 +14,7 @@ beforeEach(() => {
 
 const TOOL = { name: "send", description: "Sends", inputSchema: { type: "object" } };
 
-/** Writes a token for reading below `data`, and returns `--token` with it. */
+/** Writes a token that allows reading below `data`, and returns the `--token` option for it. */
 async function reader(...more: readonly string[]): Promise<readonly string[]> {
   const limit = `read_text_file:path under ${bench.path("data")}`;
   const words = ["--op", "read_text_file,list_directory", "--arg", limit, ...more];
@@ -51,7 +51,7 @@ describe("a gate in front of the published file server", () => {
     expect(host.stderr).not.toContain(bench.read("t").trim());
   });
 
-  test("a new token in the gate's token file applies at once, and an empty file makes it refuse every call", async () => {
+  test("applies a new token in its token file at once, and refuses every call when the file is empty", async () => {
     const host = await Host.start(bench, [...(await reader()), "--", ...fileServer(bench.folder)]);
     const path = bench.path("secret.txt");
     expect(await host.call("read_text_file", { path })).toMatch(/^refused/);
@@ -69,7 +69,7 @@ describe("a gate in front of the published file server", () => {
     await expect.poll(() => host.call("read_text_file", { path })).toMatch(/^refused/);
   });
 
-  test("a revoked token is refused within a second", async () => {
+  test("refuses calls within 1.5 seconds after its token was revoked", async () => {
     const host = await Host.start(bench, [...(await reader()), "--", ...fileServer(bench.folder)]);
     const path = bench.path("data/a.txt");
     expect(await host.call("read_text_file", { path })).toBe("hello");
@@ -80,7 +80,7 @@ describe("a gate in front of the published file server", () => {
     expect(await host.tools()).toEqual([]);
   });
 
-  test("with --resolve-paths a symbolic link out of the folder is refused; without, the server decides", async () => {
+  test("refuses a symbolic link out of the folder with --resolve-paths, and passes the call on without the flag", async () => {
     symlinkSync("../secret.txt", bench.path("data/link"));
     const token = await reader();
     const path = bench.path("data/link");
@@ -98,7 +98,7 @@ describe("a gate in front of the published file server", () => {
     );
   });
 
-  test("with --resolve-paths a link is refused that a server reaches if it does not decode a URI", async () => {
+  test("refuses with --resolve-paths a URI whose path, with escapes not decoded, leads through a link out of the folder", async () => {
     symlinkSync("..", bench.path("data/a%20b"));
     const limit = `"resources:read":path under ${bench.path("data")}`;
     await bench.output("mcp", "token", "-o", "r", "--op", "resources:read", "--arg", limit);
@@ -107,13 +107,13 @@ describe("a gate in front of the published file server", () => {
     const read = (name: string) =>
       client.readResource({ uri: `file://${bench.path("data")}/${name}` });
     await expect(read("a%20b/secret.txt")).rejects.toThrow("does not decode");
-    // The server has no resources; it says so itself.
+    // The call is allowed, but the server has no resources, and itself answers with this error.
     await expect(read("a%20c/secret.txt")).rejects.toThrow("Method not found");
   });
 });
 
-describe("the gate's tokens", () => {
-  test("the token may come from PROVISO_TOKEN, and no PROVISO_ variable reaches the server", async () => {
+describe("the tokens of a gate", () => {
+  test("may come from PROVISO_TOKEN, and no PROVISO_ variable reaches the server", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
     const env = { PROVISO_TOKEN: `@${bench.path("t")}`, proviso_other: "x", SERVER_OWN: "kept" };
@@ -123,7 +123,7 @@ describe("the gate's tokens", () => {
     expect(Object.keys(seen).filter((name) => /proviso/i.test(name))).toEqual([]);
   });
 
-  test("a call needs the permission of both of the gate's tokens and of the one in _meta", async () => {
+  test("must all allow a call, and so must a token in _meta", async () => {
     bench.write("tools.json", JSON.stringify([TOOL, { ...TOOL, name: "list" }]));
     for (const [file, op] of [
       ["one", "send,list"],
@@ -146,7 +146,7 @@ describe("the gate's tokens", () => {
     expect(JSON.stringify(content)).not.toContain(child);
   });
 
-  test("a gate without a token says so, and refuses calls that present none", async () => {
+  test("may be absent: the gate says so, and refuses calls that present no token", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.init();
     const host = await Host.start(bench, ["--", ...fickleServer(bench.path("tools.json"))]);
@@ -156,8 +156,8 @@ describe("the gate's tokens", () => {
   });
 });
 
-describe("pinned tool definitions", () => {
-  test("a changed tool definition is hidden and refused until it is accepted; pins list shows the change", async () => {
+describe("the pins of tool definitions", () => {
+  test("show a changed definition, and its tool is hidden and refused until the change is accepted", async () => {
     const write = (tool: object) => bench.write("tools.json", JSON.stringify([tool]));
     write(TOOL);
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
@@ -204,7 +204,7 @@ describe("pinned tool definitions", () => {
     [["accept", "send"], "has not changed"],
     [["accept", "send", "--server", "other"], 'no pins of a server "other"'],
     [["forget", "other"], 'no pins of a server "other"'],
-  ])("proviso mcp pins %j is refused", async (words, message) => {
+  ])("cannot be changed with mcp pins %j: %s", async (words, message) => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
     const host = await Host.start(bench, [
@@ -222,7 +222,7 @@ describe("pinned tool definitions", () => {
 describe("proviso mcp gate at its start", () => {
   const gate = (...words: readonly string[]) => bench.run(["mcp", "gate", ...words]);
 
-  test("without a home it fails, says which commands make one, and makes none", async () => {
+  test("fails without a home, names the commands that make a home, and makes none", async () => {
     const { status, stdout, stderr } = await gate("--", "server");
     expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
     expect(stderr).toContain(`there is no home at ${bench.home}`);
@@ -239,12 +239,12 @@ describe("proviso mcp gate at its start", () => {
       "unknown option '-y'\nhint: if it is an option of the server, write -- ",
     ],
     [["--tokn", "t", "--", "server"], "unknown option '--tokn'\nhint: did you mean --token?"],
-  ])("the command line %j is refused", async (words, message) => {
+  ])("refuses the command line %j: %s", async (words, message) => {
     const { status, stderr } = await gate(...words);
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   });
 
-  test("if the token file does not exist, it fails with the absolute path", async () => {
+  test("fails with the absolute path of a token file that does not exist", async () => {
     await bench.init();
     const { status, stderr } = await gate("--token", "@absent", "--", "server");
     expect({ status, stderr }).toEqual({
@@ -253,7 +253,7 @@ describe("proviso mcp gate at its start", () => {
     });
   });
 
-  test("if the server's program does not exist, it fails with the name of the program", async () => {
+  test("fails with the name of a server program that does not exist", async () => {
     const token = await reader();
     const { status, stderr } = await gate(...token, "--", "/nowhere/server");
     expect({ status, stderr }).toEqual({
@@ -289,7 +289,7 @@ test("a gate does not start with a token of another issuer, or of another grant"
   expect(stderr).toContain('for the grant "mcp", and the gate\'s is "files"');
 });
 
-test("a gate does not start with a file that holds no token, and names the file", async () => {
+test("a gate does not start with a token file that contains no token, and names the file", async () => {
   await bench.init();
   bench.write("notes", "garbage");
   const { status, stderr } = await bench.run(["mcp", "gate", "--token", "@notes", "--", "server"]);
@@ -298,7 +298,7 @@ test("a gate does not start with a file that holds no token, and names the file"
   expect(stderr).toContain("hint: proviso mcp token -o FILE writes a new one");
 });
 
-test("a gate starts with a token that is revoked, says so, and takes a new one", async () => {
+test("a gate starts with a revoked token, warns about it, and uses a new token in the same file", async () => {
   const words = [...(await reader()), "--", ...fileServer(bench.folder)];
   await bench.output("revoke", "@t");
   const host = await Host.start(bench, words);
@@ -307,14 +307,14 @@ test("a gate starts with a token that is revoked, says so, and takes a new one",
   await expect.poll(() => host.tools(), { timeout: 3000 }).toContain("read_text_file");
 });
 
-test("a gate starts with a token that has expired, and says what writes a new one", async () => {
+test("a gate starts with an expired token, and names the command that writes a new one", async () => {
   const words = [...(await reader("--expires", "1s")), "--", ...fileServer(bench.folder)];
   await sleep(1100);
   const host = await Host.start(bench, words);
   expect(host.stderr).toMatch(/allows nothing: expired .*; proviso mcp token writes a new one/);
 });
 
-test("when the server ends, the caller gets an error with its exit code, and the gate says so", async () => {
+test("when the server ends, the host gets an error with the server's exit code, and the gate prints the code", async () => {
   bench.write("tools.json", JSON.stringify([{ ...TOOL, name: "end" }]));
   await bench.output("mcp", "token", "-o", "t", "--op", "end");
   const host = await Host.start(bench, [

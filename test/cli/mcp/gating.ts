@@ -9,7 +9,7 @@ import type { Bench } from "../run.js";
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The command line of the published file server, for a folder. */
+/** Returns the command line of the published file server for a folder. */
 export function fileServer(folder: string): readonly string[] {
   const name = "@modelcontextprotocol/server-filesystem";
   return [
@@ -19,7 +19,10 @@ export function fileServer(folder: string): readonly string[] {
   ];
 }
 
-/** The command line of a server whose tools are the JSON in a file, read anew at each list; calls answer with its environment. */
+/**
+ * Returns the command line of a server that reads the definitions of its tools from a JSON file at each list. Calls
+ * answer with the environment of the server.
+ */
 export function fickleServer(tools: string): readonly string[] {
   return [process.execPath, fileURLToPath(new URL("fickle-server.mjs", import.meta.url)), tools];
 }
@@ -27,10 +30,10 @@ export function fickleServer(tools: string): readonly string[] {
 /** A host of one gate: the official client over standard streams. */
 export class Host {
   readonly client: Client = new Client({ name: "test-host", version: "1" });
-  /** What the gate and the server have written to standard error. */
+  /** The output of the gate and the server to standard error. */
   stderr = "";
 
-  /** Starts `proviso mcp gate` with these words. */
+  /** Starts `proviso mcp gate` with these arguments, and connects to it. */
   static async start(
     bench: Bench,
     words: readonly string[],
@@ -57,7 +60,7 @@ export class Host {
     return tools.map(({ name }) => name);
   }
 
-  /** Calls a tool, and returns the text of the answer; that of a refusal after `refused: `. */
+  /** Calls a tool, and returns the text of the answer. The text of a refusal begins with `refused: `. */
   async call(name: string, given: Record<string, unknown> = {}): Promise<string> {
     const { content, isError } = await this.client.callTool({ name, arguments: given });
     const text = content.map((part) => (part.type === "text" ? part.text : part.type)).join("");

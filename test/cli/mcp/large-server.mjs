@@ -1,4 +1,4 @@
-// A server of MCP over standard streams, whose tool reports progress and answers with 4,000,000 characters.
+// An MCP server over standard streams. Its tool reports progress, and answers with 4,000,000 characters.
 import { createInterface } from "node:readline";
 
 const tool = { name: "large", description: "A tool", inputSchema: { type: "object" } };

@@ -10,7 +10,7 @@ beforeEach(() => {
   bench = new Bench();
 });
 
-/** Writes a recording of lines that a host has sent. */
+/** Writes a recording of messages that a host has sent. */
 function record(name: string, ...messages: readonly object[]): void {
   const lines = messages.map((message, id) =>
     JSON.stringify({
@@ -28,12 +28,12 @@ function call(name: string, given: object): object {
 
 const read = (path: string): object => call("read", { path });
 
-/** Runs `proviso mcp learn` with a recording, and returns its document. */
+/** Runs `proviso mcp learn` on a recording, and returns the JSON document. */
 function learn(name: string, ...args: readonly string[]): Promise<Document> {
   return bench.json("mcp", "learn", "--recording", name, ...args);
 }
 
-/** Returns whether a token allows a call, by `proviso verify`. */
+/** Returns whether a token allows a call, according to `proviso verify`. */
 async function allows(token: string, operation: string, given: object): Promise<boolean> {
   const named = Object.entries(given).flatMap(([name, value]) => [
     "--arg",
@@ -69,7 +69,7 @@ describe("proviso mcp learn between a client and a real server", () => {
     };
     const direct = await session(server);
     const secret = "a-password-of-a-database";
-    // Of a host whose PATH has no proviso.
+    // The PATH of a host on which proviso is not installed.
     const PATH = "/nonexistent";
     const env = { PATH, PROVISO_HOME: bench.home, PROVISO_DATABASE_PASSWORD: secret };
     const learned = await session(
@@ -150,7 +150,7 @@ describe("proviso mcp learn between a client and a real server", () => {
     expect(made).toMatchObject({ status: 0, hop: { operations: ["read_text_file"] } });
   });
 
-  test("keeps PROVISO_ variables from the server, and their values and tokens from the recording", async () => {
+  test("withholds PROVISO_ variables from the server, and their values and tokens from the recording", async () => {
     const server = publishedServer("@modelcontextprotocol/server-everything", "stdio");
     const env = {
       PROVISO_HOME: bench.home,
@@ -199,7 +199,7 @@ describe("proviso mcp learn from a recording", () => {
     expect(file).toBe(bench.path("home/files.token"));
   });
 
-  test("--server names operations for a gate with several servers; mcp token joins their requests", async () => {
+  test("writes operations as SERVER/TOOL with --server, and mcp token joins the requests of several servers", async () => {
     record("a", read("/srv/me/a"));
     record("b", call("fetch", { body: "two\nlines" }));
     const first = await learn("a", "--server", "files");
@@ -224,7 +224,7 @@ describe("proviso mcp learn from a recording", () => {
     expect(differing.stderr).toContain("other: another file has another --grant");
   });
 
-  test("mcp token accepts an edited request, and refuses an invalid one with the line number", async () => {
+  test("writes a request that mcp token accepts after editing; mcp token refuses an invalid request with the line number", async () => {
     record("r", read("/srv/me/a"));
     await learn("r", "--name", "files");
     const text = bench.read("home/files.request").replace("path=/srv/me/a", "path under /srv/me");
@@ -249,7 +249,7 @@ describe("proviso mcp learn from a recording", () => {
     );
   });
 
-  test("replaces its request and its token, but never those that somebody has changed", async () => {
+  test("replaces its request and its token, unless somebody has changed one of the two", async () => {
     const [request, token] = ["home/files.request", "home/files.token"];
     record("r", read("/srv/me/a"), call("write", { path: "/srv/me/a" }));
     const args = ["mcp", "learn", "--recording", "r", "--name", "files"];
@@ -280,7 +280,7 @@ describe("proviso mcp learn from a recording", () => {
     expect(await allows(token, "write", { path: "/srv/me/a" })).toBe(true);
   });
 
-  test("leaves a token alone that it did not write", async () => {
+  test("does not overwrite a token that it did not write", async () => {
     record("r", read("/srv/me/a"));
     await bench.output("mcp", "token", "--op", "mine", "--output", "files.token");
     const mine = bench.read("files.token");
@@ -356,7 +356,7 @@ describe("proviso mcp learn from a recording", () => {
     expect(stdout).toContain("Passed over lines that are not of a recording: 1");
   });
 
-  test("learns from no call that was answered with an error, in whichever session, era or direction", async () => {
+  test("learns nothing from a call that was answered with an error, in any session, era or direction", async () => {
     const said = (from: string, message: object): string =>
       JSON.stringify({ time: "", from, text: JSON.stringify({ jsonrpc: "2.0", ...message }) });
     const asked = (id: number, name: string, given: object = {}): string =>
@@ -368,12 +368,12 @@ describe("proviso mcp learn from a recording", () => {
       [
         asked(1, "good"),
         answered(1, { content: [] }),
-        // The next session has the same ids.
+        // The next session uses the same ids again.
         asked(1, "bad", { path: "/etc/passwd" }),
         asked(2, "good", { path: "/srv/me/a" }),
         said("server", { id: 1, error }),
         answered(2, { content: [] }),
-        // Made again, with success and without.
+        // Calls that the host repeats, one with success and one without.
         asked(3, "ask", { path: "/srv/me/a" }),
         answered(3, { resultType: "input_required", inputRequests: {} }),
         asked(4, "ask", { path: "/srv/me/a" }),
@@ -382,7 +382,7 @@ describe("proviso mcp learn from a recording", () => {
         answered(5, { resultType: "input_required", inputRequests: {} }),
         asked(6, "ask", { path: "/etc/shadow" }),
         answered(6, { isError: true, content: [{ type: "text", text: "denied" }] }),
-        // Tasks of both eras.
+        // Calls that create tasks, in both eras.
         asked(7, "old-task"),
         answered(7, { task: { taskId: "t1", status: "working" } }),
         said("host", { id: 8, method: "tasks/result", params: { taskId: "t1" } }),
@@ -391,7 +391,7 @@ describe("proviso mcp learn from a recording", () => {
         answered(9, { resultType: "task", taskId: "t2", status: "working" }),
         said("host", { id: 10, method: "tasks/get", params: { taskId: "t2" } }),
         answered(10, { taskId: "t2", status: "failed", error }),
-        // The server asks the host, by ids of its own.
+        // The server sends a request to the host, with an id of its own.
         asked(11, "good", { path: "/srv/me/b" }),
         said("server", { id: 11, method: "sampling/createMessage", params: { maxTokens: 5 } }),
         said("host", { id: 11, error }),

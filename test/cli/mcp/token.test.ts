@@ -65,7 +65,7 @@ test("mcp token accepts the flags of mint, and verify enforces the token's limit
   expect(await verify("--arg", "path=/data/a", "--arg", "head=1")).toMatchObject({ status: 1 });
 });
 
-test("in a home that lists its grants, mcp token limits only a listed grant to its operations", async () => {
+test("in a home that lists its grants, mcp token limits only a listed grant to the listed operations", async () => {
   await bench.init("--grant", "documents:read=retrieve", "--grant", "files=read_text_file");
   await bench.output("mcp", "token", "--op", "any_tool_of_a_server");
   const { status, stderr } = await bench.run([
@@ -109,7 +109,7 @@ test("mcp token without write permission names the file, and keeps the old token
   expect(bench.read("locked/t")).toBe("before");
 });
 
-test("mcp token refuses arguments after --, and reads no options there", async () => {
+test("mcp token refuses arguments after --, and reads no options after it", async () => {
   const { stderr } = await bench.run(["mcp", "token", "--", "server", "--json"]);
   expect(stderr).toMatch(/^proviso: token takes no argument/);
 });
@@ -118,7 +118,7 @@ test.each([
   `--arg 'read_text_file:path under /data'`,
   `--arg "read_text_file:path under /data"`,
   `--op 'read_text_file'`,
-])("a request with the quotes of a shell is refused: %s", async (line) => {
+])("mcp token refuses a request file with a value in shell quotes: %s", async (line) => {
   bench.write("quoted.request", `--op read_text_file\n${line}\n`);
   const { status, stderr } = await bench.run(["mcp", "token", "--request", "quoted.request"]);
   expect(status).toBe(2);

@@ -11,14 +11,14 @@ import { FULL } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { REAL_SESSIONS, type RealSession } from "./real-sessions.js";
 
-// One session with each server, twice: with the recorder alone, which writes the token, and through a gate with that
-// token. `proviso mcp learn` records every line between the client and what is in front of the server.
+// Plays one session with each server twice: with the recorder alone, which writes the token, and through a gate with
+// this token. `proviso mcp learn` records every line between the client and the gate or the server.
 
 const PROVISO = [process.execPath, MAIN, "mcp"] as const;
 const SESSIONS = FULL ? REAL_SESSIONS : REAL_SESSIONS.slice(0, 3);
 
 describe.each(SESSIONS.map((one) => [one.name, one] as const))("%s", (_name, session) => {
-  test("works through a gate as without it, byte for byte, with the token that was learned from it", async () => {
+  test("gives the same answers through a gate as without one, byte for byte, with a token learned from the session", async () => {
     const home = join(temporaryFolder(), "home");
     const folder = join(temporaryFolder(), "work");
     const recorder = (name: string) => [...PROVISO, "learn", "--home", home, "--name", name, "--"];
@@ -40,9 +40,9 @@ describe.each(SESSIONS.map((one) => [one.name, one] as const))("%s", (_name, ses
     for (const [id, { method, text }] of direct) {
       const other = gated.get(id);
       expect(other?.method, id).toBe(method);
-      // What the gate says of itself, and the tools that it hides.
+      // These answers differ: the gate announces its own notifications, and hides tools.
       if (method === "initialize" || method === "tools/list") continue;
-      // A line separator in a string, at which some readers of lines end one, is written as its escape.
+      // The gate writes a line separator in a string as an escape, because some line readers end a line at it.
       expect(timeless(other?.text ?? ""), `${id} ${method}`).toBe(timeless(onOneLine(text)));
     }
 
@@ -68,7 +68,7 @@ describe.each(SESSIONS.map((one) => [one.name, one] as const))("%s", (_name, ses
   });
 });
 
-/** Plays a session in a folder that is made anew. */
+/** Plays a session in a new, empty folder. */
 async function play(
   session: RealSession,
   folder: string,
@@ -91,7 +91,7 @@ async function play(
   await client.close();
 }
 
-/** Answers what servers ask of their host. */
+/** Answers the requests of a server to its host. */
 function answerServer(client: Client): void {
   client.setRequestHandler("roots/list", () => ({ roots: [] }));
   client.setRequestHandler("sampling/createMessage", () => ({

@@ -3,24 +3,24 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { publishedServer } from "../../support/mcp-servers.js";
 
-/** A session with an MCP server that others publish. It is the same each time that it is run in a new folder. */
+/** A session with a published MCP server. It is the same each time that it is played in a new folder. */
 export interface RealSession {
   readonly name: string;
   /** The server's command. */
   command(folder: string): readonly string[];
   env?(folder: string): { readonly [name: string]: string };
-  /** Makes what the server works on. */
+  /** Prepares the folder on which the server works. */
   prepare?(folder: string): void;
-  /** What the server's answers have of the time. */
+  /** Matches the parts of the server's answers that depend on the time. */
   readonly clock?: RegExp;
-  /** Calls that a token must be learned from. */
+  /** Makes the calls from which a token is learned. */
   run(client: Client, folder: string): Promise<void>;
-  /** A call outside of what the session does, of a tool that it uses. */
+  /** A call of a tool that the session uses, with arguments that the session does not use. */
   readonly outside: (folder: string) => {
     readonly name: string;
     readonly arguments: { [name: string]: unknown };
   };
-  /** A tool that the session does not use; absent if it uses all. */
+  /** A tool that the session does not use; absent if it uses all tools. */
   readonly unused?: string;
 }
 

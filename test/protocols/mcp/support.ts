@@ -17,7 +17,9 @@ import { eraOf, type Message } from "../../../src/protocols/mcp/message/message.
 import type { ServerConnection } from "../../../src/protocols/mcp/server/connection.js";
 import { httpServer } from "../../support/loopback-servers.js";
 
-/** A session that passes everything on to one server and back: the two transports, with no gate in between. */
+/**
+ * A session that passes all messages between a front and a server on. It connects the two transports without a gate.
+ */
 export class Relay implements HostSession {
   toHost: (text: string) => Promise<void> = async () => {};
   readonly #server: ServerConnection;
@@ -48,7 +50,7 @@ export class Relay implements HostSession {
   }
 }
 
-/** A session that remembers what it receives, and does what the test says. */
+/** A session that records the messages that it receives, and handles them as the test says. */
 export class Recorder implements HostSession {
   toHost: (text: string) => Promise<void> = async () => {};
   readonly received: { readonly message: Message; readonly exchange: Exchange }[] = [];
@@ -65,7 +67,7 @@ export class Recorder implements HostSession {
   }
 }
 
-/** The official client's end of two streams. */
+/** The official client's transport over two streams. */
 export class StreamTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -98,7 +100,7 @@ export class StreamTransport implements Transport {
   }
 }
 
-/** The official client's way to a server behind the host side over standard streams. */
+/** Returns a transport through which the official client reaches a server, over the stdio front. */
 export function clientOf(server: ServerConnection): {
   readonly transport: Transport;
   close(): Promise<void>;
@@ -115,7 +117,9 @@ export function clientOf(server: ServerConnection): {
   return { transport: new StreamTransport(output, input), close };
 }
 
-/** Starts the published "everything" server over Streamable HTTP, of 2025-11-25. @returns Its address. */
+/**
+ * Starts the published "everything" server of 2025-11-25 over Streamable HTTP. @returns The address and the process.
+ */
 export async function startEverything(): Promise<{ url: URL; process: ChildProcess }> {
   const path = import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js");
   const port = await freePort();
@@ -147,7 +151,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Serves a server of 2026-07-28 that the official package makes. @returns Its address. */
+/** Serves a server of 2026-07-28, made with the official SDK, over HTTP. @returns The address. */
 export async function serveModern(make: () => McpServer): Promise<URL> {
   const { fetch: answer } = createMcpHandler(make, { legacy: "reject" });
   const listener = getRequestListener((request) => answer(request));

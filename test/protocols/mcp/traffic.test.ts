@@ -13,11 +13,11 @@ import { MAIN } from "../../support/built.js";
 import { publishedServer } from "../../support/mcp-servers.js";
 import { sized } from "../../support/size.js";
 
-// Random requests of a host, each written in one of the many ways of JSON, go to a server itself and, in parts of other
-// sizes, through a gate whose token was learned from them. Each answer is the same, byte for byte.
+// Random requests of a host, each written in one of the many forms of JSON, go directly to a server, and in other
+// chunks through a gate. The gate's token was learned from the requests. Each answer is the same, byte for byte.
 
 const LINES = Number(process.env["PROVISO_FUZZ_RUNS"] ?? sized(12_000, 1000));
-/** Requests that wait for an answer at once. */
+/** Maximum number of requests that wait for an answer. */
 const WINDOW = 50;
 const SEED = seedOr(Date.now() % 2 ** 31);
 const SERVER = publishedServer("@modelcontextprotocol/server-everything", "stdio");
@@ -35,7 +35,7 @@ const HANDSHAKE = [
   { method: "notifications/initialized" },
 ].map((message) => JSON.stringify({ jsonrpc: "2.0", ...message }));
 
-/** Requests whose answers do not depend on the time. */
+/** Returns a random request whose answer does not depend on the time. */
 function requestFrom(random: Random): { readonly method: string; readonly params: JsonObject } {
   const call = (name: string, given: JsonObject) => ({
     method: "tools/call",
@@ -99,7 +99,7 @@ function textFrom(random: Random): string {
   return `said ${parts.join("")}${"x".repeat(random.below(50) === 0 ? 100_000 : 0)}`;
 }
 
-/** Writes JSON in one of its many ways: spaces, escapes, forms of numbers. */
+/** Writes JSON in one of its many forms, with varying spaces, escapes and numbers. */
 function written(value: Json, random: Random): string {
   const space = (): string => random.pick(["", "", "", "", " ", "\t", "  "]);
   if (typeof value === "string") return stringFrom(value, random);
@@ -124,7 +124,7 @@ function shuffled(texts: readonly string[], random: Random): readonly string[] {
     .map(({ text }) => text);
 }
 
-/** Writes a string, some of whose characters are escapes. */
+/** Writes a string with random characters as escapes. */
 function stringFrom(text: string, random: Random): string {
   const rate = random.pick([0, 0, 4]);
   if (rate === 0 || text.length > 1000) return JSON.stringify(text);
@@ -141,7 +141,7 @@ function escaped(character: string): string {
 /** A program that speaks MCP over its standard streams. */
 type Program = ChildProcessByStdio<Writable, Readable, null>;
 
-/** Sends lines in parts of any size. @returns The answers by the id of the request. */
+/** Sends lines in chunks of random sizes. @returns The answers by the id of the request. */
 async function answersTo(
   words: readonly string[],
   lines: readonly string[],
@@ -198,7 +198,7 @@ async function answersTo(
   return answers;
 }
 
-const title = `${2 * LINES} lines of traffic with a real server pass a gate as they pass without it`;
+const title = `${2 * LINES} lines of requests, half of them through a gate, get the same answers from a real server`;
 test(title, { timeout: 1_200_000 }, async () => {
   const random = new Random(SEED);
   const bench = new Bench();

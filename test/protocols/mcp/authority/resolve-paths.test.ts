@@ -30,7 +30,7 @@ beforeAll(() => {
   for (const [place, target] of Object.entries(links)) symlinkSync(target, join(root, place));
 });
 
-/** Judges one argument of `read`, whose tokens are limited to a folder. */
+/** Judges a call of `read` by a token that limits its paths to a folder. */
 async function allows(
   folder: string,
   given: JsonObject,
@@ -66,23 +66,26 @@ test.each([
   ["dangling", false],
   ["loop", false],
   ["two/passwd", false],
-])("below the folder, %s is allowed: %s", async (name, expected) => {
-  expect(await allows(data, { path: join(data, name) })).toBe(expected);
-  expect(await allows(data, { paths: [join(data, "plain"), join(data, name)] })).toBe(expected);
-});
+])(
+  "with links followed, the path %s in the limited folder is allowed: %s",
+  async (name, expected) => {
+    expect(await allows(data, { path: join(data, name) })).toBe(expected);
+    expect(await allows(data, { paths: [join(data, "plain"), join(data, name)] })).toBe(expected);
+  },
+);
 
-test("a folder that is a link itself allows what it leads to", async () => {
+test("a limit to a folder that is a symbolic link allows paths in the target of the link", async () => {
   const mounted = join(root, "mounted");
   expect(await allows(mounted, { path: join(mounted, "plain") })).toBe(true);
   expect(await allows(mounted, { path: join(mounted, "out/passwd") })).toBe(false);
 });
 
-test("relative paths are read from the server's folder", async () => {
+test("relative paths are resolved from the server's folder", async () => {
   expect(await allows("data", { path: "data/plain" })).toBe(true);
   expect(await allows("data", { path: "data/out/passwd" })).toBe(false);
 });
 
-test("the text of a path is judged all the same", async () => {
+test("a path whose text is outside the folder is refused even if a link puts it inside", async () => {
   expect(await allows(join(root, "mounted"), { path: join(data, "plain") })).toBe(false);
 });
 
@@ -93,7 +96,7 @@ test.each([
   ["data", "data/not%20there/x", true],
   ["my data", "my%20data/x/passwd", false],
 ])(
-  "below %s, a resource is allowed whether or not its URI %s is decoded: %s",
+  "with a limit to the folder %s, the resource %s is allowed with escapes decoded and kept: %s",
   async (folder, path, expected) => {
     const read = resourceArguments(`file://${join(root, path)}`);
     if (!read.ok) throw new Error(read.denial.message);
@@ -102,7 +105,7 @@ test.each([
   },
 );
 
-test("a folder whose name has a space is read by its URI", async () => {
+test("a resource in a folder whose name has a space is allowed", async () => {
   rmSync(join(root, "my%20data"), { recursive: true });
   const undecodedPath = join(root, "my%20data/x");
   expect(

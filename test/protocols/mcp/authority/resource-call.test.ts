@@ -50,7 +50,7 @@ test.each([
   });
 });
 
-test("whatever is judged as a path is that path, or below the same folder, to the URL parser of Node too", async () => {
+test("every file URI that resourceArguments accepts has the same path in Node's URL parser", async () => {
   const { fileURLToPath } = await import("node:url");
   const parts = [
     "a",

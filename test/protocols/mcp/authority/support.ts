@@ -10,11 +10,11 @@ import {
 } from "../../../../src/protocols/mcp/authority/token-authority.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 
-/** A home, and the authority of a gate over it. */
+/** A home, and the authority of a gate that uses the home's issuer. */
 export interface World {
   readonly home: Home;
   readonly authority: GateAuthority;
-  /** Mints a token of the grant `mcp`. */
+  /** Mints a token for the grant `mcp`. */
   mint(request: Omit<MintRequest, "grant"> & { readonly grant?: string }): string;
 }
 

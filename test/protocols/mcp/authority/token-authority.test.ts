@@ -25,7 +25,7 @@ function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
   return result.token;
 }
 
-test("a call that the token allows is allowed, and any other is refused with hop and reason", async () => {
+test("decide allows a call that the token allows, and refuses any other call with hop and reason", async () => {
   const { authority, mint } = await world();
   const presented = authority.present([mint(READ)]);
   expect(await authority.decide(presented, readCall("/data/a"))).toMatchObject({
@@ -42,7 +42,7 @@ test("a call that the token allows is allowed, and any other is refused with hop
   });
 });
 
-test("every token that is present must allow: one in the message cannot widen the gate's own", async () => {
+test("every presented token must allow a call: a token in the message cannot widen the gate's own token", async () => {
   const own: string[] = [];
   const { authority, mint } = await world({ ownTokens: () => own });
   own.push(mint(READ));
@@ -61,7 +61,7 @@ test("every token that is present must allow: one in the message cannot widen th
   expect(authority.holds(narrow, "list")).toBe(false);
 });
 
-test("a remedy that a symbolic link would lead elsewhere is none", async () => {
+test("a refusal suggests no path that leads out of the folder through a symbolic link", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "data"));
   symlinkSync("/etc", join(folder, "data", "link"));
@@ -76,7 +76,7 @@ test("a remedy that a symbolic link would lead elsewhere is none", async () => {
   expect(JSON.stringify(decision)).not.toContain('"remedy"');
 });
 
-test("a token of another issuer, another grant or none is a refusal, never passed over", async () => {
+test("a call is refused if one of its tokens is malformed, of another issuer or of another grant, or if it has no token", async () => {
   const { authority, mint } = await world();
   const good = mint(READ);
   const stranger = createIssuer({
@@ -102,7 +102,7 @@ test("a token of another issuer, another grant or none is a refusal, never passe
   }
 });
 
-test("a list holds an operation whatever its arguments, until the token expires or is revoked", async () => {
+test("holds is true for an operation that the token allows with some arguments, until the token is revoked", async () => {
   const { authority, home, mint } = await world();
   const token = mint(READ);
   const presented = authority.present([token]);
@@ -119,7 +119,7 @@ test("a list holds an operation whatever its arguments, until the token expires 
   });
 });
 
-test("a narrowed token, and another capability, have holders of their own", async () => {
+test("a narrowed token and an additional capability each change the holder", async () => {
   const { authority, mint } = await world();
   const token = mint(READ);
   const child = narrowed(token, { expires: "1m" });
@@ -131,7 +131,7 @@ test("a narrowed token, and another capability, have holders of their own", asyn
   expect(holder()).toBe("");
 });
 
-test("while the gate's own token cannot be read, everything is refused and says why", async () => {
+test("while the gate's own token cannot be read, every call is refused with the reason", async () => {
   const { authority, mint } = await world({
     ownTokens: () => {
       throw new OwnTokenError("/home/me/t: there is no such file");
@@ -143,7 +143,7 @@ test("while the gate's own token cannot be read, everything is refused and says 
   });
 });
 
-test("the audience is the issuer's name, or the gate's own", async () => {
+test("a gate with an audience of its own accepts tokens for this audience, and refuses tokens for the issuer's name", async () => {
   const { authority, mint } = await world({ audience: "files-gate" });
   const of = (audience: string) =>
     authority.decide(
@@ -154,7 +154,7 @@ test("the audience is the issuer's name, or the gate's own", async () => {
   expect(await of("gate-home")).toMatchObject({ denials: [{ code: "audience_denied" }] });
 });
 
-test("the ledger has every decision: tool, named arguments, hop and reason, of each token", async () => {
+test("the ledger records every decision of each token with the tool, the named arguments, the hop and the reason", async () => {
   const { authority, home, mint } = await world({ recordValues: ["path"] });
   const [first, second] = [mint({ ...READ, principal: "alice" }), mint({ operations: ["read"] })];
   const presented = authority.present([first, second]);
@@ -221,7 +221,7 @@ test("onChange reports a revocation, another token, and the expiry of a token", 
   expect(await hears(() => own.splice(0))).toBe(0);
 });
 
-/** Applies what a refusal says of arguments. */
+/** Applies the changes of arguments that a refusal suggests. */
 function repaired(given: JsonObject, denials: AgentDenials): JsonObject {
   const changes = denials.flatMap(({ remedy }) =>
     remedy?.kind === "set_argument" ? [[remedy.pointer.slice(1), remedy.value] as const] : [],
@@ -237,7 +237,7 @@ test("a refusal says with which arguments all tokens would allow the call", asyn
   const call = { operation: "pay", arguments: { amount: 90, to: "acc_2" }, method: "tools/call" };
   const refused = await authority.decide(presented, call);
   if (refused.allowed) throw new Error("it is allowed");
-  // Of the first token alone, 50 would do.
+  // The first token alone would allow an amount of 50.
   expect(refused.denials.map(({ rule, remedy }) => [rule, remedy])).toEqual([
     ["constraints.amount.max", { kind: "set_argument", pointer: "/amount", value: 20 }],
     ["constraints.amount.max", { kind: "set_argument", pointer: "/amount", value: 20 }],
@@ -246,12 +246,12 @@ test("a refusal says with which arguments all tokens would allow the call", asyn
   expect(refused.remedies).toBe(undefined);
   const again = { ...call, arguments: repaired(call.arguments, refused.denials) };
   expect(await authority.decide(presented, again)).toMatchObject({ allowed: true });
-  // A resource is judged by a path that is not in the message.
+  // The path of a resource is not an argument of the message, so the refusal does not suggest another path.
   const read = { ...call, method: "resources/read" };
   expect(JSON.stringify(await authority.decide(presented, read))).not.toContain("set_argument");
 });
 
-test("a refusal says which of the caller's tokens would do alone, but not to leave out the gate's own", async () => {
+test("a refusal names a token of the host that would suffice alone, but never suggests to leave out the gate's own token", async () => {
   const own: string[] = [];
   const free = await world();
   const bound = await world({ ownTokens: () => own });
@@ -274,7 +274,7 @@ test("a refusal says which of the caller's tokens would do alone, but not to lea
   }
 });
 
-test("the request in a refusal gets a capability for that call, and for no other", async () => {
+test("a capability made from the request in a refusal allows the refused call, and no other", async () => {
   const { authority, mint } = await world();
   const given = {
     to: ["b", "a"],
@@ -305,7 +305,7 @@ test("the request in a refusal gets a capability for that call, and for no other
     const changed = { ...call, arguments: { ...given, ...other } };
     expect(await authority.decide(got, changed)).toMatchObject({ allowed: false });
   }
-  // Too long a request names the operation alone.
+  // A request that would be too long names only the operation.
   const long = { ...call, arguments: { text: "x".repeat(3000) } };
   expect(await authority.decide(authority.present([mint(READ)]), long)).toMatchObject({
     remedies: [{ kind: "request", request: { grants: ["mcp"], operations: ["send"] } }],

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const never = new Promise<never>(() => {});
 
-/** A front whose sessions remember what they get. */
+/** Starts a front whose sessions record the messages that they receive. */
 async function served(options: Partial<HttpFrontOptions> = {}) {
   const sessions: Recorder[] = [];
   const opened: boolean[] = [];
@@ -60,7 +60,7 @@ interface Reply {
 
 type Headers = { readonly [name: string]: string };
 
-/** Sends a request as it is, and leaves reading to the caller. */
+/** Sends a request, and returns the response without reading its body. */
 async function open(url: URL, method: string, headers: Headers, body?: string | Buffer) {
   const sent = requestHttp(url, { method, headers });
   sent.on("error", () => {});
@@ -107,7 +107,7 @@ async function initialized(url: URL): Promise<Headers> {
   return { "mcp-session-id": String(headers["mcp-session-id"]) };
 }
 
-test("an official client of 2025-11-25 works through both ends over HTTP", async () => {
+test("the official client of 2025-11-25 works through the HTTP front and an HTTP connection to a server", async () => {
   const { url: upstream, process: child } = await startEverything();
   stops.push(() => child.kill());
   const { url } = await served({
@@ -139,7 +139,7 @@ test("an official client of 2025-11-25 works through both ends over HTTP", async
   await client.close();
 });
 
-test("an official client of 2026-07-28 works through both ends over HTTP", async () => {
+test("the official client of 2026-07-28 works through the HTTP front and an HTTP connection to a server", async () => {
   const cancelled: boolean[] = [];
   const upstream = await serveModern(() => {
     const made = new McpServer({ name: "m", version: "1" }, { capabilities: { tools: {} } });
@@ -174,14 +174,14 @@ test("an official client of 2026-07-28 works through both ends over HTTP", async
   await sleep(200);
   stop.abort();
   await expect(slow).rejects.toThrow();
-  // The closed exchange cancels the call at the server behind.
+  // The end of the HTTP exchange cancels the call at the server.
   for (let tries = 0; tries < 100 && cancelled.length === 0; tries++) await sleep(10);
   expect(cancelled).toEqual([true]);
   expect(opened).toEqual([]);
   await client.close();
 });
 
-test("subscriptions leave room for other requests", async () => {
+test("256 open subscriptions do not block other requests, and the next subscription gets 503", async () => {
   const { url, sessions } = await served();
   const listen = { ...MODERN, "mcp-method": "subscriptions/listen" };
   const ping = () => post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
@@ -212,7 +212,7 @@ test("subscriptions leave room for other requests", async () => {
   for (const stream of [...streams, again]) stream.destroy();
 });
 
-test("in the new era all share one session, and each brings its own tokens", async () => {
+test("in the new era, all clients share one session, and each request has its own tokens", async () => {
   const { url, sessions, opened } = await served();
   const headers = { ...MODERN, "mcp-method": "tools/call", "mcp-name": "a", "mcp-param-x": "y" };
   const body = modern(1, "tools/call", { name: "a" });
@@ -257,7 +257,7 @@ test.each([
   ["a name in bad base64", { ...MODERN, "mcp-method": "tools/call", "mcp-name": "=?base64?YQ?=" }],
   ["two names", { ...MODERN, "mcp-method": "tools/call", "mcp-name": "a, b" }],
 ] satisfies [string, Headers][])(
-  "headers with %s do not agree with the body",
+  "a request whose headers have %s is refused as a header mismatch",
   async (_, headers) => {
     const { url, sessions } = await served();
     const reply = await post(url, modern(7, "tools/call", { name: "a" }), headers);
@@ -269,29 +269,35 @@ test.each([
 test.each([
   ["a name in base64", "=?base64?YQ==?="],
   ["spaces around the name", "  a  "],
-])("headers agree with %s", async (_, name) => {
+])("a request whose headers have %s is accepted", async (_, name) => {
   const { url } = await served();
   const headers = { ...MODERN, "mcp-method": "tools/call", "mcp-name": name };
   expect((await post(url, modern(1, "tools/call", { name: "a" }), headers)).status).toBe(200);
 });
 
 test.each([
-  ["no JSON", "{", {}, 400, -32700],
-  ["nothing", "", {}, 400, -32700],
+  ["a body that is not JSON", "{", {}, 400, -32700],
+  ["an empty body", "", {}, 400, -32700],
   ["a batch", `[${call(1, "ping")}]`, {}, 400, -32600],
   ["a method twice", '{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}', {}, 400, -32600],
-  ["what is not UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), {}, 400, -32700],
-  ["text", "{}", { "content-type": "text/plain" }, 415, -32600],
+  ["bytes that are not UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), {}, 400, -32700],
+  ["the type text/plain", "{}", { "content-type": "text/plain" }, 415, -32600],
   ["another charset", "{}", { "content-type": "application/json; charset=utf-16" }, 400, -32600],
-  ["compression", "{}", { "content-encoding": "gzip" }, 400, -32600],
-  ["too much", `"${"x".repeat(5000)}"`, {}, 413, -32600],
-  ["no wish for events", call(1, "initialize"), { accept: "application/json" }, 406, -32600],
-  ["two tokens in one", call(1, "initialize"), { "proviso-capability": "a b" }, 400, -32600],
+  ["a compressed body", "{}", { "content-encoding": "gzip" }, 400, -32600],
+  ["more bytes than the limit", `"${"x".repeat(5000)}"`, {}, 413, -32600],
+  ["an Accept without events", call(1, "initialize"), { accept: "application/json" }, 406, -32600],
+  [
+    "two tokens without a comma",
+    call(1, "initialize"),
+    { "proviso-capability": "a b" },
+    400,
+    -32600,
+  ],
   ["an empty token", call(1, "initialize"), { "proviso-capability": "a,,b" }, 400, -32600],
-  ["two bearers", call(1, "initialize"), { authorization: "Bearer a b" }, 400, -32600],
-  ["no session", call(1, "ping"), {}, 400, -32600],
-  ["an unknown session", call(1, "ping"), { "mcp-session-id": "x" }, 404, -32600],
-  ["an answer without session", '{"jsonrpc":"2.0","id":1,"result":{}}', {}, 400, -32600],
+  ["two bearer tokens", call(1, "initialize"), { authorization: "Bearer a b" }, 400, -32600],
+  ["no session id", call(1, "ping"), {}, 400, -32600],
+  ["an unknown session id", call(1, "ping"), { "mcp-session-id": "x" }, 404, -32600],
+  ["an answer without a session id", '{"jsonrpc":"2.0","id":1,"result":{}}', {}, 400, -32600],
   [
     "an unknown version",
     call(1, "initialize"),
@@ -302,7 +308,7 @@ test.each([
   ["initialize with a new version", call(1, "initialize"), MODERN, 400, -32020],
   ["a new version and no _meta", call(1, "tools/list"), MODERN, 400, -32602],
   [
-    "no capabilities of the client",
+    "no client capabilities",
     call(1, "tools/list", { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }),
     { ...MODERN, "mcp-method": "tools/list" },
     400,
@@ -330,22 +336,25 @@ test.each([
   [{ host: "gate.example:99" }, 200],
   [{ host: "localhost:1" }, 200],
   [{ host: "[::1]:1" }, 200],
-] satisfies [Headers, number][])("a page or a name %o is answered %i", async (headers, status) => {
-  const { url, sessions } = await served({
-    allowedOrigins: ["https://app.example"],
-    allowedHosts: ["gate.example"],
-  });
-  const body = modern(1, "ping");
-  const reply = await post(url, body, { ...MODERN, "mcp-method": "ping", ...headers });
-  expect(reply.status).toBe(status);
-  expect(sessions).toHaveLength(status === 200 ? 1 : 0);
-  for (const method of ["GET", "DELETE", "OPTIONS"]) {
-    const got = await ask(url, method, { accept: "text/event-stream", ...headers });
-    expect(got.status === 403).toBe(status === 403);
-  }
-});
+] satisfies [Headers, number][])(
+  "a request with the header %o is answered with HTTP %i",
+  async (headers, status) => {
+    const { url, sessions } = await served({
+      allowedOrigins: ["https://app.example"],
+      allowedHosts: ["gate.example"],
+    });
+    const body = modern(1, "ping");
+    const reply = await post(url, body, { ...MODERN, "mcp-method": "ping", ...headers });
+    expect(reply.status).toBe(status);
+    expect(sessions).toHaveLength(status === 200 ? 1 : 0);
+    for (const method of ["GET", "DELETE", "OPTIONS"]) {
+      const got = await ask(url, method, { accept: "text/event-stream", ...headers });
+      expect(got.status === 403).toBe(status === 403);
+    }
+  },
+);
 
-test("errors of the new era have their HTTP statuses, and those of tools and of the old era 200", async () => {
+test("protocol errors of the new era get their HTTP statuses, and all other errors get 200", async () => {
   const { url, sessions } = await served();
   const session = await initialized(url);
   await post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
@@ -367,7 +376,7 @@ test("errors of the new era have their HTTP statuses, and those of tools and of 
   }
 });
 
-test("messages before the response are sent as a stream, and messages after it are dropped", async () => {
+test("messages before the response are sent as events, and messages after it are dropped", async () => {
   const { url, sessions } = await served();
   const session = await initialized(url);
   const text = '{\n"jsonrpc":"2.0","id":2,"result":{"s":"\u2028"}}';
@@ -388,11 +397,11 @@ test("messages before the response are sent as a stream, and messages after it a
       'data: { "jsonrpc":"2.0","id":2,"result":{"s":"\\u2028"}}\n\n',
   );
   own.onReceive = async (_, { send }) => send(text);
-  // Alone, it is the very text.
+  // A response without other messages is sent as the exact text, not as an event.
   expect((await post(url, call(3, "tools/call"), session)).text).toBe(text);
 });
 
-test("a request that takes long gets a stream before its answer", async () => {
+test("a request without an answer for five seconds gets an event stream", async () => {
   const { url, sessions } = await served();
   const session = await initialized(url);
   for (const one of sessions) {
@@ -408,7 +417,7 @@ test("a request that takes long gets a stream before its answer", async () => {
   expect(text).toBe('data: {"jsonrpc":"2.0","id":2,"result":{}}\n\n');
 });
 
-test("a caller of the new era that leaves cancels, and one of the old era does not disturb its session", async () => {
+test("a client that disconnects aborts its own request, and its session stays open, in both eras", async () => {
   const { url, sessions } = await served();
   const session = await initialized(url);
   await post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
@@ -442,7 +451,7 @@ test("a session of the old era has its own servers and its own stream, and ends 
     text: "",
   });
   expect(sessions.map(({ received }) => received.length)).toEqual([1, 2]);
-  // What the server says before the stream is open arrives with it.
+  // A message that the server sends before the stream is open is sent when the stream opens.
   await sessions[1]?.toHost(notice("early"));
   const stream = await open(url, "GET", { accept: "text/event-stream", ...second });
   let heard = "";
@@ -465,7 +474,7 @@ test("a session of the old era has its own servers and its own stream, and ends 
   expect((await post(url, call(2, "ping"), first)).status).toBe(200);
 });
 
-test("without a session there is no stream, and other methods are not allowed", async () => {
+test("GET and DELETE without a session are refused, and other methods get 405", async () => {
   const { url } = await served();
   expect((await ask(url, "GET", { accept: "text/event-stream" })).status).toBe(405);
   expect((await ask(url, "GET", { accept: "application/json" })).status).toBe(406);
@@ -475,7 +484,7 @@ test("without a session there is no stream, and other methods are not allowed", 
   }
 });
 
-test("an initialize that is refused opens no session", async () => {
+test("an initialize that the server answers with an error leaves no session open", async () => {
   const { url, sessions } = await served({
     open: async () => {
       const session = new Recorder();
@@ -491,7 +500,7 @@ test("an initialize that is refused opens no session", async () => {
   expect(sessions[0]?.isClosed).toBe(true);
 });
 
-test("an initialize of a caller who gets no session starts none, and has the answer that says why", async () => {
+test("an initialize of a client that may not open a session starts none, and gets the answer with the reason", async () => {
   const text = '{"jsonrpc":"2.0","id":1,"error":{"code":-31403,"message":"why"}}';
   const { url, sessions } = await served({
     opening: async ({ method }, credentials) =>
@@ -508,7 +517,7 @@ test("an initialize of a caller who gets no session starts none, and has the ans
   expect(sessions).toHaveLength(0);
   const reply = await post(url, call(1, "initialize"), { "proviso-capability": "good" });
   const id = String(reply.headers["mcp-session-id"]);
-  // Later requests are the session's own matter.
+  // Later requests of the session are not judged by `opening`.
   expect((await post(url, call(2, "ping"), { "mcp-session-id": id })).status).toBe(200);
   expect((await post(url, modern(3, "ping"), { ...MODERN, "mcp-method": "ping" })).status).toBe(
     200,
@@ -532,7 +541,7 @@ test("one opener gets at most a quarter of the sessions, and another opener stil
   expect(sessions).toHaveLength(4);
 });
 
-test("sessions are counted, and those that nobody uses end", async () => {
+test("an initialize over the maximum number of sessions gets 503, and an idle session ends", async () => {
   const openers = ["alice", "bob", "carol", "dave"].values();
   const { url, sessions } = await served({
     sessions: 2,
@@ -555,7 +564,7 @@ test("sessions are counted, and those that nobody uses end", async () => {
 test.each([
   ["leaves too much unread", { unread: 4_000_000 }],
   ["stops reading for too long", { stall: 300 }],
-])("a caller that %s is cut off, and others are not", async (_, limits) => {
+])("a client that %s is disconnected, and other clients are not", async (_, limits) => {
   const { url, sessions } = await served(limits);
   const ping = { ...MODERN, "mcp-method": "ping" };
   await post(url, modern(1, "ping"), ping);
@@ -564,7 +573,7 @@ test.each([
   const { onReceive } = shared;
   const text = JSON.stringify({ jsonrpc: "2.0", method: "m", params: "x".repeat(1_000_000) });
   shared.onReceive = async (message, exchange) => {
-    // More than the connection itself takes.
+    // More bytes than the buffers of the connection hold.
     for (let sent = 0; sent < 20; sent++) {
       await exchange.send(text);
       if (message.id === 3) await sleep(20);
@@ -582,7 +591,7 @@ test.each([
   expect(reply.text).toContain(`{"jsonrpc":"2.0","id":3,"result":{}}`);
 });
 
-test("when a server has ended, its session is gone, and the shared one is opened again", async () => {
+test("when the servers of a session have ended, the session ends, and a shared session is opened again", async () => {
   const { url, sessions, ends, opened } = await served();
   const ping = () => post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
   const session = await initialized(url);
@@ -595,7 +604,7 @@ test("when a server has ended, its session is gone, and the shared one is opened
   expect(opened).toEqual([false, true, true]);
 });
 
-test("a server that does not start is a 503 that tells nothing, and is started again", async () => {
+test("a request whose server does not start gets 503 without the cause, and the next request starts the server again", async () => {
   let tries = 0;
   const { url } = await served({
     open: async () => {
@@ -612,7 +621,7 @@ test("a server that does not start is a 503 that tells nothing, and is started a
   expect(tries).toBe(3);
 });
 
-test("closing answers pending requests, ends streams, and closes every session", async () => {
+test("closing the front answers pending requests, ends streams, and closes every session", async () => {
   const { front, url, sessions } = await served({ grace: 2000 });
   const session = await initialized(url);
   const stream = await open(url, "GET", { accept: "text/event-stream", ...session });
@@ -633,7 +642,7 @@ test("closing answers pending requests, ends streams, and closes every session",
   expect(sessions.every(({ isClosed }) => isClosed)).toBe(true);
 });
 
-test("closing cuts requests that do not end within the grace", async () => {
+test("closing the front cuts off requests that do not end within the grace time", async () => {
   const { front, url, sessions } = await served({ grace: 100 });
   const session = await initialized(url);
   for (const one of sessions) one.onReceive = async () => {};

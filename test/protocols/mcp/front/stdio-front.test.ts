@@ -35,7 +35,7 @@ function served(options: Partial<StdioFrontOptions> = {}) {
 const request = (id: number, method = "ping"): string =>
   JSON.stringify({ jsonrpc: "2.0", id, method });
 
-test("the official client speaks with a published server through both ends", async () => {
+test("the official client works through the stdio front and a stdio connection to a published server", async () => {
   const path = import.meta.resolve("@modelcontextprotocol/server-memory/dist/index.js");
   const server = await startStdioServer({
     command: process.execPath,
@@ -63,12 +63,12 @@ test("the official client speaks with a published server through both ends", asy
   expect(isError).not.toBe(true);
   expect(JSON.stringify(content)).toContain("entities");
   await client.close();
-  // The host has closed its end: the server ends, and the front with it.
+  // The host has closed its end, so the server and the front end.
   await over;
   await expect(server.send(request(1))).rejects.toMatchObject({ code: "server_ended" });
 });
 
-test("in whatever pieces lines come, the session gets the same messages in order", async () => {
+test("the session gets the same messages in order, in whatever pieces the lines arrive", async () => {
   const texts = [
     request(1),
     '{ "jsonrpc":"2.0", "id":"é🙂", "method":"tools/call" , "params":{} }',
@@ -94,7 +94,7 @@ test("in whatever pieces lines come, the session gets the same messages in order
   );
 });
 
-test("no byte of a refused message reaches the session, and the next message does", async () => {
+test("a refused message does not reach the session, and the next message does", async () => {
   const { session, input, written, logged } = served({ bytes: 1000 });
   const long = "x".repeat(2000);
   const lines = [
@@ -120,7 +120,7 @@ test("no byte of a refused message reaches the session, and the next message doe
   expect(logged).toHaveLength(7);
 });
 
-test("an answer over the limit is an error for the server that has asked", async () => {
+test("an answer of the host over the size limit becomes an error for the server that has asked", async () => {
   const { session, input } = served({ bytes: 1000 });
   input.write(`{"jsonrpc":"2.0","id":"s1","result":{"x":"${"x".repeat(2000)}"}}\n`);
   await sleep(20);
@@ -170,7 +170,7 @@ test("when the host has closed its end, open requests are still answered", async
   expect(session.isClosed).toBe(true);
 });
 
-test("a request that nobody answers keeps the front no longer than its grace", async () => {
+test("a request without an answer keeps the front open no longer than the grace time", async () => {
   const { input, over, session } = served({ grace: 50 });
   input.end(`${request(1)}\n`);
   await over;
@@ -187,7 +187,7 @@ test("subscriptions and cancelled requests do not keep the front from ending", a
   await over;
 });
 
-test("a signal ends the session at once, in the middle of a line and of a request", async () => {
+test("an aborted signal ends the session at once, even in the middle of a line and of a request", async () => {
   const { session, input, stop, over } = served();
   session.onReceive = () => new Promise(() => {});
   input.write(`${request(1)}\n{"jsonrpc"`);
@@ -198,14 +198,14 @@ test("a signal ends the session at once, in the middle of a line and of a reques
   expect(session.received[0]?.exchange.signal.aborted).toBe(true);
 });
 
-test("a host that is gone ends the session", async () => {
+test("the session ends when the host is gone", async () => {
   const { output, over, session } = served();
   output.destroy(new Error("EPIPE"));
   await over;
   expect(session.isClosed).toBe(true);
 });
 
-test("a failure of the gate is an answer, and tells nothing", async () => {
+test("a failure of the session is answered with an internal error that does not show the cause", async () => {
   const { session, input, written, logged } = served();
   session.onReceive = async () => {
     throw new Error("secret");
@@ -218,7 +218,7 @@ test("a failure of the gate is an answer, and tells nothing", async () => {
   expect(logged.join()).not.toContain("secret");
 });
 
-test("a host that does not read is not read, and its server waits", async () => {
+test("while the host does not read its answers, the front takes no further requests", async () => {
   const output = new PassThrough({ highWaterMark: 1000 });
   const { session, input } = served({ output });
   let sent = 0;

@@ -21,7 +21,7 @@ const BELOW_DATA = {
   operationConstraints: { read: { path: { path: "/data" } } },
 };
 
-test("an allowed call reaches the server as it was written, under an id of the gate's", async () => {
+test("an allowed call reaches the server unchanged except for the id", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], { operations: ["read"] });
   const written =
@@ -31,7 +31,7 @@ test("an allowed call reaches the server as it was written, under an id of the g
   expect(server.received[1]).toBe(written.replace('"seven"', "2"));
 });
 
-test("the answer of a server reaches the host as it was written", async () => {
+test("the answer of a server reaches the host unchanged except for the id", async () => {
   const server = filesServer();
   server.answers["tools/call"] = () => undefined;
   const { host } = await openTestGate([server], { operations: ["read"] });
@@ -46,7 +46,7 @@ test("the answer of a server reaches the host as it was written", async () => {
 
 const NO_EVE = { path: { not_in: ["eve"] } };
 
-test("a refused call is a tool result with the reasons, and nothing of it reaches the server", async () => {
+test("a refused call gets a tool result with the reasons, and does not reach the server", async () => {
   const server = filesServer();
   const { host, ledger } = await openTestGate([server], BELOW_DATA);
   const { sentence, codes, meta } = refusalIn(
@@ -63,7 +63,7 @@ test("a refused call is a tool result with the reasons, and nothing of it reache
   expect(event).toMatchObject({ decision: "refused", codes: ["constraint_violated"] });
 });
 
-test("a refusal says with which arguments the tool may be called, in words and for programs", async () => {
+test("a refusal says in words and as data with which arguments the tool may be called", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], BELOW_DATA);
   const { sentence, meta } = refusalIn(await host.ask(call(1, "read", { path: "/data//a/" })));
@@ -72,7 +72,7 @@ test("a refusal says with which arguments the tool may be called, in words and f
   expect(meta["dev.proviso/denials"]).toMatchObject([{ remedy }]);
   const again = await host.ask(call(2, "read", { path: remedy.value }));
   expect(again).toMatchObject({ result: DONE });
-  // No text of the caller's own gives a remedy here, so another capability would be needed.
+  // No change of the argument makes this call allowed, so another capability would be needed.
   const without = await openTestGate([server], { operations: ["read"], constraints: NO_EVE });
   const refused = refusalIn(await without.host.ask(call(3, "read", { path: "eve" })));
   expect(refused.sentence).not.toContain("It would be allowed");
@@ -81,14 +81,14 @@ test("a refusal says with which arguments the tool may be called, in words and f
   ]);
 });
 
-test("a refusal in the new era says that it is complete", async () => {
+test("a refusal in the new era is marked as a complete result", async () => {
   const { host } = await openTestGate([filesServer()], BELOW_DATA);
   const params = { name: "read", arguments: { path: "/etc" }, _meta: NEW_META };
   const answer = await host.ask({ id: 1, method: "tools/call", params }, { era: "new" });
   expect(answer["result"]).toMatchObject({ resultType: "complete", isError: true });
 });
 
-test("a refusal says with which arguments the call would be allowed, and it is", async () => {
+test("a call with the arguments that a refusal suggests is allowed", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], {
     operations: ["write"],
@@ -109,7 +109,7 @@ test("a refusal says with which arguments the call would be allowed, and it is",
   expect(await host.ask(call(2, "write", { path: "/data/a" }))).toMatchObject({ result: DONE });
 });
 
-test("a hidden tool, an unknown one and one with a reserved name have the same answer", async () => {
+test("calls of a hidden tool, an unknown tool and a tool with a reserved name get the same answer", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], BELOW_DATA);
   const answers = [];
@@ -121,7 +121,7 @@ test("a hidden tool, an unknown one and one with a reserved name have the same a
   expect(server.requests("tools/call")).toEqual([]);
 });
 
-test("a tool that does not exist is refused by the same answer where the token allows everything", async () => {
+test("a call of an unknown tool gets the answer of a hidden tool even if the token allows everything", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], { anyOperation: true });
   const { sentence } = refusalIn(await host.ask(call(1, "no_such_tool")));
@@ -130,7 +130,7 @@ test("a tool that does not exist is refused by the same answer where the token a
   expect(server.requests("tools/call")).toEqual([]);
 });
 
-test("a token in _meta is judged beside the gate's own, and does not reach the server", async () => {
+test("a token in _meta must allow the call as well as the gate's own token, and does not reach the server", async () => {
   const server = filesServer();
   const { host, mint } = await openTestGate([server], { operations: ["read", "write"] });
   const narrow = mint(BELOW_DATA);
@@ -156,7 +156,7 @@ test("a token in _meta is judged beside the gate's own, and does not reach the s
   expect(await host.ask(asked(5, "/data/x", 7))).toMatchObject({ error: { code: -32602 } });
 });
 
-test("a token that a caller also puts into the arguments does not reach the server", async () => {
+test("a call whose arguments contain the token of the host is refused, and does not reach the server", async () => {
   const server = filesServer();
   const { host, mint } = await openTestGate([server]);
   const token = mint({ operations: ["read"] });
@@ -171,7 +171,7 @@ test("a token that a caller also puts into the arguments does not reach the serv
   expect(server.received).toEqual([]);
 });
 
-test("without any token every call is refused, and the answer says why", async () => {
+test("without a token, calls and lists are refused with capability_missing", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server]);
   expect(refusalIn(await host.ask(call(1, "read"))).codes).toEqual(["capability_missing"]);
@@ -185,17 +185,20 @@ test.each([
   ["1e999", "1e999"],
   ["9007199254740993", "9007199254740993"],
   ["0.1000000000000000055", "0.1000000000000000055"],
-])("an argument that a double does not hold as written, %s, is refused", async (number, shown) => {
-  const server = filesServer();
-  const { host } = await openTestGate([server], { operations: ["read"] });
-  await host.send(
-    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"n":[${number}]}}}`,
-  );
-  const { sentence, codes } = refusalIn(await host.answerTo(1));
-  expect(codes).toEqual(["arguments_invalid"]);
-  expect(sentence).toContain(shown);
-  expect(server.requests("tools/call")).toEqual([]);
-});
+])(
+  "an argument with the number %s, which a double cannot represent exactly, is refused",
+  async (number, shown) => {
+    const server = filesServer();
+    const { host } = await openTestGate([server], { operations: ["read"] });
+    await host.send(
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"n":[${number}]}}}`,
+    );
+    const { sentence, codes } = refusalIn(await host.answerTo(1));
+    expect(codes).toEqual(["arguments_invalid"]);
+    expect(sentence).toContain(shown);
+    expect(server.requests("tools/call")).toEqual([]);
+  },
+);
 
 test.each([
   ["an argument", { name: "read", arguments: { Path: "/etc/passwd" } }],
@@ -207,16 +210,19 @@ test.each([
     "an argument beside its twin",
     { name: "read", arguments: { o: { path: "/data", PATH: "/etc" } } },
   ],
-])("two spellings of %s are refused, since servers may read either", async (_, params) => {
-  const server = filesServer();
-  server.answers["tools/list"] = { tools: [tool("read", "path", "size")] };
-  const { host } = await openTestGate([server], { operations: ["read"] });
-  const { codes } = refusalIn(await host.ask({ id: 1, method: "tools/call", params }));
-  expect(codes).toEqual(["arguments_invalid"]);
-  expect(server.requests("tools/call")).toEqual([]);
-});
+])(
+  "a call with a misleading spelling of %s is refused, because servers may read either",
+  async (_, params) => {
+    const server = filesServer();
+    server.answers["tools/list"] = { tools: [tool("read", "path", "size")] };
+    const { host } = await openTestGate([server], { operations: ["read"] });
+    const { codes } = refusalIn(await host.ask({ id: 1, method: "tools/call", params }));
+    expect(codes).toEqual(["arguments_invalid"]);
+    expect(server.requests("tools/call")).toEqual([]);
+  },
+);
 
-test("a misspelt parameter of the protocol is refused, since servers may read it", async () => {
+test("a call with a protocol parameter in another case is refused, because servers may read it", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], { operations: ["read"] });
   const misspelt: readonly JsonObject[] = [
@@ -230,7 +236,7 @@ test("a misspelt parameter of the protocol is refused, since servers may read it
   expect(server.received).toEqual([]);
 });
 
-test("a call that is written as a notification is dropped", async () => {
+test("a tools/call without an id is dropped", async () => {
   const server = filesServer();
   const { host, log } = await openTestGate([server], { operations: ["read"] });
   await host.send({ jsonrpc: "2.0", method: "tools/call", params: { name: "read" } });
@@ -256,15 +262,18 @@ test.each([
   ["old", "__proto__"],
   ["new", "constructor"],
   ["new", "rpc.discover"],
-] as const)("the %s era has no request %s of a host", async (era, method) => {
-  const server = filesServer();
-  const { host } = await openTestGate([server], { anyOperation: true });
-  const answer = await host.ask({ id: 1, method, params: { _meta: NEW_META } }, { era });
-  expect(answer).toMatchObject({ error: { code: -32601 } });
-  expect(server.received).toEqual([]);
-});
+] as const)(
+  "in the %s era, the request %s of a host is answered as an unknown method",
+  async (era, method) => {
+    const server = filesServer();
+    const { host } = await openTestGate([server], { anyOperation: true });
+    const answer = await host.ask({ id: 1, method, params: { _meta: NEW_META } }, { era });
+    expect(answer).toMatchObject({ error: { code: -32601 } });
+    expect(server.received).toEqual([]);
+  },
+);
 
-test("a tool that the server has redefined is refused until someone accepts the change", async () => {
+test("a tool that the server has redefined is refused until the user accepts the change", async () => {
   const server = filesServer();
   const { host, log, pins } = await openTestGate([server], { anyOperation: true });
   expect(await host.ask(call(1, "read", { path: "/data" }))).toMatchObject({ result: DONE });
@@ -286,7 +295,7 @@ test("a tool that the server has redefined is refused until someone accepts the 
   });
 });
 
-test("a definition that changes without notice is refused at the next list", async () => {
+test("a tool whose definition changes without notice is hidden from the next list, and then refused", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], { anyOperation: true });
   await host.ask({ id: 1, method: "tools/list" });
@@ -297,7 +306,7 @@ test("a definition that changes without notice is refused at the next list", asy
   ]);
 });
 
-test("a call before any list makes the gate read the whole list first", async () => {
+test("before the first list, a call makes the gate read the whole list", async () => {
   const server = filesServer();
   const pages: Readonly<Record<string, JsonObject>> = {
     first: { tools: [tool("write")], nextCursor: "second" },
@@ -314,7 +323,7 @@ test("a call before any list makes the gate read the whole list first", async ()
   expect(server.requests("tools/list")).toHaveLength(4);
 });
 
-test("resources and prompts are judged by their own operations", async () => {
+test("resources, prompts and completions are judged by operations of their own", async () => {
   const server = filesServer();
   server.answers["resources/read"] = { contents: [] };
   server.answers["prompts/get"] = { messages: [] };

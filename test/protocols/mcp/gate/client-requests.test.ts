@@ -19,7 +19,7 @@ const ELICITATION = {
 };
 const INITIALIZE = { id: "init", method: "initialize", params: { protocolVersion: "2025-11-25" } };
 
-/** A server that a host has opened a session with. */
+/** Returns a server that answers `initialize` of the old era. */
 function openedServer(name?: string): RawServer {
   const server = new RawServer(name);
   server.answers["initialize"] = {
@@ -31,7 +31,7 @@ function openedServer(name?: string): RawServer {
   return server;
 }
 
-/** Waits for the answer that a server got to its request. */
+/** Waits for the answer to a request of a server. */
 async function answerTo(server: RawServer, id: string | number): Promise<JsonObject> {
   await expect
     .poll(() =>
@@ -41,7 +41,7 @@ async function answerTo(server: RawServer, id: string | number): Promise<JsonObj
   return JSON.parse(server.received.findLast((text) => JSON.parse(text).id === id) ?? "");
 }
 
-test("a server's request to the host's model is refused unless a token has its operation", async () => {
+test("a server's request to the host's model is refused unless the tokens allow client:sampling", async () => {
   const server = openedServer();
   const { host, ledger } = await openTestGate([server], { operations: ["read"] });
   await host.ask(INITIALIZE);
@@ -58,7 +58,7 @@ test("a server's request to the host's model is refused unless a token has its o
   ]);
 });
 
-test("an allowed request of a server goes to the host and back, each under its own ids", async () => {
+test("an allowed request of a server reaches the host under an id of the gate, and its answer returns under the server's id", async () => {
   const server = openedServer();
   const { host } = await openTestGate([server], { operations: ["client:sampling"] });
   await host.ask(INITIALIZE);
@@ -79,7 +79,7 @@ test("an allowed request of a server goes to the host and back, each under its o
   ]);
 });
 
-test("a token can limit which addresses a server may ask the host to open", async () => {
+test("a token can limit the URLs that a server may ask the host to open", async () => {
   const server = openedServer();
   const url = { schemes: ["https"], hosts: ["idp.example"] };
   const { host } = await openTestGate([server], {
@@ -98,7 +98,7 @@ test("a token can limit which addresses a server may ask the host to open", asyn
   });
 });
 
-test("the tokens of the call that a server works on must allow its requests too", async () => {
+test("the tokens of a call must also allow the requests that the server sends while it works on the call", async () => {
   const server = openedServer();
   const { host, mint } = await openTestGate([server], {
     operations: ["client:sampling", "read"],
@@ -113,7 +113,7 @@ test("the tokens of the call that a server works on must allow its requests too"
 });
 
 test.each(["tools/call", "initialize", "sampling/createmessage", "roots/write"])(
-  "a server's request %s is unknown, and does not reach the host",
+  "the request %s of a server is answered as an unknown method, and does not reach the host",
   async (method) => {
     const server = openedServer();
     const { host } = await openTestGate([server], { anyOperation: true });
@@ -124,7 +124,7 @@ test.each(["tools/call", "initialize", "sampling/createmessage", "roots/write"])
   },
 );
 
-test("a server that no session of the old era was opened with may ask nothing", async () => {
+test("before initialize, a request of a server to the host is answered as an unknown method", async () => {
   const server = openedServer();
   const { host } = await openTestGate([server], { anyOperation: true });
   await server.say(SAMPLING);
@@ -132,7 +132,7 @@ test("a server that no session of the old era was opened with may ask nothing", 
   expect(host.received).toEqual([]);
 });
 
-test("a server has a limited number of requests open at the host", async () => {
+test("a server's request is refused while 100 of its requests wait for the host", async () => {
   const server = openedServer();
   const { host } = await openTestGate([server], { operations: ["client:sampling"] });
   await host.ask(INITIALIZE);
@@ -141,7 +141,7 @@ test("a server has a limited number of requests open at the host", async () => {
   expect(host.messages.filter(({ method }) => method === SAMPLING.method)).toHaveLength(100);
 });
 
-test("a server may not answer, cancel or ask about the requests and tasks of another server", async () => {
+test("a server can neither cancel the requests nor read the tasks of another server", async () => {
   const good = openedServer("good");
   const evil = openedServer("evil");
   const { host } = await openTestGate([good, evil], { anyOperation: true });
@@ -166,7 +166,7 @@ test("a server may not answer, cancel or ask about the requests and tasks of ano
   expect(await host.heard("tasks/result")).toMatchObject({ params: { taskId: "t" } });
 });
 
-test("an error by which a server asks the host to open a URL is judged", async () => {
+test("an error with which a server asks the host to open a URL reaches the host only if the tokens allow it", async () => {
   const server = openedServer();
   const { host, mint } = await openTestGate([server], {
     operations: ["read", "client:elicitation"],
@@ -194,7 +194,7 @@ test.each([
   ["tools/list", { elicitations: [{ mode: "url", url: "https://evil.example" }] }],
   ["tools/call", { elicitations: { mode: "url", url: "https://evil.example" } }],
 ])(
-  "an error on %s that asks the host to open a URL in another way is kept back",
+  "an error in the answer to %s that asks the host in an irregular way to open a URL does not reach the host",
   async (method, data) => {
     const server = openedServer();
     const { host } = await openTestGate([server], { anyOperation: true });
@@ -208,7 +208,7 @@ test.each([
   },
 );
 
-test("a notification that is not in the protocol is dropped, either way", async () => {
+test("a notification that the protocol does not have is dropped, from the server and from the host", async () => {
   const server = openedServer();
   const { host, log } = await openTestGate([server], { anyOperation: true });
   await host.ask(INITIALIZE);
@@ -219,7 +219,7 @@ test("a notification that is not in the protocol is dropped, either way", async 
   expect(log).toHaveLength(2);
 });
 
-test("logs, changes and roots pass as they were written", async () => {
+test("notifications of logs, changed resources and changed roots are passed on unchanged", async () => {
   const server = openedServer();
   server.answers["resources/subscribe"] = {};
   const { host } = await openTestGate([server], { anyOperation: true });

@@ -8,9 +8,9 @@ import { openTestGate, RawServer, tool } from "./support.js";
 interface LineHost {
   readonly server: RawServer;
   write(line: string): Promise<void>;
-  /** Returns what the gate has written to its standard output. */
+  /** Returns the output of the gate to its standard output. */
   output(): string;
-  /** Ends the input; fulfilled when the gate has ended too. */
+  /** Ends the input. The promise is fulfilled when the gate has ended too. */
   end(): Promise<void>;
 }
 
@@ -50,7 +50,9 @@ async function openLineHost(): Promise<LineHost> {
   };
 }
 
-/** Sends lines to a gate's standard input; returns what the server was sent, and what the gate has answered. */
+/**
+ * Sends lines to a gate's standard input. Returns the server, which has recorded its input, and the output of the gate.
+ */
 async function send(lines: readonly string[]): Promise<{ server: RawServer; output: string }> {
   const host = await openLineHost();
   for (const line of lines) await host.write(line);
@@ -110,7 +112,7 @@ test.each([
 test.each([
   ["an error", '"error":{"code":-32601,"message":""}'],
   ["a result", '"result":{}'],
-])("a host cannot hide a call from readers that ignore case in %s", async (_, answer) => {
+])("a host cannot hide a call in %s by property names in another case", async (_, answer) => {
   const host = await openLineHost();
   await host.write(INITIALIZE);
   await expect.poll(host.output).toContain("serverInfo");
@@ -122,7 +124,7 @@ test.each([
   expect(host.server.received.join()).not.toContain("delete");
 });
 
-test("a server cannot hide a request from readers that ignore case in its answer", async () => {
+test("a server cannot hide a request in its answer by property names in another case", async () => {
   const host = await openLineHost();
   host.server.answers["tools/call"] = (request) => {
     const answer = { jsonrpc: "2.0", id: request["id"] ?? 0, result: { content: [] } };
@@ -135,14 +137,14 @@ test("a server cannot hide a request from readers that ignore case in its answer
   expect(host.output()).not.toContain("sampling");
 });
 
-test("a call that a line separator hides in a string stays in its string", async () => {
+test("a line separator in a string does not start a second call at the server", async () => {
   const inner = `{"jsonrpc":"2.0","id":2,${READ}}`.replaceAll('"', '\\"');
   const line = calling(`{"name":"read","arguments":{"path":"/data/a\u2028${inner}"}}`);
   const { server } = await send([line]);
   expect(server.received.every((text) => !/[\u2028\n]/.test(text))).toBe(true);
 });
 
-test("an allowed call among refused ones reaches the server", async () => {
+test("an allowed call among refused calls reaches the server", async () => {
   const { server, output } = await send([
     "no JSON",
     `[{"jsonrpc":"2.0","id":1,${DELETE}}]`,

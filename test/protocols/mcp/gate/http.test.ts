@@ -8,7 +8,7 @@ import { openTestGates } from "./support.js";
 const SERVER = join(import.meta.dirname, "children", "modern-server.mjs");
 const SILENT = { info() {}, warn() {}, error() {} };
 
-/** Serves a gate over HTTP that has no token of its own, in front of a server of the official SDK. */
+/** Serves a gate over HTTP, without a token of its own, in front of a server made with the official SDK. */
 async function serveGate() {
   const { openSession, ...gate } = await openTestGates();
   const { url, close } = await serveHttp({
@@ -51,7 +51,7 @@ const pay = (client: Client, amount: number) =>
 const namesOf = async (client: Client) =>
   (await client.listTools()).tools.map(({ name }) => name).sort();
 
-test("callers who share the gate over HTTP are each held to their own tokens", async () => {
+test("clients that share a gate over HTTP are each limited by their own tokens", async () => {
   const { url, mint } = await serveGate();
   const paying = mint({
     operations: ["client:elicitation", "pay"],
@@ -72,7 +72,7 @@ test("callers who share the gate over HTTP are each held to their own tokens", a
   expect(tooMuch).toMatchObject({ isError: true });
 });
 
-test("a session of the old era over HTTP asks the person only with a token for it", async () => {
+test("in a session of the old era over HTTP, a server can ask the user only if the token allows client:elicitation", async () => {
   const { url, mint } = await serveGate();
   const asking = await connect(url, mint({ operations: ["client:elicitation", "pay"] }), "legacy");
   expect(await pay(asking, 5)).toMatchObject({ content: [{ text: "paid 5 to Ann" }] });
@@ -80,7 +80,7 @@ test("a session of the old era over HTTP asks the person only with a token for i
   expect(JSON.stringify(await pay(silent, 5).catch(String))).not.toContain("paid");
 });
 
-test("a token that is revoked stops its caller alone", async () => {
+test("a revoked token stops only the client that presents it", async () => {
   const { url, mint, issuer, revocations } = await serveGate();
   const [first, second] = [mint({ operations: ["reveal"] }), mint({ operations: ["reveal"] })];
   const modern = { pin: "2026-07-28" };

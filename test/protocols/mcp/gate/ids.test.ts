@@ -14,7 +14,7 @@ function read(id: string | number, _meta = {}) {
   return { jsonrpc: "2.0", id, method: "tools/call", params: { name: "read", _meta } };
 }
 
-test("answers find their requests, in any order and with ids of both kinds", async () => {
+test("answers in any order reach their requests, whether the ids are numbers or strings", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   for (const id of [1, "1", 2]) await host.send(read(id));
@@ -28,7 +28,7 @@ test("answers find their requests, in any order and with ids of both kinds", asy
   expect(await host.answerTo(1)).toMatchObject({ id: 1, result: { at: 0 } });
 });
 
-test("a second request with an id that is still open is refused, and the first one is answered", async () => {
+test("a second request with an id that is still open is refused, and the first request is answered", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.send(read(1));
@@ -41,7 +41,7 @@ test("a second request with an id that is still open is refused, and the first o
   expect(server.requests("tools/call")).toHaveLength(1);
 });
 
-test("callers who share a session may use the same ids", async () => {
+test("clients that share a session may use the same id, and both get answers", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ, { stateless: true });
   await host.send(read(1, NEW_META), { era: "new" });
@@ -58,11 +58,11 @@ test("callers who share a session may use the same ids", async () => {
 });
 
 test.each([
-  ["an answer to nothing", { jsonrpc: "2.0", id: 999, result: { content: ["evil"] } }],
+  ["an answer to no request", { jsonrpc: "2.0", id: 999, result: { content: ["evil"] } }],
   ["an answer to the host's id", { jsonrpc: "2.0", id: "host", result: { content: ["evil"] } }],
   ["a second answer", { jsonrpc: "2.0", id: 2, result: { content: ["evil"] } }],
-  ["an answer as text", { jsonrpc: "2.0", id: "2", result: { content: ["evil"] } }],
-])("the gate drops from a server: %s", async (_, evil) => {
+  ["an answer with a string as its id", { jsonrpc: "2.0", id: "2", result: { content: ["evil"] } }],
+])("the host does not get %s from a server", async (_, evil) => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.send(read("host"));
@@ -80,8 +80,8 @@ test.each([
     "a property twice",
     '{"jsonrpc":"2.0","id":2,"result":{"content":[]},"result":{"content":["evil"]}}',
   ],
-  ["no JSON", "evil"],
-])("the gate drops from a server, and logs as unreadable: %s", async (_, evil) => {
+  ["text that is not JSON", "evil"],
+])("a message of a server with %s is dropped, and logged as unreadable", async (_, evil) => {
   const server = slowServer();
   const { host, log } = await openTestGate([server], READ);
   await host.send(read(1));
@@ -91,7 +91,7 @@ test.each([
   expect(log.join()).toContain("unreadable");
 });
 
-test("progress goes to the request that asked for it, under the host's token", async () => {
+test("progress reaches only the request that asked for it, under the host's progress token", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.send(read(1, { progressToken: "mine" }));
@@ -118,7 +118,7 @@ test("progress goes to the request that asked for it, under the host's token", a
   ]);
 });
 
-test("a cancelled request is cancelled at the server, and not answered any more", async () => {
+test("a request that the host cancels is cancelled at the server, and its late answer is dropped", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.send(read("a"));
@@ -135,7 +135,7 @@ test("a cancelled request is cancelled at the server, and not answered any more"
   expect(host.received).toEqual([]);
 });
 
-test("in the new era a caller who is gone cancels its request", async () => {
+test("in the new era, a request is cancelled at the server when its client disconnects", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   const caller = new AbortController();
@@ -183,7 +183,7 @@ test("a request whose answer cannot be read fails with server_unreadable", async
   expect(host.received.join()).not.toContain("evil");
 });
 
-test("a server that does not read makes the host wait, and loses nothing", async () => {
+test("while a server does not read, the host has to wait, and no call is lost", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.ask({ id: "list", method: "tools/list" });

@@ -10,7 +10,7 @@ const SAMPLE = { method: "sampling/createMessage", params: { messages: [], maxTo
 const ACCEPTED = { confirm: { action: "accept" } };
 const PAY = { operations: ["pay", "client:elicitation"] };
 
-/** A server that asks before it pays, and pays when it is answered. */
+/** Returns a server that requests a confirmation before it pays. */
 function bank(
   asked: JsonObject = { inputRequests: { confirm: CONFIRM }, requestState: "s1" },
 ): RawServer {
@@ -42,7 +42,7 @@ const UNKNOWN = {
   error: { code: -32602, data: { "dev.proviso/denials": [{ code: "input_unknown" }] } },
 };
 
-test("a call that needs an answer of the host goes through in two rounds", async () => {
+test("a call for which the server requests input succeeds when the host repeats it with the input", async () => {
   const server = bank();
   const { host } = await openTestGate([server], PAY);
   const asked = await host.ask(pay(1), NEW);
@@ -53,7 +53,7 @@ test("a call that needs an answer of the host goes through in two rounds", async
   expect(await host.ask(retry, NEW)).toMatchObject({ result: { content: [{ text: "paid" }] } });
 });
 
-test("a result that asks for what no token allows does not reach the host", async () => {
+test("a result that requests an input which the tokens do not allow does not reach the host", async () => {
   const server = bank({ inputRequests: { confirm: CONFIRM, steal: SAMPLE }, requestState: "s1" });
   const { host } = await openTestGate([server], PAY);
   expect(refusalIn(await host.ask(pay(1), NEW)).codes).toEqual(["operation_denied"]);
@@ -62,7 +62,7 @@ test("a result that asks for what no token allows does not reach the host", asyn
   expect(server.requests("tools/call")).toHaveLength(1);
 });
 
-test("a result that asks for something unknown does not reach the host, whatever the tokens allow", async () => {
+test("a result that requests an input of an unknown kind does not reach the host, whatever the tokens allow", async () => {
   const server = bank({
     inputRequests: { x: { method: "files/read", params: {} } },
     requestState: "s",
@@ -90,7 +90,7 @@ test.each<[string, JsonObject]>([
   expect(server.requests("tools/call")).toHaveLength(1);
 });
 
-test("a server does not see answers to what it has not asked", async () => {
+test("answers to inputs that the server has not requested do not reach the server", async () => {
   const server = bank();
   const { host } = await openTestGate([server], PAY);
   await host.ask(pay(1), NEW);
@@ -105,7 +105,7 @@ test("a server does not see answers to what it has not asked", async () => {
   expect(server.requests("tools/call").at(-1)).not.toHaveProperty("params.inputResponses.again");
 });
 
-test("another holder's state is refused", async () => {
+test("a retry with the request state of another holder is refused", async () => {
   const server = bank();
   const { host, mint } = await openTestGate([server]);
   const [mine, theirs] = [mint(PAY), mint(PAY)];
@@ -117,7 +117,7 @@ test("another holder's state is refused", async () => {
   });
 });
 
-test("a retry is judged in full again, its inputs too", async () => {
+test("a retry is refused if its token was revoked after the first round", async () => {
   const server = bank();
   const { host, issuer, revocations, mint } = await openTestGate([server], PAY);
   const token = mint(PAY);
@@ -129,7 +129,7 @@ test("a retry is judged in full again, its inputs too", async () => {
   expect(refusalIn(await host.ask(pay(2, params, token), NEW)).codes).toEqual(["revoked"]);
 });
 
-test("a server without a state of its own is answered by the call that it asked about", async () => {
+test("without a request state, an answer reaches the server only with the call for which the server requested it", async () => {
   const server = bank({ inputRequests: { confirm: CONFIRM } });
   const { host } = await openTestGate([server], PAY);
   const retry = { inputResponses: ACCEPTED };
@@ -147,13 +147,13 @@ test.each<[string, JsonObject]>([
   ["an array of requests", { inputRequests: [CONFIRM], requestState: "s1" }],
   ["a text", { inputRequests: "confirm" }],
   ["a request without a method", { inputRequests: { confirm: {} } }],
-])("a result that asks by %s does not reach the host", async (_, asked) => {
+])("a result that requests input by %s does not reach the host", async (_, asked) => {
   const { host } = await openTestGate([bank(asked)], { anyOperation: true });
   expect(refusalIn(await host.ask(pay(1), NEW)).codes).toEqual(["operation_denied"]);
 });
 
 test.each(["tools/list", "resources/list", "server/discover"])(
-  "a server may not ask the host by its answer to %s",
+  "an answer to %s that requests input from the host does not reach the host",
   async (method) => {
     const server = new RawServer();
     server.answers[method] = { resultType: "input_required", inputRequests: { x: CONFIRM } };
@@ -176,24 +176,27 @@ test.each([
   ["ping", "old", {}],
   ["logging/setLevel", "old", { level: "info" }],
   ["tasks/result", "old", { taskId: "t1" }],
-] as const)("%s takes no answers of the host to the server", async (method, era, params) => {
-  const server = bank();
-  const task: JsonObject = { resultType: "task", taskId: "t1", status: "working" };
-  const task25: JsonObject = { task: { taskId: "t1", status: "working" } };
-  server.answers["tools/call"] = era === "new" ? task : task25;
-  const { host } = await openTestGate([server], { operations: ["pay", "resources:read"] });
-  await host.ask(pay(1), { era });
-  server.received.length = 0;
-  const _meta = era === "new" ? NEW_META : {};
-  const inputs: readonly JsonObject[] = [{ inputResponses: ACCEPTED }, { requestState: "s1" }];
-  for (const [id, input] of inputs.entries()) {
-    const asked = { id: id + 10, method, params: { ...params, ...input, _meta } };
-    expect(await host.ask(asked, { era })).toMatchObject({ error: { code: -32602 } });
-  }
-  expect(server.received).toEqual([]);
-});
+] as const)(
+  "the request %s with input for the server is refused, and does not reach the server",
+  async (method, era, params) => {
+    const server = bank();
+    const task: JsonObject = { resultType: "task", taskId: "t1", status: "working" };
+    const task25: JsonObject = { task: { taskId: "t1", status: "working" } };
+    server.answers["tools/call"] = era === "new" ? task : task25;
+    const { host } = await openTestGate([server], { operations: ["pay", "resources:read"] });
+    await host.ask(pay(1), { era });
+    server.received.length = 0;
+    const _meta = era === "new" ? NEW_META : {};
+    const inputs: readonly JsonObject[] = [{ inputResponses: ACCEPTED }, { requestState: "s1" }];
+    for (const [id, input] of inputs.entries()) {
+      const asked = { id: id + 10, method, params: { ...params, ...input, _meta } };
+      expect(await host.ask(asked, { era })).toMatchObject({ error: { code: -32602 } });
+    }
+    expect(server.received).toEqual([]);
+  },
+);
 
-test("tasks/update takes no state of a call to the server", async () => {
+test("tasks/update with a request state is refused, and does not reach the server", async () => {
   const server = bank();
   server.answers["tools/call"] = { resultType: "task", taskId: "t1", status: "working" };
   const { host } = await openTestGate([server], PAY);

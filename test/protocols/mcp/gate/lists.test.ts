@@ -15,7 +15,7 @@ function server(tools: readonly JsonObject[], rest: JsonObject = {}): RawServer 
   return raw;
 }
 
-test("a list shows the tools whose operation the token has, whatever their arguments", async () => {
+test("a list shows exactly the tools that the token allows with at least some arguments", async () => {
   const tools = [tool("read", "path"), tool("write", "path"), tool("a:b"), tool("c/d")];
   const { host } = await openTestGate([server(tools)], {
     operations: ["read", "c/d", "a:b"],
@@ -26,7 +26,7 @@ test("a list shows the tools whose operation the token has, whatever their argum
   expect(namesIn(answer)).toEqual(["read"]);
 });
 
-test("the schema of a shown tool says what the token allows, and keeps what the server wrote", async () => {
+test("the input schema of a listed tool is narrowed to the token, and the rest of the definition is kept", async () => {
   const inputSchema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",
@@ -55,7 +55,7 @@ test("the schema of a shown tool says what the token allows, and keeps what the 
   expect(schema["required"]).toEqual(expect.arrayContaining(["region", "amount"]));
 });
 
-test("an unlimited token gets a list byte for byte", async () => {
+test("a list for an unlimited token is the server's text, byte for byte except for the id", async () => {
   const raw = new RawServer();
   const { host } = await openTestGate([raw], { anyOperation: true });
   await host.send({ jsonrpc: "2.0", id: "x", method: "tools/list" });
@@ -66,7 +66,7 @@ test("an unlimited token gets a list byte for byte", async () => {
   expect(host.received).toEqual([text.replace(`"id":${id}`, '"id":"x"')]);
 });
 
-test("a list may be cached for its party alone, and no longer than the token lives", async () => {
+test("a list may be cached only by the client that requested it, and no longer than the token lives", async () => {
   const cached = { resultType: "complete", ttlMs: 86_400_000, cacheScope: "public" };
   const raw = server([tool("read")], cached);
   raw.answers["resources/list"] = { ...cached, resources: [], ttlMs: 5 };
@@ -90,7 +90,7 @@ test.each([
   ["resources/templates/list", "resourceTemplates", "resources:read"],
   ["prompts/list", "prompts", "prompts:get"],
 ])(
-  "the list of %s is empty if the token lacks the operation, and is the server's own list otherwise",
+  "the answer to %s is empty if the token lacks the operation, and is the server's own list otherwise",
   async (method, member, operation) => {
     const raw = new RawServer();
     raw.answers[method] = { [member]: [{ name: "one" }], nextCursor: "2" };
@@ -112,7 +112,7 @@ test.each([
   },
 );
 
-test("a host of the old era hears that lists have changed when its token is revoked", async () => {
+test("a host of the old era is notified of changed lists when its token is revoked", async () => {
   const raw = server([tool("read")]);
   raw.answers["initialize"] = {
     protocolVersion: "2025-11-25",
@@ -136,7 +136,7 @@ test("a host of the old era hears that lists have changed when its token is revo
   });
 });
 
-test("a subscription of the new era hears that lists have changed when a token is revoked", async () => {
+test("a subscription of the new era is notified of changed lists when a token is revoked", async () => {
   const raw = server([tool("read")]);
   const { host, revocations, issuer, ownToken } = await openTestGate([raw], {
     operations: ["read"],
@@ -165,7 +165,7 @@ test("a subscription of the new era hears that lists have changed when a token i
   });
 });
 
-test("a host that lists page by page does not stop the gate from reading the list itself", async () => {
+test("a call succeeds while the host reads the first page of the same tool list", async () => {
   const raw = new RawServer();
   raw.answers["tools/call"] = { content: [] };
   const { host } = await openTestGate([raw], { operations: ["read"] });
@@ -175,13 +175,13 @@ test("a host that lists page by page does not stop the gate from reading the lis
   await host.send({ jsonrpc: "2.0", id: 2, method: "tools/list" });
   await expect.poll(() => raw.requests("tools/list").length).toBe(2);
   const [own, hosts] = raw.requests("tools/list").map(({ id = null }) => id);
-  // One message at a time, as a connection delivers them.
+  // The messages arrive one at a time, as a connection delivers them.
   await raw.say({ jsonrpc: "2.0", id: hosts ?? null, result: page });
   await raw.say({ jsonrpc: "2.0", id: own ?? null, result: { tools: [tool("read")] } });
   expect(await host.answerTo(1)).toMatchObject({ result: { content: [] } });
 });
 
-test("a server's definition that has changed on a later page of a list is judged at the next call", async () => {
+test("a tool whose definition has changed on a later page of a list is refused at the next call", async () => {
   const raw = server([tool("read")]);
   const { host } = await openTestGate([raw], { operations: ["read"] });
   const call = { method: "tools/call", params: { name: "read" } };
@@ -194,7 +194,7 @@ test("a server's definition that has changed on a later page of a list is judged
   expect(refusalIn(await host.ask({ id: 3, ...call })).codes).toEqual(["tool_changed"]);
 });
 
-/** Makes a server answer with a next page for ever. */
+/** Makes each page of a server's lists refer to a next page. */
 function withoutEnd(raw: RawServer, member: string, entries: readonly JsonObject[]): RawServer {
   raw.answers["initialize"] = { capabilities: { tools: {}, resources: {} } };
   for (const method of ["tools/list", "resources/list", "resources/templates/list"]) {
@@ -206,19 +206,22 @@ function withoutEnd(raw: RawServer, member: string, entries: readonly JsonObject
 test.each([
   ["long", [{ ...tool("read"), description: "a".repeat(1_000_000) }]],
   ["many", Array.from({ length: 1000 }, (_, at) => tool(`read${at}`))],
-])("a server whose list has pages without end, with %s tools, is given up", async (_, tools) => {
-  const raw = withoutEnd(new RawServer(), "tools", tools);
-  const { host } = await openTestGate([raw], { anyOperation: true });
-  const answer = await host.ask({ id: 1, method: "tools/call", params: { name: "read" } });
-  expect(answer).toMatchObject({ error: { code: -31502, data: { code: "server_unreadable" } } });
-  expect(raw.requests("tools/list").length).toBeLessThan(20);
-});
+])(
+  "a call fails with server_unreadable if the server's list of %s tools has no end",
+  async (_, tools) => {
+    const raw = withoutEnd(new RawServer(), "tools", tools);
+    const { host } = await openTestGate([raw], { anyOperation: true });
+    const answer = await host.ask({ id: 1, method: "tools/call", params: { name: "read" } });
+    expect(answer).toMatchObject({ error: { code: -31502, data: { code: "server_unreadable" } } });
+    expect(raw.requests("tools/list").length).toBeLessThan(20);
+  },
+);
 
 test.each([
   ["tools/list", "tools", "good__read"],
   ["resources/list", "resources", "read"],
 ])(
-  "of several servers, %s leaves out one whose pages have no end",
+  "with several servers, %s leaves out a server whose list has no end",
   async (method, member, name) => {
     const entry = { ...tool("read"), uri: "db://read" };
     const endless = withoutEnd(new RawServer("endless"), member, [

@@ -7,7 +7,7 @@ import { NEW_META, openTestGate, RawServer, refusalIn, tool } from "./support.js
 const MEGABYTE = 1_000_000;
 const LARGE = "a".repeat(MEGABYTE / 2);
 
-/** A server that does not remember what it was sent. */
+/** A server that does not keep the messages that it receives. */
 class ForgetfulServer extends RawServer {
   override async send(text: string): Promise<void> {
     await super.send(text);
@@ -32,7 +32,7 @@ function run(id: Json, text = LARGE, _meta: JsonObject = NEW_META): JsonObject {
   };
 }
 
-/** Bytes of the heap that are in use after a collection of garbage. */
+/** Returns the bytes of the heap in use after a garbage collection. */
 function heapInUse(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
@@ -75,7 +75,7 @@ test.each<[string, ((at: number) => JsonObject) | undefined]>([
 
 const TOO_MANY = { error: { code: -31429 } };
 
-test("a session has at most 512 requests that wait, also of callers who have gone", async () => {
+test("a session refuses more than 512 unanswered requests, even of clients that have disconnected", async () => {
   const raw = server();
   const { host } = await openTestGate([raw], { anyOperation: true });
   const gone = AbortSignal.abort();
@@ -88,7 +88,7 @@ test("a session has at most 512 requests that wait, also of callers who have gon
   expect(host.messages).toHaveLength(2);
 });
 
-test("callers who do not wait for a server that does not read are refused at 64 MiB", async () => {
+test("while a server does not read, requests are refused when 64 MiB of requests wait", async () => {
   const raw = server();
   const { host } = await openTestGate([raw], { anyOperation: true });
   await host.ask({ id: "list", method: "tools/list" });
@@ -99,14 +99,14 @@ test("callers who do not wait for a server that does not read are refused at 64 
   expect(host.messages).toHaveLength(2);
 });
 
-test.each(["id", "progressToken"])("a long %s is refused", async (name) => {
+test.each(["id", "progressToken"])("a request with a long %s is refused", async (name) => {
   const { host } = await openTestGate([server()], { anyOperation: true });
   const long = "a".repeat(2000);
   const message = name === "id" ? run(long, "", {}) : run("short", "", { progressToken: long });
   expect(await host.ask(message)).toMatchObject({ error: { code: -32600 } });
 });
 
-test("a result that asks for very much at once does not reach the host", async () => {
+test("a result with more than 32 input requests does not reach the host", async () => {
   const asked = Array.from({ length: 33 }, (_, at) => [`q${at}`, { ...SAMPLE, params: {} }]);
   const result = { resultType: "input_required", inputRequests: Object.fromEntries(asked) };
   const { host } = await openTestGate([server(() => result)], { anyOperation: true });

@@ -13,7 +13,7 @@ import { openTestGate, type TestGate } from "./support.js";
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The program of a published server. */
+/** Returns the path of a published server's program. */
 function programOf(name: string): string {
   return join(dirname(resolve(`@modelcontextprotocol/${name}/package.json`)), "dist", "index.js");
 }
@@ -50,7 +50,7 @@ async function connect(
   return { ...gate, client };
 }
 
-test("the official client uses server-memory through the gate, within its token", async () => {
+test("the official client can use only the tools of server-memory that the token allows", async () => {
   const folder = temporaryFolder();
   const { client } = await connect(
     programOf("server-memory"),
@@ -74,7 +74,7 @@ test("the official client uses server-memory through the gate, within its token"
   expect(JSON.stringify(after.content)).toContain("Ann");
 });
 
-test("the official client reads one folder of server-filesystem through the gate", async () => {
+test("the official client can read files of server-filesystem only in the folder that the token allows", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "open"));
   writeFileSync(join(folder, "open", "a.txt"), "hello");
@@ -94,7 +94,7 @@ test("the official client reads one folder of server-filesystem through the gate
   expect(JSON.stringify(refused)).not.toContain("password");
 });
 
-test("the official client uses everything of server-everything through the gate", async () => {
+test("the official client can use tools, resources and prompts of server-everything with an unlimited token", async () => {
   const { client } = await connect(programOf("server-everything"), ["stdio"], {
     anyOperation: true,
   });
@@ -114,7 +114,7 @@ test("the official client uses everything of server-everything through the gate"
 const MODERN = join(import.meta.dirname, "children", "modern-server.mjs");
 const NEW_ERA = { versionNegotiation: { mode: { pin: "2026-07-28" } } } as const;
 
-test("in the new era the official client pays once the person has confirmed", async () => {
+test("in the new era, a payment succeeds after the user has confirmed it", async () => {
   const { client } = await connect(
     MODERN,
     [],
@@ -142,7 +142,7 @@ test("in the new era the official client pays once the person has confirmed", as
   expect(asked).toHaveLength(1);
 });
 
-test("in the new era a person is not asked unless a token allows it", async () => {
+test("in the new era, the user is not asked if the token does not allow client:elicitation", async () => {
   const { client } = await connect(
     MODERN,
     [],
@@ -163,7 +163,7 @@ test.each([
   ["modern", NEW_ERA],
   ["legacy", { versionNegotiation: { mode: "legacy" } }],
 ] as const)(
-  "a %s client hears of a tool that the server adds, and may use it",
+  "a %s client is notified of a tool that the server adds, and can call it",
   async (_, options) => {
     let changes = 0;
     const { client } = await connect(
@@ -184,7 +184,7 @@ test.each([
   },
 );
 
-test("a client that can speak both eras finds the new one through the gate", async () => {
+test("a client of both eras uses the new era with a server of both eras", async () => {
   const { client } = await connect(
     MODERN,
     [],
@@ -194,7 +194,7 @@ test("a client that can speak both eras finds the new one through the gate", asy
   expect(client.getProtocolEra()).toBe("modern");
 });
 
-test("a client that can speak both eras falls back for a server of the old one", async () => {
+test("a client of both eras uses the old era with a server of the old era", async () => {
   const { client } = await connect(
     programOf("server-memory"),
     [],

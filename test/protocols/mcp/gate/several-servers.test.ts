@@ -22,7 +22,7 @@ function named(
   return server;
 }
 
-test("several servers open as one: the lowest version, every capability, all instructions", async () => {
+test("initialize of several servers is answered with the lowest version, every capability and all instructions", async () => {
   const servers = [
     named("files", [], { tools: { listChanged: false }, resources: { subscribe: true } }),
     named("old", [], { tools: {}, prompts: {} }),
@@ -49,7 +49,7 @@ test("several servers open as one: the lowest version, every capability, all ins
   }
 });
 
-test("a tool is SERVER__TOOL to the host, and SERVER/TOOL to a token", async () => {
+test("with several servers, a tool is named SERVER__TOOL for the host and SERVER/TOOL in a token", async () => {
   const files = named("files", [tool("read"), tool("write")]);
   const web = named("web", [tool("read"), tool("a".repeat(70)), tool("dot.ted")]);
   const { host, log } = await openTestGate([files, web], {
@@ -76,7 +76,7 @@ test("a tool is SERVER__TOOL to the host, and SERVER/TOOL to a token", async () 
   expect(web.requests("tools/call")).toEqual([]);
 });
 
-test("a list of several servers has all pages of each, and leaves out a server that fails", async () => {
+test("the list of several servers has all pages of each server, and leaves out a server that has ended", async () => {
   const one = named("one", []);
   const pages: Record<string, JsonObject> = {
     first: { tools: [tool("a")], nextCursor: "second" },
@@ -98,7 +98,7 @@ test("a list of several servers has all pages of each, and leaves out a server t
   expect(answer).toMatchObject({ error: { data: { code: "server_ended" } } });
 });
 
-test("a resource is read from the server that lists it, or has the closest template", async () => {
+test("a resource is read from the server that lists it, or else from the server with the closest template", async () => {
   const capabilities = { resources: {} };
   const one = named("one", [], capabilities);
   const two = named("two", [], capabilities);
@@ -125,7 +125,7 @@ test("a resource is read from the server that lists it, or has the closest templ
   expect(await read(5, "http://x")).toContain("-32602");
 });
 
-test("in the new era a server that does not speak it makes the host fall back", async () => {
+test("server/discover fails if one of several servers does not speak the new era", async () => {
   const modern = named("modern", []);
   const result = {
     resultType: "complete",
@@ -163,7 +163,7 @@ test.each([
   [["a/b"], /"a\/b" must be/],
   [[undefined, "b"], /servers\[0\]: one of several/],
   [[], /at least one/],
-])("servers named %j are refused at the start", (names, message) => {
+])("openGateSession refuses servers with the names %j", (names, message) => {
   const servers = names.map((name) => new RawServer(name));
   expect(() =>
     openGateSession({
@@ -175,7 +175,7 @@ test.each([
   ).toThrow(message);
 });
 
-test("a server that does not answer is left out, and the others do not wait for it again", async () => {
+test("a server that does not answer initialize is left out, and later lists do not wait for it", async () => {
   const mute = new RawServer("mute");
   const good = named("good", [tool("read")]);
   const { host, log } = await openTestGate([mute, good], ALL, { shareWithin: 200 });
@@ -189,7 +189,7 @@ test("a server that does not answer is left out, and the others do not wait for 
   expect(mute.requests("tools/list")).toEqual([]);
 });
 
-test("a server that answers with no version of MCP is left out", async () => {
+test("a server that answers initialize with an unknown version is left out", async () => {
   const odd = named("odd", []);
   odd.answers["initialize"] = { protocolVersion: "0000", capabilities: {}, instructions: "evil" };
   const { host, log } = await openTestGate([odd, named("good", [])], ALL);

@@ -6,7 +6,7 @@ const TOOLS = { operations: ["read", "completion:complete", "client:roots"] };
 
 test.each<[string, string, JsonObject]>([
   ["a name of a tool", "tools/call", { name: "read", arguments: {}, NAME: "delete" }],
-  ["a tool in capitals alone", "tools/list", { Cursor: "2" }],
+  ["a cursor", "tools/list", { Cursor: "2" }],
   ["a reference", "completion/complete", { ref: { type: "ref/prompt", name: "a", Name: "b" } }],
   ["a type of reference", "completion/complete", { ref: { Type: "ref/prompt", name: "a" } }],
   [
@@ -48,7 +48,7 @@ test.each([
   });
 });
 
-test("an error that asks for a visit in another spelling does not reach the host", async () => {
+test("an error that asks the host to open a URL with property names in another case does not reach the host", async () => {
   const server = new RawServer();
   server.answers["tools/list"] = { tools: [tool("read")] };
   server.answers["tools/call"] = ({ id = 0 }) => {

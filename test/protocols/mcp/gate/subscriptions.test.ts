@@ -14,7 +14,7 @@ function heard(method: string, subscription: Json, params: JsonObject = {}): Jso
   return { jsonrpc: "2.0", method, params: { ...params, _meta: { [KEY]: subscription } } };
 }
 
-test("a subscription's messages come under the host's id, and those of no subscription not at all", async () => {
+test("messages of a subscription reach the host under the host's id, and messages of no subscription are dropped", async () => {
   const server = new RawServer();
   const { host } = await openTestGate([server], { operations: ["resources:subscribe"] });
   await host.send(
@@ -38,7 +38,7 @@ test("a subscription's messages come under the host's id, and those of no subscr
   expect(await host.answerTo("mine")).toMatchObject({ result: { _meta: { [KEY]: "mine" } } });
 });
 
-test("over HTTP a subscription's messages are those of its stream, however its id is written", async () => {
+test("over HTTP, messages in the stream of a subscription reach the host even if the server writes the id as a string", async () => {
   const server = new RawServer();
   const { host } = await openTestGate([server], { operations: ["resources:subscribe"] });
   await host.send(listen("mine", { resourceSubscriptions: ["db://a"] }), NEW);
@@ -48,7 +48,7 @@ test("over HTTP a subscription's messages are those of its stream, however its i
   expect(await host.heard(updated)).toEqual(heard(updated, "mine", { uri: "db://a" }));
 });
 
-test("each resource of a subscription is judged", async () => {
+test("a subscription is refused unless the token allows each of its resources", async () => {
   const server = new RawServer();
   const { host } = await openTestGate([server], {
     operations: ["resources:subscribe"],
@@ -74,12 +74,15 @@ test.each<[string, JsonObject]>([
   ["another spelling", { ResourceSubscriptions: ["file:///etc/passwd"] }],
   ["an unknown property", { resources: ["file:///etc/passwd"] }],
   ["a list for a flag", { toolsListChanged: ["file:///etc/passwd"] }],
-])("a filter with %s is refused, since a server could read it as resources", async (_, filter) => {
-  const server = new RawServer();
-  const { host } = await openTestGate([server], { anyOperation: true });
-  expect(await host.ask(listen(1, filter), NEW)).toMatchObject({ error: { code: -32602 } });
-  expect(server.received).toEqual([]);
-});
+])(
+  "a filter with %s is refused, because a server could read it as resources",
+  async (_, filter) => {
+    const server = new RawServer();
+    const { host } = await openTestGate([server], { anyOperation: true });
+    expect(await host.ask(listen(1, filter), NEW)).toMatchObject({ error: { code: -32602 } });
+    expect(server.received).toEqual([]);
+  },
+);
 
 test("a subscription to a resource ends when its token is revoked", async () => {
   const server = new RawServer();
@@ -99,7 +102,7 @@ test("a subscription to a resource ends when its token is revoked", async () => 
   expect(host.received.join()).not.toContain("evil");
 });
 
-test("a subscription at several servers is one for the host, and ends with the last of them", async () => {
+test("the host sees one subscription at several servers, which ends when the last server ends its part", async () => {
   const [one, two] = [new RawServer("one"), new RawServer("two")];
   const { host } = await openTestGate([one, two], { anyOperation: true });
   await host.send(listen("mine", { toolsListChanged: true }), NEW);
@@ -122,7 +125,7 @@ test("a subscription at several servers is one for the host, and ends with the l
   ]);
 });
 
-test("a subscription to a task is its creator's alone, and what the task asks is judged", async () => {
+test("only the creator of a task can subscribe to it, and the task's requests to the host are judged", async () => {
   const server = new RawServer();
   server.answers["tools/list"] = { tools: [tool("run")] };
   server.answers["tools/call"] = { resultType: "task", taskId: "t1", status: "working" };
@@ -146,7 +149,7 @@ test("a subscription to a task is its creator's alone, and what the task asks is
   expect(host.received.join()).not.toContain("evil");
 });
 
-test("the host ends a subscription by cancelling it, the server by telling the host", async () => {
+test("the host and the server can each cancel a subscription, and the other side is told under its own id", async () => {
   const server = new RawServer();
   const { host } = await openTestGate([server], { anyOperation: true });
   for (const id of ["a", "b"]) await host.send(listen(id, { toolsListChanged: true }), NEW);
@@ -164,7 +167,7 @@ test("the host ends a subscription by cancelling it, the server by telling the h
   });
 });
 
-/** A token for subscriptions that is good for a second or two. */
+/** Limits of a token that allows subscriptions and expires after two seconds. */
 const SHORT = { operations: ["resources:subscribe"], expires: "2s" };
 
 test("a subscription to a resource ends when its token expires", async () => {
@@ -182,7 +185,7 @@ test("a subscription to a resource ends when its token expires", async () => {
   expect(host.received.join()).not.toContain("evil");
 });
 
-test("a host of the old era hears of resources while a token with which it has subscribed is good", async () => {
+test("a host of the old era is notified of changed resources only while the token of a subscription is valid", async () => {
   const server = new RawServer();
   server.answers["initialize"] = { capabilities: { resources: { subscribe: true } } };
   server.answers["resources/subscribe"] = {};

@@ -21,13 +21,13 @@ import {
 } from "../../../../src/stores/index.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 
-/** A server that says what a test makes it say, as raw text, and remembers what it was sent. */
+/** A server that sends the messages of a test as raw text, and records the messages that it receives. */
 export class RawServer implements ServerConnection {
   readonly name: string | undefined;
   readonly received: string[] = [];
   onMessage: ServerConnection["onMessage"] = async () => {};
   onEnd: ServerConnection["onEnd"] = () => {};
-  /** Results by method: the server answers these by itself. */
+  /** Results by method. The server answers requests with these methods by itself. */
   readonly answers: Record<string, Json | ((request: JsonObject) => Json | undefined)> = {};
 
   constructor(name?: string) {
@@ -54,12 +54,12 @@ export class RawServer implements ServerConnection {
 
   async close(): Promise<void> {}
 
-  /** The messages with a method that it was sent. */
+  /** Returns the received messages with a method. */
   requests(method: string): readonly JsonObject[] {
     return this.received.map(parsed).filter((message) => message["method"] === method);
   }
 
-  /** Waits for the message with a method that it is sent next, or was sent last. */
+  /** Waits until at least one message with a method has been received, and returns the last one. */
   async request(method: string): Promise<JsonObject> {
     await vi.waitFor(() => {
       if (this.requests(method).length === 0) throw new Error(`no ${method} yet`);
@@ -68,7 +68,7 @@ export class RawServer implements ServerConnection {
   }
 }
 
-/** A host that sends raw text, and remembers what it was sent. */
+/** A host that sends raw text, and records the messages that it receives. */
 class RawHost {
   readonly received: string[] = [];
   readonly #gate: HostSession;
@@ -78,7 +78,7 @@ class RawHost {
     gate.toHost = async (text) => void this.received.push(text);
   }
 
-  /** Sends a message as a front does; an unreadable one is refused there. */
+  /** Sends a message as a front does. Throws if a front would refuse the message as unreadable. */
   async send(
     message: JsonObject | string,
     given: Partial<Pick<Exchange, "credentials" | "era" | "signal" | "headers">> = {},
@@ -104,7 +104,7 @@ class RawHost {
     return this.#first((one) => one["id"] === id && one["method"] === undefined);
   }
 
-  /** Waits for a message with a method. */
+  /** Waits for a message with a method, and returns the first one. */
   async heard(method: string): Promise<JsonObject> {
     return this.#first((one) => one["method"] === method);
   }
@@ -125,7 +125,7 @@ class RawHost {
   }
 }
 
-/** A gate's issuer, stores and authority, as real ones. */
+/** The issuer, the stores and the authority of a gate. */
 export interface TestGates {
   readonly issuer: Issuer;
   readonly ledger: LedgerStore;
@@ -150,7 +150,7 @@ export interface TestGate extends TestGates {
   readonly host: RawHost;
 }
 
-/** Opens the parts of a gate whose own token allows what is given; it has none if nothing is. */
+/** Opens the parts of a gate. The gate has a token of its own that allows `allowed`; without `allowed`, it has none. */
 export async function openTestGates(allowed?: Omit<MintRequest, "grant">): Promise<TestGates> {
   const database = await createStores(join(temporaryFolder(), "proviso.db"));
   const revocations = await openRevocations(database);
@@ -212,7 +212,7 @@ function parsed(text: string): JsonObject {
   return value;
 }
 
-/** A definition of a tool with string arguments. */
+/** Returns the definition of a tool with string arguments. */
 export function tool(name: string, ...properties: readonly string[]): JsonObject {
   const schemas = properties.map((property) => [property, { type: "string" }]);
   return {
@@ -222,7 +222,7 @@ export function tool(name: string, ...properties: readonly string[]): JsonObject
   };
 }
 
-/** The parts of a refused tools/call. */
+/** Returns the sentence, the codes and the `_meta` of a refused tools/call. */
 export function refusalIn(answer: JsonObject): {
   sentence: string;
   codes: readonly string[];

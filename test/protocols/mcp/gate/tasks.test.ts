@@ -16,7 +16,7 @@ function taskServer(name?: string): RawServer {
   return server;
 }
 
-/** A request of the new era with a token of its own. */
+/** Returns a request of the new era with this token in `_meta`. */
 function asked(id: number, method: string, params: JsonObject, token: string): JsonObject {
   return {
     id,
@@ -27,7 +27,7 @@ function asked(id: number, method: string, params: JsonObject, token: string): J
 
 const NO_TASK = { error: { code: -32602, message: "there is no such task" } };
 
-test("a task is its creator's alone", async () => {
+test("only the creator of a task can read, cancel or update it", async () => {
   const server = taskServer();
   const { host, mint } = await openTestGate([server]);
   const [mine, theirs] = [mint(RUN), mint(RUN)];
@@ -63,7 +63,7 @@ test("a task whose token was revoked cannot be read", async () => {
   expect(server.requests("tasks/get")).toEqual([]);
 });
 
-test("what a task asks of the host is judged, and only that may be answered", async () => {
+test("a task's requests to the host are judged, and only allowed requests may be answered", async () => {
   const server = taskServer();
   const confirm = { method: "elicitation/create", params: { mode: "form", message: "?" } };
   const steal = { method: "sampling/createMessage", params: { messages: [] } };
@@ -86,7 +86,7 @@ test("what a task asks of the host is judged, and only that may be answered", as
   expect(server.requests("tasks/update")).toHaveLength(1);
 });
 
-test("a server cannot give one task's id to another caller, or take another server's", async () => {
+test("a server cannot create a task with the id of a task of another holder or of another server", async () => {
   const [good, evil] = [taskServer("good"), taskServer("evil")];
   const { host, mint } = await openTestGate([good, evil]);
   const [mine, theirs] = [
@@ -107,7 +107,7 @@ test("a server cannot give one task's id to another caller, or take another serv
   expect(evil.requests("tasks/get")).toEqual([]);
 });
 
-test("in the old era a list of tasks has the caller's own, and results are the creator's", async () => {
+test("in the old era, only the creator of a task sees it in the list and can read its result", async () => {
   const server = taskServer();
   server.answers["tools/call"] = { task: { taskId: "t1", status: "working" } };
   server.answers["tasks/list"] = { tasks: [{ taskId: "t0" }, { taskId: "t1" }, { taskId: "t2" }] };
@@ -125,7 +125,7 @@ test("in the old era a list of tasks has the caller's own, and results are the c
   });
 });
 
-test("progress of a task of the old era goes on after its call was answered", async () => {
+test("progress of a task of the old era reaches the host after the call was answered", async () => {
   const server = taskServer();
   server.answers["tools/call"] = { task: { taskId: "t1", status: "working" } };
   const { host } = await openTestGate([server], RUN);

@@ -10,7 +10,10 @@ interface Opened extends TestGate {
   readonly token: string;
 }
 
-/** Opens a session in which a call is open, and requests of the server, with progress and as a task, too. */
+/**
+ * Opens a session with an open call of the host, and with open requests of the server: one with progress, and one that
+ * the host runs as a task.
+ */
 async function opened(): Promise<Opened> {
   const server = new RawServer();
   server.answers["initialize"] = {
@@ -45,7 +48,7 @@ test.each<[string, (_meta: JsonObject) => JsonObject]>([
   ["tasks/status", (_meta) => notification("tasks/status", { taskId: "t", status: "done", _meta })],
   ["roots/list_changed", (_meta) => notification("roots/list_changed", { _meta })],
   ["an answer", (_meta) => ({ jsonrpc: "2.0", id: 1, result: { role: "user", _meta } })],
-])("%s reaches the server without the tokens in its _meta", async (_, message) => {
+])("the gate removes the tokens in _meta from a message to the server: %s", async (_, message) => {
   const { host, server, token } = await opened();
   await host.send(message({ [KEY]: token, note: "kept" }));
   await expect.poll(() => server.received.join()).toContain('"note":"kept"');
@@ -72,7 +75,7 @@ test.each<[string, (token: string) => JsonObject]>([
   expect(server.received.join()).not.toContain(ownToken);
 });
 
-test("a request with the gate's own token outside of our property of _meta is refused", async () => {
+test("a request with the gate's own token in another property of _meta is refused", async () => {
   const { host, server, ownToken } = await opened();
   const _meta = { other: [ownToken] };
   const params = { name: "read", arguments: { path: "/data" }, _meta };
@@ -85,7 +88,7 @@ test("a request with the gate's own token outside of our property of _meta is re
 test.each([
   ["as it is", (token: string) => token],
   ["in base64", (token: string) => `=?base64?${Buffer.from(token).toString("base64")}?=`],
-])("a request with a token in a header for the server, %s, is refused", async (_, header) => {
+])("a request is refused if a header for the server contains the token %s", async (_, header) => {
   const { host, server, token } = await opened();
   const params = { name: "read", arguments: { path: "/data" } };
   const given = { credentials: [token], headers: { "mcp-param-path": header(token) } };

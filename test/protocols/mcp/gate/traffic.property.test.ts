@@ -6,10 +6,10 @@ import { openTestGate, RawServer, tool } from "./support.js";
 
 const RUNS = sized(2000, 60);
 
-/** Ids of the host: of both kinds, and such as the gate uses itself. */
+/** Ids of the host: numbers and strings, some of which the gate itself also uses. */
 const ids = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constantFrom("", "1", "a", "\u2028", "é"));
 
-/** One thing that happens: a call of the host, or something that the server says about one of its calls. */
+/** One step: a call or a cancellation of the host, or an answer or progress of the server to one of the calls. */
 const steps = fc.oneof(
   {
     weight: 3,
@@ -26,7 +26,7 @@ const steps = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("cancel" as const), id: ids }) },
 );
 
-test("every answer and every progress reaches its own request, once, and as it was written", async () => {
+test("every answer and every progress notification reaches its own request once, as the server wrote it", async () => {
   const server = new RawServer();
   server.answers["tools/list"] = { tools: [tool("read"), tool("write")] };
   const { host } = await openTestGate([server], { operations: ["read"] });
@@ -35,7 +35,7 @@ test("every answer and every progress reaches its own request, once, and as it w
     fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 30 }), async (happenings) => {
       host.received.length = 0;
       server.received.length = 0;
-      /** The host's id of each call at the server, by its place; with what became of it. */
+      /** For each call at the server: the host's id, the gate's id, and whether the call is still open. */
       const calls: { id: string | number; gateId: JsonObject[string]; isOpen: boolean }[] = [];
       const expected: string[] = [];
       const isOpen = (id: string | number) => calls.some((call) => call.isOpen && call.id === id);

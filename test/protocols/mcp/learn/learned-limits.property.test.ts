@@ -19,7 +19,7 @@ const issuer: Issuer = createIssuer({
   revocations: createRevocationList(),
 });
 
-/** Returns whether a token with a learned hop allows a call, by the issuer's own judgement. */
+/** Returns a function that judges calls with the issuer and a token that has the learned hop. */
 function judgeOf(hop: LearnedHop): (call: RecordedCall) => boolean {
   const { token } = issuer.mint({ grant: "mcp", ...hop });
   return (call) => issuer.authorize(token, { grant: "mcp", ...call }).allowed;
@@ -81,7 +81,7 @@ function objectOf(member: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> {
     .map((members) => Object.fromEntries(members));
 }
 
-/** Calls whose arguments of one name are mostly of one kind, as those of a tool are. */
+/** Calls whose arguments of the same name are mostly of the same kind, as in calls of a real tool. */
 const alike: fc.Arbitrary<RecordedCall[]> = fc
   .array(
     fc.tuple(
@@ -121,7 +121,7 @@ const unlike: fc.Arbitrary<RecordedCall[]> = fc.array(
 );
 const calls: fc.Arbitrary<RecordedCall[]> = fc.oneof(alike, unlike);
 
-/** Yields a call again and again, each time with one of its places replaced by another place. */
+/** Yields copies of a call. In each copy, one place is replaced by a distant place. */
 function* elsewhere({ operation, arguments: given }: RecordedCall): Generator<RecordedCall> {
   for (const other of elsewhereIn(given)) {
     if (typeof other === "object" && other !== null && !Array.isArray(other)) {
@@ -149,8 +149,8 @@ function* elsewhereIn(one: Json): Generator<Json> {
   }
 }
 
-describe("limits that are learned from calls", () => {
-  test("allow every call again, but those of operations that are said to be left out", () => {
+describe("limits learned from calls", () => {
+  test("allow every one of the calls, except for operations that are reported as left out", () => {
     let judged = 0;
     fc.assert(
       fc.property(calls, fc.boolean(), (seen, allowBroad) => {
@@ -171,7 +171,7 @@ describe("limits that are learned from calls", () => {
     expect(judged).toBeGreaterThan(RUNS);
   });
 
-  test("allow no path and no URL elsewhere, wherever in a call it stands", () => {
+  test("do not allow a call in which any path or URL is replaced by a distant one", () => {
     let judged = 0;
     fc.assert(
       fc.property(calls, (seen) => {
@@ -188,7 +188,7 @@ describe("limits that are learned from calls", () => {
     expect(judged).toBeGreaterThan(RUNS);
   });
 
-  test("allow no combination of scheme, host and port that was not seen", () => {
+  test("allow no combination of scheme, host and port that does not occur in the calls", () => {
     const schemes = ["http", "https"];
     const hosts = ["a.example", "b.example"];
     const ports = ["", ":8080", ":8443"];
@@ -225,7 +225,7 @@ describe("limits that are learned from calls", () => {
     expect(folders).toBeGreaterThan(RUNS / 50);
   });
 
-  test("leave out nothing that has places, if broad folders are allowed", () => {
+  test("leave out no operation if broad limits are allowed", () => {
     fc.assert(
       fc.property(alike, (seen) => {
         expect(learnLimits(seen, { allowBroad: true }).leftOut).toEqual([]);
@@ -235,7 +235,7 @@ describe("limits that are learned from calls", () => {
   });
 });
 
-/** Yields the absolute folders of `path` in constraints. */
+/** Yields the absolute folders in the `path` operators of constraints. */
 function* foldersIn(
   constraints: NonNullable<LearnedHop["operationConstraints"]>,
 ): Generator<string> {

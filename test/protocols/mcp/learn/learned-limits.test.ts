@@ -9,7 +9,7 @@ function learn(...given: readonly JsonObject[]) {
   return learnLimits(given.map((one) => ({ operation: "tool", arguments: one })));
 }
 
-/** Returns the limit on an argument that had these values; `undefined` if any value is allowed. */
+/** Returns the limit that is learned from these values of an argument; `undefined` if any value is allowed. */
 function limitOf(values: readonly Json[], name = "x"): ArgumentConstraint | undefined {
   const { hop } = learn(...values.map((value) => ({ [name]: value })));
   expect(hop).toBeDefined();
@@ -17,7 +17,7 @@ function limitOf(values: readonly Json[], name = "x"): ArgumentConstraint | unde
 }
 
 describe("the learned operations and arguments", () => {
-  test("are those that were seen, each with the closed list of its arguments", () => {
+  test("are those of the calls, each operation with the closed list of its arguments", () => {
     const { hop, calls } = learnLimits([
       { operation: "read", arguments: { path: "/srv/a/b" } },
       { operation: "list", arguments: {} },
@@ -36,7 +36,7 @@ describe("the learned operations and arguments", () => {
     ]);
   });
 
-  test("are none if there was no call", () => {
+  test("are empty if there was no call", () => {
     expect(learn()).toEqual({ hop: undefined, calls: new Map(), open: [], leftOut: [] });
   });
 
@@ -51,14 +51,14 @@ describe("the learned operations and arguments", () => {
 });
 
 describe("the limits learned from values", () => {
-  test("name the values if there are few", () => {
+  test("list the values if there are at most three", () => {
     expect(limitOf(["a", "a"])).toBe("a");
     expect(limitOf(["a", "b", "c"])).toEqual({ in: ["a", "b", "c"] });
     expect(limitOf([true, false])).toEqual({ in: [true, false] });
     expect(limitOf([null, 1])).toEqual({ in: [null, 1] });
   });
 
-  test("allow any value after many strings, a text of several lines or a long text", () => {
+  test("allow any value for many strings, for a text of several lines and for a long text", () => {
     expect(limitOf(["a", "b", "c", "d"])).toBeUndefined();
     expect(limitOf(["two\nlines"])).toBeUndefined();
     expect(limitOf(["x".repeat(200)])).toBeUndefined();
@@ -66,13 +66,13 @@ describe("the limits learned from values", () => {
     expect(open).toEqual([{ operation: "tool", argument: "text", isElements: false }]);
   });
 
-  test("allow numbers between the least and the greatest", () => {
+  test("allow numbers between the smallest and the greatest", () => {
     expect(limitOf([5, -2.5, 3])).toEqual({ min: -2.5, max: 5 });
     expect(limitOf([7, 7])).toBe(7);
     expect(limitOf([-0])).toBe(0);
   });
 
-  test("name values inside an object by JSON Pointers", () => {
+  test("name properties inside an object by JSON Pointers", () => {
     const { hop } = learn({ to: { iban: "DE02", note: "a" } }, { to: { iban: "FR14" } }, {});
     expect(hop?.operationConstraints).toEqual({
       tool: {
@@ -96,7 +96,7 @@ describe("the limits learned from values", () => {
     ]);
   });
 
-  test("allow any value after values of several types, unless one names a path or a URL", () => {
+  test("allow any value for values of several types, unless a value names a path or a URL", () => {
     expect(limitOf([{ a: 1 }, "b", "c", "d"])).toBeUndefined();
     const { hop, leftOut } = learn({ x: { file: "/etc/passwd" } }, { x: "b" });
     expect(hop).toBeUndefined();
@@ -114,7 +114,7 @@ describe("the limits learned from paths", () => {
     expect(limitOf([["/srv/x/a"], ["/srv/x/b"]])).toMatchObject({ each: { path: "/srv/x" } });
   });
 
-  test("name each path if there is only one, or if no narrow folder holds them all", () => {
+  test("list the paths if there is only one, or if a few have no narrow folder in common", () => {
     expect(limitOf(["/home/me/a"])).toBe("/home/me/a");
     expect(limitOf(["/home/a", "/home/b"])).toEqual({ in: ["/home/a", "/home/b"] });
     expect(limitOf(["/a/b/c", "/d/e/f"])).toEqual({ in: ["/a/b/c", "/d/e/f"] });
@@ -122,7 +122,7 @@ describe("the limits learned from paths", () => {
     expect(limitOf(["a.txt", "b.txt"], "file")).toEqual({ in: ["a.txt", "b.txt"] });
   });
 
-  test("leave out the operation if there are many paths and no narrow folder holds them", () => {
+  test("leave out the operation if many paths have no narrow folder in common", () => {
     const paths = Array.from({ length: 100 }, (_, at) => ({ path: `/home/user${at}` }));
     const { hop, leftOut } = learn(...paths);
     expect(hop).toBeUndefined();
@@ -133,7 +133,7 @@ describe("the limits learned from paths", () => {
     });
   });
 
-  test("leave out the operation if the name of an argument says path or URL, in any spelling", () => {
+  test("leave out the operation if an argument with many values has a name such as path or URL, in any spelling", () => {
     const many = Array.from({ length: 100 }, (_, at) => `file ${at}`);
     for (const name of ["path", "filePath", "target_dir", "base-url", "files"]) {
       const { leftOut } = learn(...many.map((value) => ({ [name]: value })));
@@ -144,13 +144,13 @@ describe("the limits learned from paths", () => {
 });
 
 describe("strings that may be paths", () => {
-  /** Learns from 100 values that have no folder in common, and returns the arguments that have no narrow limit. */
+  /** Learns from 100 values without a common folder. Returns the arguments for which there is no narrow limit. */
   function leftOut(nth: (at: number) => Json): readonly (string | undefined)[] {
     const calls = Array.from({ length: 100 }, (_, at) => ({ source: nth(at) }));
     return learn(...calls).leftOut.map(({ argument }) => argument);
   }
 
-  test("are never left without a limit, whatever the argument is called", () => {
+  test("get a limit, or their operation is left out, whatever the name of the argument", () => {
     expect(limitOf(["docs/a", "docs/b", "docs/c", "docs/d"], "source")).toEqual({ path: "docs" });
     const remote = ["me@host:/etc/a", "me@host:/etc/b", "me@host:c", "me@other:d"];
     expect(limitOf(remote, "target")).toEqual({ in: remote });
@@ -165,16 +165,16 @@ describe("strings that may be paths", () => {
     expect(leftOut((at) => [{ from: `d${at}/a` }])).toEqual(["source"]);
   });
 
-  test("are named if they are few, and not widened to a folder", () => {
+  test("are listed if they are few, without widening the limit to a folder", () => {
     expect(limitOf(["acme/site", "acme/shop"], "repo")).toEqual({ in: ["acme/site", "acme/shop"] });
   });
 
-  test("are no sentences, and no data", () => {
+  test("do not include sentences or encoded data", () => {
     expect(leftOut((at) => `is TCP/IP better than option ${at}?`)).toEqual([]);
     expect(leftOut((at) => `${"iVBORw0KGgo/".repeat(30)}${at}`)).toEqual([]);
   });
 
-  test("leave an operation out as the names of members, which no list closes", () => {
+  test("cause the operation to be left out if they are names of properties", () => {
     const { leftOut } = learn({ files: { "docs/a.txt": "one" } });
     expect(leftOut).toMatchObject([{ operation: "tool", argument: "files" }]);
     expect(leftOut[0]?.reason).toContain('"docs/a.txt"');
@@ -195,7 +195,7 @@ describe("the limits learned from URLs", () => {
     });
   });
 
-  test("are named if a limit by hosts would allow a scheme or a port at a host where it was not seen", () => {
+  test("list the URLs if a limit by hosts would also allow another combination of scheme, host and port", () => {
     const urls = ["https://bank.example/a", "http://blog.example:8080/b"];
     expect(limitOf(urls)).toEqual({ in: urls });
     const many = Array.from({ length: 100 }, (_, at) =>
@@ -208,7 +208,7 @@ describe("the limits learned from URLs", () => {
     });
   });
 
-  test("name each URL if there is only one, or if a URL is not in the strict form", () => {
+  test("list the URLs if there is only one, or if one is not in the strict form", () => {
     expect(limitOf(["https://a.example/x?q=1"])).toBe("https://a.example/x?q=1");
     expect(limitOf(["https://a.example", "https://a.example/b"])).toEqual({
       in: ["https://a.example", "https://a.example/b"],

@@ -25,11 +25,11 @@ test.each([
   ["no property to remove", '{"a":1}', ["b"], undefined, '{"a":1}'],
   ["a number's property", '{"a":1}', ["a", "b"], 1, '{"a":1}'],
   ["__proto__", '{"__proto__":{"a":1}}', ["__proto__", "a"], 2, '{"__proto__":{"a":2}}'],
-])("one edit changes %s and nothing else", (_, text, path, value, expected) => {
+])("edit keeps the text outside of the edited place: %s", (_, text, path, value, expected) => {
   expect(edit(text, [{ path, value }])).toBe(expected);
 });
 
-test("several edits in one container keep its commas right", () => {
+test("several edits in one object leave correct commas", () => {
   const text = '{"a":1, "b":2, "c":3}';
   const of = (...names: string[]) => names.map((name) => ({ path: [name], value: undefined }));
   expect(edit(text, of("a", "b"))).toBe('{"c":3}');
@@ -39,7 +39,7 @@ test("several edits in one container keep its commas right", () => {
   expect(edit(text, [...of("a", "b", "c"), { path: ["d"], value: 4 }])).toBe('{"d":4}');
 });
 
-test("edits that overlap, and one of the whole, are mistakes of the caller", () => {
+test("edit throws a TypeError for overlapping edits and for an empty path", () => {
   expect(() => edit("{}", [{ path: [], value: 1 }])).toThrow(TypeError);
   const [outer, inner] = [
     { path: ["a"], value: 1 },
@@ -64,7 +64,7 @@ test("textAt returns a value exactly as it is written in the JSON, spaces and nu
   expect(inexactNumberIn(text, ["y"])).toBeUndefined();
 });
 
-/** JSON with spaces at random, as other programs write it. */
+/** A JSON value and its text, with or without indentation. */
 const spaced = fc
   .tuple(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(undefined, 1, "\t"))
   .map(([value, space]) => ({
@@ -72,7 +72,7 @@ const spaced = fc
     text: JSON.stringify({ value, last: [value, 0] }, null, space),
   }));
 
-/** All paths in a value. */
+/** Returns all paths in a value. */
 function pathsIn(value: unknown, path: Path = []): Path[] {
   if (typeof value !== "object" || value === null) return [path];
   const isArray = Array.isArray(value);
@@ -82,7 +82,7 @@ function pathsIn(value: unknown, path: Path = []): Path[] {
   return [path, ...inner.flat()];
 }
 
-/** Does in a parsed value what the edits say, from the back so that indices stay. */
+/** Applies edits to a parsed value. Removed array elements are marked first, so that indices stay valid. */
 function changed(root: unknown, edits: readonly Edit[]): unknown {
   const copy: unknown = structuredClone(root);
   for (const { path, value } of edits) {
@@ -135,7 +135,7 @@ test("an edited text parses as the edited value, and untouched values keep their
         if (edits.length === 0) expect(written).toBe(text);
         for (const path of paths) {
           const touched = edits.some((one) => isWithin(path, one.path) || isWithin(one.path, path));
-          // Elements move where one before them is removed.
+          // Array elements move when an element before them is removed.
           if (!touched && !path.some((key) => typeof key === "number")) {
             expect(textAt(written, path)).toBe(textAt(text, path));
           }
@@ -145,7 +145,7 @@ test("an edited text parses as the edited value, and untouched values keep their
   );
 });
 
-test("an edit undone gives the text as it was", () => {
+test("replacing an edited value by its old text restores the whole text", () => {
   fc.assert(
     fc.property(spaced, fc.nat(), ({ text }, choice) => {
       const paths = pathsIn(JSON.parse(text)).slice(1);

@@ -10,13 +10,21 @@ const REQUEST = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
 test.each([
   ["a request", REQUEST, { kind: "request", id: 1, method: "ping" }],
-  ["a text as its id", '{"jsonrpc":"2.0","id":"","method":"a"}', { kind: "request", id: "" }],
-  ["an id below zero", '{"jsonrpc":"2.0","id":-3,"method":"a"}', { kind: "request", id: -3 }],
+  [
+    "a request with a string as its id",
+    '{"jsonrpc":"2.0","id":"","method":"a"}',
+    { kind: "request", id: "" },
+  ],
+  [
+    "a request with a negative id",
+    '{"jsonrpc":"2.0","id":-3,"method":"a"}',
+    { kind: "request", id: -3 },
+  ],
   ["a notification", '{"jsonrpc":"2.0","method":"a","params":{}}', { kind: "notification" }],
   ["a result", '{"jsonrpc":"2.0","id":1,"result":{}}', { kind: "response", id: 1 }],
   ["an error", '{"id":"x","error":{"code":1,"message":""},"jsonrpc":"2.0"}', { kind: "response" }],
   ["an error about no message", '{"jsonrpc":"2.0","id":null,"error":{}}', { kind: "response" }],
-  ["spaces around", ` ${REQUEST}\r`, { kind: "request" }],
+  ["a request with spaces around it", ` ${REQUEST}\r`, { kind: "request" }],
 ])("readMessage keeps the text of a message as received: %s", (_, text, expected) => {
   for (const given of [text, Buffer.from(text)]) {
     expect(readMessage(given)).toMatchObject({ ok: true, message: { text, ...expected } });
@@ -27,26 +35,46 @@ const call = (params: string): string =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
 
 test.each([
-  ["no JSON", "{", -32700, "not JSON"],
+  ["text that is not JSON", "{", -32700, "not JSON"],
   ["a byte order mark", `\ufeff${REQUEST}`, -32700, "not JSON"],
   ["two messages", REQUEST + REQUEST, -32700, "not JSON"],
   ["a batch", `[${REQUEST}]`, -32600, "batch"],
   ["an empty batch", "[]", -32600, "batch"],
-  ["a text", '"x"', -32600, "not a JSON object"],
+  ["a JSON string", '"x"', -32600, "not a JSON object"],
   ["null", "null", -32600, "not a JSON object"],
-  ["another version", '{"jsonrpc":"1.0","id":1,"method":"a"}', -32600, "jsonrpc"],
-  ["no method", '{"jsonrpc":"2.0","id":1}', -32600, "no method"],
-  ["a method that is no text", '{"jsonrpc":"2.0","id":1,"method":["a"]}', -32600, "no method"],
-  ["request and response", '{"jsonrpc":"2.0","id":1,"method":"a","result":{}}', -32600, "both"],
-  ["result and error", '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', -32600, "both"],
-  ["a result without id", '{"jsonrpc":"2.0","result":{}}', -32600, '"id"'],
-  ["a result that is a text", '{"jsonrpc":"2.0","id":1,"result":"x"}', -32600, "an object"],
-  ["an id null", '{"jsonrpc":"2.0","id":null,"method":"a"}', -32600, '"id"'],
-  ["an id with a fraction", '{"jsonrpc":"2.0","id":1.5,"method":"a"}', -32600, '"id"'],
-  ["an unsafe id", '{"jsonrpc":"2.0","id":9007199254740993,"method":"a"}', -32600, '"id"'],
-  ["a member of no protocol", '{"jsonrpc":"2.0","id":1,"method":"a","to":"b"}', -32600, '"to"'],
+  ["another version of JSON-RPC", '{"jsonrpc":"1.0","id":1,"method":"a"}', -32600, "jsonrpc"],
+  ["a request without a method", '{"jsonrpc":"2.0","id":1}', -32600, "no method"],
+  ["a method that is not a string", '{"jsonrpc":"2.0","id":1,"method":["a"]}', -32600, "no method"],
   [
-    "an answer with Method",
+    "a request that is also a response",
+    '{"jsonrpc":"2.0","id":1,"method":"a","result":{}}',
+    -32600,
+    "both",
+  ],
+  [
+    "a response with both a result and an error",
+    '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}',
+    -32600,
+    "both",
+  ],
+  ["a result without an id", '{"jsonrpc":"2.0","result":{}}', -32600, '"id"'],
+  ["a result that is a string", '{"jsonrpc":"2.0","id":1,"result":"x"}', -32600, "an object"],
+  ["an id that is null", '{"jsonrpc":"2.0","id":null,"method":"a"}', -32600, '"id"'],
+  ["an id with a fraction", '{"jsonrpc":"2.0","id":1.5,"method":"a"}', -32600, '"id"'],
+  [
+    "an id that a double cannot represent exactly",
+    '{"jsonrpc":"2.0","id":9007199254740993,"method":"a"}',
+    -32600,
+    '"id"',
+  ],
+  [
+    "a property that JSON-RPC does not have",
+    '{"jsonrpc":"2.0","id":1,"method":"a","to":"b"}',
+    -32600,
+    '"to"',
+  ],
+  [
+    "an answer with a property Method",
     '{"jsonrpc":"2.0","id":1,"result":{},"Method":"b"}',
     -32600,
     '"Method"',
@@ -54,7 +82,7 @@ test.each([
   ["params by position", '{"jsonrpc":"2.0","id":1,"method":"a","params":[1]}', -32600, "params"],
   ["a method twice", '{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}', -32600, "twice"],
   ["an escaped name twice", call('{"name":"a","n\\u0061me":"b"}'), -32600, "twice"],
-  ["deep inside a name twice", call('{"x":[{"a":1,"a":2}]}'), -32600, "twice"],
+  ["a name that occurs twice deep inside", call('{"x":[{"a":1,"a":2}]}'), -32600, "twice"],
   [
     "a method in two spellings",
     '{"jsonrpc":"2.0","id":1,"method":"a","METHOD":"b"}',
@@ -62,10 +90,20 @@ test.each([
     "two",
   ],
   ["a name in two spellings", call('{"name":"a","Name":"b"}'), -32600, "spellings"],
-  ["a Kelvin sign", call('{"arguments":{"key":1,"\u212aey":2}}'), -32600, "spellings"],
-  ["a long s", call('{"argument\u017f":{},"arguments":{}}'), -32600, "spellings"],
-  ["half of a pair", call('{"name":"\\ud83d"}'), -32600, "half"],
-  ["half of a pair in a name", call('{"arguments":{"\\ud83d":1}}'), -32600, "half"],
+  [
+    "a second name with a Kelvin sign for k",
+    call('{"arguments":{"key":1,"\u212aey":2}}'),
+    -32600,
+    "spellings",
+  ],
+  [
+    "a second name with a long s for s",
+    call('{"argument\u017f":{},"arguments":{}}'),
+    -32600,
+    "spellings",
+  ],
+  ["a lone surrogate", call('{"name":"\\ud83d"}'), -32600, "half"],
+  ["a lone surrogate in a name", call('{"arguments":{"\\ud83d":1}}'), -32600, "half"],
 ])("readMessage refuses %s", (_, text, code, reason) => {
   for (const given of [text, Buffer.from(text)]) {
     const read = readMessage(given);
@@ -74,14 +112,14 @@ test.each([
   }
 });
 
-test("bytes that are not UTF-8 are refused", () => {
+test("readMessage refuses bytes that are not UTF-8, and a string with a lone surrogate", () => {
   const bytes = Buffer.from(REQUEST);
   bytes[bytes.indexOf("p")] = 0xff;
   expect(readMessage(bytes)).toMatchObject({ ok: false, code: -32700 });
   expect(readMessage(`{"jsonrpc":"2.0","id":1,"method":"\ud83d"}`)).toMatchObject({ ok: false });
 });
 
-test("limits hold to the byte and the bracket, before anything is parsed", () => {
+test("readMessage enforces the limits of size and depth exactly", () => {
   const limits = { ...HOST_LIMITS, bytes: Buffer.byteLength(REQUEST), depth: 3 };
   expect(readMessage(REQUEST, limits).ok).toBe(true);
   expect(readMessage(`${REQUEST} `, limits)).toMatchObject({ ok: false, code: -32600 });
@@ -93,7 +131,7 @@ test("limits hold to the byte and the bracket, before anything is parsed", () =>
   expect(readMessage("[".repeat(1_000_000)).ok).toBe(false);
 });
 
-test("a refusal has the id of its message, and says whether somebody waits for it", () => {
+test("a refusal of readMessage has the id of the message, and says whether the message is an answer", () => {
   const of = (text: string) => readMessage(text);
   expect(of(call('{"name":"a","Name":"b"}'))).toMatchObject({ id: 1, isAnswer: false });
   expect(of('{"jsonrpc":"2.0","id":7,"result":{"a":1,"a":2}}')).toMatchObject({
@@ -104,14 +142,14 @@ test("a refusal has the id of its message, and says whether somebody waits for i
   expect(of('{"jsonrpc":"2.0","id":{},"method":"a"}')).toMatchObject({ id: null });
 });
 
-test("a server may send half of a pair, and all else is as strict", () => {
+test("readMessage accepts a lone surrogate from a server, but no batch", () => {
   const text = '{"jsonrpc":"2.0","id":1,"result":{"text":"cut \\ud83d"}}';
   expect(readMessage(text, SERVER_LIMITS)).toMatchObject({ ok: true, message: { text } });
   expect(readMessage(text).ok).toBe(false);
   expect(readMessage(`[${text}]`, SERVER_LIMITS).ok).toBe(false);
 });
 
-test("a message is on one line for every reader, and says the same", () => {
+test("onOneLine removes every line end that a reader may see, and keeps the value of the message", () => {
   const hidden = '\u2028{"jsonrpc":"2.0","id":2,"method":"tools/call"}\u2029';
   const text = JSON.stringify({ a: `${hidden}\u0085`, b: "\n\r" }, null, 2).replace("\n", "\r\n");
   const line = onOneLine(text);

@@ -17,7 +17,7 @@ afterEach(async () => {
   await Promise.all(stops.splice(0).map((stop) => stop()));
 });
 
-/** A connection with what it has handed on. */
+/** Opens a connection, and records the messages that it passes on. */
 function connected(url: string | URL, options: Partial<HttpServerOptions> = {}) {
   const server = openHttpServer({ url: new URL(url), ...options });
   stops.push(() => server.close());
@@ -57,7 +57,7 @@ async function bodyOf(req: IncomingMessage): Promise<string> {
   return body;
 }
 
-/** Opens an event stream. */
+/** Starts an event stream. Returns a function that sends an event. */
 function events(res: ServerResponse): (text: string, id?: string) => void {
   res.writeHead(200, { "Content-Type": "text/event-stream" });
   return (text, id) => res.write(`${id === undefined ? "" : `id: ${id}\n`}data: ${text}\n\n`);
@@ -69,7 +69,7 @@ const opened: RequestListener = (_, res) => {
   res.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id: 1, result }));
 };
 
-test("a published server of 2025-11-25 works through it: sessions, progress, its own requests", async () => {
+test("an HTTP connection carries calls, progress, logs and server requests of a published server of 2025-11-25", async () => {
   const { url, process: child } = await startEverything();
   stops.push(() => child.kill());
   const server = openHttpServer({ url });
@@ -95,7 +95,7 @@ test("a published server of 2025-11-25 works through it: sessions, progress, its
   expect(progress).toEqual([1, 2, 3]);
   const asked = { name: "trigger-sampling-request", arguments: { prompt: "x", maxTokens: 5 } };
   expect(JSON.stringify((await client.callTool(asked)).content)).toContain("sampled é🙂");
-  // What belongs to no request comes by the stream of its own.
+  // Messages that belong to no request arrive on a stream of their own.
   const changed = new Promise((resolve) => {
     client.setNotificationHandler("notifications/message", resolve);
   });
@@ -103,7 +103,7 @@ test("a published server of 2025-11-25 works through it: sessions, progress, its
   await changed;
 });
 
-test("a server of 2026-07-28 works through it, and gets the headers that it requires", async () => {
+test("an HTTP connection sends a server of 2026-07-28 the headers that the server requires", async () => {
   const url = await serveModern(() => {
     const made = new McpServer({ name: "m", version: "1" }, { capabilities: { tools: {} } });
     const properties = {
@@ -128,7 +128,7 @@ test("a server of 2026-07-28 works through it, and gets the headers that it requ
   }
 });
 
-test("headers of the caller that do not agree with the arguments are refused, unsent", async () => {
+test("a call whose Mcp-Param headers do not agree with the arguments is refused, and is not sent", async () => {
   const calls: IncomingMessage[] = [];
   const schema = { properties: { a: { properties: { b: { "x-mcp-header": "B" } } } } };
   const { url } = await httpServer(async (req, res) => {
@@ -174,7 +174,7 @@ test("headers of the caller that do not agree with the arguments are refused, un
   });
 });
 
-test("nothing of the gate's goes along but the headers that its configuration names", async () => {
+test("an HTTP request has only the headers that HTTP and MCP need, and those of the configuration", async () => {
   const { url, requests } = await httpServer((_, res) => void res.writeHead(202).end());
   const { server } = connected(url, { headers: { authorization: "Bearer upstream" } });
   await server.send(notification("notifications/x"), { headers: { "mcp-param-a": "b" } });
@@ -190,7 +190,7 @@ test("nothing of the gate's goes along but the headers that its configuration na
   expect(requests[0]?.headers.authorization).toBe("Bearer upstream");
 });
 
-test("events arrive as they come, in order, and one at a time", async () => {
+test("events are delivered when they arrive, in order, and one at a time", async () => {
   let go: () => void = () => {};
   const { url } = await httpServer(async (_, res) => {
     const send = events(res);
@@ -234,18 +234,18 @@ test.each([
     "server_unreadable",
   ],
   [
-    "no JSON",
+    "an answer that is not JSON",
     (_, res) => void res.setHeader("Content-Type", "application/json").end("x"),
     "server_unreadable",
   ],
   [
-    "HTML",
+    "an answer in HTML",
     (_, res) => void res.setHeader("Content-Type", "text/html").end("<p>"),
     "server_unreadable",
   ],
-  ["no body", (_, res) => void res.writeHead(202).end(), "server_unreadable"],
+  ["an answer without a body", (_, res) => void res.writeHead(202).end(), "server_unreadable"],
   [
-    "another's answer",
+    "the answer to another request",
     (_, res) => void res.setHeader("Content-Type", "application/json").end(answered(77)),
     "server_unreadable",
   ],
@@ -263,7 +263,7 @@ test.each([
     "server_unreadable",
   ],
   [
-    "what is not UTF-8",
+    "an answer that is not UTF-8",
     (_, res) => {
       res.setHeader("Content-Type", "application/json");
       res.end(Buffer.from([0x22, 0xff, 0x22]));
@@ -279,7 +279,7 @@ test.each([
     "server_unreadable",
   ],
   [
-    "too much JSON",
+    "a JSON answer over the size limit",
     (_, res) => {
       res.setHeader("Content-Type", "application/json");
       res.end(" ".repeat(3000) + answered(1));
@@ -287,7 +287,7 @@ test.each([
     "server_unreadable",
   ],
   [
-    "too large an event",
+    "an event over the size limit",
     (_, res) => {
       events(res)("x".repeat(3000));
     },
@@ -321,7 +321,7 @@ test.each([
   },
 );
 
-test("JSON is one message on any lines, or one a line as it arrives", async () => {
+test("a JSON answer is read as one message on several lines, or as one message on each line", async () => {
   let go: () => void = () => {};
   const { url } = await httpServer(async (req, res) => {
     const { id } = JSON.parse(await bodyOf(req));
@@ -341,7 +341,7 @@ test("JSON is one message on any lines, or one a line as it arrives", async () =
   expect(messages.map(({ text }) => JSON.parse(text).id)).toEqual([1, undefined, 2]);
 });
 
-test("an error of JSON-RPC is handed on, whatever its status, with the id of its request", async () => {
+test("a JSON-RPC error with HTTP status 400 is passed on with the id of its request", async () => {
   const error = { code: -32022, message: "no", data: { supported: ["2026-07-28"] } };
   const { url } = await httpServer(async (req, res) => {
     const { id } = JSON.parse(await bodyOf(req));
@@ -358,7 +358,7 @@ test("an error of JSON-RPC is handed on, whatever its status, with the id of its
   ]);
 });
 
-test("a server that answers before it has read all keeps nobody waiting", async () => {
+test("send does not wait for a server that answers before it has read the whole request", async () => {
   const { url } = await rawServer((socket) => {
     socket.once("data", () => {
       socket.pause();
@@ -370,7 +370,7 @@ test("a server that answers before it has read all keeps nobody waiting", async 
   expect(JSON.parse((await until(() => messages[0])).text).error.code).toBe(-31503);
 });
 
-test("a redirect is followed within the origin, with the method kept, and nowhere else", async () => {
+test("a redirect is followed only within the origin, and only if it keeps the method", async () => {
   const other = await httpServer((_, res) => void res.end());
   const { url, requests } = await httpServer((req, res) => {
     const to = (status: number, location: string) => res.writeHead(status, { location }).end();
@@ -397,7 +397,7 @@ test("a redirect is followed within the origin, with the method kept, and nowher
   expect(logged.join()).toContain(other.url);
 });
 
-test("an address where nothing listens is an error for each request", async () => {
+test("each message to an address where nothing listens fails with server_unavailable", async () => {
   const { server, messages } = connected("http://127.0.0.1:1/mcp");
   await server.send(request(1));
   const { text } = await until(() => messages[0]);
@@ -407,7 +407,7 @@ test("an address where nothing listens is an error for each request", async () =
   });
 });
 
-test("a session is repeated, and ended with DELETE", async () => {
+test("every request repeats the session id, and close ends the session with DELETE", async () => {
   const { url, requests } = await httpServer((req, res) => {
     if (req.method !== "POST") res.writeHead(405).end();
     else if (req.headers["mcp-session-id"] === undefined) opened(req, res);
@@ -434,7 +434,7 @@ test("a session is repeated, and ended with DELETE", async () => {
   ]);
 });
 
-test("the end of a session by the server is its end", async () => {
+test("a connection ends with server_ended when the server ends the session", async () => {
   let calls = 0;
   const { url } = await httpServer((req, res) => {
     if (++calls === 1) opened(req, res);
@@ -452,7 +452,7 @@ test("the end of a session by the server is its end", async () => {
   }
 });
 
-test("the stream for what belongs to no request is opened again where it ended", async () => {
+test("the stream of messages that belong to no request is resumed after its last event", async () => {
   const seen: (string | undefined)[] = [];
   const { url } = await httpServer((req, res) => {
     if (req.method === "POST" && seen.length === 0) {
@@ -480,7 +480,7 @@ test("the stream for what belongs to no request is opened again where it ended",
   ]);
 });
 
-test("an answer whose stream ends is resumed in the old era, and the request is not sent again", async () => {
+test("in the old era, an answer whose stream has ended is resumed, and the request is not sent again", async () => {
   const { url, requests } = await httpServer((req, res) => {
     const send = events(res);
     if (req.method === "POST") {
@@ -504,7 +504,7 @@ test("an answer whose stream ends is resumed in the old era, and the request is 
   expect(requests).toHaveLength(4);
 });
 
-test("a caller that is gone ends the exchange, and nothing more arrives", async () => {
+test("aborting a request ends its HTTP exchange, and no further message arrives", async () => {
   let closed = 0;
   const { url } = await httpServer((_, res) => {
     events(res)(notification("a"));
@@ -518,11 +518,11 @@ test("a caller that is gone ends the exchange, and nothing more arrives", async 
   await until(() => (closed === 1 ? true : undefined));
   await sleep(20);
   expect(messages).toHaveLength(1);
-  // The closed stream is the cancellation; there is no session that a notification would belong to.
+  // The end of the stream was the cancellation. Without a session, the notification is not sent.
   await server.send(notification("notifications/cancelled"));
 });
 
-test("a caller that is gone does not disturb those who use its connection after it", async () => {
+test("aborting an answered request does not disturb the next request on the same socket", async () => {
   let second: (() => void) | undefined;
   const { url, requests } = await httpServer(async (req, res) => {
     const { id } = JSON.parse(await bodyOf(req));
@@ -543,7 +543,7 @@ test("a caller that is gone does not disturb those who use its connection after 
   expect((await until(() => messages[1])).text).toBe(answered(2));
 });
 
-test("a stream that stays open after the response is closed", async () => {
+test("the connection closes a stream that the server keeps open after the response", async () => {
   let closed = 0;
   const { url } = await httpServer((_, res) => {
     events(res)(answered(1));

@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
 });
 
-/** A running server with what it has said. */
+/** Starts a server, and records its messages. */
 async function started(options: Partial<StdioServerOptions> = {}) {
   const server = await startStdioServer({
     command: process.execPath,
@@ -47,7 +47,7 @@ async function started(options: Partial<StdioServerOptions> = {}) {
   return { server, messages, ends, ask, tell };
 }
 
-/** Waits until something is there. */
+/** Waits until `find` returns a value. */
 async function until<T>(find: () => T | undefined, within = 8000): Promise<T> {
   const end = Date.now() + within;
   for (;;) {
@@ -68,7 +68,7 @@ function isAlive(pid: unknown): boolean {
 
 const gone = (pid: unknown): Promise<true> => until(() => (isAlive(pid) ? undefined : true));
 
-test("messages arrive byte for byte, however the server writes them", async () => {
+test("messages arrive byte for byte, in whatever pieces the server writes them", async () => {
   const { messages, tell } = await started();
   const text = '{ "jsonrpc":"2.0" , "method":"x","params":{"n":1.0,"s":"é🙂\\u2028"}}';
   const bytes = [...Buffer.from(`${text}\r\n\n`)];
@@ -83,7 +83,7 @@ test("messages arrive byte for byte, however the server writes them", async () =
   expect(messages).toEqual([`${text}\r`, text]);
 });
 
-test("a line separator within a string starts no second message", async () => {
+test("a line separator within a string does not start a second message at the server", async () => {
   const { messages, ask, server } = await started();
   const hidden = '\u2028{"jsonrpc":"2.0","id":99,"method":"pid"}\u2028';
   const text = JSON.stringify(
@@ -97,7 +97,7 @@ test("a line separator within a string starts no second message", async () => {
   expect(JSON.parse(messages[0] ?? "").result).toEqual({ hidden });
 });
 
-test("the server has the gate's environment without what is proviso's", async () => {
+test("the server gets the gate's environment without the PROVISO_ variables", async () => {
   const env = {
     PATH: process.env["PATH"],
     API_KEY: "k",
@@ -111,7 +111,7 @@ test("the server has the gate's environment without what is proviso's", async ()
   expect(Object.keys(result as JsonObject).filter((name) => /^PROVISO_/i.test(name))).toEqual([]);
 });
 
-test("a server that ends has a code, and what it said last arrives before", async () => {
+test("when a server ends, its last message arrives before onEnd is called with server_ended", async () => {
   const { server, messages, ends, tell } = await started({ name: "files" });
   let heard = -1;
   server.onEnd = (end) => {
@@ -129,7 +129,7 @@ test("a server that ends has a code, and what it said last arrives before", asyn
   await expect(tell("echo")).rejects.toMatchObject({ name: "ServerError", code: "server_ended" });
 });
 
-test("a program that does not start has a code", async () => {
+test("a program that does not start fails with server_unavailable and the reason", async () => {
   for (const [options, why] of [
     [{ command: "/no/such/program" }, /there is no program \/no\/such\/program$/],
     [{ command: "no-such-program", cwd: "/" }, /: there is no program no-such-program; write/],
@@ -155,16 +155,16 @@ test("closing ends the server and its child processes, even if the server ignore
   await stubborn.server.close();
   expect(isAlive(pid)).toBe(false);
   await gone(inner);
-  // Nobody is told of an end that was asked for.
+  // onEnd is not called for an end that was requested.
   expect([...obedient.ends, ...stubborn.ends]).toEqual([]);
 });
 
-test("a server that lives on without its input or output is ended", async () => {
+test("a server that closes its input or its output is ended", async () => {
   for (const deed of ["deafen", "hush"]) {
     const { ends, ask, tell } = await started();
     const { result } = await ask("pid");
     await tell(deed);
-    // A closed input is noticed at the first message after the server has closed it.
+    // The gate notices a closed input only at the first message after the server has closed it.
     const nudging = setInterval(() => void tell("echo").catch(() => {}), 100);
     await gone((result as JsonObject)["pid"]);
     clearInterval(nudging);
@@ -172,7 +172,7 @@ test("a server that lives on without its input or output is ended", async () => 
   }
 });
 
-test("a server that does not read is waited for, and then ended", async () => {
+test("a server that does not read its input in time is ended with server_timeout", async () => {
   const { ends, tell, ask } = await started({ stall: 400 });
   const { result } = await ask("pid");
   await tell("pause");
@@ -185,7 +185,7 @@ test("a server that does not read is waited for, and then ended", async () => {
   await gone((result as JsonObject)["pid"]);
 });
 
-test("the server is not read faster than its messages are taken", async () => {
+test("the output of a server is read no faster than its messages are handled", async () => {
   const { server, ask, messages } = await started();
   await ask("pid");
   let taken = 0;
@@ -206,14 +206,14 @@ test("the server is not read faster than its messages are taken", async () => {
   expect(messages).toHaveLength(1);
 });
 
-test("an answer over the limit becomes an error, and the next message arrives", async () => {
+test("an answer over the size limit becomes an error, and the next message arrives", async () => {
   const { ask, messages } = await started({ bytes: 1000 });
   expect(await ask("large", { bytes: 2000 })).toMatchObject({ error: { code: -31413 } });
   expect(await ask("large", { bytes: 500 })).toMatchObject({ result: {} });
   expect(messages).toHaveLength(2);
 });
 
-test("a request of the server over the limit is answered, and a notification dropped", async () => {
+test("a server's request over the size limit is answered with an error, and such a notification is dropped", async () => {
   const { tell, messages, ends } = await started({ bytes: 1000 });
   const params = { text: "x".repeat(2000) };
   for (const message of [
@@ -231,7 +231,7 @@ test("a request of the server over the limit is answered, and a notification dro
   expect(ends).toEqual([]);
 });
 
-test("a line over the limit that is no message makes the server unreadable", async () => {
+test("a line over the size limit that is no message makes the server unreadable", async () => {
   const { tell, ends, ask } = await started({ bytes: 1000 });
   const { result } = await ask("pid");
   await tell("write", { text: `${"x".repeat(2000)}\n` });
@@ -239,7 +239,7 @@ test("a line over the limit that is no message makes the server unreadable", asy
   await gone((result as JsonObject)["pid"]);
 });
 
-test("logs among the messages are dropped; nothing but logs makes the server unreadable", async () => {
+test("log lines among the messages are dropped, and 1,000 log lines in a row make the server unreadable", async () => {
   const logged: string[] = [];
   const { tell, ask, ends, messages } = await started({ log: (line) => void logged.push(line) });
   await tell("write", { text: "listening on stdio\n\n" });
@@ -251,7 +251,7 @@ test("logs among the messages are dropped; nothing but logs makes the server unr
   expect((await until(() => ends[0])).code).toBe("server_unreadable");
 });
 
-test("a thousand messages, waited for one by one, keep their order", async () => {
+test("a thousand messages that are sent one by one keep their order", async () => {
   const { server, messages } = await started();
   for (let id = 0; id < 1000; id++) {
     const params = { text: "x".repeat(id) };

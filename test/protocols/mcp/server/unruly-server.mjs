@@ -1,4 +1,4 @@
-// A server over standard streams that does what its arguments and the methods it gets say, good or bad.
+// A server over standard streams. Its arguments and the methods that it receives tell it how to behave, well or badly.
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -18,7 +18,7 @@ const METHODS = {
   environment: () => process.env,
   pid: () => ({ pid: process.pid }),
   large: ({ bytes }) => ({ text: "x".repeat(bytes) }),
-  // A process that neither its input nor its parent ends.
+  // Starts a process that ends neither with its input nor with its parent.
   child: () => {
     const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
       stdio: "inherit",

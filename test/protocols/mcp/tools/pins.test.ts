@@ -23,8 +23,8 @@ onBothDatabases((place) => {
     ...tools: readonly ToolDefinition[]
   ): Promise<string[]> => [...(await store.check(undefined, tools))];
 
-  describe("pins", () => {
-    test("a tool is pinned at first sight; a change is refused until it is accepted", async () => {
+  describe("the pin store", () => {
+    test("pins a tool at first sight, and reports a change until the change is accepted", async () => {
       const store = await gate();
       expect(await changed(store, READ)).toEqual([]);
       expect(await changed(store, { ...READ })).toEqual([]);
@@ -42,7 +42,7 @@ onBothDatabases((place) => {
       expect(await changed(store, READ)).toEqual(["read"]);
     });
 
-    test("a server that goes back to what is pinned is used again", async () => {
+    test("reports no change when a server goes back to the pinned definition", async () => {
       const store = await gate();
       await store.check(undefined, [READ]);
       await store.check(undefined, [POISONED]);
@@ -50,7 +50,7 @@ onBothDatabases((place) => {
       expect((await store.list())[0]).not.toHaveProperty("changed.description");
     });
 
-    test("the order of properties is no change; everything else is", async () => {
+    test("ignores the order of properties, and reports any other difference as a change", async () => {
       const store = await gate();
       await store.check(undefined, [READ]);
       const { name, description = "", inputSchema } = READ;
@@ -65,7 +65,7 @@ onBothDatabases((place) => {
       }
     });
 
-    test("servers are apart, whatever characters their tools have", async () => {
+    test("keeps the tools of different servers apart, whatever characters their names have", async () => {
       const store = await gate();
       const strange: ToolDefinition = { ...READ, name: "a\0b\ud800", description: "\ud800" };
       await store.check("one", [READ, strange]);
@@ -75,7 +75,7 @@ onBothDatabases((place) => {
       expect((await store.list()).map(({ server }) => server)).toEqual(["two", "two"]);
     });
 
-    test("two gates at once pin one definition", async () => {
+    test("pins only one of two definitions that two gates see at the same time", async () => {
       const where = await place();
       const stores = await Promise.all([gate(where), gate(where)]);
       const answers = await Promise.all(
@@ -84,12 +84,12 @@ onBothDatabases((place) => {
       expect(answers.flat()).toEqual(["read"]);
     });
 
-    test("of two tools with one name in a list, neither passes", async () => {
+    test("reports a change if one list has two definitions of the same name", async () => {
       const store = await gate();
       expect(await changed(store, READ, POISONED)).toEqual(["read"]);
     });
 
-    test("a server cannot fill the database", async () => {
+    test("pins at most 1,000 tools of a server, and no definition that is too long", async () => {
       const store = await gate();
       const many = Array.from({ length: 1002 }, (_, at) => ({ ...READ, name: `t${at}` }));
       expect(await changed(store, ...many)).toEqual(["t1000", "t1001"]);

@@ -1,4 +1,4 @@
-// A server of the official SDK that speaks both eras over standard streams, and asks the person before it pays.
+// A server made with the official SDK that speaks both eras over standard streams. It asks the user before it pays.
 import {
   acceptedContent,
   fromJsonSchema,
