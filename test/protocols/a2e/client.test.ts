@@ -6,7 +6,7 @@ import { connectSession } from "../../../src/protocols/a2e/index.js";
 import { LOSSY, mistake } from "../../support/lossy.js";
 import { codeOf, hosted, joined, newHeld, plugins, socketPath } from "./support.js";
 
-test("the client calls over TCP, a Unix socket and a pair of pipes", async () => {
+test("the client connects and calls over TCP, over a Unix socket and over a pair of pipes", async () => {
   const host = await hosted();
   const token = host.token("tools");
   const path = socketPath();
@@ -39,7 +39,7 @@ test("the client calls over TCP, a Unix socket and a pair of pipes", async () =>
   expect(() => statSync(path)).toThrow("ENOENT");
 });
 
-test("the socket of a dead host is replaced; that of a live host, or a file, is not", async () => {
+test("listen() replaces the socket of a dead host, and refuses the path of a live host's socket or of a file", async () => {
   const host = await hosted();
   const path = socketPath();
   await host.host.listen({ path });
@@ -65,7 +65,7 @@ test("the socket of a dead host is replaced; that of a live host, or a file, is 
 });
 
 test.each(LOSSY)(
-  "a session refuses %s as an argument of a call, and nothing runs",
+  "the client refuses %s in each of its arguments, and nothing runs",
   async (_, make) => {
     const held = newHeld();
     const host = await hosted({ plugins: plugins(held) });
@@ -93,7 +93,7 @@ test.each(LOSSY)(
   },
 );
 
-test("a call is aborted by its signal or time limit, and the host stops it too", async () => {
+test("a signal or a time limit ends a call both in the client and at the host", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { parallel: 1 } });
   const session = await joined(host, ["tools"], [host.token("tools")]);
@@ -110,7 +110,7 @@ test("a call is aborted by its signal or time limit, and the host stops it too",
   expect(await late).toBe("timed_out");
 });
 
-test("parts of an answer arrive as they are sent, even more than the queue holds", async () => {
+test("onChunk receives every part of an answer, even if there are more parts than the queue holds", async () => {
   const host = await hosted();
   const session = await joined(host, ["tools"], [host.token("tools")]);
   const parts: unknown[] = [];
@@ -123,7 +123,7 @@ test("parts of an answer arrive as they are sent, even more than the queue holds
   expect(parts.at(-1)).toEqual({ part: 1999 });
 });
 
-test("a refusal has the host's code and every reason", async () => {
+test("a SessionError has the host's code and every reason of the refusal", async () => {
   const host = await hosted();
   await expect(joined(host, ["tools"], [])).rejects.toMatchObject({
     name: "SessionError",
@@ -146,7 +146,7 @@ test("a refusal has the host's code and every reason", async () => {
   });
 });
 
-test("a wrong call of the client is a TypeError before anything is sent", async () => {
+test("a wrong argument of the client is a TypeError, before anything is sent", async () => {
   const host = await hosted();
   const session = await joined(host, ["tools"], [host.token("tools")]);
   await expect(session.call("tools/call")).rejects.toThrow(TypeError);
@@ -176,7 +176,7 @@ test.each([
     "message_invalid",
   ],
   ["the end of the stream", "", "session_ended"],
-])("the client leaves a host that answers with %s", async (_, bytes, code) => {
+])("connectSession fails with a code if the host answers with %s", async (_, bytes, code) => {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.end(bytes);
@@ -190,7 +190,7 @@ test.each([
   ).toBe(code);
 });
 
-test("the client leaves a host that never answers in time", async () => {
+test("connectSession fails if the host does not answer in time, or if the signal is aborted", async () => {
   const server = createServer((socket) => void socket.on("error", () => {})).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once("listening", resolve));

@@ -9,7 +9,7 @@ import { hosted, joined, newHeld, Peer, plugins, toolCall } from "./support.js";
 
 const CAPS = ["tools", "memory", "chains", "multi_agent", "toolz"];
 
-test("the handshake enables what plugins, request and tokens have in common", async () => {
+test("the handshake enables a capability only if the peer requests it, a plugin serves it and a token allows it", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   const answer = await peer.greet(CAPS, [host.token("tools")]);
@@ -59,14 +59,14 @@ test("the handshake enables what plugins, request and tokens have in common", as
   });
 });
 
-test("with omitUnavailable the answer leaves out capabilities that are not enabled", async () => {
+test("with omitUnavailable, the answer to a handshake leaves out capabilities that are not enabled", async () => {
   const host = await hosted({ omitUnavailable: true });
   const peer = await Peer.at(host.port);
   const { accepted_caps: caps } = await peer.greet(CAPS, [host.token("tools")]);
   expect(caps).toHaveLength(1);
 });
 
-test("a token that leaves no served operation enables nothing", async () => {
+test("a token that allows none of the plugins' operations does not enable its capability", async () => {
   // The agent may have operations that no plugin of the host serves.
   const drop = { operation: "memory/drop", reach: "none" } as const;
   const [tools, memory] = pluginGrants(plugins());
@@ -92,7 +92,7 @@ function missing(): never {
   throw new Error("there is no such grant");
 }
 
-test("one session enables every capability that can have a plugin", async () => {
+test("one session can enable all capabilities that can have a plugin", async () => {
   const names = CAPABILITY_NAMES.filter(
     (name) => !["multi_agent", "planning", "test"].includes(name),
   );
@@ -126,8 +126,8 @@ const NAMESPACES: { readonly [type: string]: string } = {
   chains: "chain",
 };
 
-describe("a handshake is refused, and the stream closed", () => {
-  test("with more tokens of one grant than can be judged for a message", async () => {
+describe("the host refuses a handshake and closes the stream", () => {
+  test("if the handshake has more than 8 tokens of one grant", async () => {
     const host = await hosted();
     const many = Array.from({ length: 9 }, () => host.token("tools"));
     const fine = await Peer.at(host.port);
@@ -141,7 +141,7 @@ describe("a handshake is refused, and the stream closed", () => {
     await peer.over;
   });
 
-  test("without a token", async () => {
+  test("if the handshake has no token", async () => {
     const host = await hosted();
     const peer = await Peer.at(host.port);
     const answer = await peer.greet(["tools"], []);
@@ -150,7 +150,7 @@ describe("a handshake is refused, and the stream closed", () => {
     await peer.over;
   });
 
-  test("with another issuer's, an expired or a damaged token", async () => {
+  test("if the token is another issuer's, expired or damaged, and records the refusal", async () => {
     const host = await hosted();
     const other = await hosted();
     const dead = host.token("tools", { expires: "1s" });
@@ -174,7 +174,7 @@ describe("a handshake is refused, and the stream closed", () => {
     );
   });
 
-  test("with another A2E version, or none", async () => {
+  test("if the handshake names another A2E version, or none", async () => {
     const host = await hosted();
     for (const a2e of ["2.0", 1, null]) {
       const peer = await Peer.at(host.port);
@@ -184,7 +184,7 @@ describe("a handshake is refused, and the stream closed", () => {
     }
   });
 
-  test("if no capability can be enabled, with the reasons", async () => {
+  test("if no capability can be enabled, and gives the reasons", async () => {
     const host = await hosted();
     const peer = await Peer.at(host.port);
     const answer = await peer.greet(["memory"], [host.token("tools")]);
@@ -193,7 +193,7 @@ describe("a handshake is refused, and the stream closed", () => {
     await peer.over;
   });
 
-  test("if the ledger fails, which only the host's log mentions", async () => {
+  test("if the policy throws, and reports the error only to onFailure", async () => {
     const host = await hosted({ ambient: ALICE, world: { mode: "prefer", policy: BROKEN } });
     const peer = await Peer.at(host.port);
     const answer = await peer.greet(["tools"], []);
@@ -209,7 +209,7 @@ const BROKEN = {
   },
 };
 
-test("a malformed handshake gets an error, and a valid one still works after it", async () => {
+test("a malformed handshake gets an error, and a valid handshake still works afterwards", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   const bad = [
@@ -235,7 +235,7 @@ test("a malformed handshake gets an error, and a valid one still works after it"
   });
 });
 
-test("a message sent right behind the handshake is answered after it", async () => {
+test("a message that arrives before the handshake is answered gets not_handshaken", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   const handshake = {
@@ -257,7 +257,7 @@ test("a message sent right behind the handshake is answered after it", async () 
 });
 
 describe("ambient authority", () => {
-  test("is limited by the policy of the host's party, and marked in the ledger", async () => {
+  test("is limited by the policy for the host's configured principal, and marked in the ledger", async () => {
     const held = newHeld();
     const rules = {
       rules: [{ principal: "alice", grant: "a2e:tools", operations: ["tool/call"] }],
@@ -286,7 +286,7 @@ describe("ambient authority", () => {
     ]);
   });
 
-  test("must be declared if the agent requires it", async () => {
+  test("must be declared if the agent refuses undeclared ambient authority", async () => {
     const world = { mode: "prefer", undeclaredAmbient: "refused" } as const;
     const host = await hosted({ ambient: ALICE, world });
     const silent = await Peer.at(host.port);
@@ -302,7 +302,7 @@ describe("ambient authority", () => {
     expect(events).toMatchObject([{ authority: "ambient", declared: true }]);
   });
 
-  test("never replaces a bad token", async () => {
+  test("is not used in place of an invalid token", async () => {
     const host = await hosted({ ambient: ALICE, world: { mode: "prefer" } });
     const dead = host.token("tools", { expires: "1s" });
     host.clock.now += 2000;

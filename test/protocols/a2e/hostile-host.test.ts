@@ -43,7 +43,7 @@ async function withHost(
   });
 }
 
-test("the client leaves a host that answers the handshake with an error, and reports its reason", async () => {
+test("connectSession fails with the code of the error with which the host answers the handshake", async () => {
   for (const [reqId, code] of [
     ["c1", "message_invalid"],
     ["", "too_many_sessions"],
@@ -54,7 +54,7 @@ test("the client leaves a host that answers the handshake with an error, and rep
   }
 });
 
-test("the client leaves a host that answers in another version", async () => {
+test("connectSession fails with version_mismatch if the host answers in another version", async () => {
   for (const version of [
     { a2e: "2.0" },
     { version: "2.0" },
@@ -68,7 +68,7 @@ test("the client leaves a host that answers in another version", async () => {
   await expect(withHost([refusal])).rejects.toMatchObject({ code: "auth_failed" });
 });
 
-test("a call and a ping that a host never answers end in time, and are stopped there too", async () => {
+test("a call and a ping that the host never answers fail with timed_out", async () => {
   const session = await withHost([GREETING], { callTimeout: 20 });
   await expect(session.call("tool/call")).rejects.toMatchObject({
     code: "timed_out",
@@ -78,7 +78,7 @@ test("a call and a ping that a host never answers end in time, and are stopped t
   await session.close();
 });
 
-test("close() without a call under way does not wait for a host that keeps its end open", async () => {
+test("close() without a running call ends the session soon, even if the host keeps its end open", async () => {
   const session = await withHost([GREETING], { closeTimeout: 60_000 });
   await Promise.all([session.close(), session.close()]);
   expect(await session.over).toBeUndefined();
@@ -92,7 +92,7 @@ test("close() ends a session even if the host never answers a call", async () =>
   expect(await session.over).toBeUndefined();
 });
 
-test("a capability ended right after the handshake is ended, and unknown names are not kept", async () => {
+test("an update right after the handshake disables a capability, and the client ignores unknown names", async () => {
   const updates = Array.from({ length: 100 }, (_, at) => ({
     type: "session/update",
     ended: ["tools"],
@@ -110,7 +110,7 @@ test("a capability ended right after the handshake is ended, and unknown names a
   await session.close();
 });
 
-test("an onUpdate callback that throws ends only its session", async () => {
+test("if an onUpdate callback throws, its session ends and the process keeps running", async () => {
   const update = { type: "session/update", ended: ["tools"], reason: "revoked", accepted_caps: [] };
   const stream: { host?: Socket } = {};
   const server = createServer((socket) => {
@@ -138,7 +138,7 @@ test("an onUpdate callback that throws ends only its session", async () => {
   expect(await calling).toBe("session_ended");
 });
 
-test("a stream with an encoding set is refused, and the process keeps running", async () => {
+test("connectSession refuses a stream that has an encoding", async () => {
   const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
   stream.setEncoding("utf8");
   stream.push("{}\n");
@@ -176,7 +176,7 @@ async function busyAt(at: JsonObject): Promise<number> {
   return port;
 }
 
-test("the time limit of connecting covers the connection itself", async () => {
+test("the timeout of connectSession includes the time to establish the connection", async () => {
   const port = await busyAt({ port: 0, host: "127.0.0.1" });
   const attempt = connectSession({
     to: { port },
@@ -187,7 +187,7 @@ test("the time limit of connecting covers the connection itself", async () => {
   expect(await codeOf(attempt)).toBe("handshake_timeout");
 });
 
-test("the socket of a host too busy to answer is not replaced", async () => {
+test("listen() does not replace the socket of a host that is too busy to accept", async () => {
   const path = socketPath();
   await busyAt({ path });
   const host = await hosted();

@@ -25,7 +25,7 @@ function noise(length: number): Buffer {
   return bytes;
 }
 
-test("a peer that sends garbage, before or after the handshake, is closed with too_many_faults", async () => {
+test("the host disconnects a peer that sends garbage, before or after the handshake, with too_many_faults", async () => {
   const host = await hosted();
   await withWitness(host, async () => {
     for (const greets of [false, true]) {
@@ -41,7 +41,7 @@ test("a peer that sends garbage, before or after the handshake, is closed with t
   });
 });
 
-test("an endless line is cut at its limit, in whatever pieces it arrives", async () => {
+test("the host disconnects a peer whose line exceeds the limit, in one piece or in many", async () => {
   const host = await hosted();
   await withWitness(host, async () => {
     const peer = await Peer.at(host.port);
@@ -55,7 +55,7 @@ test("an endless line is cut at its limit, in whatever pieces it arrives", async
   });
 });
 
-test("a peer that is slow with a line or its handshake is cut off", async () => {
+test("the host disconnects a peer that is too slow with a line or with the handshake", async () => {
   const host = await hosted({ limits: { lineTime: 5000, handshake: 20_000 } });
   await withWitness(host, async () => {
     const dawdler = await Peer.at(host.port);
@@ -75,7 +75,7 @@ test("a peer that is slow with a line or its handshake is cut off", async () => 
   });
 });
 
-test("a peer that never reads is throttled, then cut off", async () => {
+test("the host disconnects a peer that never reads its answers", async () => {
   const host = await hosted({ limits: { line: 64 * 1024, queue: 256 * 1024 } });
   await withWitness(host, async () => {
     const peer = await Peer.at(host.port);
@@ -106,7 +106,7 @@ test("a peer that never reads is throttled, then cut off", async () => {
   });
 });
 
-test("a plugin that sends more than its peer reads has its stream cut at the queue's limit", async () => {
+test("the host cuts the stream when a plugin sends more unread bytes than the queue may hold", async () => {
   let most = 0;
   let stream: Duplex | undefined;
   const flood: SessionPlugin = {
@@ -153,7 +153,7 @@ test("a plugin that sends more than its peer reads has its stream cut at the que
   expect(most).toBeLessThanOrEqual(limits.queue);
 });
 
-test("a burst of lines is answered one by one, within bounds", async () => {
+test("each call in a burst is answered, or refused with too_many_parallel", async () => {
   const host = await hosted();
   const lines = sized(10_000, 2000);
   await withWitness(host, async () => {
@@ -177,7 +177,7 @@ test("a burst of lines is answered one by one, within bounds", async () => {
   });
 });
 
-test("wrong session ids end the session, and never reach another", async () => {
+test("messages with another session's id end the sender's session, and do not reach the other session", async () => {
   const host = await hosted({ limits: { faults: 8 } });
   await withWitness(host, async () => {
     const victim = await Peer.at(host.port);
@@ -195,7 +195,7 @@ test("wrong session ids end the session, and never reach another", async () => {
   });
 });
 
-test("error messages of a peer get no answer, and count as faults", async () => {
+test("error messages from a peer get no answer, and count as faults", async () => {
   const host = await hosted({ limits: { faults: 3 } });
   const peer = await Peer.at(host.port);
   await peer.open(["tools"], [host.token("tools")]);
@@ -203,7 +203,7 @@ test("error messages of a peer get no answer, and count as faults", async () => 
   expect(await peer.code()).toBe("too_many_faults");
 });
 
-test("calls of a peer that disconnects are aborted", async () => {
+test("the host aborts the calls of a peer that disconnects", async () => {
   const host = await hosted();
   await withWitness(host, async () => {
     const peer = await Peer.at(host.port);
@@ -216,7 +216,7 @@ test("calls of a peer that disconnects are aborted", async () => {
   expect(host.failures).toEqual([]);
 });
 
-test("the number of sessions is limited, and an ended session frees its place", async () => {
+test("the host refuses a session above the limit, and accepts one again when a session has ended", async () => {
   const host = await hosted({ limits: { sessions: 2 } });
   const first = await Peer.at(host.port);
   await first.open(["tools"], [host.token("tools")]);
@@ -229,7 +229,7 @@ test("the number of sessions is limited, and an ended session frees its place", 
   await (await Peer.at(host.port)).open(["tools"], [host.token("tools")]);
 });
 
-test("a stream with an encoding is refused, and the host keeps running", async () => {
+test("the host refuses a stream that has an encoding, and keeps running", async () => {
   const host = await hosted();
   const readable = new PassThrough();
   const stream = Duplex.from({ readable, writable: new PassThrough().resume() });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readLine } from "../../../src/protocols/a2e/lines.js";
 import { utf8 } from "../../caveats/support.js";
 
-test("a line is refused unless all JSON readers read it alike", () => {
+test("readLine refuses a line that JSON parsers refuse or read differently", () => {
   const problems = [
     '{"a":{"b":1,"b":2}}',
     '{"a":1,"\\u0061":2}',

@@ -59,7 +59,7 @@ async function listed(
 const names = (list: Json): Json =>
   JSON.parse(JSON.stringify(list)).tools.map(({ name }: { name: string }) => name);
 
-test("tool/list shows the tools that a token may call, whatever limits their arguments have", async () => {
+test("tool/list shows each tool that a token allows, even if the token limits the tool's arguments", async () => {
   const list = { type: "tool/list/req" };
   const all = await listed("tools", ({ token }) => [token("tools")], list);
   expect(names(all)).toEqual(["add", "echo", "drop"]);
@@ -79,7 +79,7 @@ test("tool/list shows the tools that a token may call, whatever limits their arg
   expect(names(two)).toEqual(["echo", "drop"]);
 });
 
-test("tool/list shows the tools that are left by limits on single operations", async () => {
+test("tool/list applies the limits that a token sets on single operations", async () => {
   const list = { type: "tool/list/req" };
   const shown = async (...hops: readonly HopInit[]): Promise<Json> =>
     names(await listed("tools", ({ token }) => hops.map((hop) => token("tools", hop)), list));
@@ -96,7 +96,7 @@ test("tool/list shows the tools that are left by limits on single operations", a
   expect(await shown({ arguments: { "tool/call": ["amount"] } })).toEqual([]);
 });
 
-test("a list needs its operation, the policy, and a valid token", async () => {
+test("a list is refused if the token or the policy does not allow the list's operation", async () => {
   const list = { type: "tool/list/req" };
   const operations = ["tool/call"];
   expect(await listed("tools", ({ token }) => [token("tools", { operations })], list)).toBe(
@@ -108,7 +108,7 @@ test("a list needs its operation, the policy, and a valid token", async () => {
   );
 });
 
-test("a limit on an argument that the list message gives is judged", async () => {
+test("mcp/list is refused if the token does not allow the server that the message names", async () => {
   const constraints = { server: "graph" };
   const tokens = ({ token }: Hosted) => [token("mcp", { constraints })];
   expect(await listed("mcp", tokens, { type: "mcp/list/req" })).toEqual(["graph"]);
@@ -126,7 +126,7 @@ test("a limit on an argument that the list message gives is judged", async () =>
   ).toEqual(["read"]);
 });
 
-test("a limit on a given argument is judged even if 20 other limited arguments are missing", async () => {
+test("a list is refused because of its argument, even if the token limits 20 other arguments first", async () => {
   // More limits than a denial names: a denial names only the first sixteen limits of a hop.
   const missing = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, 1] as const));
   const token = ({ token: minted }: Hosted) => [
@@ -136,7 +136,7 @@ test("a limit on a given argument is judged even if 20 other limited arguments a
   expect(await listed("mcp", token, list)).toBe("permission_denied");
 });
 
-test("an operation that is not a list is refused if a limited argument is missing", async () => {
+test("an operation that is not declared as a list is refused if a limited argument is absent", async () => {
   const plain: SessionPlugin = {
     name: "plain",
     type: "tools",
@@ -152,7 +152,7 @@ test("an operation that is not a list is refused if a limited argument is missin
   }
 });
 
-test("an MCP tool's own arguments named server and tool_name are judged apart from the message's", async () => {
+test("an MCP tool's arguments called server and tool_name are judged apart from the message's properties", async () => {
   const call = {
     type: "mcp/call/req",
     server: "graph",
@@ -207,7 +207,7 @@ async function schemas(
   return (tools ?? programs).map(({ input: schema }: { input: JsonObject }) => schema);
 }
 
-test("a tool is listed with the schema of the arguments that the token allows", async () => {
+test("tool/list narrows a tool's schema to the arguments that the token allows", async () => {
   const shown = (...hops: readonly HopInit[]) =>
     schemas("tools", hops, { type: "tool/list/req" }, PAY);
   const hop: HopInit = {
@@ -232,7 +232,7 @@ test("a tool is listed with the schema of the arguments that the token allows", 
   expect(await shown(hop, { constraints: { tool_name: "drop" } })).toEqual([narrowed]);
 });
 
-test("a tool of an MCP server and a program are listed with narrowed schemas too", async () => {
+test("mcp/list and proc/list narrow the schemas of tools and programs, too", async () => {
   const memory = createRequire(import.meta.url).resolve(
     "@modelcontextprotocol/server-memory/dist/index.js",
   );

@@ -18,7 +18,7 @@ async function opened(
   return { ...host, peer, session: await peer.open(caps, tokens(host)) };
 }
 
-test("an answer has the call's id and correlation_id", async () => {
+test("an answer repeats the call's id and correlation_id", async () => {
   const { peer, session, token } = await opened(({ token }) => [token("tools")]);
   expect(token("tools")).not.toBe("");
   peer.send({ ...toolCall(session, "add", { a: 1, b: 2 }, "call 1"), correlation_id: "turn 7" });
@@ -35,7 +35,7 @@ test("an answer has the call's id and correlation_id", async () => {
   expect(await peer.part("type", "req_id")).toEqual({ type: "pong", req_id: "p" });
 });
 
-test("constraints judge the arguments and the names in the message", async () => {
+test("a token's constraints apply to the arguments of a call and to the tool's name", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const token = host.token("tools", { constraints: { tool_name: "add", a: { max: 5 } } });
@@ -58,7 +58,7 @@ test("constraints judge the arguments and the names in the message", async () =>
   expect(held.ran).toEqual(["add"]);
 });
 
-test("a refused call lists every reason, and reaches no plugin", async () => {
+test("the error for a refused call lists every reason, and no plugin runs", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const peer = await Peer.at(host.port);
@@ -76,7 +76,7 @@ test("a refused call lists every reason, and reaches no plugin", async () => {
   expect(held.ran).toEqual([]);
 });
 
-test("one of several tokens must allow the whole message", async () => {
+test("a call is allowed only if a single token allows the whole call", async () => {
   const { peer, session } = await opened(({ token }) => [
     token("tools", { constraints: { tool_name: "add" } }),
     token("tools", { constraints: { b: { max: 1 } } }),
@@ -92,7 +92,7 @@ test("one of several tokens must allow the whole message", async () => {
   });
 });
 
-test("a token for one capability does not allow another", async () => {
+test("a token for one capability does not allow another capability", async () => {
   const { peer, session } = await opened(({ token }) => [token("tools")]);
   peer.send({ type: "memory/get/req", id: "m", session_id: session, arguments: { key: "k" } });
   expect(await peer.part("code", "capability_name")).toEqual({
@@ -101,7 +101,7 @@ test("a token for one capability does not allow another", async () => {
   });
 });
 
-test("a token that names invokers is refused on a host without authenticated invokers", async () => {
+test("a token that names invokers is refused unless the host authenticates such an invoker", async () => {
   const invokers = { invokers: ["assistant"] };
   const host = await hosted();
   const peer = await Peer.at(host.port);
@@ -122,7 +122,7 @@ test("a token that names invokers is refused on a host without authenticated inv
   });
 });
 
-test("each kind of faulty message has its error code", async () => {
+test("each kind of faulty message gets its own error code", async () => {
   const { peer, session } = await opened(({ token }) => [token("tools"), token("memory")]);
   const call = toolCall(session, "add", { a: 1, b: 1 });
   const faults: readonly (readonly [JsonObject | string, string])[] = [
@@ -162,7 +162,7 @@ test("each kind of faulty message has its error code", async () => {
   expect(await peer.code()).toBe("tool/call/resp");
 });
 
-test("the text of an error thrown by a plugin is logged by the host, and hidden from the peer", async () => {
+test("an error that a plugin throws is passed to onFailure, and its text is hidden from the peer", async () => {
   const { peer, session, failures, ledger } = await opened(({ token }) => [token("tools")]);
   peer.send(toolCall(session, "fail"));
   expect(JSON.stringify(await peer.next())).not.toContain("secret");
@@ -171,7 +171,7 @@ test("the text of an error thrown by a plugin is logged by the host, and hidden 
   expect(await ledger.list()).toMatchObject([{ decision: "allowed", operation: "tool/call" }]);
 });
 
-test("parts of an answer are sent before it only if the call asks for them", async () => {
+test("parts of an answer are sent before the answer only if the call asks for parts", async () => {
   const { peer, session } = await opened(({ token }) => [token("tools")]);
   const call = toolCall(session, "parts", { parts: 2 });
   peer.send({ ...call, streaming: true });
@@ -188,7 +188,7 @@ test("parts of an answer are sent before it only if the call asks for them", asy
   expect(await peer.code()).toBe("tool/call/resp");
 });
 
-test("the number of calls under way is limited", async () => {
+test("the host refuses a call above the limit of parallel calls, and a call with the id of a running call", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { parallel: 2 } });
   const peer = await Peer.at(host.port);
@@ -208,7 +208,7 @@ test("the number of calls under way is limited", async () => {
   expect(await peer.part("type", "req_id")).toEqual({ type: "tool/call/resp", req_id: "2" });
 });
 
-test("a call can be cancelled or time out; plugins that ignore the abort are limited in number", async () => {
+test("a call can be cancelled and can time out; calls whose plugins ignore the abort are limited in number", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { parallel: 1 } });
   const peer = await Peer.at(host.port);
@@ -234,7 +234,7 @@ test("a call can be cancelled or time out; plugins that ignore the abort are lim
   });
 });
 
-test("the rate of a session's messages is limited", async () => {
+test("the host refuses messages above the rate limit of a session", async () => {
   const host = await hosted({ rate: { messages: 3, seconds: 10 } });
   const peer = await Peer.at(host.port);
   const session = await peer.open(["tools"], [host.token("tools")]);

@@ -4,7 +4,7 @@ import { codeOf, hosted, joined, newHeld, Peer, plugins, toolCall } from "./supp
 
 // Tests permissions that end during a session: by revocation, by expiry, and when the host closes.
 
-test("a peer like nc negotiates, calls, is refused, and is cut off by a revocation", async () => {
+test("a peer like nc negotiates, calls, is refused a call, and loses a capability by a revocation", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const tools = host.token("tools", { constraints: { a: { max: 5 } } });
@@ -59,7 +59,7 @@ test("a peer like nc negotiates, calls, is refused, and is cut off by a revocati
   expect(events[0]).not.toHaveProperty("invoker");
 });
 
-test("a message sees a revocation before the next periodic check", async () => {
+test("a call is refused after a revocation, even before the next periodic check", async () => {
   const host = await hosted();
   const token = host.token("tools");
   const peer = await Peer.at(host.port);
@@ -88,7 +88,7 @@ function child(token: string): string {
 
 let children = 0;
 
-test("revoking one holder's branch ends its session, and not its sibling's", async () => {
+test("revoking a narrowed token ends its session, but no session of another token with the same root", async () => {
   const host = await hosted();
   const root = host.token("tools");
   const [one, other] = [child(root), child(root)];
@@ -100,7 +100,7 @@ test("revoking one holder's branch ends its session, and not its sibling's", asy
   expect(await sessions[1]?.call("tool/call", { name: "add", arguments: { a: 1, b: 1 } })).toBe(2);
 });
 
-test("a token in a session expires to the second, independent of periodic checks", async () => {
+test("a capability ends exactly when its token expires, independent of periodic checks", async () => {
   const host = await hosted({ limits: { look: 1000 } });
   const long = host.token("memory");
   const short = host.token("tools", { expires: "10s" });
@@ -121,7 +121,7 @@ test("a token in a session expires to the second, independent of periodic checks
   expect(await session.call("memory/get", { arguments: { key: "x" } })).toBeNull();
 });
 
-test("when one of two tokens for a capability expires, the other still allows calls", async () => {
+test("if one of two tokens for a capability expires, the other token still allows calls", async () => {
   const host = await hosted();
   const tokens = [host.token("tools", { expires: "10s" }), host.token("tools")];
   const session = await joined(host, ["tools"], tokens);
@@ -141,7 +141,7 @@ test("a policy change applies from the next message on", async () => {
   expect(await codeOf(session.call("tool/list"))).toBe("permission_denied");
 });
 
-test("a call cancelled while the revocation list is read does not run", async () => {
+test("a call that is cancelled while the host reads the revocation list does not run", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const peer = await Peer.at(host.port);
@@ -165,7 +165,7 @@ test("a call cancelled while the revocation list is read does not run", async ()
   expect(held.ran).toEqual(["echo"]);
 });
 
-test("a session silent for too long ends; one that waits for a call does not", async () => {
+test("a session ends if it is silent for too long, but not while a call is running", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { idle: 5000 } });
   const peer = await Peer.at(host.port);
@@ -181,7 +181,7 @@ test("a session silent for too long ends; one that waits for a call does not", a
   expect(held.ended).toContain(`sums ${session}`);
 });
 
-test("a peer that shuts its session down still gets the answers under way", async () => {
+test("after its shutdown message, a peer still gets the answers to running calls", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const peer = await Peer.at(host.port);
@@ -196,7 +196,7 @@ test("a peer that shuts its session down still gets the answers under way", asyn
   expect(await peer.next()).toBeUndefined();
 });
 
-test("a peer that closes its own end still gets its answers", async () => {
+test("a peer that closes its sending end still gets its answers", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   const session = await peer.open(["tools"], [host.token("tools")]);
@@ -206,7 +206,7 @@ test("a peer that closes its own end still gets its answers", async () => {
   expect(await peer.next()).toBeUndefined();
 });
 
-test("a closing host lets calls finish, cuts off those that do not, and closes its plugins", async () => {
+test("close() of a host waits for running calls, ends calls that take too long, and then closes the plugins", async () => {
   const held = newHeld();
   const closed: string[] = [];
   const [tools, memory] = plugins(held);

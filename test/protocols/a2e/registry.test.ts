@@ -42,8 +42,8 @@ async function served(
 
 const CALL = ["tool/call", "x"] as const;
 
-describe("a message is served by the plugin", () => {
-  test("with the higher priority, or the first by name", async () => {
+describe("a message", () => {
+  test("goes to the plugin with the highest priority; of equal plugins, to the first by name", async () => {
     const low = saying("aaa", { priority: -1 });
     expect(await served([low, saying("b"), saying("a", { priority: 0 })], CALL)).toEqual({
       answers: ["a"],
@@ -54,7 +54,7 @@ describe("a message is served by the plugin", () => {
     ]);
   });
 
-  test("that handles its type and name first", async () => {
+  test("goes to the first plugin that handles its type and its name", async () => {
     const only = saying("only", {
       priority: 9,
       operations: { "tool/call": { handles: (name) => name === "mine" } },
@@ -74,7 +74,7 @@ describe("a message is served by the plugin", () => {
     expect((await served([only], CALL)).answers).toEqual(["name_unknown"]);
   });
 
-  test("that is exclusive for its type, whatever the priorities", async () => {
+  test("goes to the plugin that is exclusive for its type, whatever the priorities", async () => {
     const alone = saying("alone", {
       exclusive: true,
       priority: -5,
@@ -89,7 +89,7 @@ describe("a message is served by the plugin", () => {
     });
   });
 
-  test("and by no other if that one fails", async () => {
+  test("is not passed to another plugin if the first one fails", async () => {
     const failing = saying("failing", {
       priority: 1,
       operations: {
@@ -104,7 +104,7 @@ describe("a message is served by the plugin", () => {
   });
 });
 
-describe("plugins are refused when the host is made", () => {
+describe("the plugins of a host", () => {
   const one = saying("one");
   test.each<[string, readonly unknown[], string]>([
     ["if one is not an object", [null], "plugins[0] must be an object, not null"],
@@ -151,11 +151,11 @@ describe("plugins are refused when the host is made", () => {
       [saying("a", { exclusive: true }), saying("b", { exclusive: true })],
       'plugins[1].exclusive: "a" has "tool/call" for itself',
     ],
-  ])("%s", (_, plugins, words) => {
+  ])("are refused %s", (_, plugins, words) => {
     expect(misuse(() => Reflect.apply(pluginOperations, undefined, [plugins]))).toContain(words);
   });
 
-  test("but not two exclusive plugins for different types", () => {
+  test("are accepted if two exclusive plugins have different operations", () => {
     const [a, b] = [
       saying("a", { exclusive: true }),
       saying("b", { exclusive: true, operations: { "tool/list": {} } }),
@@ -169,7 +169,7 @@ describe("plugins are refused when the host is made", () => {
     ]);
   });
 
-  test("if the agent lacks their grant or operation, or a schema is invalid", async () => {
+  test("are refused if the agent lacks a grant or an operation of theirs, or if a schema is invalid", async () => {
     const two = saying("two", { operations: { "tool/call": {}, "tool/list": {} } });
     const { agent } = await world({
       skills: [],

@@ -3,7 +3,7 @@ import { hosted, joined, Peer } from "./support.js";
 
 // Tests a host's limits on handshakes, on sessions, and on the sessions of one principal.
 
-test("peers without a handshake take no session's place, and yield to the next peer", async () => {
+test("peers without a handshake take no session slots, and are disconnected for newer peers", async () => {
   const host = await hosted({ limits: { sessions: 2, handshakes: 2 } });
   const silent: Peer[] = [];
   for (let at = 0; at < 4; at++) {
@@ -18,7 +18,7 @@ test("peers without a handshake take no session's place, and yield to the next p
   expect(await (await Peer.at(host.port)).code()).toBe("too_many_sessions");
 });
 
-test("a handshake under way is not cut off for the next peer", async () => {
+test("a peer whose handshake is being decided is not disconnected for a newer peer", async () => {
   let go = (): void => {};
   let asked = false;
   const gate = new Promise<void>((resolve) => {
@@ -41,7 +41,7 @@ test("a handshake under way is not cut off for the next peer", async () => {
   expect(await greeting).toMatchObject({ ok: true });
 });
 
-test("only one of two concurrent handshakes gets the last place", async () => {
+test("only one of two concurrent handshakes gets the last session slot", async () => {
   const host = await hosted({ limits: { sessions: 1 } });
   const peers = [await Peer.at(host.port), await Peer.at(host.port)];
   for (const peer of peers) {
@@ -53,7 +53,7 @@ test("only one of two concurrent handshakes gets the last place", async () => {
   expect(answer).toMatchObject({ type: "error", req_id: "hs", code: "too_many_sessions" });
 });
 
-test("a principal's sessions are limited, leaving places for others", async () => {
+test("the sessions of one principal are limited, and other principals still get slots", async () => {
   const grants = { grant: "a2e:tools", operations: "*" as const };
   const rules = ["alice", "bob"].map((principal) => ({ principal, ...grants }));
   const host = await hosted({ limits: { perPrincipal: 1 }, world: { rules: { rules } } });

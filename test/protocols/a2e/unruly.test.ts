@@ -13,7 +13,7 @@ function toolsOf(run: SessionPlugin["operations"][string]["run"]): SessionPlugin
 }
 
 test.each([true, false])(
-  "a part sent after a call's end without await has no effect (streaming: %s)",
+  "a part that a plugin sends after the end of a call, without await, has no effect (streaming: %s)",
   async (streaming) => {
     const outcomes: string[] = [];
     let runs = false;
@@ -41,7 +41,7 @@ test.each([true, false])(
   },
 );
 
-test("calls that ignore their abort keep their session's place", async () => {
+test("a session keeps its slot while one of its calls ignores the abort", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { sessions: 1 } });
   const token = host.token("tools");
@@ -57,7 +57,7 @@ test("calls that ignore their abort keep their session's place", async () => {
   await (await Peer.at(host.port)).open(["tools"], [token]);
 });
 
-test("a plugin's endSession that never resolves delays no check, and holds the place for a limited time", async () => {
+test("a plugin's endSession that never resolves delays no check, and keeps the session's slot for a limited time", async () => {
   const [tools, memory] = plugins();
   if (tools === undefined || memory === undefined) throw new Error("there are no plugins");
   const endless: SessionPlugin = { ...memory, endSession: () => new Promise(() => {}) };
@@ -92,7 +92,7 @@ test("a plugin's endSession that never resolves delays no check, and holds the p
 });
 
 test.each([[undefined], [7], ["Not A Code"]])(
-  "a plugin error's invalid code %s is not sent to peers",
+  "a plugin error with the invalid code %s reaches the peer as plugin_failed",
   async (code) => {
     const tool = toolsOf(async () => {
       throw Object.assign(new PluginError("x", "of the house"), { code });
@@ -103,7 +103,7 @@ test.each([[undefined], [7], ["Not A Code"]])(
   },
 );
 
-test("an error thrown on this side is not reported as the stream's", async () => {
+test("Connection.read rejects with an error that its receiver throws, even if the error has a code", async () => {
   const stream = new PassThrough();
   const limits = { line: 1000, depth: 8, queue: 2000, lineTime: 1000, stall: 1000 };
   const reading = new Connection(stream, limits, TIMERS).read({

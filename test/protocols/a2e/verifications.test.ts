@@ -6,7 +6,7 @@ import { hosted, joined } from "./support.js";
 
 const tag = vi.spyOn(RootKey.prototype, "tag");
 
-test("a token is verified once per session, whatever the number of messages and periodic checks", async () => {
+test("the host verifies a token once per session, whatever the number of calls and periodic checks", async () => {
   const host = await hosted();
   const tokens = [host.token("tools"), host.token("memory"), host.token("tools")];
   tag.mockClear();

@@ -48,7 +48,7 @@ async function counted(mcp: SessionPlugin, more = {}): Promise<{ count: number; 
   return { count: Number(structuredContent["count"]), pid: Number(structuredContent["pid"]) };
 }
 
-test("the tools of a published MCP server are listed and called, and a tool's failure is an answer", async () => {
+test("the plugin lists and calls the tools of a published MCP server, and a tool's failure is an answer", async () => {
   const mcp = plugin();
   expect(await call(mcp, "mcp/list")).toEqual({ servers: ["graph", "odd", "broken", "missing"] });
   const { tools } = await call(mcp, "mcp/list", {}, { server: "graph" });
@@ -72,7 +72,7 @@ test("the tools of a published MCP server are listed and called, and a tool's fa
   expect(await call(mcp, "mcp/call", {}, make)).toMatchObject({ isError: true });
 });
 
-test("an MCP server process belongs to one principal, and ends with the last session that used it", async () => {
+test("each principal has its own MCP server process, which ends with the last session that used it", async () => {
   const mcp = plugin();
   const first = await counted(mcp);
   expect(await counted(mcp, { session: "s2" })).toEqual({ count: 2, pid: first.pid });
@@ -86,7 +86,7 @@ test("an MCP server process belongs to one principal, and ends with the last ses
   expect((await counted(mcp)).count).toBe(1);
 });
 
-test("each failure of an MCP server has a code, and the next call starts it again", async () => {
+test("each failure of an MCP server has its own code, and the next call works again", async () => {
   const mcp = plugin({ resultBytes: 2000, servers: 2 });
   await counted(mcp);
   const code = async (action: Promise<unknown>): Promise<string> => (await refusal(action)).code;
@@ -121,7 +121,7 @@ test("each failure of an MCP server has a code, and the next call starts it agai
 });
 
 if (FULL) {
-  test("an MCP server that stops reading is ended, counted until then, and started anew", async () => {
+  test("an MCP server that stops reading is stopped, counts until it has exited, and is started again", async () => {
     const mcp = plugin({ timeout: 500, servers: 1 });
     const first = await counted(mcp);
     expect((await refusal(odd(mcp, "deafen"))).code).toBe("server_timeout");
@@ -154,7 +154,7 @@ test("mcp/list shows only the servers and tools that the session may call", asyn
   expect(tools).toMatchObject([{ name: "count" }, { name: "echo" }]);
 });
 
-test("a tool that the MCP server has withdrawn is not called", async () => {
+test("mcp/call refuses a tool that the server has withdrawn or never listed", async () => {
   const mcp = plugin();
   expect(await odd(mcp, "echo", { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
   await odd(mcp, "withdraw", { name: "echo" });
@@ -166,7 +166,7 @@ test("a tool that the MCP server has withdrawn is not called", async () => {
   }
 });
 
-test("a call cancelled before it begins keeps no MCP server alive", async () => {
+test("a call that is cancelled before it begins does not keep an MCP server running", async () => {
   const mcp = plugin();
   const { pid } = await counted(mcp);
   const session = "ended before";
@@ -176,12 +176,12 @@ test("a call cancelled before it begins keeps no MCP server alive", async () => 
   expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });
 
-test("an answer with a file of 100 kB, which contains the text twice, is read", async () => {
+test("mcp/call returns an answer that contains a text of 100 kB twice", async () => {
   const { structuredContent } = await odd(plugin(), "read", { bytes: 100_000 });
   expect(JSON.stringify(structuredContent).length).toBeGreaterThan(100_000);
 });
 
-test("with {principal} in the configuration each principal has its own file", async () => {
+test("{principal} in a server's configuration gives each principal its own file", async () => {
   const folder = temporaryFolder();
   const env = { MEMORY_FILE_PATH: join(folder, "{principal}.jsonl") };
   const server = { command: process.execPath, args: [MEMORY], env };
@@ -217,7 +217,7 @@ test("a cancelled call ends at once, and its MCP server keeps running", async ()
   expect((await counted(mcp)).count).toBe(2);
 });
 
-test("standard error of an MCP server is passed on by line, if asked for", async () => {
+test("onStderr gets each line that an MCP server writes to standard error", async () => {
   const said: string[] = [];
   const env = { MEMORY_FILE_PATH: join(temporaryFolder(), "graph.jsonl") };
   const mcp = closed(
@@ -230,7 +230,7 @@ test("standard error of an MCP server is passed on by line, if asked for", async
   await expect.poll(() => said).toEqual(["graph: Knowledge Graph MCP Server running on stdio"]);
 });
 
-test("a wrong server configuration is a TypeError naming the place", () => {
+test("createMcpPlugin throws a TypeError that names the wrong option", () => {
   const wrong: [unknown, string][] = [
     [{ servers: {} }, "servers: there must be at least one"],
     [

@@ -15,7 +15,7 @@ async function plugin(limits?: Partial<MemoryLimits>): Promise<SessionPlugin> {
   return createMemoryPlugin({ memory: openMemory(stores, { limits, clock: () => 0 }) });
 }
 
-test("values are set, found, listed by page and deleted", async () => {
+test("the memory plugin sets, gets, lists in pages and deletes values", async () => {
   const memory = await plugin();
   const value = { likes: ["tea", null] };
   const updated = "1970-01-01T00:00:00.000Z";
@@ -56,7 +56,7 @@ test("values are set, found, listed by page and deleted", async () => {
   });
 });
 
-test("a page of long keys ends before it exceeds a line, and the next continues", async () => {
+test("memory/list ends a page of long keys before the page exceeds a line, and the next page continues", async () => {
   const memory = await plugin({ keyBytes: 1024 });
   // As JSON, each quotation mark takes two bytes.
   const keys = Array.from({ length: 100 }, (_, at) => `${at + 100}${'"'.repeat(1000)}`);
@@ -74,7 +74,7 @@ test("a page of long keys ends before it exceeds a line, and the next continues"
   expect(found).toMatchObject(keys.map((key) => ({ key })));
 });
 
-test("one principal's values are hidden from another, in any session", async () => {
+test("a principal sees its own values in every session, and no values of other principals", async () => {
   const memory = await plugin();
   await call(memory, "memory/set", { key: "k", value: 1 });
   const bob = { principal: "bob", session: "s1" };
@@ -86,7 +86,7 @@ test("one principal's values are hidden from another, in any session", async () 
   });
 });
 
-test("values past a limit are refused with that limit's code", async () => {
+test("a value above a limit is refused with the code of the limit", async () => {
   const memory = await plugin({ keyBytes: 4, valueBytes: 8, entries: 1 });
   const codes = [
     call(memory, "memory/set", { key: "12345", value: 1 }),

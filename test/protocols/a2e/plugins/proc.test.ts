@@ -88,7 +88,7 @@ async function untilGone(pid: number): Promise<void> {
 }
 
 describe("a program", () => {
-  test("runs, is read by offset, and ends with its exit code", async () => {
+  test("can be started, can be read from an offset, and ends with its exit code", async () => {
     const proc = await plugin();
     const begun = await call(proc, "proc/start", { word: "hello", times: 2 }, { name: "echo" });
     expect(begun).toMatchObject({ program: "echo", state: "running", written: expect.any(Number) });
@@ -145,7 +145,7 @@ describe("a program", () => {
     expect(cwd).toBe(folder);
   });
 
-  test("that ends wakes a waiting reader; a cancelled reader gets nothing", async () => {
+  test("wakes a waiting reader when it ends; a cancelled read is rejected", async () => {
     const proc = await plugin();
     const id = await started(proc, "sleeper");
     await up(proc, id);
@@ -167,7 +167,7 @@ describe("a program", () => {
 });
 
 describe("stopping a process", () => {
-  test("uses force if it does not end by itself", async () => {
+  test("sends SIGKILL if the process ignores SIGTERM", async () => {
     const proc = await plugin();
     const id = await started(proc, "stubborn");
     await up(proc, id);
@@ -178,7 +178,7 @@ describe("stopping a process", () => {
     });
   });
 
-  test("stops the processes that it started too", async () => {
+  test("also stops the processes that it has started", async () => {
     const child = `const c = require("node:child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" }); console.log(c.pid);`;
     const proc = await plugin({
       stays: node(`${child} setInterval(() => {}, 1000)`),
@@ -194,7 +194,7 @@ describe("stopping a process", () => {
     await untilGone(Number(all));
   });
 
-  test("happens when its session ends, its lifetime is over, or the host closes", async () => {
+  test("happens when its session ends, when its lifetime is over, and when the host closes", async () => {
     const proc = await plugin({ pid: node(`console.log(process.pid); ${FOREVER}`) });
     const [one, two] = [{ session: "s1" }, { session: "s2" }];
     const [first, second] = await Promise.all([
@@ -222,8 +222,8 @@ describe("stopping a process", () => {
   });
 });
 
-describe("limits on processes", () => {
-  test("apply per session, per principal and per host; an ended process frees its place", async () => {
+describe("processes", () => {
+  test("are limited per session, per principal and per host; ended processes do not count", async () => {
     const proc = await plugin(PROGRAMS, { perSession: 1, perPrincipal: 2, total: 3, grace: 200 });
     const first = await started(proc, "sleeper", { session: "1" });
     const over = async (made: Made): Promise<string> => {
@@ -240,7 +240,7 @@ describe("limits on processes", () => {
     await started(proc, "sleeper", { session: "1" });
   });
 
-  test("count a process that ignores SIGTERM until it has ended, even after its session", async () => {
+  test("count towards the limits until they have exited, even if their session has ended", async () => {
     const proc = await plugin(PROGRAMS, { perSession: 2, total: 2, grace: 300 });
     const made = { session: "1" };
     for (const id of [await started(proc, "stubborn", made), await started(proc, "stubborn", made)])
@@ -255,7 +255,7 @@ describe("limits on processes", () => {
     await start("2");
   });
 
-  test("a process is hidden from other principals, and from calls naming another program", async () => {
+  test("are hidden from other principals, and from calls that name another program", async () => {
     const proc = await plugin();
     const id = await started(proc, "sleeper");
     const strangers: Made[] = [{ principal: "bob" }, { name: "echo" }];
@@ -275,7 +275,7 @@ describe("limits on processes", () => {
     });
   });
 
-  test("a process is hidden from other sessions, even of the same principal", async () => {
+  test("are hidden from other sessions, even of the same principal", async () => {
     const proc = await plugin();
     const id = await started(proc, "sleeper");
     const other = { session: "s2" };
@@ -290,7 +290,7 @@ describe("limits on processes", () => {
     ]);
   });
 
-  test("the latest output is kept, and the number of lost bytes is reported", async () => {
+  test("keep their latest output, and report the number of lost bytes", async () => {
     const code = "process.stdout.write('x'.repeat(100000) + 'the end')";
     const proc = await plugin({ loud: node(code) }, { outputBytes: 1024 });
     const id = await started(proc, "loud");
@@ -300,7 +300,7 @@ describe("limits on processes", () => {
     expect(String(part["text"])).toMatch(/^x{1017}the end$/);
   });
 
-  test("output is never cut inside a character", () => {
+  test("have output that is never cut inside a character", () => {
     const text = "aé€😀".repeat(50);
     const bytes = Buffer.from(text);
     for (const [piece, size, most] of [
@@ -340,7 +340,7 @@ describe("limits on processes", () => {
   });
 });
 
-test("a wrong program configuration is a TypeError naming the place", async () => {
+test("createProcPlugin throws a TypeError that names the wrong option", async () => {
   const wrong: [unknown, string][] = [
     [{}, "programs: there must be at least one"],
     [{ "a b": node("") }, "programs: a name must be 1 to 64"],

@@ -26,7 +26,7 @@ const COUNT: SessionTool = {
   },
 };
 
-test("a tool is listed with its schema, and runs with arguments that satisfy it", async () => {
+test("tool/list shows a tool with its schema, and tool/call runs the tool with valid arguments", async () => {
   const plugin = await createToolsPlugin({ tools: [ADD, COUNT] });
   expect(plugin).toMatchObject({ name: "tools", type: "tools", priority: 0, exclusive: false });
   expect(await call(plugin, "tool/list")).toEqual({
@@ -57,7 +57,7 @@ test("arguments that fail the schema are refused with every reason, before the t
   expect(ran).toBe(false);
 });
 
-test("the plugin handles its own tools and no others", async () => {
+test("the tools plugin handles calls of its own tools, and no other calls", async () => {
   const plugin = await createToolsPlugin({
     tools: [ADD],
     name: "sums",
@@ -78,7 +78,7 @@ test("the plugin handles its own tools and no others", async () => {
   expect(refused).toMatchObject({ code: "name_unknown", message: expect.stringContaining("add") });
 });
 
-test("a wrong tool is a TypeError naming the place", async () => {
+test("createToolsPlugin throws a TypeError that names the wrong option", async () => {
   const wrong: [unknown, string][] = [
     [{ tools: [] }, "tools: there must be at least one"],
     [{ tools: [ADD], prioriti: 1 }, 'options.prioriti: unknown member; did you mean "priority"?'],

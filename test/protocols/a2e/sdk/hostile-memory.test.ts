@@ -59,7 +59,7 @@ test("a limit on keys holds for every entry of a message, and a refused entry is
   expect(await keys()).toEqual([KEY("a")]);
 });
 
-test("a message needs every operation that it uses", async () => {
+test("an SDK message is refused if the token lacks an operation that the message needs", async () => {
   const { plugin, keys } = await memory();
   const reader = await opened({ memory: { operations: ["memory/get"] } }, { plugins: [plugin] });
   const memory_id = "default";
@@ -85,7 +85,7 @@ test("a message needs every operation that it uses", async () => {
   ]);
 });
 
-test("malformed entries are refused, whatever they resemble", async () => {
+test("malformed entries and filters are refused with arguments_invalid", async () => {
   const { plugin, keys } = await memory();
   const { ask } = await opened({ memory: {} }, { plugins: [plugin], limits: { faults: 1000 } });
   const memory_id = "default";
@@ -137,7 +137,7 @@ test("malformed entries are refused, whatever they resemble", async () => {
   expect(await keys()).toEqual([]);
 });
 
-test("several calls in one message count as several, and are limited", async () => {
+test("each call in an SDK message counts towards the rate limit, and a message has at most 100 entries", async () => {
   const { plugin, keys } = await memory();
   const { ask, answer, host } = await opened(
     { memory: {} },
@@ -162,7 +162,7 @@ test("several calls in one message count as several, and are limited", async () 
   expect(await keys()).toHaveLength(5);
 });
 
-test("a token revoked during a message stops its remaining calls", async () => {
+test("if a token is revoked during an SDK message, the message's remaining calls do not run", async () => {
   const set: string[] = [];
   let revoke = (): void => {};
   const { plugin } = await memory();

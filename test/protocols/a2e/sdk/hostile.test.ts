@@ -9,7 +9,7 @@ import { entry, memory, opened, sdk } from "./support.js";
 
 // Attempts to exceed a token's limit in the SDK's dialect. Each attempt is refused, and no refused call runs.
 
-test("a constraint on any property of an SDK message is judged, wherever the property stands", async () => {
+test("a token's constraints apply to every property of every SDK message", async () => {
   const types: { readonly [namespace: string]: SessionPlugin["type"] } = {
     skill: "skill",
     tool: "tools",
@@ -58,7 +58,7 @@ test("a constraint on any property of an SDK message is judged, wherever the pro
   }
 }, 120_000);
 
-test("every filter of a list is judged, even behind 20 other limits", async () => {
+test("a list is refused because of any of its filters, even if the token limits 20 other arguments first", async () => {
   const missing = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, 1] as const));
   for (const [constraints, denied, allowed] of [
     [{ include_deferred: false }, { include_deferred: true }, { include_deferred: false }],
@@ -140,7 +140,7 @@ test("no value is converted before it is judged or passed to a tool", async () =
   expect(held.ran).toEqual(["add", "add"]);
 });
 
-test("a limit on resource handles holds for a handle at any place of a message", async () => {
+test("a limit on resource handles applies to a handle anywhere in an SDK message", async () => {
   const held = newHeld();
   const { plugin, keys } = await memory();
   const [own, other] = ["rh_AAAAAAAAAAAAAAAAAAAAAA", "rh_BBBBBBBBBBBBBBBBBBBBBB"];
@@ -202,7 +202,7 @@ test("an argument cannot replace the tool's name, and a property cannot replace 
   expect(await ask("skill/call", call)).toBe("skill/call/resp");
 });
 
-test("an operation's own message is judged before any of the plugin's data is shown", async () => {
+test("a message about processes is judged before its answer shows any data of the plugin", async () => {
   const counting = {
     command: process.execPath,
     args: ["-e", "setInterval(() => {}, 1000)", "--", "{from}"],
@@ -271,7 +271,7 @@ test("an operation's own message is judged before any of the plugin's data is sh
     .toBe("killed");
 });
 
-test("calls before the handshake, without the capability, or without a token are refused", async () => {
+test("SDK messages are refused before the handshake, without the capability, and without a token", async () => {
   const { plugin, keys } = await memory();
   const host = await hosted({ plugins: [...plugins().slice(0, 1), plugin] });
   const store = sdk("memory/store", { memory_id: "default", entries: [entry("a")] });
@@ -302,7 +302,7 @@ test("calls before the handshake, without the capability, or without a token are
   expect(await keys()).toEqual([]);
 });
 
-test("the number of calls under way is limited, and a used id is refused", async () => {
+test("in the SDK's dialect, parallel calls are limited, and the id of a running call is refused", async () => {
   const held = newHeld();
   const { peer } = await opened({ tools: {} }, { plugins: plugins(held), limits: { parallel: 2 } });
   const wait = (id: string): void =>
@@ -317,7 +317,7 @@ test("the number of calls under way is limited, and a used id is refused", async
   expect(await peer.code()).toBe("tool/call/resp");
 });
 
-test("a plugin serves an SDK message only with operations of its own capability", async () => {
+test("a plugin's SDK handler can call only operations of the plugin's own capability", async () => {
   const held = newHeld();
   const [tools] = plugins(held);
   if (tools === undefined) throw new Error("there is no plugin");

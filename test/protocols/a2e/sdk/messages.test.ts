@@ -25,7 +25,7 @@ async function opened(
   return { host, peer, greeting: (await peer.next()) ?? {} };
 }
 
-test("the handshake selects the SDK's dialect, and leaves out names that the SDK cannot read", async () => {
+test("the SDK's handshake selects its dialect, and the answer leaves out names that the SDK cannot read", async () => {
   const caps = ["tools", "memory", "streaming", "artifacts", "planning"];
   const { peer, greeting } = await opened(caps, ({ token }) => [token("tools")]);
   expect(greeting).toMatchObject({
@@ -58,7 +58,7 @@ test("the handshake selects the SDK's dialect, and leaves out names that the SDK
   await peer.over;
 });
 
-test("a malformed handshake does not fix the dialect of the next one", async () => {
+test("after a malformed handshake of the SDK, the next handshake can select the other dialect", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   peer.send(sdk("handshake", { agent_caps: "tools" }));
@@ -77,7 +77,7 @@ test("a malformed handshake does not fix the dialect of the next one", async () 
   expect(await peer.part("version", "ok", "data")).toEqual({ version: null, ok: true, data: 2 });
 });
 
-test("a handshake needs both names of the version, and its refusal is readable by the SDK", async () => {
+test("a handshake with a wrong version in either property is refused, and the SDK can read the refusal", async () => {
   const host = await hosted();
   for (const more of [
     { version: "2.0" },
@@ -104,7 +104,7 @@ test("a handshake needs both names of the version, and its refusal is readable b
   expect(none.greeting).toMatchObject({ ok: false, reason: "no_caps", accepted_caps: [] });
 });
 
-test("empty values of the SDK count as absent; session_id may be absent; a wrong session_id is refused", async () => {
+test("in SDK messages, empty values count as absent, session_id is optional, and a wrong session_id is refused", async () => {
   const { peer, greeting } = await opened(["tools"], ({ token }) => [token("tools")]);
   const call = { tool_name: "echo", arguments: { a: 1 }, correlation_id: "", timeout: 0 };
   for (const session of [
@@ -135,7 +135,7 @@ test("empty values of the SDK count as absent; session_id may be absent; a wrong
   });
 });
 
-test("parts are sent as SDK events with objects, only if asked for", async () => {
+test("parts of an answer are sent as the SDK's events, only if the call asks for parts", async () => {
   const { peer } = await opened(["tools"], ({ token }) => [token("tools")]);
   const call = { tool_name: "parts", arguments: { parts: 2 }, streaming: true };
   peer.send(sdk("tool/call", call));
@@ -153,7 +153,7 @@ test("parts are sent as SDK events with objects, only if asked for", async () =>
   expect(await peer.code()).toBe("tool/call/resp");
 });
 
-test("a part that is not an object is wrapped as a value", async () => {
+test("a part that is not an object is wrapped in an object for the SDK's client", async () => {
   const words: SessionPlugin = {
     name: "words",
     type: "tools",
@@ -171,7 +171,7 @@ test("a part that is not an object is wrapped as a value", async () => {
   expect(await peer.part("data")).toEqual({ data: { value: "one" } });
 });
 
-test("tools are listed at the top, with their parameters, and filtered as the SDK does", async () => {
+test("tool/list answers the SDK's client with the tools that match its filters, and their parameters", async () => {
   const input = {
     type: "object",
     properties: {
@@ -264,7 +264,7 @@ test("proviso's own messages work in the SDK's dialect, and unknown messages are
   }
 });
 
-test("messages of other plugins have their properties as arguments, and answers at the top level", async () => {
+test("the properties of an env message are the arguments, and the properties of the result are in the answer", async () => {
   const env: SessionPlugin = {
     name: "worlds",
     type: "env",
@@ -295,7 +295,7 @@ test("messages of other plugins have their properties as arguments, and answers 
   });
 });
 
-test("a value stored by proviso's own message is read by the SDK's client as an entry", async () => {
+test("memory/retrieve returns a value that memory/set has stored as an entry that the SDK's client can read", async () => {
   const store = openMemory(await createStores(`${temporaryFolder()}/memory.db`));
   const { peer } = await opened(["memory"], ({ token }) => [token("memory")], {
     plugins: [createMemoryPlugin({ memory: store })],
@@ -362,7 +362,7 @@ test("every property of every SDK message reaches the plugin as an argument", as
   expect(seen).toBeGreaterThan(60);
 });
 
-test("a peer that began in proviso's own dialect must keep to it", async () => {
+test("a peer that began in proviso's own dialect cannot use the SDK's messages", async () => {
   const host = await hosted({ plugins: plugins() });
   const peer = await Peer.at(host.port);
   const session = await peer.open(["tools", "memory"], [host.token("tools"), host.token("memory")]);
