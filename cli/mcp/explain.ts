@@ -24,6 +24,7 @@ import {
 } from "../output.js";
 import { namingSource, readTokensArgument } from "../token-argument.js";
 import { operationTexts } from "../token-words.js";
+import { didYouMean } from "../unknown-name.js";
 import { addExamples, collect, type GlobalOptions, toText } from "../verb.js";
 import { offerOf, type ServerOffer } from "./server-offer.js";
 
@@ -111,10 +112,14 @@ async function run(context: Context, words: readonly string[], options: Options)
       : `The token ends ${seenFromNow(end, Date.now())} (${end}).`,
     "",
     ...renderRows(entries.flatMap(rowsOf), stdoutPaint(context)),
-    ...foreign.map(
-      (operation) => `The token also has ${quoted(operation)}, which this server does not.`,
-    ),
+    ...foreign.map((operation) => foreignLine(operation, known)),
   ]);
+}
+
+function foreignLine(operation: string, known: readonly string[]): string {
+  const hint = didYouMean(operation, known);
+  const line = `The token also has ${quoted(operation)}, which this server does not`;
+  return hint === undefined ? `${line}.` : `${line}; ${hint}`;
 }
 
 function serverFrom(

@@ -36,6 +36,14 @@ describe("proviso mcp explain with a real server", () => {
     expect(stdout).toContain('The token also has "delete_all", which this server does not.');
   });
 
+  test("suggests the tool whose name an operation of the token nearly has", async () => {
+    await bench.output("mcp", "token", "-o", "misspelt", "--op", "read_fil");
+    const { stdout } = await explain("--token", "@misspelt", "--", ...FILES);
+    const line =
+      'The token also has "read_fil", which this server does not; did you mean read_file?';
+    expect(stdout).toContain(line);
+  });
+
   test("prints the tools with their narrowed schemas as JSON with --json", async () => {
     const { stdout } = await explain("--json", "--token", "@t", "--", ...FILES);
     const found: Document = JSON.parse(stdout);
