@@ -1,6 +1,6 @@
 /**
- * For holders of capabilities: narrow a token offline, read it, compare it, get its revocation id. Runs
- * unchanged in browsers, Node, Deno, Bun and Workers.
+ * For holders of capabilities: narrows a token offline, shows its contents, compares two tokens, and gets a token's
+ * revocation id. Runs unchanged in browsers, Node, Deno, Bun and Workers.
  *
  * @module proviso
  */

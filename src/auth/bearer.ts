@@ -57,13 +57,13 @@ export function refused(code: AuthenticationDenial["code"], message: string): Un
 
 /** Optional parts of a challenge. */
 export interface ChallengeOptions {
-  /** URL of the service's protected resource metadata (RFC 9728), if it is published. */
+  /** URL of the service's protected resource metadata (RFC 9728), if the service publishes such metadata. */
   readonly resourceMetadata?: string;
 }
 
 /**
  * Returns the `WWW-Authenticate` header of a 401 (RFC 6750, section 3): the realm and, if the request had
- * credentials, the reason why they were refused.
+ * credentials, the reason why the credentials were refused.
  *
  * @returns The header, in printable ASCII.
  * @throws TypeError if an argument has the wrong type, or `resourceMetadata` is not a URL.

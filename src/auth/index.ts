@@ -1,6 +1,6 @@
 /**
- * Authentication of callers by access tokens of an authorization server, or by fixed tokens for development; and the
- * challenge in the answer to a request without a valid token.
+ * Authenticates callers by access tokens of an authorization server, or by fixed tokens for development. Also makes
+ * the challenge in the answer to a request without a valid token.
  *
  * @module proviso/auth
  */

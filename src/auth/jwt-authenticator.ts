@@ -14,11 +14,11 @@ import { type FindKey, keySource } from "./key-source.js";
 
 /**
  * Authenticates callers by access tokens of an authorization server: JWTs as in RFC 9068, with an asymmetric
- * signature, the right issuer and audience, and valid times. Refuses tokens that are bound to a key (`cnf`), since it
- * cannot check possession of that key. A valid token is not checked again for up to a minute.
+ * signature, the right issuer and audience, and valid times. Refuses tokens that are bound to a key (`cnf`), since
+ * the authenticator cannot check possession of that key. A valid token is not checked again for up to a minute.
  *
- * Follows changes of a key file. Fetches keys from a URL when they are first needed, when they are old, and when a
- * token names an unknown key. If the keys cannot be read or fetched, `authenticate` throws a {@link
+ * Follows changes of a key file. Fetches keys from a URL when the first token arrives, when the keys are old, and
+ * when a token names an unknown key. If the keys cannot be read or fetched, `authenticate` throws a {@link
  * KeysUnavailableError}.
  *
  * @throws TypeError if an option is wrong.
@@ -160,7 +160,7 @@ function callerIn(payload: JWTPayload, now: number, settings: Settings): Caller 
   if (!isIdentity(principal)) return `has no good "${principalClaim}": ${IDENTITY}`;
   const invoker = payload[invokerClaim];
   if (!isIdentity(invoker)) return `has no good "${invokerClaim}": ${IDENTITY}`;
-  // The same object is returned for every call with this token, so it must not change.
+  // Every call with this token gets the same object, so the object must not change.
   return Object.freeze({ principal, invoker });
 }
 
@@ -229,7 +229,7 @@ function shown(value: unknown): string {
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
 }
 
-/** Formats seconds since 1970 as `YYYY-MM-DDTHH:MM:SSZ`, if there is such a time. */
+/** Formats seconds since 1970 as `YYYY-MM-DDTHH:MM:SSZ`; `no time` if there is no such time. */
 function momentOf(seconds: unknown): string {
   if (typeof seconds !== "number" || Math.abs(seconds * 1000) > FARTHEST) return "no time";
   return new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, "Z");

@@ -32,7 +32,7 @@ const SECRET_MEMBERS = ["d", "k", "p", "q", "dp", "dq", "qi", "oth"];
 /**
  * Opens a source of keys.
  *
- * @param jwks - A JWK Set, the path or `file:` URL of a file with one, or an `https:` URL. `http:` is accepted
+ * @param jwks - A JWK Set, the path or `file:` URL of a file with a JWK Set, or an `https:` URL. `http:` is accepted
  *   only on loopback, since whoever can change the answer can impersonate any caller.
  * @throws TypeError if `jwks` is anything else, or an option is wrong.
  */

@@ -6,8 +6,8 @@ const MAX_SHOWN = 24;
 
 /**
  * Finds what is lost when a JSON text is parsed: a duplicate property, of which `JSON.parse` keeps the last, or a
- * number that a double cannot hold, such as 9007199254740993. If something is lost, a check of the parsed value does
- * not judge what the text says.
+ * number such as 9007199254740993, which no double can represent. If something is lost, a check of the parsed value
+ * does not judge what the text says.
  *
  * @param text - A string that `JSON.parse` accepts.
  * @returns A part of a sentence such as `the number 1e999 is …`; `undefined` if nothing is lost.

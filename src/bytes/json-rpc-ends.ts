@@ -21,12 +21,13 @@ const HEAD = new RegExp(
 const TAIL = new RegExp(String.raw`,\s*(?:${VERSION}\s*,\s*)?${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`);
 
 /**
- * Finds the kind and the id of a JSON-RPC message that is too large to be read, so that the party that sent the
- * request, or waits for the answer, gets an error.
+ * Finds the kind and the id of a JSON-RPC message that is too large to be read. An error can then go to the party
+ * that sent the request or waits for the answer.
  *
  * @param head - The first bytes of the message; 256 are enough.
  * @param tail - The last bytes of the message.
- * @returns `undefined` if the bytes do not begin like a message, or if they are an answer whose id cannot be found.
+ * @returns `undefined` if the bytes do not begin like a message, or if the message is an answer whose id cannot be
+ *   found.
  */
 export function jsonRpcEnds(head: Uint8Array, tail: Uint8Array): MessageEnds | undefined {
   const [, before, first] = HEAD.exec(lenient.decode(head)) ?? [];

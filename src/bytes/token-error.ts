@@ -42,11 +42,11 @@ export type TokenErrorCode =
   | "has_discharges";
 
 /**
- * Thrown for a token that is not well-formed. Functions that read tokens throw nothing else for bad input;
- * wrong arguments from the program itself are a `TypeError`.
+ * Thrown for a token that is not well-formed. Functions that read tokens throw nothing else for bad input; wrong
+ * arguments from the program itself are a `TypeError`.
  *
- * The message contains at most one offending character of the token, or the beginning of a property's name, so
- * it is safe to log.
+ * The message contains at most one offending character of the token, or the beginning of a property's name, so the
+ * message is safe to log.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 const encoder = /* @__PURE__ */ new TextEncoder();
-// ignoreBOM keeps a leading U+FEFF. If it were dropped, two different byte strings would decode to the same
+// ignoreBOM keeps a leading U+FEFF. If U+FEFF were dropped, two different byte strings would decode to the same
 // string.
 const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

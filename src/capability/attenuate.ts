@@ -54,9 +54,9 @@ export type Attenuation =
       /** The id that revokes the new token and all its descendants; the given token stays valid. */
       readonly revocationId: string;
       /**
-       * A sentence about the result; absent if there is nothing to report. Either the token has expired, or the hop
-       * takes nothing away, or the hop limits arguments of operations whose names could not be checked, since the
-       * token allows every operation.
+       * A sentence about the result; absent if there is nothing to report. It reports that the token has expired,
+       * that the hop takes nothing away, or that the token allows every operation, so the names of operations in the
+       * hop could not be checked.
        */
       readonly note?: string;
     }

@@ -19,7 +19,7 @@ declare const authentic: unique symbol;
 export interface AuthenticToken {
   readonly [authentic]: true;
   readonly identifier: Identifier;
-  /** The token's own chain, then those of its discharges. */
+  /** The token's own chain, then the chains of its discharges. */
   readonly chains: readonly [AuthenticChain, ...AuthenticChain[]];
 }
 

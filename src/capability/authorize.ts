@@ -53,11 +53,11 @@ export type Decision =
     };
 
 /**
- * Checks a token against an invocation completely (docs/spec.md, section 7). A bad token is refused; it never
- * causes an exception.
+ * Checks a token against an invocation completely (docs/spec.md, section 7). A bad token is refused, and never causes
+ * an exception.
  *
- * @throws TypeError if the token is an object but not an authentic token, or if the invocation has the wrong
- *   shape or does not determine the grant.
+ * @throws TypeError if the token is an object but not an authentic token, or if the invocation has the wrong shape or
+ *   does not determine the grant.
  */
 export function checkToken(
   given: string | AuthenticToken,
@@ -118,7 +118,7 @@ const CALL_CODES: readonly DenialCode[] = [
   "constraint_violated",
 ];
 
-/** The party that presents a token, the service that checks it, and the time. */
+/** The party that presents a token, the service that checks the token, and the time. */
 export type Presentation = Pick<Invocation, "invoker" | "audience" | "time">;
 
 const PRESENTATION = ["invoker", "audience", "time"];

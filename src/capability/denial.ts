@@ -24,7 +24,7 @@ export type DenialCode =
 /** One reason for a refusal. */
 export interface Denial {
   readonly code: DenialCode;
-  /** The index of the link concerned: 0 is the identifier, 1 the issuer's hop, and so on. */
+  /** The index of the link that refuses: 0 is the identifier, 1 the issuer's hop, and so on. */
   readonly hop?: number;
   /** The discharge that contains the link, counted from 1; absent for the token itself. */
   readonly discharge?: number;

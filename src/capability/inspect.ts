@@ -101,7 +101,7 @@ function capabilityOf(macaroon: Macaroon): Identifier | undefined {
   }
 }
 
-/** Bytes as base64url, and as a string if they are UTF-8, otherwise in hexadecimal. */
+/** Bytes as base64url. UTF-8 bytes are also given as a string, other bytes in hexadecimal. */
 export interface RawBytes {
   readonly base64url: string;
   readonly text?: string;
@@ -119,7 +119,7 @@ export interface InspectedLink {
   readonly kind: "hop" | "unreadable" | "third-party";
   readonly hop?: Hop;
   readonly problems?: readonly HopProblem[];
-  /** The caveat's bytes, if it is not a hop. */
+  /** The caveat's bytes, if the caveat is not a hop. */
   readonly raw?: RawBytes;
   /** The location in a third-party caveat: the address from which to get the discharge. */
   readonly location?: string;

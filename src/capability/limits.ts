@@ -83,7 +83,7 @@ function overHopShape(
 }
 
 /**
- * Checks one hop against the limits, before it is parsed or compared.
+ * Checks one hop against the limits, before the hop is parsed or compared.
  *
  * @throws TokenError `caveat_too_large`, `too_deep` or `too_many_members`.
  */

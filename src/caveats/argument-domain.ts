@@ -52,13 +52,14 @@ export function meetArguments(a: ArgumentDomain, b: ArgumentDomain): ArgumentDom
   const types = TYPES.filter((type) =>
     type === "array" ? arrays !== undefined : scalars.types.includes(type),
   );
-  // `forms` is left out if the domain lists its values, which `withinForms` has checked, or if it allows no strings.
+  // `forms` is left out if the domain lists its values, which `withinForms` has checked, or if the domain allows no
+  // strings.
   const isOpen = scalars.in === undefined && types.includes("string");
   const missing = a.missing && b.missing;
   return { ...scalars, ...(isOpen ? forms : {}), ...arrays, missing, types };
 }
 
-/** Removes properties that are `undefined`, which have no canonical form. */
+/** Removes properties that are `undefined`, since `undefined` has no canonical form. */
 function defined<T extends object>(value: { readonly [Name in keyof T]: T[Name] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as T;
 }

@@ -8,9 +8,9 @@ import { forOperations } from "./operation-entries.js";
 import { deadEntries, foreignEntries } from "./operation-mistakes.js";
 
 /**
- * Returns the values of `hop` that `authority` does not allow. If there are none, returns the rules under which the
- * hop would leave nothing. The result only points out mistakes: no hop can widen a token, but a hop that names more
- * than the token allows is almost always a mistake.
+ * Returns the values of `hop` that `authority` does not allow. If there are no such values, returns the rules under
+ * which the hop would leave nothing. The result only points out mistakes: no hop can widen a token, but a hop that
+ * names more than the token allows is almost always a mistake.
  *
  * @returns The first 16 overreaches, in the order of `HOP_RULES`; empty if the hop has no mistake.
  */

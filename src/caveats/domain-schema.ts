@@ -11,7 +11,7 @@ export const NOTHING: JsonObject = { not: {} };
  * Returns a JSON Schema for the values of a domain. The schema means the same in all drafts from 6 to 2020-12, and
  * its patterns mean the same in all common dialects of regular expressions. It accepts every value of the domain. It
  * also accepts a few other strings: strings with lone surrogates, strings of more than 4,096 UTF-16 code units, and
- * strings that only violate rules which {@link pathPattern} or {@link urlPattern} leaves unchecked.
+ * strings that violate a rule left unchecked by {@link pathPattern} or {@link urlPattern}.
  */
 export function schemaOfDomain(domain: ArgumentDomain): JsonObject {
   const { types, in: listed, not_in: excluded, min, max, path, prefix, url, each } = domain;
@@ -83,9 +83,9 @@ const LABELS = String.raw`(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+`;
 const QUERY_AND_FRAGMENT = String.raw`(?:\?[!-"$-~]*)?(?:#[!-"$-~]*)?`;
 
 /**
- * Returns a pattern for the URLs that a limit allows. The pattern leaves these rules of the strict form
- * (docs/spec.md, section 5.3) unchecked: escapes must be UTF-8, the decoded path must satisfy section 5.2, and a host
- * below a suffix must not be too long or have a label that begins with `xn--`.
+ * Returns a pattern for the URLs that a limit allows. The pattern leaves some rules of the strict form (docs/spec.md,
+ * section 5.3) unchecked: the rules on the decoded path, and for hosts below a suffix the limit on the length and the
+ * rule on labels with `xn--`.
  */
 function urlPattern({ schemes, hosts, ports, path }: UrlLimit): string {
   const hostPattern = anyOf(

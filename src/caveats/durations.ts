@@ -7,9 +7,9 @@ const TIMES =
   "a time such as 2026-01-31T23:59:59Z, a Date, or a duration such as 90s, 15m, 2h or 1d";
 
 /**
- * Replaces the durations in a hop by timestamps; other times stay as they are. A duration in `expires` ends at the
- * latest with the expiry of `authority`, unless that expiry has passed. A duration in `notBefore` ends at the
- * earliest with the `notBefore` of `authority`.
+ * Replaces the durations in a hop by timestamps; times that are not durations stay unchanged. A duration in `expires`
+ * ends at the latest with the expiry of `authority`, unless that expiry has passed. A duration in `notBefore` ends at
+ * the earliest with the `notBefore` of `authority`.
  *
  * @param now - Milliseconds since 1970.
  */

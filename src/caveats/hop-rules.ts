@@ -16,7 +16,7 @@ export type HopValue<Key extends HopKey> = Required<Hop>[Key];
 
 /**
  * The table of hop keys, in the order in which checks report them. It must have an entry for every key of `Hop`, and
- * each entry must have every function, so that a key which is declared but not judged does not compile. Reading,
+ * each entry must have every function. A key that is declared but not judged therefore does not compile. Reading,
  * checking, intersecting, linting, display, flags and requests are derived from this table.
  */
 export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {

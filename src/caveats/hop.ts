@@ -1,6 +1,6 @@
-// The type of a hop. hop-rule.ts has the interface of a key's rule, and hop-rules.ts a rule for each key, from which
-// reading, judging, intersecting and attenuating are derived. This folder contains no cryptography and does not
-// import macaroons.
+// The type of a hop. hop-rule.ts has the interface of a key's rule. hop-rules.ts has a rule for each key; reading,
+// judging, intersecting and attenuating are derived from these rules. This folder contains no cryptography and does
+// not import macaroons.
 
 import type { Scalar } from "./scalar.js";
 
@@ -78,7 +78,7 @@ export interface Hop {
   readonly resourceHandles?: readonly string[];
   /** Limits on arguments, by name. An invocation must have every argument that has a limit. */
   readonly constraints?: { readonly [argument: string]: Constraint };
-  /** Limits on the arguments of single operations; those under `*` apply to every operation. */
+  /** Limits on the arguments of single operations; the limits under `*` apply to every operation. */
   readonly operationConstraints?: { readonly [operation: string]: ArgumentConstraints };
   /** Closed lists: the only top-level arguments that calls of an operation, or of any operation (`*`), may have. */
   readonly arguments?: { readonly [operation: string]: readonly string[] };
@@ -90,7 +90,7 @@ export interface Hop {
   readonly audience?: readonly string[];
   /** The authenticated agents that may use the capability. */
   readonly invokers?: readonly string[];
-  /** Number of links that may follow this one; 0 seals the token. */
+  /** Number of links that may follow this hop; 0 seals the token. */
   readonly maxFurtherHops?: number;
   /** The reason for this hop in its author's words; ignored in checks. */
   readonly purpose?: string;

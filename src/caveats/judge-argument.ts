@@ -46,7 +46,7 @@ export function judgeArgument<All extends object>(
   return failures ?? NONE;
 }
 
-/** Returns the end of a sentence about an argument: the value in the call, or why it cannot be judged. */
+/** Returns the end of a sentence about an argument: the value in the call, or why the argument cannot be judged. */
 function wordsFor(found: Found): string {
   switch (found.kind) {
     case "missing":

@@ -9,7 +9,8 @@ import type { CheckedInvocation } from "./invocation.js";
  * is empty if the hop allows the invocation.
  *
  * @param furtherLinks - Number of links that follow this hop in its chain.
- * @param suggest - Finds similar names for messages. All hops of one decision share it, which bounds the work.
+ * @param suggest - Finds similar names for messages. All hops of one decision share this function, which bounds the
+ *   work.
  */
 export function judgeHop(
   hop: Hop,

@@ -5,7 +5,7 @@ import { HOP_RULES, overHop } from "./hop-rules.js";
 const RULES = Object.values(HOP_RULES);
 
 /**
- * Returns the authority that all hops of the given chains together leave: the chain of a token, and those of its
+ * Returns the authority that all hops of the given chains together leave: the chain of a token, and the chains of its
  * discharges.
  */
 export function meetOf(chains: readonly (readonly Link[])[]): Authority {

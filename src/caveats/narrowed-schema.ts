@@ -20,9 +20,8 @@ import {
  * not replace the check of a call, since it also accepts a few calls that the hops refuse.
  *
  * - The result accepts a few strings that the hops refuse; {@link schemaOfDomain} says which.
- * - If a `$ref` points to an argument or to a part of it, the schema of the argument gets no limits, since these
- *   limits would also apply to other arguments. A schema that can contain itself, by `$ref: "#"`, is returned
- *   unchanged.
+ * - If a `$ref` points to an argument or into its schema, no limits are added to that schema: they could also apply
+ *   to other arguments. A schema that can contain itself, by `$ref: "#"`, is returned unchanged.
  * - With a closed list, the result still accepts arguments that match `patternProperties`.
  *
  * No `allOf` is added at the top level: the APIs of model vendors refuse a tool whose schema has one.

@@ -15,7 +15,7 @@ const MAX_LENGTH = 4096;
  * another type.
  *
  * @param given - The argument of a call; `undefined` if it is missing.
- * @param suggest - Finds similar strings. All arguments of one refusal share it, which bounds the work.
+ * @param suggest - Finds similar strings. All arguments of one refusal share this function, which bounds the work.
  */
 export function nearestArgument(
   domain: ArgumentDomain,

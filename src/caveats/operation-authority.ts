@@ -100,7 +100,7 @@ export function leftOfArgument(
 
 /**
  * Returns whether a closed list contains the top-level argument of `name`: the argument itself, or the argument that
- * contains it.
+ * contains the named argument.
  */
 function isListed(name: string, closed: readonly string[]): boolean {
   const [top] = readArgumentName(name) ?? [name];

@@ -7,8 +7,8 @@ export const ENTRY_KEYS = ["operationConstraints", "arguments"] as const;
 type Entries = Pick<Hop, (typeof ENTRY_KEYS)[number]>;
 
 /**
- * Removes the entries of a hop for operations that are not in `operations`: the token does not have these operations,
- * so it needs no limits on their arguments. The entries `*` stay.
+ * Removes the entries of a hop for operations that are not in `operations`: the token does not have these operations.
+ * The entries `*` stay.
  */
 export function forOperations<Init extends Entries>(
   hop: Init,

@@ -42,8 +42,7 @@ const MAX_REPEATED = 256;
 
 /**
  * Returns a value of a call in the form in which a denial repeats it. A long string is cut, and an array or an object
- * is only described: a call gets one denial for each violated rule, so an uncut value of 1 MB would be repeated many
- * times.
+ * is only described. Otherwise, a value of 1 MB would be repeated in the denial of each violated rule.
  */
 export function repeated(value: unknown): unknown {
   if (typeof value === "string" && value.length > MAX_REPEATED) {

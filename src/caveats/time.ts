@@ -83,7 +83,7 @@ export function formatTime(milliseconds: number): string {
 
 /**
  * Parses a timestamp with or without a fraction of a second to milliseconds since 1970; `undefined` for anything
- * else. A fraction other than zero becomes one millisecond, since it only matters for rounding to a second.
+ * else. A fraction other than zero becomes one millisecond, since a fraction only matters for rounding to a second.
  */
 export function parseMoment(text: unknown): number | undefined {
   if (typeof text !== "string") return undefined;

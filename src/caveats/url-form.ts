@@ -29,8 +29,8 @@ export interface UrlParts {
 const URL_FORM = /^(https?|wss?):\/\/([^/?#]+)(\/[^?#]*)(\?[!-"$-~]*)?(#[!-"$-~]*)?$/;
 const AUTHORITY = /^(.+?)(?::([1-9]\d{0,4}))?$/;
 const PATH_FORM = /^(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,=@]|%[0-9A-F]{2})+)+\/?$/;
-// Escapes that are never allowed. They encode characters that must be written unescaped; "/", which would end a
-// segment; or ";", "?" and "#", at which some servers cut a segment even if they are escaped.
+// Escapes that are never allowed. They encode a character that must be written unescaped, or "/", which would end a
+// segment, or ";", "?" or "#". Some servers cut a segment at ";", "?" and "#" even if these are escaped.
 const NEVER_ESCAPED = /%(?:2[1346-9A-F]|3[0-9BDF]|4[0-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/;
 // Code points beyond ASCII whose NFKC form in Unicode 17.0 contains one of ";", "?" and "#".
 const CUTTING_LOOKALIKES = /[\u037e\u2047-\u2049\ufe14\ufe16\ufe54\ufe56\ufe5f\uff03\uff1b\uff1f]/;

@@ -31,9 +31,9 @@ const PLACE = /^([a-z]+):\/\/(\[[^\]]*\]|[^/?#:@]+)(?::(\d+))?(\/[^?#]*)?$/;
 
 /**
  * Reads the URLs of a limit as people write them: `https://api.example.com/v1`, or `https://*.example.com` for every
- * host below `example.com`. A limit allows every combination of its schemes, hosts and ports, so several URLs are
- * accepted only if every combination of their schemes, hosts and ports is among them. Hosts, ports and path are
- * checked later, when the hop is brought into canonical form.
+ * host below `example.com`. A limit allows every combination of its schemes, hosts and ports. Several URLs are
+ * therefore accepted only if they include every combination of their schemes, hosts and ports. Hosts, ports and path
+ * are checked later, when the hop is brought into canonical form.
  *
  * @param forms - A hint on how to write a URL.
  */

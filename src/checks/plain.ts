@@ -5,7 +5,7 @@
 import { quotedName } from "../bytes/json.js";
 import { described } from "./kinds.js";
 
-/** Thrown for data that is not plain. If it came from a request, the server answers 400. */
+/** Thrown for data that is not plain. If the data came from a request, the server answers 400. */
 export class NotPlainError extends TypeError {}
 
 /** Maximum nesting depth; also stops cyclic values. */

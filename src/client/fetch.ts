@@ -8,7 +8,7 @@ export interface AgentAccess {
   /** Origins to which requests may go. */
   readonly origins: readonly string[];
   readonly accessToken?: string | undefined;
-  /** Milliseconds for the whole answer. */
+  /** Milliseconds to wait for the whole answer. */
   readonly timeout: number;
   /** Sends the requests; by default, the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
@@ -39,7 +39,8 @@ export function safeFetch(access: AgentAccess): typeof fetch {
     try {
       const response = await ask(url, { ...init, headers, signal, redirect: "manual" });
       const text = await textOf(url, response);
-      // A 304 is expected only after a conditional request. After any other request, it is refused like a redirect.
+      // A 304 is expected only after a conditional request. After any other request, a 304 is refused like a
+      // redirect.
       const unchanged = response.status === 304 && headers.has("If-None-Match");
       return unchanged ? emptied(response) : checked(url, response, text, faultOf);
     } catch (error) {
@@ -52,7 +53,7 @@ export function safeFetch(access: AgentAccess): typeof fetch {
   };
 }
 
-/** @throws ClientError `origin_foreign` if an agent's card names another origin than the allowed ones. */
+/** @throws ClientError `origin_foreign` if an agent's card names an origin that is not allowed. */
 export function assertWithin(url: URL, origins: readonly string[]): void {
   if (isWithin(url, origins)) return;
   const message = `the agent's card leads to another origin, ${url.origin}: no token is sent there`;

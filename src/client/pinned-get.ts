@@ -21,7 +21,7 @@ export interface GetAccess extends AllowedOrigins {
   readonly ca?: string | undefined;
 }
 
-/** A document, or the answer that it has not changed. */
+/** A document, or the answer that the document has not changed. */
 export interface GetAnswer {
   /** 200, or 304 for a conditional request. */
   readonly status: 200 | 304;

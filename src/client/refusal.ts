@@ -15,7 +15,7 @@ export interface ReceivedRefusal extends Omit<RequestDenial, "code" | "message" 
 export type ReceivedRefusedGrant = Omit<RefusedGrant, "takenBy"> & { readonly takenBy: string };
 
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";
-/** Longest string, in characters; longer ones are cut. */
+/** Longest string, in characters; longer strings are cut. */
 const MAX_TEXT = 1000;
 /** Maximum nesting depth of arrays and objects. */
 const MAX_DEPTH = 16;

@@ -79,7 +79,7 @@ export function notFolder(path: string): HomeError {
   return new HomeError("home_not_folder", path, `${path} is a file, not a folder`);
 }
 
-// An unreadable folder must not be mistaken for an empty one.
+// An unreadable folder must not be mistaken for an empty folder.
 function assertReadable(folder: string): void {
   try {
     accessSync(folder, constants.R_OK | constants.X_OK);

@@ -19,7 +19,7 @@ export interface Grant {
    * every use.
    */
   readonly legacy?: boolean;
-  /** Ids of grants that must be requested together with this one. */
+  /** Ids of grants that must be requested together with this grant. */
   readonly requires?: readonly string[];
   /**
    * `true` to check at each call that resources still match the query by which they were requested. By default, this

@@ -96,7 +96,7 @@ export class HandleKey {
     for (const [at, handle] of written.entries()) {
       const word = (index: number): number => blocks.getUint32(at * BLOCK + index * 4);
       const high = word(2);
-      // Compare all zero bits at once, so that the time does not reveal which of them are wrong.
+      // Compare all zero bits at once, so that the time does not reveal which bits are wrong.
       const wrong = word(0) | word(1) | (high >>> NUMBER_BITS);
       if (wrong === 0) opened.set(handle, high * 2 ** 32 + word(3));
     }

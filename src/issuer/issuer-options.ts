@@ -111,7 +111,7 @@ function checkedBounds(cache: IssuerOptions["cache"]): CacheBounds | false {
   return bounds;
 }
 
-/** Creates the cache that the options describe; `undefined` if it is disabled. */
+/** Creates the cache that the options describe; `undefined` if the cache is disabled. */
 export function verificationCache(options: CheckedOptions): VerificationCache | undefined {
   const { cache, clock } = options;
   return cache === false ? undefined : new VerificationCache(cache ?? {}, clock);

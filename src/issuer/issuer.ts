@@ -234,9 +234,8 @@ export class Issuer {
   }
 
   /**
-   * Checks a token without a call: everything except its grant and the rules on operation, handles and
-   * arguments. Returns what the token allows. The result does not allow a call; only {@link Issuer.authorize}
-   * does.
+   * Checks a token without a call: checks everything except the grant and the rules on operation, handles and
+   * arguments. Returns what the token allows. The result does not allow a call; only {@link Issuer.authorize} does.
    *
    * @throws TypeError if `by` has the wrong shape.
    */
@@ -324,8 +323,8 @@ export class Issuer {
    * service sealed with its derived key opens only at that service.
    *
    * @param sealed - The sealed string as it came back; may be any value.
-   * @returns `undefined` if `sealed` was not sealed for this purpose, was changed or has expired, if its key no
-   *   longer exists or is revoked, or if the revocation list is too old to be trusted.
+   * @returns The string; `undefined` if `sealed` was not sealed for this purpose, was changed or has expired. Also
+   *   `undefined` if its key no longer exists or is revoked, or if the revocation list is too old to be trusted.
    * @throws TypeError if the purpose is invalid.
    */
   open(purpose: string, sealed: unknown): string | undefined {

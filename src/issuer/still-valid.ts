@@ -5,9 +5,9 @@ import { ownMember } from "../caveats/hop.js";
 import { formatTime } from "../caveats/time.js";
 
 /**
- * Checks again what can have changed since a token was checked: the key must exist, a current revocation list must
- * revoke no part of the token, and all hops must be in force now. Rules that time does not change, such as the
- * invokers of a hop, are not checked.
+ * Checks again what can have changed since a token was checked. The key must exist, the revocation list must be
+ * current and revoke no part of the token, and all hops must be in force now. Rules that time does not change, such
+ * as the invokers of a hop, are not checked.
  *
  * @throws TypeError if `token` is not authentic.
  */

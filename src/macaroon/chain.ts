@@ -13,7 +13,7 @@ function hash2(key: Uint8Array, a: Uint8Array, b: Uint8Array): Uint8Array {
   return hmac(key, concatBytes(hmac(key, a), hmac(key, b)));
 }
 
-/** Returns the tag after `caveat`, computed from the tag before it. */
+/** Returns the tag after `caveat`, computed from the tag before the caveat. */
 export function nextTag(tag: Uint8Array, caveat: Caveat): Uint8Array {
   return caveat.kind === "first-party"
     ? hmac(tag, caveat.identifier)
@@ -31,7 +31,7 @@ export function bindSignature(
 export interface MacaroonInit {
   /** Identifies the macaroon and its key to the issuer. A string is encoded as UTF-8. */
   readonly identifier: string | Uint8Array;
-  /** The service where the macaroon is used. The location is only a hint, since it is not signed. */
+  /** The service where the macaroon is used. Only a hint, since locations are not signed. */
   readonly location?: string;
 }
 
@@ -66,7 +66,7 @@ export interface ThirdPartyInit {
   readonly key: Uint8Array;
   /** Tells the third party what to check. The discharge must have the same identifier. */
   readonly identifier: string | Uint8Array;
-  /** The address from which to get the discharge. The location is only a hint, since it is not signed. */
+  /** The address from which to get the discharge. Only a hint, since locations are not signed. */
   readonly location?: string;
   /** A 24-byte nonce, never reused for the same macaroon; random if absent. */
   readonly nonce?: Uint8Array;

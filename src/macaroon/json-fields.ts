@@ -15,7 +15,7 @@ export function readObject(value: Json, known: readonly string[], what: string):
   return value;
 }
 
-/** Returns a string property; `undefined` if absent. */
+/** Returns a string property; `undefined` if the property is absent. */
 export function readText(object: JsonObject, name: string): string | undefined {
   if (!Object.hasOwn(object, name)) return undefined;
   const value = object[name];
@@ -26,7 +26,7 @@ export function readText(object: JsonObject, name: string): string | undefined {
   return value;
 }
 
-/** Returns an array property; empty if absent. */
+/** Returns an array property; an empty array if the property is absent. */
 export function readArray(object: JsonObject, name: string): readonly Json[] {
   if (!Object.hasOwn(object, name)) return [];
   const value = object[name];

@@ -1,7 +1,7 @@
 import { TokenError } from "../bytes/token-error.js";
 import { plainObject } from "../checks/plain.js";
 
-/** Limits, each checked before the work that it limits. All are inclusive. */
+/** Limits on a macaroon. Each limit is checked before the work that it limits, and is inclusive. */
 export interface MacaroonLimits {
   /** Maximum size of all macaroons presented together, in bytes of the v2 binary form. */
   readonly bytes: number;

@@ -15,7 +15,7 @@ export interface ThirdPartyCaveat {
   readonly identifier: Uint8Array;
   /** A 24-byte nonce and the sealed caveat key, 72 bytes together. */
   readonly verificationId: Uint8Array;
-  /** The address from which to get the discharge. The location is only a hint, since it is not signed. */
+  /** The address from which to get the discharge. Only a hint, since locations are not signed. */
   readonly location?: string;
 }
 
@@ -49,7 +49,7 @@ export class Macaroon {
     return macaroon.#parts;
   }
 
-  /** The service where the macaroon is used. The location is only a hint, since it is not signed. */
+  /** The service where the macaroon is used. Only a hint, since locations are not signed. */
   get location(): string | undefined {
     return this.#parts.location;
   }

@@ -30,7 +30,7 @@ const JSON_START = /^[ \t\n\r]*[{[]/;
 // not show it.
 const V1_MEMBERS = ["identifier", "signature"];
 
-// If the bytes have a fault with one of these codes, it is reported in place of the fault at the end of the base64.
+// A fault with one of these codes in the bytes is reported in place of the fault at the end of the base64.
 const MORE_TELLING: readonly string[] = ["truncated", "format_unknown", "format_not_v2"];
 
 /** One or more macaroons, and the format in which they came. */
@@ -41,10 +41,10 @@ export interface MacaroonText {
 }
 
 /**
- * Reads a macaroon, possibly followed by its discharges, in any of the four formats: base64 of v1 or v2 binary
- * (either alphabet, padded or not; several macaroons one after another), or a v1 or v2 JSON object (several in an
- * array). Also reads a macaroon in hexadecimal (as printed by lnd), with the prefix of PyPI, or in an L402
- * credential.
+ * Reads a macaroon, possibly followed by its discharges, in any of the four formats. v1 and v2 binary are read as
+ * base64 in either alphabet, padded or not; discharges follow in the same string. v1 and v2 JSON are read as an
+ * object, or as an array of a macaroon and its discharges. Also reads a macaroon in hexadecimal (as printed by lnd),
+ * with the prefix of PyPI, or in an L402 credential.
  *
  * @throws TokenError if `text` is not well-formed or exceeds a limit.
  * @throws TypeError if `text` is not a string.

@@ -40,7 +40,7 @@ export interface VerifiedChain {
   readonly tags: readonly Uint8Array[];
 }
 
-/** The chain of the root macaroon, then those of its discharges in the order presented. */
+/** The chain of the root macaroon, then the chains of its discharges in the order presented. */
 type VerifiedChains = readonly [VerifiedChain, ...VerifiedChain[]];
 
 export type SignatureResult =

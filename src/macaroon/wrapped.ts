@@ -2,7 +2,7 @@ import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
 
 // Matches hexadecimal that begins with the byte 02 (v2) or with a hexadecimal digit in ASCII (v1). Base64 of a
-// macaroon begins with A and a letter from g to v, or with M, N, O, Y or Z, so it never matches.
+// macaroon begins with A and a letter from g to v, or with M, N, O, Y or Z, so this pattern never matches it.
 const HEX = /^(?:02|3[0-9]|6[1-6])(?:[0-9a-fA-F]{2})*$/;
 const PYPI = /^pypi-(?=Ag)/;
 const L402 = /^(?:L402|LSAT) +([\w+/=-]+)(?::[0-9a-fA-F]*)?$/;
@@ -23,7 +23,7 @@ export function unwrapped(text: string): string {
 
 /**
  * Names the wrapper of a string, for a message to the person who presents the string as a capability; `undefined` if
- * it has no wrapper.
+ * the string has no wrapper.
  */
 export function wrapperOf(text: string): string | undefined {
   if (HEX.test(text)) return "hex";

@@ -4,7 +4,7 @@ import { plainCopy } from "../checks/plain.js";
 import { isRevocationId } from "./id.js";
 
 /**
- * The kind of object that an entry revokes: a link with everything that descends from it, a capability, a key, or the
+ * The kind of object that an entry revokes: a link and everything narrowed from it, a capability, a key, or the
  * capabilities of a principal.
  */
 export type RevocationKind = "link" | "capability" | "key" | "principal";
@@ -126,7 +126,7 @@ export function mergeRecords(known: RevocationRecord, added: RevocationRecord): 
 export function mergeBounds(known: Bounds, added: Bounds): Bounds {
   return {
     before: latest(known.before, added.before),
-    // A revocation without an end never ends, so the result has no end either.
+    // A revocation without `until` never ends. If one of the two has none, the result has none.
     until:
       known.until === undefined || added.until === undefined
         ? undefined

@@ -22,8 +22,8 @@ export function isRevocationId(text: string): boolean {
 }
 
 /**
- * Returns the id of the chain whose last link has this revocation id: the 16 bytes of the id as a UUID of
- * version 8 (RFC 9562, section 5.8), in which version and variant overwrite six bits.
+ * Returns the id of the chain whose last link has this revocation id. It is a UUID of version 8 (RFC 9562, section
+ * 5.8) with the 16 bytes of the revocation id, in which version and variant overwrite six bits.
  *
  * @throws TypeError if `id` is not a revocation id.
  */

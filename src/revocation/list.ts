@@ -1,7 +1,11 @@
-// A revocation list in memory. In this folder, id.ts derives the id of a link from its tag; entry.ts defines an
-// entry; table.ts looks entries up in memory, and lookup.ts in any table; pace.ts and oldest-first.ts split work on
-// long lists; source.ts defines the interfaces that a checker reads from and an agent writes to. Nothing in this
-// folder does I/O: stores are in src/stores.
+// A revocation list in memory. The files of this folder:
+//
+// - id.ts derives the id of a link from its tag, and entry.ts defines an entry.
+// - table.ts looks entries up in memory, and lookup.ts in any table.
+// - pace.ts and oldest-first.ts split work on long lists.
+// - source.ts defines the interfaces from which a checker reads and to which an agent writes.
+//
+// No file of this folder does I/O: stores are in src/stores.
 
 import { formatTime, parseTime } from "../caveats/time.js";
 import { assertOptionalString, described } from "../checks/kinds.js";

@@ -26,8 +26,8 @@ export interface RevocationSource {
    */
   isCurrent(now: number): boolean;
   /**
-   * Reads new revocations, unless the source has just done so. Code that can wait should call it right before a
-   * check; concurrent calls share one read. Never rejects: after a failed read, the known entries stay in force as
+   * Reads new revocations, unless the source has just done so. Code that can wait should call `catchUp` right before
+   * a check; concurrent calls share one read. Never rejects: after a failed read, the known entries stay in force as
    * long as {@link RevocationSource.isCurrent} allows. Absent if the source is never behind.
    */
   catchUp?(): Promise<void>;

@@ -63,8 +63,8 @@ test(`${REFUSALS} refusals: a script that has only the denials gets what the lim
 });
 
 /**
- * Returns whether the limits name no value from which a remedy can be made. Then only the call's own argument,
- * repaired, can be the remedy.
+ * Returns whether the limits name no value from which a remedy can be made. Then only a repair of the call's own
+ * argument can be the remedy.
  */
 function isOpen({ in: listed, min, max, not_in, url, items, each }: ArgumentDomain): boolean {
   if (not_in !== undefined) return listed === undefined && min === undefined && max === undefined;

@@ -47,7 +47,7 @@ export function mint(issuer: Issuer, request: Partial<MintRequest> = {}): string
   return issuer.mint({ grant: "files", operations: ["get", "put"], ...request }).token;
 }
 
-/** Returns the child that `attenuate` makes; throws if it refuses. */
+/** Returns the child that `attenuate` makes; throws if `attenuate` refuses the hop. */
 export function attenuated(token: string, hop: HopInit, options: AttenuateOptions = {}): string {
   const child = attenuate(token, hop, options);
   if (!child.ok) throw new Error(child.overreaches.map(({ message }) => message).join("; "));

@@ -20,7 +20,7 @@ const { options: project } = ts.parseJsonConfigFileContent(
  */
 const options: ts.CompilerOptions = { ...project, types: [] };
 
-/** Every file except the added ones, parsed once for all tests. */
+/** Every file except the added files, parsed once for all tests. */
 const PARSED = new Map<string, ts.SourceFile | undefined>();
 
 /** Compiles the rules with the added files in one program, and returns the errors of each file. */

@@ -13,7 +13,7 @@ export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** Returns the problems of a caveat, each as a line `code rule → nearest`; none if it is a hop. */
+/** Returns the problems of a caveat, each as a line `code rule → nearest`; none if the caveat is a hop. */
 export function problemsIn(caveat: string | Uint8Array): string[] {
   const reading = readHop(typeof caveat === "string" ? utf8(caveat) : caveat);
   if (reading.ok) return [];

@@ -9,7 +9,7 @@ import { subsets } from "./universe.js";
 import { isIn } from "./verdicts.js";
 
 // These tests use one argument, and every limit on it that names two numbers and a string: all lists, exclusions and
-// bounds, in every combination. They pair each limit with every other limit, in a quick run with one in 16.
+// bounds, in every combination. They pair each limit with every other limit; in a quick run, with one limit in 16.
 
 const NAMED = ["a", 1, 2];
 const LISTS = [undefined, ...subsets(NAMED).filter((list) => list.length > 0)];

@@ -10,8 +10,8 @@ import { allowsValue } from "./model.js";
 import { subsets } from "./universe.js";
 
 // Every pair of limits of one operation on one argument: in the operation's own entry, in the entry `*`, or beside a
-// closed list. A quick run pairs each limit with one in eight. The judge is compared with a second implementation of
-// section 5.1, and the meet with the judge.
+// closed list. A quick run pairs each limit with one limit in eight. The judge is compared with a second
+// implementation of section 5.1, and the meet with the judge.
 
 const OPERANDS = { max: 2, in: ["a", "a/b", 1], not_in: ["a"], path: "a", prefix: "a/" } as const;
 const ELEMENTS = subsets(Object.entries(OPERANDS))

@@ -6,7 +6,7 @@ import { MACAROON_LIMITS } from "../../src/macaroon/index.js";
 import { concat, FIELD, field, packet, VID, v1, v2 } from "./raw.js";
 import { contents, rejection } from "./support.js";
 
-// These tests call the readers of a single binary macaroon with a cursor on bytes that continue after it.
+// These tests call the readers of a single binary macaroon with a cursor on bytes that continue after the macaroon.
 
 const THIRD = [field(FIELD.location, "l"), field(FIELD.identifier, "d"), field(FIELD.vid, VID)];
 const FORMS = [

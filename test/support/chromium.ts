@@ -6,7 +6,10 @@ const CHROMIUM = "/usr/bin/chromium";
 
 let known: boolean | undefined;
 
-/** Returns whether there is a browser for tests of pages. If not, says once on stderr how to install one. */
+/**
+ * Returns whether there is a browser for tests of pages. If there is no browser, writes once to stderr how to install
+ * one.
+ */
 export function chromiumInstalled(): boolean {
   if (known !== undefined) return known;
   known = existsSync(CHROMIUM);

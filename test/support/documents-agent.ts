@@ -47,7 +47,7 @@ export async function startDocumentsAgent(folder: string): Promise<DocumentsAgen
   return { url: served.url, token, close };
 }
 
-/** An agent that reports in a line of JSON that it is ready. */
+/** A running agent, and the line of JSON with which it reported that it is ready. */
 interface Served {
   readonly line: string;
   close(): Promise<void>;

@@ -27,8 +27,7 @@ export interface Race<Side, World> {
 }
 
 /**
- * Number of rounds of each race on each of the two databases, of concurrent rounds of a race, and of concurrent
- * heats.
+ * Three numbers: the rounds of each race on each database, the concurrent rounds of a race, and the concurrent heats.
  */
 const ROUNDS = sized(50, 1);
 const AT_ONCE = 10;

@@ -1,6 +1,6 @@
 """Answers requests by the Python checker with one line of its source changed, for each change.
 
-Standard input is one JSON object: ``folder`` is that of the checker, ``requests`` are lines of the protocol, and
+Standard input is one JSON object: ``folder`` is the folder of the checker, ``requests`` are lines of the protocol, and
 ``faults`` are ``[file, from, to]``. Standard output has one line for each fault: the answers, in order.
 """
 

@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// Runtimes without `node:crypto`, such as browsers and Workers without the flag for it, use the hashes of
-// @noble/hashes.
+// Browsers, and Workers without the flag for `node:crypto`, use the hashes of @noble/hashes.
 
 const COMMAND = fileURLToPath(new URL("../../cli/dist/main.cjs", import.meta.url));
 const WITHOUT_CRYPTO =

@@ -1,7 +1,8 @@
 """Judges pairs of a hop and a call by the Python checker, one JSON object per line.
 
-The first argument is the folder of the checker. A line has ``hop``, ``operation`` and ``arguments``; hop and arguments
-are strings of JSON. An answer is an array of strings: the code of section 4, the problems of the hop, or the denials.
+The first argument is the folder of the checker. A line has ``hop``, ``operation`` and ``arguments``; ``hop`` and
+``arguments`` are strings that contain JSON. An answer is an array of strings: the code of section 4 for a hop over a limit,
+the codes of the hop's problems, or the denials.
 """
 
 import json

@@ -143,7 +143,7 @@ function closedLists(random: Random, operation: string, given: Members): Members
   return lists;
 }
 
-/** Returns a copy of a hop or of a part of it with one value replaced, or a property added or removed. */
+/** Returns a copy of a hop, or of a part of a hop, in which one value is replaced or a property is added or removed. */
 function damaged(random: Random, value: Json | Members): Json | Members {
   if (!(value instanceof Map) || value.size === 0 || random.once(4)) {
     return random.pick<Json>([

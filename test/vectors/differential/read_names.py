@@ -1,8 +1,9 @@
 """Reads URLs and paths by the Python checker and by Python's own library, one JSON object per line.
 
-The first argument is the folder of the checker. A line has ``url``, or ``path`` and the ``root`` that a relative path is
-resolved against. An answer is ``null`` if the checker does not accept the URL or path. For a URL it has
-``scheme``, ``host``, ``port`` and ``path`` as :func:`urllib.parse.urlsplit` reads them; for a path it is the normalized one.
+The first argument is the folder of the checker. A line has ``url``, or ``path`` and ``root``, the folder against
+which a relative path is resolved. An answer is ``null`` if the checker does not accept the URL or path. For a URL it
+has ``scheme``, ``host``, ``port`` and ``path`` as :func:`urllib.parse.urlsplit` reads them; for a path, the answer is
+the normalized path.
 """
 
 import json
