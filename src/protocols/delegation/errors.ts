@@ -8,7 +8,7 @@ import type {
 import { type FaultWriter, type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 import { DENIAL_HEADER } from "../../http/headers.js";
 
-/** The error codes of the delegation API, which are stable. */
+/** The stable error codes of the delegation API. */
 export type DelegationErrorCode =
   | "VALIDATION_ERROR"
   | "UNAUTHORIZED"
@@ -27,7 +27,7 @@ export type DelegationErrorCode =
 export interface ErrorDetail {
   /** The name of the wrong body property, header or path parameter. */
   readonly field?: string;
-  /** The code of the reason, which is stable. */
+  /** A stable code for the reason. */
   readonly reason: string;
 }
 

@@ -28,7 +28,7 @@ export interface FeedQuestion {
 export interface FeedAnswer {
   readonly status: 200 | 304 | 400 | 404 | 503;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON; empty if the status is 304. */
+  /** A JSON text; empty if the status is 304. */
   readonly body: string;
 }
 

@@ -152,7 +152,7 @@ export class TaskWriting {
   }
 
   /**
-   * Writes a task, unless a task with this id exists in a state that `may` does not allow to overwrite.
+   * Writes a task. Writes nothing if a task with this id exists and `may` is false for its state.
    *
    * @returns The previous state; `undefined` for a new task.
    */
