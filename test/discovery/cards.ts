@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { type CardReading, readCard } from "../../src/discovery/index.js";
 
-/** The parts of a card that a test sets; others are as in {@link card}. */
+/** The parts of a card that a test sets. {@link card} has a default for each other part. */
 export interface CardParts {
   readonly name?: string;
-  /** Properties at the top, besides those of A2A. */
+  /** Top-level properties to add or replace. */
   readonly top?: JsonObject;
   /** Properties of `capabilities`. */
   readonly capabilities?: JsonObject;
-  /** The params of the card contract's extension; absent unless given. */
+  /** The params of the discovery contract. Unless given, the card does not list the contract. */
   readonly params?: JsonObject;
   readonly grants?: readonly JsonObject[];
   readonly interfaces?: readonly Json[];

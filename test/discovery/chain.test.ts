@@ -12,7 +12,7 @@ const [A, B, C] = ["https://a.example", "https://b.example", "https://c.example"
 
 interface LinkParts {
   readonly capabilities?: JsonObject;
-  /** Addresses of delegates; absent if the card does not list them. */
+  /** The delegates, as URLs or as objects; absent if the card has no list of delegates. */
   readonly delegates?: readonly Json[] | undefined;
   readonly version?: string;
 }
@@ -41,79 +41,79 @@ const whole = (): ChainLink[] => [
   link(C, { capabilities: SHARED, delegates: [] }),
 ];
 
-test("a chain of three agents with the needed capability end to end is accepted", () => {
+test("validateChain accepts three agents that all have the capability required end to end", () => {
   const chain = validateChain(whole(), { endToEnd: ["context_reuse"] });
   expect(chain).toMatchObject({ ok: true, capabilities: ["streaming", "context_reuse"] });
   expect(chain.ok && chain.agent.interface.url).toBe(`${A}/rpc`);
 });
 
-describe("a refused chain names the failing link", () => {
+describe("validateChain refuses a chain and names the failing link", () => {
   const without = (at: number, other: ChainLink): ChainLink[] => whole().with(at, other);
   test.each<[about: string, ChainLink[], DiscoveryRequirements, readonly string[]]>([
     [
-      "that drops the capability",
+      "an agent lacks the end-to-end capability",
       without(2, link(C, { delegates: [] })),
       { endToEnd: ["context_reuse"] },
       [`capability_undeclared 2 ${C}`],
     ],
     [
-      "that denies a propagating capability",
+      "an agent denies a required capability that propagates",
       without(1, link(B, { capabilities: { context_reuse: false }, delegates: [C] })),
       { capabilities: ["context_reuse"] },
       [`capability_undeclared 1 ${B}`],
     ],
     [
-      "because the last agent lists no delegates",
+      "the last agent lists no delegates",
       without(2, link(C, { capabilities: SHARED })),
       { endToEnd: ["context_reuse"] },
       [`chain_unknown 2 ${C}`],
     ],
     [
-      "because the last agent delegates further",
+      "the last agent delegates further",
       without(2, link(C, { capabilities: SHARED, delegates: ["https://d.example"] })),
       { endToEnd: ["context_reuse"] },
       [`chain_unknown 2 ${C}`],
     ],
     [
-      "that the agent before does not name",
+      "the previous agent does not name the agent",
       without(0, link(A, { capabilities: SHARED, delegates: [C] })),
       {},
       [`delegate_undeclared 1 ${B}`],
     ],
     [
-      "that does not speak the version",
+      "an agent does not speak the required version",
       without(2, link(C, { version: "0.3", delegates: [] })),
       {},
       [`version_incompatible 2 ${C}`],
     ],
     [
-      "of which a claim is untrue",
+      "the previous agent claims a capability that the agent lacks",
       without(0, link(A, { delegates: [{ url: B, capabilities: ["pause_resume"] }] })),
       {},
       [`capability_undeclared 1 ${B}`],
     ],
     [
-      "of a cycle",
+      "the chain has a cycle",
       [...whole(), link(A, { delegates: [] })],
       {},
       [`delegate_undeclared 3 ${A}`, `chain_cycle 3 ${A}`],
     ],
     [
-      "as the ninth",
+      "the chain has nine agents",
       Array.from({ length: 9 }, (_, at) =>
         link(`https://${at}.example`, { delegates: [`https://${at + 1}.example`] }),
       ),
       {},
       ["chain_too_deep 8 https://8.example"],
     ],
-  ])("%s", (_, links, requirements, expected) => {
+  ])("if %s", (_, links, requirements, expected) => {
     const chain = validateChain(links, requirements);
     expect(said(chain)).toEqual(expected);
     expect(chain.ok || `${chain.link.index}`).toBe(expected[0]?.split(" ")[1]);
   });
 });
 
-test("a capability that does not propagate is required of the first agent alone", () => {
+test("validateChain requires a capability that does not propagate of the first agent only, unless endToEnd names it", () => {
   const links = [link(A, { capabilities: { pause_resume: true }, delegates: [B] }), link(B)];
   expect(said(validateChain(links, { capabilities: ["pause_resume"] }))).toEqual(["ok"]);
   expect(said(validateChain(links, { endToEnd: ["pause_resume"] }))).toEqual([
@@ -122,12 +122,12 @@ test("a capability that does not propagate is required of the first agent alone"
   ]);
 });
 
-test("a propagating capability that a later agent lacks is not in the result", () => {
+test("validateChain leaves a propagating capability out of the result if a later agent lacks it", () => {
   const chain = validateChain([link(A, { capabilities: SHARED, delegates: [B] }), link(B)]);
   expect(chain).toMatchObject({ ok: true, capabilities: ["streaming"] });
 });
 
-test("an empty chain is a TypeError", () => {
+test("validateChain throws a TypeError for an empty chain", () => {
   expect(() => validateChain([])).toThrow(/links: expected at least one agent/);
 });
 
@@ -138,11 +138,11 @@ describe("the option maxLinks", () => {
     expect(validateChain(whole(), {}, { maxLinks: 3 }).ok).toBe(true);
   });
 
-  test.each([0, -1, 1.5, Number.NaN])("of %s is refused", (maxLinks) => {
+  test.each([0, -1, 1.5, Number.NaN])("is refused with a TypeError if it is %s", (maxLinks) => {
     expect(() => validateChain(whole(), {}, { maxLinks })).toThrow(/^options\.maxLinks: expected/);
   });
 });
 
-test("an agent whose card lists no delegates may be followed by any agent", () => {
+test("validateChain accepts any next agent after a card that lists no delegates", () => {
   expect(validateChain([link(A), link(B)]).ok).toBe(true);
 });

@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from "../../src/bytes/json.js";
 /**
  * Returns a copy of a JSON value in which the value at a JSON Pointer is replaced or removed.
  *
- * @param path - Its last step may be `-`: after the last item of an array.
+ * @param path - A JSON Pointer. The last step `-` is the position after the last item of an array.
  */
 export function changed(value: Json, path: string, to: Json | undefined): Json {
   return change(value, path.split("/").slice(1), to);

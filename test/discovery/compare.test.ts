@@ -50,12 +50,12 @@ function compared(...after: readonly (readonly [path: string, to: Json | undefin
   );
 }
 
-test("the base card is without faults, and equal to itself", () => {
+test("compareCards lists no change between the base card and a copy of it", () => {
   expect(readCard(BASE).faults).toEqual([]);
   expect(compareCards(readCard(BASE), readCard(structuredClone(BASE)))).toEqual([]);
 });
 
-describe("one change of a card", () => {
+describe("compareCards lists a change", () => {
   test.each<[path: string, to: Json | undefined, expected: string]>([
     ["/name", "other", "safe card/name"],
     ["/description", "other", "safe card/description"],
@@ -136,12 +136,12 @@ describe("one change of a card", () => {
     ],
     ["/signatures/0/signature", "BBBB", "safe signatures"],
     ["/signatures", undefined, "breaking signed"],
-  ])("of %s to %j is listed as %s", (path, to, expected) => {
+  ])("of %s to %j as: %s", (path, to, expected) => {
     expect(compared([path, to])).toContain(expected);
   });
 });
 
-describe("a property unknown to A2A and to the contract is safe to add, change or remove", () => {
+describe("compareCards compares properties that A2A 1.0 does not have", () => {
   test.each<[about: string, path: string, value: Json]>([
     ["at the top level", "/interfaces", { mcp: "https://a.example/mcp" }],
     ["with a name that every object inherits", "/constructor", "x"],
@@ -150,7 +150,7 @@ describe("a property unknown to A2A and to the contract is safe to add, change o
     ["in an extension", "/capabilities/extensions/2/vendor", "acme"],
     ["under capabilities", "/capabilities/memory", { kind: "long" }],
     ["a flag under capabilities", "/capabilities/memory", true],
-  ])("%s", (_, path, value) => {
+  ])("adding, changing or removing a vendor's property is safe: %s", (_, path, value) => {
     const [without, having, other] = [BASE, changed(BASE, path, value), changed(BASE, path, [1])];
     const impacts = (before: Json, after: Json) =>
       new Set(compareCards(readCard(before), readCard(after)).map(({ impact }) => impact));
@@ -163,7 +163,7 @@ describe("a property unknown to A2A and to the contract is safe to add, change o
     ["/url", "https://a.example/rpc"],
     ["/additionalInterfaces", []],
     ["/capabilities/stateTransitionHistory", true],
-  ])("a property of another A2A version concerns readers of that version: %s", (path, value) => {
+  ])("removing a property of another A2A version is breaking: %s", (path, value) => {
     const having = changed(BASE, path, value);
     expect(compareCards(readCard(having), readCard(BASE))).toMatchObject([{ impact: "breaking" }]);
   });
@@ -176,13 +176,16 @@ test.each<[param: string, to: Json, impact: string]>([
   ["mode", "require", "breaking"],
   ["ambientAuthority", "accepted", "safe"],
   ["mode", "prefer", "safe"],
-])("adding %s with the value %j to a card without it is %s", (param, to, impact) => {
-  const uri = "urn:proviso:a2a:capabilities:1";
-  const of = (params: Json) => readCard(card({ extensions: [{ uri, params }] }));
-  expect(compareCards(of({}), of({ [param]: to }))).toMatchObject([{ impact }]);
-});
+])(
+  "adding %s with the value %j to the capability extension's params is %s",
+  (param, to, impact) => {
+    const uri = "urn:proviso:a2a:capabilities:1";
+    const of = (params: Json) => readCard(card({ extensions: [{ uri, params }] }));
+    expect(compareCards(of({}), of({ [param]: to }))).toMatchObject([{ impact }]);
+  },
+);
 
-test("adding the first grants to a card is safe", () => {
+test("adding the first grants to a card is safe, and removing all grants is breaking", () => {
   const grants = [{ id: "documents:read", operations: ["retrieve"], attenuable: true }];
   const uri = "urn:proviso:a2a:capabilities:1";
   const before = readCard(card({ extensions: [{ uri, params: {} }] }));
@@ -191,7 +194,7 @@ test("adding the first grants to a card is safe", () => {
   expect(compareCards(after, before)).toMatchObject([{ impact: "breaking", path: "grants" }]);
 });
 
-test("deprecations are judged by the registry given", () => {
+test("compareCards takes deprecations from the registry that it is given", () => {
   const before = readCard(card());
   const after = readCard(card({ capabilities: { pause_resume: true } }));
   const registry = {
@@ -204,7 +207,7 @@ test("deprecations are judged by the registry given", () => {
   expect(compareCards(before, after, registry)).toMatchObject([{ impact: "deprecating" }]);
 });
 
-test("the same card in the other spelling is one safe change", () => {
+test("compareCards lists one safe change if two cards differ only in spelling and place", () => {
   const moved = compared(
     [`${P}/minProtocolVersion`, undefined],
     ["/min_protocol_version", "0.3.1"],
@@ -214,7 +217,7 @@ test("the same card in the other spelling is one safe change", () => {
   expect(moved).toEqual(["safe "]);
 });
 
-test("breaking changes are listed first", () => {
+test("compareCards lists breaking changes first, then deprecating ones, then safe ones", () => {
   const found = compared(
     ["/name", "n"],
     [`${P}/capabilities/artifact_streaming`, true],
@@ -227,14 +230,14 @@ test("a new contradiction in a card is breaking", () => {
   expect(compared(["/min_protocol_version", "1.0"])).toContain(`breaking ${P}/minProtocolVersion`);
 });
 
-test("a card nested 9,999 deep is compared", () => {
+test("compareCards compares a card nested 9,999 deep without an error", () => {
   const deep: Json = JSON.parse(`{"name":"a","x":${"[".repeat(9999)}${"]".repeat(9999)}}`);
   const [first] = compareCards(readCard(BASE), readCard(deep));
   expect(first?.impact).toBe("breaking");
   expect(compareCards(readCard(deep), readCard(deep))).toMatchObject([{ impact: "safe" }]);
 });
 
-/** Returns pointers to every value within a value. */
+/** Returns JSON Pointers to all values inside a value. */
 function pointers(value: Json, path = ""): readonly string[] {
   const entries = Array.isArray(value) || isJsonObject(value) ? Object.entries(value) : [];
   return entries.flatMap(([name, inner]: [string, Json]) => {
@@ -258,7 +261,7 @@ test("compareCards lists a change for every difference between two cards", () =>
   );
 });
 
-describe("input and output modes", () => {
+describe("compareCards compares input and output modes", () => {
   const skills = (...own: readonly (readonly string[] | undefined)[]): Json =>
     own.map((inputModes, at) => ({
       id: `s${at}`,
@@ -272,7 +275,7 @@ describe("input and output modes", () => {
   const of = (modes: readonly string[], ...own: readonly (readonly string[] | undefined)[]) =>
     card({ top: { defaultInputModes: modes, skills: skills(...own) } });
 
-  test("of the card are compared once, not for every skill that uses them", () => {
+  test("of the card once, not for every skill that uses them", () => {
     const none = Array.from({ length: 20 }, () => undefined);
     expect(between(of(["a", "b"], ...none), of(["a", "c"], ...none))).toEqual([
       "breaking card/defaultInputModes",
@@ -280,14 +283,14 @@ describe("input and output modes", () => {
     ]);
   });
 
-  test("of a skill are compared with the card's if only one of the two skills has its own", () => {
+  test("of a skill with those of the other card if only one card's skill has its own", () => {
     const [own, shared] = [of(["a", "b"], ["a"]), of(["a", "b"], undefined)];
     expect(between(own, shared)).toEqual(["safe skills/s0/inputModes"]);
     expect(between(shared, own)).toEqual(["breaking skills/s0/inputModes"]);
     expect(between(shared, of(["a", "b"], ["a", "b"]))).toEqual(["safe "]);
   });
 
-  test("are not filled in from the card for more than 1,000 skills", () => {
+  test("as changed in every skill if 1,001 skills would each inherit 1,001 modes", () => {
     const modes = Array.from({ length: 1001 }, (_, at) => `m${at}`);
     const empty = Array.from({ length: 1001 }, () => modes.slice(0, 1));
     const none = empty.map(() => undefined);
@@ -297,7 +300,7 @@ describe("input and output modes", () => {
   });
 });
 
-test("changes past 1,000 are summed up as one breaking change", () => {
+test("compareCards lists 1,000 changes, and one breaking change instead of all further ones", () => {
   const many = (to: string) =>
     readCard(
       card({
@@ -310,21 +313,21 @@ test("changes past 1,000 are summed up as one breaking change", () => {
   expect(changes.slice(1).every(({ impact }) => impact === "safe")).toBe(true);
 });
 
-/** Returns the messages about a change of card, each with its impact. */
+/** Returns the messages of the changes between two cards, each with its impact. */
 function said(before: Json, after: Json): readonly string[] {
   return compareCards(readCard(before), readCard(after)).map(
     ({ impact, message }) => `${impact} ${message}`,
   );
 }
 
-describe("versions of one interface address", () => {
+describe("compareCards compares the versions at one interface URL", () => {
   const url = "https://a.example/rpc";
   const place = "interfaces/JSONRPC https://a.example/rpc/versions";
   const one = { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" };
   const old = { ...one, protocolVersion: "0.3" };
   const speaking = (interfaces: readonly Json[], top = {}) => card({ interfaces, top });
 
-  test("an added version is safe, a removed one is breaking (A2A 1.0, section 3.6.2)", () => {
+  test("adding a version is safe, removing a version is breaking (A2A 1.0, section 3.6.2)", () => {
     expect(said(speaking([one]), speaking([one, old]))).toEqual([
       `safe ${place}: 1.0 is now 0.3, 1.0`,
     ]);
@@ -336,14 +339,14 @@ describe("versions of one interface address", () => {
     ]);
   });
 
-  test("an added entry for another tenant is another interface", () => {
+  test("an added entry for another tenant is a new interface", () => {
     expect(said(speaking([one]), speaking([one, { ...one, tenant: "acme" }]))).toEqual([
       "safe interfaces/JSONRPC https://a.example/rpc (tenant acme): it is new, and speaks 1.0",
       expect.stringContaining("safe preference"),
     ]);
   });
 
-  test("a wider version range is an addition; a removed range is a removal", () => {
+  test("adding a wider version range is safe, removing the range is breaking", () => {
     const top = { minProtocolVersion: "1.0", maxProtocolVersion: "1.2" };
     expect(said(speaking([one]), speaking([one], top))).toEqual([
       `safe ${place}: 1.0 is now 1.0 to 1.2`,
@@ -355,13 +358,13 @@ describe("versions of one interface address", () => {
     ]);
   });
 
-  test("a range equal to the interface's version removes nothing", () => {
+  test("adding a range equal to the interface's version is safe", () => {
     const top = { minProtocolVersion: "1.0", maxProtocolVersion: "1.0" };
     const changes = said(speaking([one]), speaking([one], top));
     expect(changes).toEqual(['safe range: "1.0" is new']);
   });
 
-  test("many versions are one change, in bounded time", () => {
+  test("a change of 4,096 versions is one change, found within two seconds", () => {
     const versions = (from: number) => Array.from({ length: 64 }, (_, at) => `1.${from + at}`);
     const many = (from: number) =>
       Array.from({ length: 64 }, (_, at) => ({
@@ -377,38 +380,38 @@ describe("versions of one interface address", () => {
   });
 });
 
-describe("the text of a change between values that look alike", () => {
+describe("compareCards describes a change between values that look alike", () => {
   const top = (name: string, value: Json) => card({ top: { [name]: value } });
 
   test.each<[about: string, before: Json, after: Json, expected: string]>([
-    ["shows short arrays whole", ["a", "b"], ["a"], '["a","b"] is now ["a"]'],
+    ["both arrays if they are short", ["a", "b"], ["a"], '["a","b"] is now ["a"]'],
     [
-      "shows long arrays by the first item that differs",
+      "the first differing item of long arrays",
       Array.from({ length: 40 }, (_, at) => `item ${at}`),
       Array.from({ length: 40 }, (_, at) => (at === 7 ? "other" : `item ${at}`)),
       'at 7, "item 7" is now "other"',
     ],
     [
-      "shows arrays of objects by the property that differs",
+      "the differing object in arrays of objects",
       Array.from({ length: 9 }, (_, at) => ({ name: `skill ${at}`, price: at })),
       Array.from({ length: 9 }, (_, at) => ({ name: `skill ${at}`, price: at < 8 ? at : 0 })),
       'at 8, {"name":"skill 8","price":8} is now {"name":"skill 8","price":0}',
     ],
     [
-      "shows strings that begin alike from where they differ",
+      "the differing part of strings that begin alike",
       `${"https://cdn.example/".padEnd(80, "a")}/schemas/one/of/many/v1.json`,
       `${"https://cdn.example/".padEnd(80, "a")}/schemas/one/of/many/v2.json`,
       'aaa/schemas/one/of/many/v1.json" is now ..."aaaaaaaa/schemas/one/of/many/v2.json"',
     ],
-    ["shows an array that became an object", [], {}, "[] is now {}"],
-  ])("%s", (_, before, after, expected) => {
+    ["both values if an array became an object", [], {}, "[] is now {}"],
+  ])("by showing %s", (_, before, after, expected) => {
     const [change] = said(top("x-vendor", before), top("x-vendor", after));
     expect(change).toContain(expected);
     expect(change).not.toMatch(/(an array is now an array|an object is now an object)/);
   });
 });
 
-test("a card of A2A 0.3 and its successor in 1.0 are compared by meaning", () => {
+test("compareCards compares a card of A2A 0.3 with its successor in 1.0 by their meaning", () => {
   const { supportedInterfaces: _, ...others } = Object(card());
   const scheme = { scheme: "bearer", bearerFormat: "JWT" };
   const old = {

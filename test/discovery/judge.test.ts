@@ -28,7 +28,7 @@ function judged(parts: CardParts, requirements: DiscoveryRequirements): readonly
   return [discovery.ok ? "usable" : "refused", ...said(discovery)];
 }
 
-test("a suitable agent is accepted with the interface to use", () => {
+test("judgeCard accepts a suitable agent and returns the interface to use", () => {
   const grants = [READ];
   const discovery = judgeCard(read({ grants, params: { capabilities: { context_reuse: true } } }), {
     capabilities: ["context_reuse", "send_message"],
@@ -37,7 +37,7 @@ test("a suitable agent is accepted with the interface to use", () => {
   expect(discovery).toMatchObject({
     ok: true,
     version: "1.0",
-    // The card lists no delegates, and context_reuse must hold for them too.
+    // The card does not list its delegates, which must have context_reuse, too.
     warnings: [{ code: "chain_unknown" }],
     interface: { url: URL_OF_AGENT, binding: "JSONRPC" },
   });
@@ -208,12 +208,12 @@ describe.each<[about: string, CardParts, DiscoveryRequirements, readonly string[
     { requireSignature: true },
     ["refused", "signature_missing/signatures"],
   ],
-])("a card judged: %s", (_, parts, requirements, expected) => {
-  test("is accepted, or refused with these reasons", () =>
+])("judgeCard, given %s,", (_, parts, requirements, expected) => {
+  test("returns the expected verdict and reasons", () =>
     expect(judged(parts, requirements)).toEqual(expected));
 });
 
-test("a refusal lists every reason", () => {
+test("judgeCard lists every reason for a refusal", () => {
   const discovery = judgeCard(read(), {
     protocolVersion: "2.0",
     capabilities: ["pause_resume"],
@@ -228,13 +228,13 @@ test("a refusal lists every reason", () => {
   ]);
 });
 
-test("an interface without a binding is described as such", () => {
+test("judgeCard says in the denial that the card names no binding", () => {
   const interfaces = [{ url: URL_OF_AGENT, transport: "JSONRPC", protocolVersion: "1.0" }];
   const discovery = judgeCard(read({ interfaces }));
   expect(discovery.ok ? "" : discovery.denials[0]?.message).toMatch(/the card names no binding$/);
 });
 
-test("a refusal suggests the nearest grant of the card", () => {
+test("judgeCard suggests the most similar grant of the card", () => {
   const discovery = judgeCard(read({ grants: [READ] }), { grants: [{ grant: "document:read" }] });
   expect(discovery).toMatchObject({ denials: [{ nearest: "documents:read" }] });
 });
@@ -244,19 +244,19 @@ describe("the protocol versions of a card", () => {
     read({ top, ...(interfaces && { interfaces }), ...(params && { params }) });
   const one = { url: URL_OF_AGENT, protocolBinding: "JSONRPC" };
 
-  test("are its range for an interface without a version", () => {
+  test("are the card's range for an interface without a version", () => {
     expect(judgeCard(at([one], { minProtocolVersion: "0.3" })).ok).toBe(true);
     expect(judgeCard(at([one])).ok).toBe(false);
   });
 
-  test("compare as numbers", () => {
+  test("are compared as numbers", () => {
     const reading = at([one], { minProtocolVersion: "1.2", maxProtocolVersion: "1.10" });
     expect(reading.faults).toEqual([]);
     expect(judgeCard(reading, { protocolVersion: "1.9" }).ok).toBe(true);
     expect(judgeCard(reading, { protocolVersion: "1.11" }).ok).toBe(false);
   });
 
-  test("let the first suitable of several interfaces be chosen", () => {
+  test("decide which interface is chosen: the first suitable one", () => {
     const reading = at([
       { url: "https://agent.example/old", protocolBinding: "JSONRPC", protocolVersion: "0.3" },
       { url: "https://agent.example/own", protocolBinding: "urn:x:own", protocolVersion: "1.0" },
@@ -275,13 +275,13 @@ describe("the protocol versions of a card", () => {
     });
   });
 
-  test("include those in the contract's params", () => {
+  test("include the versions in the contract's params", () => {
     const params = { interfaces: [{ url: URL_OF_AGENT, protocolVersions: ["1.0", "1.1"] }] };
     const reading = at([{ ...one, protocolVersion: "1.0" }], {}, params);
     expect(judgeCard(reading, { protocolVersion: "1.1" }).ok).toBe(true);
   });
 
-  test("are read from a card before A2A 1.0", () => {
+  test("are also read from a card of A2A before 1.0", () => {
     const old = {
       name: "old",
       url: URL_OF_AGENT,
@@ -294,7 +294,7 @@ describe("the protocol versions of a card", () => {
   });
 });
 
-describe("invalid requirements are a TypeError", () => {
+describe("judgeCard throws a TypeError for requirements", () => {
   const grant = "documents:read";
   test.each<[about: string, object, RegExp]>([
     [
@@ -310,24 +310,24 @@ describe("invalid requirements are a TypeError", () => {
     ["a capability that is not a string", { endToEnd: [1] }, /endToEnd\[0\]: expected a string/],
     ["an unknown binding", { binding: "JSON-RPC" }, /binding.*did you mean "JSONRPC"/],
     [
-      "a version that is not one",
+      "a version that cannot be read",
       { protocolVersion: "latest" },
       /protocolVersion: expected a version/,
     ],
-    ["a grant as a string", { grants: ["documents:read"] }, /grants\[0\]: expected an object/],
+    ["a grant that is a string", { grants: ["documents:read"] }, /grants\[0\]: expected an object/],
     [
       "an unknown property of a grant",
       { grants: [{ grant, operation: "x" }] },
       /grants\[0\]\.operation: unknown/,
     ],
     ["a flag that is not a boolean", { allowLegacy: "yes" }, /allowLegacy: expected true or false/],
-  ])("%s", (_, requirements, message) => {
+  ])("with %s", (_, requirements, message) => {
     expect(() => judgeCard(read(), requirements)).toThrow(TypeError);
     expect(() => judgeCard(read(), requirements)).toThrow(message);
   });
 });
 
-test("a capability of the given registry can be required, in either spelling", () => {
+test("judgeCard accepts requirements from the registry that it is given, in camelCase or snake_case", () => {
   const registry: CapabilityRegistry = {
     version: "1.1",
     capabilities: [
@@ -353,7 +353,7 @@ test("a capability of the given registry can be required, in either spelling", (
   );
 });
 
-test("readCard finds no fault in a sound card, and one in null", () => {
+test("readCard finds no fault in a sound card, and one fault in null", () => {
   expect(readCard(card()).faults).toEqual([]);
   expect(readCard(null).faults).toMatchObject([{ code: "card_malformed", rule: "kind" }]);
 });

@@ -10,7 +10,7 @@ import { discoveryVectors } from "../vectors/support.js";
 import { type CardParts, card, URL_OF_AGENT } from "./cards.js";
 import { changed } from "./changed.js";
 
-// The contract that the documents agent could declare; it does not yet.
+// Params of the discovery contract, which the documents agent itself does not declare.
 const PARAMS = {
   minProtocolVersion: "1.0",
   maxProtocolVersion: "1.0",
@@ -42,7 +42,7 @@ function extension(uri: string): number {
   return all.findIndex((one: { readonly uri: string }) => one.uri === uri);
 }
 
-/** Fills in `{contract}` and `{capability}` in a pointer. */
+/** Replaces `{contract}` and `{capability}` in a pointer by the pointers to those params. */
 function place(path: string): string {
   return path.replace("{contract}", contract).replace("{capability}", capability);
 }
@@ -52,7 +52,7 @@ async function linted(value: Json): Promise<readonly string[]> {
   return found.map(({ severity, code, path }) => `${severity} ${code} ${path}`);
 }
 
-test("lint finds nothing in the documents agent's card", async () => {
+test("lint finds nothing in the card of the documents agent", async () => {
   expect(await linted(clean)).toEqual([]);
 });
 
@@ -60,7 +60,7 @@ const INTERFACE = { url: "https://a.example/", protocolBinding: "JSONRPC", proto
 const FLOW = { authorizationCode: { authorizationUrl: "https://a.example/", scopes: {} } };
 const SKILL = { id: "retrieve_document", name: "n", description: "d", tags: [] };
 
-/** Single faults: the place, the new value (absent: it is removed), and the resulting code. */
+/** Single faults: the pointer, the new value (`undefined` removes the property), and the code of the finding. */
 const BREAKAGES: readonly (readonly [path: string, to: Json | undefined, code: string])[] = [
   ...["name", "description", "version", "supportedInterfaces", "capabilities", "skills"].map(
     (name) => [`/${name}`, undefined, "schema"] as const,
@@ -148,10 +148,10 @@ const BREAKAGES: readonly (readonly [path: string, to: Json | undefined, code: s
   ["/signatures", [{ protected: "e30=", signature: "AAAA" }], "schema"],
 ];
 
-describe("lint finds one broken thing in a copy of that card", () => {
-  test("which at least 40 copies show", () => expect(BREAKAGES.length).toBeGreaterThanOrEqual(40));
+describe("lint finds a single fault in the card of the documents agent", () => {
+  test("in at least 40 variants", () => expect(BREAKAGES.length).toBeGreaterThanOrEqual(40));
 
-  test.each(BREAKAGES)("%s %j: %s", async (path, to, code) => {
+  test.each(BREAKAGES)("%s set to %j, as %s", async (path, to, code) => {
     const found = await linted(changed(clean, place(path), to));
     expect(found.join("\n")).toContain(` ${code} /`.replace(/\/$/, ""));
     const parent = place(path).replace(/\/[^/]*$/, "");
@@ -166,7 +166,7 @@ describe("lint finds one broken thing in a copy of that card", () => {
 describe("the place of a finding", () => {
   const text = '{\n  "name": "a",\n  "skills": [\n    { "id": 1 }\n  ],\n  "name": "b"\n}\n';
 
-  test("is its line and column in the text", async () => {
+  test("is a line and a column of the text", async () => {
     const found = await lintCard(text);
     const at = (code: string, path: string) =>
       found
@@ -178,7 +178,7 @@ describe("the place of a finding", () => {
     expect(found.map(({ line }) => line)).toEqual(found.map(({ line }) => line).toSorted());
   });
 
-  test("is the point where a text stops being JSON", async () => {
+  test("is the position at which the text stops being JSON", async () => {
     expect(await lintCard('{\n  "name": "a",\n}')).toMatchObject([{ code: "not_json", line: 3 }]);
     expect(await lintCard("")).toMatchObject([{ code: "not_json", line: 1, column: 1 }]);
     expect((await lintCard(" \n"))[0]?.message).toBe("this is empty");
@@ -190,12 +190,12 @@ describe("the place of a finding", () => {
   });
 });
 
-describe("lint of a hostile text is bounded", () => {
+describe("lint of a hostile text", () => {
   test.each<[about: string, text: () => string, code: string]>([
     ["10 MB", () => JSON.stringify({ name: "x".repeat(10 * 1024 * 1024) }), "too_large"],
-    ["depth 10,000", () => `${"[".repeat(10_000)}${"]".repeat(10_000)}`, "too_deep"],
-    ["depth 10,000, open", () => '{"a":'.repeat(10_000), "too_deep"],
-  ])("%s", async (_, text, code) => {
+    ["a depth of 10,000", () => `${"[".repeat(10_000)}${"]".repeat(10_000)}`, "too_deep"],
+    ["a depth of 10,000, unclosed", () => '{"a":'.repeat(10_000), "too_deep"],
+  ])("makes a single finding: %s", async (_, text, code) => {
     expect(await lintCard(text())).toMatchObject([{ code, line: 1, column: 1 }]);
   });
 
@@ -223,7 +223,7 @@ describe("lint of a hostile text is bounded", () => {
       () =>
         changed(clean, `${capability}/capabilityGrants/0/operations`, Array(100_000).fill("op")),
     ],
-  ])("%s", async (_, value) => {
+  ])("lists at most 200 findings, and the number of omitted ones: %s", async (_, value) => {
     const found = await lintCard(JSON.stringify(value()));
     expect(found.length).toBeGreaterThan(0);
     expect(found.length).toBeLessThanOrEqual(201);
@@ -233,7 +233,7 @@ describe("lint of a hostile text is bounded", () => {
   });
 });
 
-test("errors are not cut off behind remarks", async () => {
+test("lint lists errors before remarks if it omits findings", async () => {
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`x-vendor-${at}`, at]));
   const found = await lintCard(JSON.stringify({ ...many, ...Object(clean), version: 1 }));
   expect(found.filter(({ severity }) => severity === "error")).toMatchObject([
@@ -243,7 +243,7 @@ test("errors are not cut off behind remarks", async () => {
   expect(found.at(-1)?.message).toBe("there are 801 more findings");
 });
 
-test("errors that are not listed are still counted", async () => {
+test("lint counts the errors that it omits", async () => {
   const skills = Array.from({ length: 201 }, () => 1);
   const found = await lintCard(JSON.stringify(card({ top: { skills } })));
   expect(found.length).toBe(201);
@@ -255,7 +255,7 @@ test("errors that are not listed are still counted", async () => {
 });
 
 test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
-  "a property named like an inherited one is a vendor's: %s",
+  "lint treats a property with the name of an inherited one as a vendor's: %s",
   async (name) => {
     const text = JSON.stringify(card({ params: {} })).replace("{", `{"${name}":{"a":1},`);
     expect(await lintCard(text)).toMatchObject([
@@ -269,7 +269,7 @@ test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
   },
 );
 
-test("a property name from a card is shortened and its control characters are escaped", async () => {
+test("lint shortens a property name in its message and replaces the control characters", async () => {
   const name = `\u001b[31m${"x".repeat(100_000)}`;
   const found = await lintCard(JSON.stringify({ [name]: { a: 1 } }));
   const first = found.find(({ code }) => code === "member_unknown");
@@ -278,7 +278,7 @@ test("a property name from a card is shortened and its control characters are es
   expect(first?.message).not.toMatch(/\p{Cc}/u);
 });
 
-test("suggestions for one card are bounded, however many names are wrong", async () => {
+test("lint stops suggesting names after a limit, however many names are wrong", async () => {
   const name = (at: number): string => `q${at}`.padEnd(60, "abcdefghij"[at % 10]);
   const known = Array.from({ length: 64 }, (_, at) => [`k${at}`.padEnd(60, "z"), {}]);
   const wrong = Array.from({ length: 2000 }, (_, at) => [name(at), {}]);
@@ -298,7 +298,7 @@ test("suggestions for one card are bounded, however many names are wrong", async
   expect((await lintCard(JSON.stringify(document))).length).toBe(201);
 });
 
-describe("lint finds what discovery refuses, wherever a card has it", () => {
+describe("lint finds an error in every card that discovery refuses as malformed", () => {
   const WHOLE = {
     description: "d",
     version: "1",
@@ -314,35 +314,38 @@ describe("lint finds what discovery refuses, wherever a card has it", () => {
     return [{ name: `${one.tcId} ${one.comment}`, card, codes }];
   });
 
-  test.each(asked.map((one) => [one.name, one] as const))("%s", async (_, { card, codes }) => {
-    const text = JSON.stringify(Array.isArray(card) ? card : { ...WHOLE, ...card });
-    const found = await lintCard(text);
-    const errors = found.filter(({ severity }) => severity === "error");
-    if (codes.includes("card_malformed")) expect(errors).not.toEqual([]);
-    else expect(errors.filter(({ code }) => code === "contract")).toEqual([]);
-  });
+  test.each(asked.map((one) => [one.name, one] as const))(
+    "in the vector %s",
+    async (_, { card, codes }) => {
+      const text = JSON.stringify(Array.isArray(card) ? card : { ...WHOLE, ...card });
+      const found = await lintCard(text);
+      const errors = found.filter(({ severity }) => severity === "error");
+      if (codes.includes("card_malformed")) expect(errors).not.toEqual([]);
+      else expect(errors.filter(({ code }) => code === "contract")).toEqual([]);
+    },
+  );
 });
 
-describe("lint checks the proposal's fields at the proposal's places", () => {
+describe("lint checks the contract's fields among A2A's own properties", () => {
   const lines = async (value: Json): Promise<readonly string[]> =>
     (await lintCard(JSON.stringify(value))).map(
       ({ severity, message }) => `${severity} ${message}`,
     );
 
-  test("a range with its ends swapped", async () => {
+  test("a reversed version range is an error", async () => {
     const top = { min_protocol_version: "1.2", max_protocol_version: "0.3.0" };
     expect(await lines(card({ top }))).toContain(
       "error /max_protocol_version: 0.3 comes before 1.2, the minimum",
     );
   });
 
-  test("a denial of an implicit capability", async () => {
+  test("a denial of an implicit capability is an error", async () => {
     expect(await lines(card({ capabilities: { send_message: false } }))).toContain(
       "error /capabilities/send_message: denies send_message, which every agent has",
     );
   });
 
-  test("capabilities declared at A2A's own place get a remark each, and no error", async () => {
+  test("each capability among A2A's flags gets a remark, and no error", async () => {
     const names = ["pause_resume", "streaming_message", "com.acme.voice"];
     const more = ["context_reuse", "multi_tenant", "message_history_injection"];
     const capabilities = Object.fromEntries([...names, ...more].map((name) => [name, true]));
@@ -355,7 +358,7 @@ describe("lint checks the proposal's fields at the proposal's places", () => {
   });
 });
 
-describe("lint points out properties of other versions and of vendors", () => {
+describe("lint reports properties of other A2A versions and of vendors", () => {
   const saying = async (value: Json, options = {}): Promise<readonly string[]> =>
     (await lintCard(JSON.stringify(value), options))
       .filter(({ code }) => code === "member_unknown")
@@ -365,7 +368,7 @@ describe("lint points out properties of other versions and of vendors", () => {
 
   test.each<[about: string, parts: CardParts, expected: readonly string[]]>([
     [
-      "a vendor's own",
+      "a vendor's own property",
       { top: { interfaces: { mcp: "https://a.example/mcp" }, "x-acme": { tier: 1 } } },
       [
         "remark /interfaces: not a member of A2A; readers pass it over",
@@ -416,9 +419,11 @@ describe("lint points out properties of other versions and of vendors", () => {
         `warning /supportsAuthenticatedExtendedCard: a member of A2A 0.2, 0.3; ${LOOK} /capabilities/extendedAgentCard`,
       ],
     ],
-  ])("%s", async (_, parts, expected) => expect(await saying(card(parts))).toEqual(expected));
+  ])("with the expected severity and message: %s", async (_, parts, expected) =>
+    expect(await saying(card(parts))).toEqual(expected),
+  );
 
-  test("an interface with its binding under the name of 0.3", async () => {
+  test("an interface with the binding's name of 0.3 gets a warning", async () => {
     const interfaces = [{ url: URL_OF_AGENT, transport: "JSONRPC", protocolVersion: "1.0" }];
     const at = "/supportedInterfaces/0";
     expect(await saying(card({ interfaces }))).toEqual([
@@ -426,7 +431,7 @@ describe("lint points out properties of other versions and of vendors", () => {
     ]);
   });
 
-  test("a card of 0.3 with properties of 1.0", async () => {
+  test("a card of 0.3 with properties of 1.0 gets a warning for each", async () => {
     const { supportedInterfaces: _, ...others } = Object(card());
     const old = { ...others, url: URL_OF_AGENT, protocolVersion: "0.3.0" };
     const capabilities = { extendedAgentCard: true };
@@ -440,7 +445,7 @@ describe("lint points out properties of other versions and of vendors", () => {
     ]);
   });
 
-  test("stateTransitionHistory, once in any version", async () => {
+  test("stateTransitionHistory is reported only if the card is checked against 1.0", async () => {
     const { supportedInterfaces: _, ...others } = Object(
       card({ capabilities: { stateTransitionHistory: true } }),
     );
@@ -452,7 +457,7 @@ describe("lint points out properties of other versions and of vendors", () => {
   });
 });
 
-test("an A2A version that lint does not know is a TypeError", async () => {
+test("lintCard throws a TypeError for an A2A version that it does not know", async () => {
   for (const protocolVersion of ["0.4", "2.0", "latest", "", 1]) {
     const options = Object({ protocolVersion });
     await expect(lintCard("{}", options)).rejects.toThrow(/options\.protocolVersion: expected/);
@@ -462,7 +467,7 @@ test("an A2A version that lint does not know is a TypeError", async () => {
   );
 });
 
-test("a property that is null counts as absent", async () => {
+test("lint treats a property that is null as absent", async () => {
   const top = { provider: null, iconUrl: null, securitySchemes: null };
   const found = await lintCard(JSON.stringify(card({ params: {}, top })));
   expect(found).toEqual([]);
@@ -481,14 +486,14 @@ test("lint warns of a declared capability that depends on unnamed delegates", as
   );
 });
 
-describe("lint of two interfaces at one address", () => {
+describe("lint of two interfaces with one URL", () => {
   const one = { url: URL_OF_AGENT, protocolBinding: "JSONRPC", protocolVersion: "1.0" };
   test.each<[about: string, second: Json, findings: readonly string[]]>([
-    ["of two versions", { ...one, protocolVersion: "0.3" }, []],
-    ["of two bindings", { ...one, protocolBinding: "HTTP+JSON" }, []],
-    ["of two tenants", { ...one, tenant: "acme" }, []],
-    ["that are equal", one, ["warning reference /supportedInterfaces/1"]],
-  ])("%s", async (_, second, findings) => {
+    ["two versions", { ...one, protocolVersion: "0.3" }, []],
+    ["two bindings", { ...one, protocolBinding: "HTTP+JSON" }, []],
+    ["two tenants", { ...one, tenant: "acme" }, []],
+    ["equal interfaces", one, ["warning reference /supportedInterfaces/1"]],
+  ])("warns only if the interfaces are equal: %s", async (_, second, findings) => {
     expect(await linted(card({ params: {}, interfaces: [one, second] }))).toEqual(findings);
   });
 });

@@ -14,7 +14,7 @@ import { card, read } from "./cards.js";
 const CONTEXT = { capabilities: { context_reuse: true } };
 const END_TO_END: DiscoveryRequirements = { endToEnd: ["context_reuse"] };
 
-/** Serves cards below one origin, by name; their `params` may refer to others by `{NAME}`. */
+/** Serves cards on one origin, by name. In their `params`, `{NAME}` becomes the URL of the agent NAME. */
 async function agents(all: Readonly<Record<string, JsonObject>>) {
   const server = await httpServer((request, response) => {
     const [, name = ""] = (request.url ?? "").split("/");
@@ -49,7 +49,7 @@ function to(...names: readonly string[]): { readonly delegates: Json } {
   return { delegates: names.map((name) => ({ url: `{${name}}` })) };
 }
 
-test("every agent on every path is discovered by its own card, each fetched once", async () => {
+test("discoverChain judges every agent on every path by its own card, and fetches each card once", async () => {
   const { chain, server } = await agents({
     a: { ...CONTEXT, ...to("b", "c") },
     b: { ...CONTEXT, ...to("c") },
@@ -59,7 +59,7 @@ test("every agent on every path is discovered by its own card, each fetched once
   expect(server.requests.map(({ url }) => url?.split("/")[1])).toEqual(["a", "b", "c"]);
 });
 
-test("a propagating capability that a card leaves to its delegate is required from there on", async () => {
+test("discoverChain requires a propagating capability of a delegate, and of all agents behind it, if a card claims it for the delegate", async () => {
   const relies = { delegates: [{ url: "{b}", capabilities: ["context_reuse"] }] };
   const { chain } = await agents({
     a: relies,
@@ -73,15 +73,15 @@ test("a propagating capability that a card leaves to its delegate is required fr
   expect(await chain("whole", {})).toBe("0/whole 1/d 2/e");
 });
 
-describe("the failing link is named", () => {
+describe("discoverChain refuses a chain and names the failing link", () => {
   test.each<[what: string, all: Record<string, JsonObject>, expected: string]>([
     [
-      "if the last agent lacks the end-to-end capability",
+      "the last agent lacks the end-to-end capability",
       { a: { ...CONTEXT, ...to("b") }, b: { ...CONTEXT, ...to("c") }, c: to() },
       "refused at 2/c: capability_undeclared@2/c",
     ],
     [
-      "if a middle agent denies it",
+      "a middle agent denies the end-to-end capability",
       {
         a: { ...CONTEXT, ...to("b") },
         b: { capabilities: { context_reuse: false }, ...to() },
@@ -89,17 +89,17 @@ describe("the failing link is named", () => {
       "refused at 1/b: capability_undeclared@1/b",
     ],
     [
-      "if an agent lists no delegates",
+      "an agent lists no delegates",
       { a: { ...CONTEXT, ...to("b") }, b: CONTEXT },
       "refused at 1/b: chain_unknown@1/b",
     ],
     [
-      "if an agent cannot be reached",
+      "an agent cannot be reached",
       { a: { ...CONTEXT, ...to("b") } },
       "refused at 1/b: card_unreachable@1/b",
     ],
     [
-      "if an agent speaks another version",
+      "an agent speaks another version",
       {
         a: { ...CONTEXT, ...to("b") },
         b: { ...CONTEXT, ...to(), minProtocolVersion: "0.3", maxProtocolVersion: "0.9" },
@@ -107,7 +107,7 @@ describe("the failing link is named", () => {
       "refused at 1/b: card_malformed@1/b version_incompatible@1/b",
     ],
     [
-      "if a claim about an agent is untrue",
+      "a claim about an agent is untrue",
       {
         a: { ...CONTEXT, delegates: [{ url: "{b}", capabilities: ["pause_resume"] }] },
         b: { ...CONTEXT, ...to() },
@@ -115,7 +115,7 @@ describe("the failing link is named", () => {
       "refused at 1/b: capability_undeclared@1/b",
     ],
     [
-      "in a cycle",
+      "the chain has a cycle",
       {
         a: { ...CONTEXT, ...to("b") },
         b: { ...CONTEXT, ...to("c") },
@@ -124,12 +124,12 @@ describe("the failing link is named", () => {
       "refused at 3/a: chain_cycle@3/a",
     ],
     [
-      "if an agent delegates to itself",
+      "an agent delegates to itself",
       { a: { ...CONTEXT, ...to("a") } },
       "refused at 1/a: chain_cycle@1/a",
     ],
     [
-      "if two agents behind a third delegate to each other",
+      "two agents behind a third delegate to each other",
       {
         a: { ...CONTEXT, ...to("b", "c") },
         b: { ...CONTEXT, ...to("c") },
@@ -138,16 +138,16 @@ describe("the failing link is named", () => {
       "refused at 3/b: chain_cycle@3/b chain_cycle@3/c",
     ],
     [
-      "for each of several failures",
+      "several agents fail, with a denial for each",
       { a: { ...CONTEXT, ...to("b", "c") }, b: to(), c: {} },
       "refused at 1/b: capability_undeclared@1/b capability_undeclared@1/c",
     ],
-  ])("%s", async (_what, all, expected) => {
+  ])("if %s", async (_what, all, expected) => {
     expect(await (await agents(all)).chain("a")).toBe(expected);
   });
 });
 
-test("an agent may have no list of delegates if nothing is required end to end", async () => {
+test("discoverChain accepts an agent without a list of delegates, with a warning, if nothing is required end to end", async () => {
   const { chain, server } = await agents({ a: to("b"), b: {} });
   expect(await chain("a", {})).toBe("0/a 1/b");
   const found = await discoverChain(`${server.url}/a`, {});
@@ -156,7 +156,7 @@ test("an agent may have no list of delegates if nothing is required end to end",
   ]);
 });
 
-test("a requirement for the first agent is not asked of those behind it", async () => {
+test("discoverChain does not apply a requirement for the first agent to later agents", async () => {
   const { chain } = await agents({
     a: { capabilities: { pause_resume: true }, ...to("b") },
     b: to(),
@@ -164,8 +164,8 @@ test("a requirement for the first agent is not asked of those behind it", async 
   expect(await chain("a", { capabilities: ["pause_resume"] })).toBe("0/a 1/b");
 });
 
-describe("discovery of a chain is bounded", () => {
-  test("in depth: eight agents, not nine", async () => {
+describe("discoverChain limits a chain", () => {
+  test("to eight agents in a row", async () => {
     const line = (count: number) =>
       Object.fromEntries(
         Array.from({ length: count }, (_, at) => [
@@ -177,7 +177,7 @@ describe("discovery of a chain is bounded", () => {
     expect(await (await agents(line(9))).chain("n0")).toBe("refused at 8/n8: chain_too_deep@8/n8");
   });
 
-  test("in number, over all paths together", async () => {
+  test("to 32 agents on all paths together", async () => {
     const names = Array.from({ length: 60 }, (_, at) => `n${at}`);
     const all = Object.fromEntries(names.map((name) => [name, { ...CONTEXT, ...to(...names) }]));
     const { chain, server } = await agents(all);
@@ -188,7 +188,7 @@ describe("discovery of a chain is bounded", () => {
   });
 });
 
-test("a delegate in a private network gets no request, unless its place is named", async () => {
+test("discoverChain sends no request to a delegate in a private network, unless allowHosts names the host", async () => {
   const inner = await agents({ b: { ...CONTEXT, ...to() } });
   const delegates = [{ url: `${inner.server.url}/b` }];
   const outer = await agents({ a: { ...CONTEXT, delegates } });
@@ -198,62 +198,62 @@ test("a delegate in a private network gets no request, unless its place is named
   expect(await outer.chain("a", END_TO_END, { allowHosts })).toMatch(/^0\/a 1http/);
 });
 
-describe("delegates that a response names", () => {
+describe("undeclaredIn reports the delegates that a response names and the card does not list", () => {
   const declared = read({ params: { delegates: [{ url: "https://b.example/agent/" }] } });
   const silent = read();
   const response = (to: Json): JsonObject => ({ [DISCOVERY_URI]: { delegatedTo: to } });
 
   test.each<[what: string, metadata: Json | undefined, codes: readonly string[]]>([
-    ["are none in an empty response", undefined, []],
-    ["are none in a response about something else", { x: 1 }, []],
-    ["are accepted if the card lists them", response("https://b.example/agent"), []],
+    ["an empty response", undefined, []],
+    ["a response about something else", { x: 1 }, []],
+    ["a listed delegate", response("https://b.example/agent"), []],
     [
-      "may be given by the address of their card",
+      "a listed delegate, named by the URL of its card",
       response("https://b.example/agent/.well-known/agent-card.json"),
       [],
     ],
     [
-      "are undeclared unless the card lists each",
+      "a listed and an unlisted delegate",
       response(["https://b.example/agent", "https://c.example"]),
       ["delegate_undeclared"],
     ],
     [
-      "are undeclared with another path",
+      "a listed delegate with another path",
       response("https://b.example/other"),
       ["delegate_undeclared"],
     ],
-    ["are undeclared if they are not addresses", response([{}]), ["delegate_undeclared"]],
+    ["a value that is not a URL", response([{}]), ["delegate_undeclared"]],
     [
-      "are found behind 40 declared ones",
+      "an unlisted delegate after 40 listed ones",
       response([...Array<string>(40).fill("https://b.example/agent"), "https://c.example"]),
       ["delegate_undeclared"],
     ],
     [
-      "are accepted if a declared one is named 200 times",
+      "a listed delegate, named 200 times",
       response(Array<string>(200).fill("https://b.example/agent")),
       [],
     ],
     [
-      "are refused if more than 256 are named",
+      "more than 256 delegates",
       response(Array<string>(257).fill("https://b.example/agent")),
       ["delegate_undeclared"],
     ],
     [
-      "are read in both spellings",
+      "an unlisted delegate in the second of two spellings",
       { [DISCOVERY_URI]: { delegatedTo: [], delegated_to: "https://c.example" } },
       ["delegate_undeclared"],
     ],
     [
-      "are read in snake_case",
+      "an unlisted delegate in snake_case",
       { [DISCOVERY_URI]: { delegated_to: "https://c.example" } },
       ["delegate_undeclared"],
     ],
-  ])("%s", (_what, metadata, codes) => {
+  ])("for %s", (_what, metadata, codes) => {
     const found = undeclaredIn(declared, delegatedTo(metadata));
     expect(found.map(({ code }) => code)).toEqual(codes);
   });
 
-  test("are undeclared if the card lists none", () => {
+  test("for any delegate if the card has no list of delegates", () => {
     const found = undeclaredIn(silent, delegatedTo(response("https://b.example")));
     expect(found.map(({ code }) => code)).toEqual(["delegate_undeclared"]);
   });

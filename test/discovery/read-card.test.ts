@@ -11,7 +11,7 @@ const ONE = { url: URL_OF_AGENT, protocolBinding: "JSONRPC" };
 const PARAMS = "/capabilities/extensions/0/params";
 const GRANT = { id: "g", description: "", operations: ["a"], attenuable: true };
 
-describe("both spellings of a card are read alike", () => {
+describe("readCard reads the contract's fields alike in every place and spelling", () => {
   const places: readonly CardParts[] = [
     {
       top: { min_protocol_version: "0.3", max_protocol_version: "1.2" },
@@ -46,7 +46,7 @@ describe("both spellings of a card are read alike", () => {
   ];
 
   test.each(places.map((parts, at) => [at, parts] as const))(
-    "in case %i of places and spellings",
+    "with version range and capabilities: case %i",
     (_, parts) => {
       const { range, capabilities, faults: found } = read(parts);
       expect(found).toEqual([]);
@@ -55,7 +55,7 @@ describe("both spellings of a card are read alike", () => {
     },
   );
 
-  test("for grants at the top, and in the capability extension's params", () => {
+  test("with grants at the top level and in the capability extension's params", () => {
     const [top, params] = [read({ top: { capabilityGrants: [GRANT] } }), read({ grants: [GRANT] })];
     expect(top.grants).toMatchObject([{ id: "g", path: "/capabilityGrants/0" }]);
     expect(params.grants).toMatchObject([{ id: "g" }]);
@@ -63,10 +63,10 @@ describe("both spellings of a card are read alike", () => {
   });
 });
 
-describe("a card that contradicts itself has a fault", () => {
+describe("readCard reports a fault", () => {
   test.each<[about: string, CardParts, readonly string[]]>([
     [
-      "for a range with its ends swapped",
+      "a reversed range",
       { top: { minProtocolVersion: "1.10", maxProtocolVersion: "1.9" } },
       [
         "range_reversed /maxProtocolVersion",
@@ -74,57 +74,57 @@ describe("a card that contradicts itself has a fault", () => {
       ].slice(0, 1),
     ],
     [
-      "for a bound in two places",
+      "a bound in two places",
       { top: { min_protocol_version: "0.3" }, params: { minProtocolVersion: "1.0" } },
       [`contradiction ${PARAMS}/minProtocolVersion`],
     ],
     [
-      "for a bound in two spellings",
+      "a bound in two spellings",
       { top: { min_protocol_version: "0.3", minProtocolVersion: "1.0" } },
       ["contradiction /min_protocol_version"],
     ],
     [
-      "for a bound that is not a version",
+      "a bound that is not a version",
       { top: { max_protocol_version: "1.x" } },
       ["version_unreadable /max_protocol_version"],
     ],
     [
-      "for an interface outside the range",
+      "an interface outside the range",
       { top: { maxProtocolVersion: "0.9" } },
       ["contradiction /supportedInterfaces/0/protocolVersion"],
     ],
     [
-      "for an interface with two versions",
+      "an interface with two versions",
       { interfaces: [{ ...ONE, protocolVersion: "1.0", protocolVersions: ["1.1"] }] },
       ["contradiction /supportedInterfaces/0/protocolVersions"],
     ],
     [
-      "for an interface with two lists of versions",
+      "an interface with two lists of versions",
       { interfaces: [{ ...ONE, protocolVersions: ["1.0"], protocol_versions: ["1.1"] }] },
       ["contradiction /supportedInterfaces/0/protocol_versions"],
     ],
     [
-      "for an interface that is missing",
+      "versions of an interface that the card lacks",
       { params: { interfaces: [{ url: "https://x.example", protocolVersions: ["1.0"] }] } },
       [`contradiction ${PARAMS}/interfaces/0`],
     ],
     [
-      "for an interface without a URL",
+      "an interface without a URL",
       { interfaces: [{ protocolBinding: "JSONRPC" }] },
       ["url /supportedInterfaces/0/url"],
     ],
     [
-      "for two lists of interfaces",
+      "two lists of interfaces",
       { top: { supported_interfaces: [] } },
       ["contradiction /supported_interfaces"],
     ],
     [
-      "for a capability in two places",
+      "a capability in two places",
       { capabilities: { pause_resume: true }, params: { capabilities: { pause_resume: false } } },
       [`contradiction ${PARAMS}/capabilities/pause_resume`],
     ],
     [
-      "for push notifications in two places",
+      "push notifications in two places",
       {
         capabilities: { pushNotifications: true },
         params: { capabilities: { push_notifications: false } },
@@ -132,48 +132,48 @@ describe("a card that contradicts itself has a fault", () => {
       [`contradiction ${PARAMS}/capabilities/push_notifications`],
     ],
     [
-      "for a capability that is not a boolean",
+      "a capability that is not a boolean",
       { params: { capabilities: { pause_resume: "yes" } } },
       [`kind ${PARAMS}/capabilities/pause_resume`],
     ],
     [
-      "for a vendor's capability in two places",
+      "a vendor's capability in two places",
       { capabilities: { "a.b": true }, params: { capabilities: { "a.b": false } } },
       [`contradiction ${PARAMS}/capabilities/a.b`],
     ],
     [
-      "for an extension twice",
+      "an extension that is listed twice",
       { extensions: [{ uri: "urn:x" }, { uri: "urn:x" }] },
       ["contradiction /capabilities/extensions/1"],
     ],
     [
-      "for grants in two places",
+      "grants in two places",
       { top: { capabilityGrants: [] }, grants: [GRANT] },
       ["contradiction /capabilityGrants"],
     ],
     [
-      "for a grant twice",
+      "a grant that is listed twice",
       { grants: [GRANT, GRANT] },
       [`contradiction ${PARAMS}/capabilityGrants/1`],
     ],
     [
-      "for a grant without an id",
+      "a grant without an id",
       { grants: [{ operations: [] }] },
       [`kind ${PARAMS}/capabilityGrants/0/id`],
     ],
     [
-      "for a delegate without an address",
+      "a delegate without a URL",
       { params: { delegates: [{ url: "b" }] } },
       [`url ${PARAMS}/delegates/0/url`],
     ],
     [
-      "for too many extensions",
+      "too many extensions",
       { extensions: Array.from({ length: 129 }, (_, at) => ({ uri: `urn:${at}` })) },
       ["too_many /capabilities/extensions"],
     ],
-  ])("%s", (_, parts, expected) => expect(faults(parts)).toEqual(expected));
+  ])("for %s", (_, parts, expected) => expect(faults(parts)).toEqual(expected));
 
-  test("that names both places", () => {
+  test("with a message that names both places of a contradiction", () => {
     const [fault] = read({
       top: { min_protocol_version: "0.3" },
       params: { minProtocolVersion: "1.0" },
@@ -184,7 +184,7 @@ describe("a card that contradicts itself has a fault", () => {
   });
 });
 
-describe("a value that is not a card has a fault", () => {
+describe("the faults that readCard reports", () => {
   const deep: Json = JSON.parse(`{"name":${"[".repeat(9999)}${"]".repeat(9999)}}`);
   test.each<[about: string, Json, string]>([
     ["null", null, "kind"],
@@ -196,22 +196,24 @@ describe("a value that is not a card has a fault", () => {
       { name: "a", capabilities: { extensions: {} } },
       "kind",
     ],
-  ])("%s", (_, document, rule) => expect(readCard(document).faults).toMatchObject([{ rule }]));
+  ])("are a single one for %s", (_, document, rule) =>
+    expect(readCard(document).faults).toMatchObject([{ rule }]),
+  );
 
-  test("of which at most 100 are listed", () => {
+  test("are at most 100", () => {
     const grants = Array.from({ length: 500 }, () => ({ id: 1 }));
     expect(read({ grants }).faults.length).toBe(100);
   });
 });
 
-test("an absent, empty or null property counts as absent", () => {
+test("readCard treats an empty or null property as absent", () => {
   const { min, max } = read({ top: { minProtocolVersion: "", maxProtocolVersion: null } }).range;
   expect([min, max]).toEqual([undefined, undefined]);
   const { grants, delegates, signatures } = readCard(card());
   expect({ grants, delegates, signatures }).toEqual({ signatures: 0 });
 });
 
-describe("addresses of an interface", () => {
+describe("the URL of an interface", () => {
   const BAD = [
     "javascript:alert(1)",
     "file:///etc/passwd",
@@ -219,7 +221,7 @@ describe("addresses of an interface", () => {
     "https://good.example@evil.example/",
     "https://:password@evil.example/",
   ];
-  test.each(BAD)("%s is refused", (url) => {
+  test.each(BAD)("is a fault if it is %s", (url) => {
     expect(faults({ interfaces: [{ ...ONE, url, protocolVersion: "1.0" }] })).toEqual([
       "url /supportedInterfaces/0/url",
     ]);
@@ -230,7 +232,7 @@ describe("addresses of an interface", () => {
     expect(second.faults.map(({ path }) => path)).toEqual(["/additionalInterfaces/0/url"]);
   });
 
-  test("in the params of an older card must be its own interfaces'", () => {
+  test("in the contract's params must be the URL of an interface of the card, also before A2A 1.0", () => {
     const about = (url: string): Json => ({
       name: "x",
       url: URL_OF_AGENT,
@@ -251,7 +253,7 @@ describe("addresses of an interface", () => {
   });
 });
 
-test("versions claimed for several interfaces are read once", () => {
+test("readCard reports an unreadable version once if it is claimed for several interfaces", () => {
   const interfaces = Array.from({ length: 3 }, () => ({ ...ONE, protocolVersion: "1.0" }));
   const claim = { url: URL_OF_AGENT, protocolVersions: ["1.0", "one"] };
   expect(faults({ interfaces, params: { interfaces: [claim] } })).toEqual([

@@ -29,7 +29,7 @@ async function found(
   return discovery.denials.map(({ code, rule }) => `${code}/${rule}`).join(" ");
 }
 
-/** Starts a server of one card, fetched from the server's own address. */
+/** Starts a server that serves one card. The card's interface is on the same origin. */
 async function agentServer(text?: string): Promise<LoopbackServer> {
   const server = await httpServer((request, response) => {
     if (request.url !== PATH) return void response.writeHead(404).end();
@@ -40,7 +40,7 @@ async function agentServer(text?: string): Promise<LoopbackServer> {
   return server;
 }
 
-test("an agent is discovered with one request that says nothing of its caller", async () => {
+test("safeDiscover sends one request, which contains nothing about the caller", async () => {
   const server = await agentServer();
   const discovery = await safeDiscover(server.url, { binding: "JSONRPC" });
   expect(discovery).toMatchObject({
@@ -58,7 +58,7 @@ test("an agent is discovered with one request that says nothing of its caller", 
   ]);
 });
 
-test("a refusal lists every reason", async () => {
+test("safeDiscover lists every reason for a refusal", async () => {
   const requirements: DiscoveryRequirements = {
     capabilities: ["pause_resume", "streaming_message"],
     grants: [{ grant: "documents:read" }],
@@ -92,7 +92,7 @@ describe("a card at the path of A2A before 0.3", () => {
     expect(server.requests.length).toBe(1);
   });
 
-  test("is reported missing together with the current path", async () => {
+  test("is named in the error message if it is missing, too", async () => {
     const server = await httpServer((_, response) => response.writeHead(404).end());
     const { denials } = Object(await safeDiscover(server.url, {}));
     expect(denials[0].message).toMatch(
@@ -109,20 +109,20 @@ describe("a card at the path of A2A before 0.3", () => {
     expect(server.requests.length).toBe(2);
   });
 
-  test("is not looked for if the caller named the card itself", async () => {
+  test("is not looked for if the caller named the URL of a card", async () => {
     const server = await olderServer(404);
     expect(await found(`${server.url}/card.json`)).toBe("card_unreachable/not_found");
     expect(server.requests.length).toBe(1);
   });
 });
 
-describe("a document that is not a card is refused", () => {
+describe("safeDiscover refuses a document that is not a card", () => {
   const deep = `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
   const extensions = Array.from({ length: 1000 }, (_, at) => ({ uri: `urn:x:${at}` }));
   test.each<[what: string, text: string, expected: string]>([
     ["10 MB", JSON.stringify({ ...card(), x: "a".repeat(1e7) }), "card_too_large/answer_too_large"],
     ["a depth of 10,000", deep, "card_malformed/answer_malformed"],
-    ["10,000 brackets that are open", "[".repeat(10_000), "card_malformed/answer_malformed"],
+    ["10,000 brackets that are not closed", "[".repeat(10_000), "card_malformed/answer_malformed"],
     ["a property twice", `{"name":"a","name":"b"}`, "card_malformed/answer_malformed"],
     [
       "a property twice, once escaped",
@@ -133,11 +133,11 @@ describe("a document that is not a card is refused", () => {
     ["an array", "[]", "card_malformed/answer_malformed"],
     ["text", "hello", "card_not_json/not_json"],
     ["an empty body", "", "card_not_json/not_json"],
-  ])("%s", async (_what, text, expected) => {
+  ])("for example %s", async (_what, text, expected) => {
     expect(await found((await agentServer(text)).url)).toBe(expected);
   });
 
-  test("also if the caller passes it as a value", async () => {
+  test("also if the caller passes the document as a value", async () => {
     let nested: object = {};
     for (let at = 0; at < 10_000; at++) nested = { nested };
     expect(await found({ ...card(), x: JSON.parse("{}"), ...nested })).toBe("card_malformed/card");
@@ -145,31 +145,31 @@ describe("a document that is not a card is refused", () => {
   });
 });
 
-describe("a server that gives no card is refused", () => {
+describe("safeDiscover refuses an agent", () => {
   test.each<[what: string, said: string | undefined, expected: string]>([
-    ["that never answers", undefined, "card_timeout/timed_out"],
+    ["never answers", undefined, "card_timeout/timed_out"],
     [
-      "that stops within the card",
+      "stops within the card",
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{",
       "card_timeout/timed_out",
     ],
-  ])("%s", async (_what, said, expected) => {
+  ])("whose server %s", async (_what, said, expected) => {
     const server = await rawServer((socket) => void (said === undefined || socket.write(said)));
     expect(await found(server.url, {}, { timeout: 50 })).toBe(expected);
   });
 
   test.each<[what: string, status: number, headers: Record<string, string>, expected: string]>([
-    ["for an HTML page", 200, { "Content-Type": "text/html" }, "card_not_json/not_json"],
-    ["for HTTP 404", 404, {}, "card_unreachable/not_found"],
-    ["for a redirect loop", 302, { Location: PATH }, "redirect_refused/redirected"],
+    ["an HTML page", 200, { "Content-Type": "text/html" }, "card_not_json/not_json"],
+    ["HTTP 404", 404, {}, "card_unreachable/not_found"],
+    ["a redirect loop", 302, { Location: PATH }, "redirect_refused/redirected"],
     [
-      "for a redirect to another origin",
+      "a redirect to another origin",
       302,
       { Location: `http://localhost:1${PATH}` },
       "redirect_refused/redirected",
     ],
-    ["for HTTP 304 without a cached card", 304, {}, "card_not_json/not_json"],
-  ])("%s", async (_what, status, headers, expected) => {
+    ["HTTP 304 without a cached card", 304, {}, "card_not_json/not_json"],
+  ])("whose server answers with %s", async (_what, status, headers, expected) => {
     const server = await httpServer((_request, response) =>
       response.writeHead(status, headers).end(),
     );
@@ -183,25 +183,25 @@ describe("a server that gives no card is refused", () => {
     ["ftp://agent.example", "address_invalid/address_invalid"],
     ["https://user:secret@agent.example", "address_invalid/address_invalid"],
     ["", "address_invalid/address_invalid"],
-  ])("%j", async (address, expected) => {
+  ])("with the address %j", async (address, expected) => {
     expect(await found(address)).toBe(expected);
   });
 });
 
-describe("the address of an interface in a card", () => {
+describe("the URL of an interface in a card", () => {
   const leading = async (url: string): Promise<string> => {
     const interfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
     return (await agentServer(JSON.stringify(card({ interfaces })))).url;
   };
 
   test.each(["http://127.0.0.1:1/a2a", "https://169.254.169.254/latest", "https://[fd00::1]/a2a"])(
-    "%s is refused, since the caller did not name it",
+    "is refused if it is private and the caller did not name it: %s",
     async (url) => {
       expect(await found(await leading(url))).toBe("address_refused/interface");
     },
   );
 
-  test("as a name that resolves to a private address is refused, unless it is allowed", async () => {
+  test("is refused if its host resolves to a private address that is not allowed", async () => {
     const place = await leading("https://inner.example/a2a");
     const resolve = async () => [{ address: "10.0.0.1", family: 4 }];
     expect(await found(place, {}, { resolve })).toBe("address_refused/interface");
@@ -209,12 +209,12 @@ describe("the address of an interface in a card", () => {
     expect(await found(place, {}, { resolve, allowHosts })).toBe("usable");
   });
 
-  test("as plain http to another machine is refused", async () => {
+  test("is refused if it is plain HTTP to another machine", async () => {
     const place = await leading("http://agent.example/a2a");
     expect(await found(place)).toBe("address_refused/interface");
   });
 
-  test("as an unknown host is refused", async () => {
+  test("is refused if its host is unknown", async () => {
     const place = await leading("https://absent.example/a2a");
     const resolve = async () => {
       throw Object.assign(new Error("no"), { code: "ENOTFOUND" });
@@ -249,7 +249,7 @@ describe("a cached card", () => {
   };
   const PUBLIC = [{ address: "203.0.112.1", family: 4 }];
 
-  test("is reused until its age limit, then revalidated by its tag, and judged again each time", async () => {
+  test("is reused until its max-age, then revalidated by its ETag, and judged again each time", async () => {
     const { server, discover, later, change } = await keeping({ "Cache-Control": "max-age=60" });
     expect(await discover()).toBe("usable");
     later(59);
@@ -272,7 +272,7 @@ describe("a cached card", () => {
     ["its Age has used up max-age", { "Cache-Control": "max-age=60", Age: "60" }, 1, 2],
     ["max-age of a year counts for an hour", { "Cache-Control": 'max-age="31536000"' }, 3599, 1],
     ["max-age of a year is over after an hour", { "Cache-Control": "max-age=31536000" }, 3601, 2],
-  ])("is fetched again where needed: %s", async (_what, headers, seconds, requests) => {
+  ])("is fetched again only when needed: %s", async (_what, headers, seconds, requests) => {
     const { server, discover, later } = await keeping(headers);
     await discover();
     later(seconds);
@@ -280,7 +280,7 @@ describe("a cached card", () => {
     expect(server.requests.length).toBe(requests);
   });
 
-  test("is evicted when other cards need its room", () => {
+  test("is evicted when other cards need its space", () => {
     const cache = createCardCache({ maxCards: 2, maxCharacters: 100 });
     const kept = (text: string) => ({ text, etag: undefined, freshUntil: 0 });
     cache.set("a", kept("1"));
@@ -295,50 +295,50 @@ describe("a cached card", () => {
   });
 });
 
-describe("misuse of safeDiscover is a TypeError", () => {
+describe("safeDiscover throws a TypeError", () => {
   test.each<[what: string, call: () => Promise<unknown>, message: RegExp]>([
     [
-      "for an unknown option",
+      "an unknown option",
       () => safeDiscover({}, {}, JSON.parse('{"timeot":1}')),
       /did you mean "timeout"/,
     ],
     [
-      "for an unknown requirement",
+      "an unknown requirement",
       () => safeDiscover({}, JSON.parse('{"grant":[]}')),
       /did you mean "grants"/,
     ],
-    ["for an invalid timeout", () => safeDiscover({}, {}, { timeout: 0 }), /options.timeout/],
+    ["an invalid timeout", () => safeDiscover({}, {}, { timeout: 0 }), /options.timeout/],
     [
-      "for an invalid host",
+      "an invalid host",
       () => safeDiscover({}, {}, { allowHosts: ["localhost"] }),
       /options.allowHosts: .*HOST:PORT/,
     ],
-    ["for an invalid card", () => safeDiscover(JSON.parse("1"), {}), /card: must be/],
+    ["an invalid card", () => safeDiscover(JSON.parse("1"), {}), /card: must be/],
     [
-      "for an invalid key",
+      "an invalid key",
       () => safeDiscover({}, {}, { trustedKeys: JSON.parse("[1]") }),
       /options.trustedKeys/,
     ],
-  ])("%s", async (_what, call, message) => {
+  ])("for %s", async (_what, call, message) => {
     await expect(call()).rejects.toThrow(TypeError);
     await expect(call()).rejects.toThrow(message);
   });
 });
 
-describe("one time limit covers the card, its keys and its interface's host", () => {
+describe("after safeDiscover has fetched a card", () => {
   const at = (url: string, more = {}): string =>
     JSON.stringify({
       ...card({ interfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }] }),
       ...more,
     });
 
-  test("a host look-up that never ends", async () => {
+  test("a host look-up that never ends is stopped at the time limit", async () => {
     const server = await agentServer(at("https://slow.example/a2a"));
     const resolve = (): Promise<never> => new Promise(() => {});
     expect(await found(server.url, {}, { timeout: 200, resolve })).toBe("card_timeout/interface");
   });
 
-  test("keys that never arrive", async () => {
+  test("a request for keys that is never answered is stopped at the time limit", async () => {
     const server = await httpServer((request, response) => {
       if (request.url !== PATH) return;
       const head = { alg: "ES256", kid: "k", jku: `${server.url}/keys` };
@@ -359,7 +359,7 @@ describe("one time limit covers the card, its keys and its interface's host", ()
     ],
     ["to no address is refused", [], "card_unreachable/interface"],
     ["to public addresses is accepted", ["8.8.8.8", "2606:4700::1111"], "usable"],
-  ])("and an interface's host that resolves %s", async (_what, addresses, expected) => {
+  ])("an interface's host that resolves %s", async (_what, addresses, expected) => {
     const server = await agentServer(at("https://mixed.example/a2a"));
     const resolve = () =>
       Promise.resolve(
@@ -369,7 +369,7 @@ describe("one time limit covers the card, its keys and its interface's host", ()
   });
 });
 
-test("a shared cache does not let one caller reach a place that only another has named", async () => {
+test("a shared cache does not let a caller reach a private host that only another caller has named", async () => {
   const cache = createCardCache();
   const params = { delegates: [] };
   const inner = await httpServer((_request, response) => {
@@ -395,7 +395,7 @@ test("a shared cache does not let one caller reach a place that only another has
   expect(inner.requests.length).toBe(2);
 });
 
-describe("an end-to-end requirement on a card alone", () => {
+describe("an end-to-end requirement on a card alone is met only if the card excludes delegates", () => {
   const reusing = (delegates?: readonly { readonly url: string }[]) =>
     card({
       params: {
@@ -406,10 +406,10 @@ describe("an end-to-end requirement on a card alone", () => {
   const DELEGATES = [{ url: "https://b.example" }];
 
   test.each<[what: string, delegates: typeof DELEGATES | undefined, alone: boolean]>([
-    ["is refused as unknown if the card has no list of delegates", undefined, false],
-    ["is refused as unknown if the card lists delegates", DELEGATES, false],
-    ["is met if the list of delegates is empty", [], true],
-  ])("%s", async (_what, delegates, alone) => {
+    ["has no list of delegates", undefined, false],
+    ["lists delegates", DELEGATES, false],
+    ["has an empty list of delegates", [], true],
+  ])("for a card that %s", async (_what, delegates, alone) => {
     const document = reusing(delegates);
     for (const name of ["context_reuse", "pause_resume"]) {
       expect(await found(document, { endToEnd: [name] })).toBe(

@@ -63,7 +63,7 @@ function withHeader(document: JsonObject, header: object, signature = ""): JsonO
 const REQUIRED = { requireSignature: true };
 
 describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
-  test("is accepted if its key is trusted, with or without a key id", async () => {
+  test("is accepted if its key is trusted, by its key id or by its thumbprint", async () => {
     const { jwk, ...one } = pair(alg);
     expect(
       await found(await signed(card(), { ...one, jwk }), { trustedKeys: [jwk] }, REQUIRED),
@@ -83,12 +83,12 @@ describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
   });
 
   test.each<[what: string, change: (document: JsonObject) => JsonObject]>([
-    ["of a string", (document) => ({ ...document, description: "does worse things" })],
+    ["another string", (document) => ({ ...document, description: "does worse things" })],
     [
-      "by a property more",
+      "added properties",
       (document) => ({ ...document, capabilityGrants: [], iconUrl: "https://x.example" }),
     ],
-    ["by a property less", ({ skills: _, ...document }) => document],
+    ["a removed property", ({ skills: _, ...document }) => document],
   ])("is refused after a change: %s", async (_what, change) => {
     const document = change(await signed(card(), pair(alg)));
     const options = { trustedKeys: [pair(alg).jwk] };
@@ -96,23 +96,23 @@ describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
   });
 });
 
-describe("a card whose signature names a trusted key, but is wrong, is refused", () => {
+describe("a card is refused if its signature names a trusted key, but is invalid", () => {
   const trust = (): DiscoverOptions => ({ trustedKeys: [pair().jwk] });
 
   test.each<[what: string, header: object]>([
-    ["because its algorithm is none", { alg: "none", kid: "key-ES256" }],
-    ["because its algorithm is HMAC", { alg: "HS256", kid: "key-ES256" }],
-    ["because its algorithm is another key's", { alg: "EdDSA", kid: "key-ES256" }],
-    ["because it names no algorithm", { kid: "key-ES256" }],
+    ["its algorithm is none", { alg: "none", kid: "key-ES256" }],
+    ["its algorithm is HMAC", { alg: "HS256", kid: "key-ES256" }],
+    ["its algorithm is another key's", { alg: "EdDSA", kid: "key-ES256" }],
+    ["it names no algorithm", { kid: "key-ES256" }],
     [
-      "because of an unknown critical header",
+      "its header has an unknown critical parameter",
       { alg: "ES256", kid: "key-ES256", crit: ["x"], x: 1 },
     ],
-  ])("%s", async (_what, header) => {
+  ])("because %s", async (_what, header) => {
     expect(await found(withHeader(card(), header), trust())).toBe("refused signature_invalid");
   });
 
-  test("made with the public key as an HMAC secret", async () => {
+  test("because it was made with the public key as an HMAC secret", async () => {
     const secret = new TextEncoder().encode(await jose.exportSPKI(pair().publicKey));
     const sign = new jose.FlattenedSign(canonicalBytes(card()));
     const jws = await sign.setProtectedHeader({ alg: "HS256", kid: "key-ES256" }).sign(secret);
@@ -123,7 +123,7 @@ describe("a card whose signature names a trusted key, but is wrong, is refused",
     expect(await found(document, trust())).toBe("refused signature_invalid");
   });
 
-  test("even beside a valid signature", async () => {
+  test("even if another signature is valid", async () => {
     const good = await signed(card(), pair());
     const bad = withHeader(card(), { alg: "EdDSA", kid: "key-EdDSA" }, "AAAA");
     const both = { ...card(), signatures: [good["signatures"], bad["signatures"]].flat() };
@@ -139,32 +139,32 @@ describe("a card whose signature names a trusted key, but is wrong, is refused",
     ["without a header", [{ signature: "AAAA" }]],
     ["with a header that is not JSON", [{ protected: "AAAA", signature: "AAAA" }]],
     ["nine of them", Array.from({ length: 9 }, () => ({ protected: "e30", signature: "" }))],
-  ])("for signatures that are %s", async (_what, signatures) => {
+  ])("because its signatures are %s", async (_what, signatures) => {
     const document: JsonObject = JSON.parse(JSON.stringify({ ...card(), signatures }));
     expect(await found(document, trust())).toBe("refused signature_invalid");
   });
 });
 
-describe("a card without a usable signature", () => {
-  test.each([undefined, null, []])("counts as unsigned with signatures: %j", async (signatures) => {
+describe("the signatures of a card", () => {
+  test.each([undefined, null, []])("do not count if they are %j", async (signatures) => {
     const document: JsonObject = JSON.parse(JSON.stringify({ ...card(), signatures }));
     const options = { trustedKeys: [pair().jwk] };
     expect(await found(document, options)).toBe("usable");
     expect(await found(document, options, REQUIRED)).toBe("refused signature_missing");
   });
 
-  test("counts as unsigned if its signature names no key", async () => {
+  test("do not count if they name no key", async () => {
     const document = withHeader(card(), { alg: "ES256" }, "AAAA");
     expect(await found(document, { trustedKeys: [pair().jwk] })).toBe("usable signature_untrusted");
   });
 
-  test("a card signed by a trusted key and by another counts as signed", async () => {
+  test("count if one is by a trusted key and another is not", async () => {
     const document = await signed(await signed(card(), other), pair());
     expect(await found(document, { trustedKeys: [pair().jwk] }, REQUIRED)).toBe("usable");
   });
 });
 
-test("each problem of a signature is reported once", async () => {
+test("safeDiscover reports each problem of a signature once", async () => {
   // The card is signed in several forms, each with its own entry.
   const document = await signed({ ...card(), documentationUrl: "" }, pair());
   expect(Object(document["signatures"]).length).toBe(2);
@@ -178,7 +178,7 @@ test("each problem of a signature is reported once", async () => {
   expect(requiring.warnings).toEqual([]);
 });
 
-test("properties added to a signed card that no SDK reads are ignored", async () => {
+test("safeDiscover ignores added properties of a signed card that no SDK reads", async () => {
   const document = {
     ...(await signed(card(), pair())),
     capabilityGrants: [{ id: "documents:read", operations: ["*"] }],
@@ -189,7 +189,7 @@ test("properties added to a signed card that no SDK reads are ignored", async ()
   expect(discovery.ok && Object.keys(discovery.card.document)).not.toContain("x-acme");
 });
 
-describe("only what is signed is judged", () => {
+describe("safeDiscover judges only the signed part of a card", () => {
   const params = {
     delegates: [{ url: "https://b.example" }],
     capabilities: { pause_resume: true },
@@ -217,18 +217,18 @@ describe("only what is signed is judged", () => {
     expect(discovery.ok && discovery.card.delegates).toBeUndefined();
   });
 
-  test("a signed empty list of delegates counts", async () => {
+  test("a signed empty list of delegates is kept", async () => {
     const document = await signed(card({ params: { delegates: [] } }), pair());
     const discovery = await safeDiscover(document, {}, { trustedKeys: [pair().jwk] });
     expect(discovery.ok && discovery.card.delegates).toEqual([]);
   });
 });
 
-describe("the official SDK and signCard", () => {
+describe("the official SDK, signCard and discovery", () => {
   const published = { ...card(), capabilities: { streaming: true, pushNotifications: false } };
 
   test("the SDK verifies what signCard signs", async () => {
-    // The SDK logs each signature that is not over its own form.
+    // The SDK logs each signature that covers another form of the card.
     const debug = vi.spyOn(console, "debug").mockImplementation(() => {});
     for (const document of [published, card({ params: { delegates: [] } })]) {
       const written = AgentCard.fromJSON(await signed(document, pair()));
@@ -315,7 +315,7 @@ describe("the official SDK and signCard", () => {
     ]) {
       const made = AgentCard.toJSON(await sign(AgentCard.fromJSON(document)));
       const signatures = Object.entries(made ?? {}).find(([name]) => name === "signatures")?.[1];
-      // As the SDK's server writes it, and as another server would, with default values written out.
+      // The card as the SDK's server writes it, and as a server would that writes out default values.
       const served: JsonObject[] = [JSON.parse(JSON.stringify(made)), { ...document, signatures }];
       for (const one of served)
         expect(await found(one, { trustedKeys: [jwk] }, REQUIRED)).toBe("usable");
@@ -323,7 +323,7 @@ describe("the official SDK and signCard", () => {
   });
 });
 
-describe("keys of signatures are fetched", () => {
+describe("safeDiscover fetches the keys of signatures", () => {
   /** Starts an agent with a signed card and a JWK Set. */
   const serving = async (sign: (url: string) => Promise<JsonObject>, keys = [pair().jwk]) => {
     const server = await httpServer(async (request, response) => {
@@ -354,7 +354,7 @@ describe("keys of signatures are fetched", () => {
     expect(await found(agent.url, {}, REQUIRED)).toBe("usable");
   });
 
-  test("but from no other origin", async () => {
+  test("from no other origin", async () => {
     const elsewhere = await serving((url) => signed(cardAt(url), pair()));
     const agent = await serving((url) => withJku(url, `${elsewhere.url}/jwks.json`));
     expect(await found(agent.url, {}, REQUIRED)).toBe("refused signature_untrusted");
@@ -363,7 +363,7 @@ describe("keys of signatures are fetched", () => {
     expect(await found(document, {}, REQUIRED)).toBe("refused signature_untrusted");
   });
 
-  test("a tampered card is refused if the key of its own origin does not match", async () => {
+  test("and refuses a tampered card that the key at its own origin has not signed", async () => {
     const agent = await serving(async (url) => ({
       ...(await withJku(url, `${url}/jwks.json`)),
       description: "other",
@@ -371,7 +371,7 @@ describe("keys of signatures are fetched", () => {
     expect(await found(agent.url)).toBe("refused signature_invalid");
   });
 
-  test("a JWK Set that cannot be fetched or read leaves the card unsigned", async () => {
+  test("and treats the card as unsigned if the JWK Set cannot be fetched or read", async () => {
     const agent = await serving((url) => signed(cardAt(url), pair()));
     for (const jwksUrl of ["http://127.0.0.1:9/jwks.json", `${agent.url}/card`]) {
       expect(await found(agent.url, { jwksUrl })).toBe("usable signature_untrusted");
@@ -380,8 +380,8 @@ describe("keys of signatures are fetched", () => {
   });
 });
 
-describe("wrong use of signatures", () => {
-  test("a private key among the trusted keys is refused without being shown", async () => {
+describe("misuse of keys and options", () => {
+  test("makes safeDiscover throw for a private key among the trusted keys, without showing the key", async () => {
     const jwk = await jose.exportJWK(pair().privateKey);
     const call = safeDiscover(await signed(card(), pair()), {}, { trustedKeys: [jwk] });
     await expect(call).rejects.toThrow(/^options.trustedKeys: \[0\] is not a public key/);
@@ -392,26 +392,26 @@ describe("wrong use of signatures", () => {
     [{ alg: "HS256" }, /options.alg: must be one of/],
     [{ kid: "" }, /options.kid/],
     [{ key_id: "x" }, /options.key_id: unknown member/],
-  ])("signing with wrong options is refused: %j", async (options, message) => {
+  ])("makes signCard throw for the options %j", async (options, message) => {
     const { privateKey: key, alg, kid } = pair();
     await expect(signCard(card(), { key, alg, kid, ...options })).rejects.toThrow(message);
   });
 });
 
 describe("signatures of a hostile card", () => {
-  test("a second signature over the form without empty properties is harmless", async () => {
+  test("verify without the card's empty properties, but not after any other change", async () => {
     const document = await signed({ ...card(), documentationUrl: "" }, pair());
     const { documentationUrl: _, ...dropped } = document;
     const trustedKeys = [pair().jwk, other.jwk];
     expect(await found(dropped, { trustedKeys }, REQUIRED)).toBe("usable");
     const tampered = { ...dropped, description: "other" };
     expect(await found(tampered, { trustedKeys }, REQUIRED)).toBe("refused signature_invalid");
-    // An additional signature by another key does not help.
+    // An additional signature by another key does not make the card acceptable.
     const resigned = await signed(tampered, other);
     expect(await found(resigned, { trustedKeys }, REQUIRED)).toBe("refused signature_invalid");
   });
 
-  test("a repeated signature is refused, and signing again adds none", async () => {
+  test("are refused if one is repeated; signing again adds none", async () => {
     const once = await signed(card(), pair("EdDSA"));
     expect((await signed(once, pair("EdDSA")))["signatures"]).toEqual(once["signatures"]);
     const [entry] = Array.isArray(once["signatures"]) ? once["signatures"] : [];
@@ -420,7 +420,7 @@ describe("signatures of a hostile card", () => {
     expect(await found(twice, options)).toBe("refused signature_invalid");
   });
 
-  test("are checked a limited number of times", async () => {
+  test("are refused after 48 checks", async () => {
     const decoys = await Promise.all(Array.from({ length: 40 }, () => pairOf("EdDSA", "k")));
     const last = decoys.at(-1) ?? other;
     const document = await signed(card(), last);
@@ -430,7 +430,7 @@ describe("signatures of a hostile card", () => {
     ]);
   });
 
-  test("are not checked with a JWK Set that has three keys with one id", async () => {
+  test("do not verify with a JWK Set that has three keys with one id", async () => {
     const three = await Promise.all(["k", "k", "k"].map((kid) => pairOf("EdDSA", kid)));
     const [one = other, two = other] = three;
     const keysOf = (pairs: readonly Pair[]) => ({ keys: pairs.map(({ jwk }) => jwk) });

@@ -24,7 +24,7 @@ test("this package's own registry keeps the rules of stability", () => {
   expect(checkStability(CAPABILITY_REGISTRY, CAPABILITY_REGISTRY)).toEqual([]);
 });
 
-describe("the rules of one registry", () => {
+describe("checkRegistry reports exactly the violated rules", () => {
   test.each<[about: string, CapabilityRegistry, readonly string[]]>([
     [
       "introduced in 1.0, deprecated in 2.0, removed in 3.0",
@@ -34,7 +34,7 @@ describe("the rules of one registry", () => {
     ["announced for removal in 3.2, allowed", registry("2.0", { ...OLD, removed: "3.2" }), []],
     ["removed in 2.1, refused", registry("2.0", { ...OLD, removed: "2.1" }), ["removed_early"]],
     [
-      "removed without deprecation, refused",
+      "deprecated and removed in 2.0, refused",
       registry("2.0", { ...OLD, removed: "2.0" }),
       ["entry_malformed", "removed_early"],
     ],
@@ -73,12 +73,12 @@ describe("the rules of one registry", () => {
     ["a name twice", registry("1.0", PAUSE, PAUSE), ["entry_malformed"]],
     ["a malformed name", registry("1.0", { ...PAUSE, name: "pauseResume" }), ["entry_malformed"]],
     ["a missing version", registry("1.0", { ...PAUSE, introduced: "soon" }), ["entry_malformed"]],
-  ])("%s", (_, given, expected) => {
+  ])("in the case: %s", (_, given, expected) => {
     expect(checkRegistry(given).map(({ code }) => code)).toEqual(expected);
   });
 });
 
-describe("the rules between a registry and the next", () => {
+describe("checkStability reports exactly the rules that the next registry violates", () => {
   const one = registry("1.0", PAUSE);
   const two = registry("2.0", OLD);
   const more: RegisteredCapability = { ...PAUSE, name: "more", introduced: "1.1" };
@@ -92,9 +92,14 @@ describe("the rules between a registry and the next", () => {
     ]
   >([
     ["deprecation by a major release", one, two, []],
-    ["removal by the next one", two, registry("3.0", { ...OLD, removed: "3.0" }), []],
-    ["removal, announced", two, registry("2.1", { ...OLD, removed: "3.0" }), []],
-    ["removal within it", two, registry("2.4", { ...OLD, removed: "2.4" }), ["removed_early"]],
+    ["removal by the next major release", two, registry("3.0", { ...OLD, removed: "3.0" }), []],
+    ["an announced removal", two, registry("2.1", { ...OLD, removed: "3.0" }), []],
+    [
+      "removal within the same major release",
+      two,
+      registry("2.4", { ...OLD, removed: "2.4" }),
+      ["removed_early"],
+    ],
     ["an entry dropped after its removal", two, registry("3.0"), ["entry_missing"]],
     ["an entry dropped without removal", one, registry("1.1"), ["entry_missing"]],
     [
@@ -143,12 +148,12 @@ describe("the rules between a registry and the next", () => {
       ["narrowed"],
     ],
     ["a registry older than the previous one", two, one, ["entry_malformed"]],
-  ])("%s", (_, previous, next, expected) => {
+  ])("in the case: %s", (_, previous, next, expected) => {
     expect(checkStability(previous, next).map(({ code }) => code)).toEqual(expected);
   });
 });
 
-describe("a value that is not a registry is a TypeError", () => {
+describe("checkRegistry and checkStability throw a TypeError", () => {
   test.each<[about: string, given: unknown, message: RegExp]>([
     ["null", null, /^registry must be an object with version and capabilities, not null/],
     ["no version", { capabilities: [] }, /^registry\.version: expected a version/],
@@ -173,7 +178,7 @@ describe("a value that is not a registry is a TypeError", () => {
       { version: "1.0", capabilities: [{ name: "a", tier: "declared" }] },
       /\[0\]\.introduced: is missing/,
     ],
-  ])("%s", (_, given, message) => {
+  ])("for %s", (_, given, message) => {
     const check: (value: CapabilityRegistry) => unknown = checkRegistry;
     expect(() => Reflect.apply(check, undefined, [given])).toThrow(TypeError);
     expect(() => Reflect.apply(check, undefined, [given])).toThrow(message);

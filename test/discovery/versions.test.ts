@@ -32,13 +32,13 @@ test.each([
   expect(version && versionText(version)).toBe(expected);
 });
 
-test("major and minor numbers are compared as numbers", () => {
+test("compareVersions compares major and minor parts as numbers", () => {
   const texts = ["1.10", "0.3", "2", "1.9", "1.2.99", "1.0"];
   const sorted = texts.flatMap((text) => parseVersion(text) ?? []).sort(compareVersions);
   expect(sorted.map(versionText)).toEqual(["0.3", "1.0", "1.2", "1.9", "1.10", "2.0"]);
 });
 
-test("an absent bound is open", () => {
+test("a version range without a bound is open on that side", () => {
   const [one, two] = [
     { major: 1, minor: 0 },
     { major: 2, minor: 0 },
