@@ -275,7 +275,7 @@ describe("compareCards compares input and output modes", () => {
   const of = (modes: readonly string[], ...own: readonly (readonly string[] | undefined)[]) =>
     card({ top: { defaultInputModes: modes, skills: skills(...own) } });
 
-  test("of the card once, not for every skill that uses them", () => {
+  test("of the card only once, not again for every skill that uses them", () => {
     const none = Array.from({ length: 20 }, () => undefined);
     expect(between(of(["a", "b"], ...none), of(["a", "c"], ...none))).toEqual([
       "breaking card/defaultInputModes",
@@ -283,14 +283,14 @@ describe("compareCards compares input and output modes", () => {
     ]);
   });
 
-  test("of a skill with those of the other card if only one card's skill has its own", () => {
+  test("of a skill with the other card's default modes if only this skill has its own", () => {
     const [own, shared] = [of(["a", "b"], ["a"]), of(["a", "b"], undefined)];
     expect(between(own, shared)).toEqual(["safe skills/s0/inputModes"]);
     expect(between(shared, own)).toEqual(["breaking skills/s0/inputModes"]);
     expect(between(shared, of(["a", "b"], ["a", "b"]))).toEqual(["safe "]);
   });
 
-  test("as changed in every skill if 1,001 skills would each inherit 1,001 modes", () => {
+  test("and lists every skill as changed if 1,001 skills would each inherit 1,001 modes", () => {
     const modes = Array.from({ length: 1001 }, (_, at) => `m${at}`);
     const empty = Array.from({ length: 1001 }, () => modes.slice(0, 1));
     const none = empty.map(() => undefined);

@@ -423,7 +423,7 @@ describe("lint reports properties of other A2A versions and of vendors", () => {
     expect(await saying(card(parts))).toEqual(expected),
   );
 
-  test("an interface with the binding's name of 0.3 gets a warning", async () => {
+  test("an interface that names its binding as in A2A 0.3 gets a warning", async () => {
     const interfaces = [{ url: URL_OF_AGENT, transport: "JSONRPC", protocolVersion: "1.0" }];
     const at = "/supportedInterfaces/0";
     expect(await saying(card({ interfaces }))).toEqual([

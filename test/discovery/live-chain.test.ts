@@ -253,7 +253,7 @@ describe("undeclaredIn reports the delegates that a response names and the card 
     expect(found.map(({ code }) => code)).toEqual(codes);
   });
 
-  test("for any delegate if the card has no list of delegates", () => {
+  test("also if the card has no list of delegates", () => {
     const found = undeclaredIn(silent, delegatedTo(response("https://b.example")));
     expect(found.map(({ code }) => code)).toEqual(["delegate_undeclared"]);
   });

@@ -46,7 +46,7 @@ describe("readCard reads the contract's fields alike in every place and spelling
   ];
 
   test.each(places.map((parts, at) => [at, parts] as const))(
-    "with version range and capabilities: case %i",
+    "for version range and capabilities: case %i",
     (_, parts) => {
       const { range, capabilities, faults: found } = read(parts);
       expect(found).toEqual([]);
@@ -55,7 +55,7 @@ describe("readCard reads the contract's fields alike in every place and spelling
     },
   );
 
-  test("with grants at the top level and in the capability extension's params", () => {
+  test("for grants at the top level and in the capability extension's params", () => {
     const [top, params] = [read({ top: { capabilityGrants: [GRANT] } }), read({ grants: [GRANT] })];
     expect(top.grants).toMatchObject([{ id: "g", path: "/capabilityGrants/0" }]);
     expect(params.grants).toMatchObject([{ id: "g" }]);
@@ -196,7 +196,7 @@ describe("the faults that readCard reports", () => {
       { name: "a", capabilities: { extensions: {} } },
       "kind",
     ],
-  ])("are a single one for %s", (_, document, rule) =>
+  ])("are one fault for %s", (_, document, rule) =>
     expect(readCard(document).faults).toMatchObject([{ rule }]),
   );
 

@@ -359,14 +359,17 @@ describe("after safeDiscover has fetched a card", () => {
     ],
     ["to no address is refused", [], "card_unreachable/interface"],
     ["to public addresses is accepted", ["8.8.8.8", "2606:4700::1111"], "usable"],
-  ])("an interface's host that resolves %s", async (_what, addresses, expected) => {
-    const server = await agentServer(at("https://mixed.example/a2a"));
-    const resolve = () =>
-      Promise.resolve(
-        addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-      );
-    expect(await found(server.url, {}, { resolve })).toBe(expected);
-  });
+  ])(
+    "it judges all addresses of the interface's host, which resolves %s",
+    async (_what, addresses, expected) => {
+      const server = await agentServer(at("https://mixed.example/a2a"));
+      const resolve = () =>
+        Promise.resolve(
+          addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+        );
+      expect(await found(server.url, {}, { resolve })).toBe(expected);
+    },
+  );
 });
 
 test("a shared cache does not let a caller reach a private host that only another caller has named", async () => {

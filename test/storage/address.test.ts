@@ -22,13 +22,13 @@ test.each([
   "POSTGRES:u:SecretPw@h/db",
   "jdbc:postgresql://h/db?user=u&password=SecretPw",
   "mysql://u:SecretPw@h/db",
-])("openDatabase refuses the place %s, and shows no password", async (place) => {
+])("openDatabase refuses the place %s, and shows no password in the error", async (place) => {
   const error: unknown = await openDatabase(place, SCHEMA, "create").catch((reason) => reason);
   expect(error).toBeInstanceOf(TypeError);
   expect(String(error)).not.toContain("Secret");
 });
 
-test("a file path is not taken for an address", () => {
+test("isAddress returns false for a file path", () => {
   for (const path of ["proviso.db", "/srv/postgres/proviso.db", "./postgres://x"]) {
     expect(isAddress(path)).toBe(false);
   }
@@ -39,7 +39,7 @@ test.each([
   [{ patience: 1.5 }, "patience must be a whole number of milliseconds"],
   [{ writeTimeout: 0 }, "writeTimeout must be 1 to 2147483647 milliseconds"],
   [{ writeTimeout: 2 ** 31 }, "writeTimeout must be 1 to 2147483647 milliseconds"],
-])("the option %j is refused before anything is opened", async (options, message) => {
+])("openDatabase refuses the option %j before it opens anything", async (options, message) => {
   const opening = openDatabase("/nowhere/proviso.db", SCHEMA, "create", options);
   await expect(opening).rejects.toThrow(new TypeError(message));
 });

@@ -11,7 +11,7 @@ onBothDatabases((place, dialect) => {
     return [await openDatabase<Tables>(where, schema, "new"), where];
   }
 
-  test("what was written is read back, here and after opening it again", async () => {
+  test("a database returns what was written, also through a second connection", async () => {
     const [database, where] = await opened();
     await Promise.all(["a", "b", "c"].map((name) => put(database, name, true)));
     expect(await names(database)).toEqual(["a", "b", "c"]);
@@ -63,7 +63,7 @@ onBothDatabases((place, dialect) => {
     },
   );
 
-  test("a full disk is reported until a write succeeds", async () => {
+  test("problem() reports a full disk until a write succeeds", async () => {
     const [database] = await opened();
     const noRoom = (): Promise<unknown> =>
       database.write(async (db) => {

@@ -6,7 +6,7 @@ import type { Queries } from "../../src/storage/engine.js";
 import { onBothDatabases } from "../support/databases.js";
 import { insert, names, put, schema, type Tables } from "./items.js";
 
-// A call does not affect others that share its transaction.
+// Calls that share a transaction must not affect each other.
 
 type Action = (db: Queries<Tables>) => Promise<unknown>;
 
@@ -23,7 +23,10 @@ onBothDatabases((place, dialect) => {
     return database;
   }
 
-  /** Writes `action` between two correct calls. @returns The acknowledged calls. */
+  /**
+   * Writes `action` between two correct calls.
+   * @returns The names of the acknowledged calls.
+   */
   async function between(database: Database<Tables>, action: Action): Promise<string[]> {
     const calls = { first: (db: Queries<Tables>) => insert(db, "first"), middle: action };
     const all = { ...calls, third: (db: Queries<Tables>) => insert(db, "third") };
@@ -32,13 +35,13 @@ onBothDatabases((place, dialect) => {
     return Object.keys(all).filter((_, at) => results[at]?.status === "fulfilled");
   }
 
-  /** Runs further transactions, and returns the rows that a call left behind. */
+  /** Runs three more transactions, and returns the names of the rows that earlier calls left. */
   async function later(database: Database<Tables>): Promise<string[]> {
     for (const name of ["x", "y", "z"]) await put(database, name);
     return (await names(database)).filter((name) => !["taken", "x", "y", "z"].includes(name));
   }
 
-  test("a failed call leaves nothing of the queries that it did not await", async () => {
+  test("a failed call leaves no rows of queries that it did not await", async () => {
     const database = await opened();
     const acknowledged = await between(database, (db) =>
       Promise.all(
@@ -51,7 +54,7 @@ onBothDatabases((place, dialect) => {
     expect(await later(database)).toEqual(["first", "third"]);
   });
 
-  test("a call's query does not start after the call is over, even if it was prepared before", async () => {
+  test("a query is rejected if its call is over, even if the query was issued before", async () => {
     const database = await opened();
     let left: Queries<Tables> | undefined;
     const over = { message: "this transaction is over" };
@@ -72,7 +75,7 @@ onBothDatabases((place, dialect) => {
           left.getExecutor().executeQuery(CompiledQuery.raw("INSERT INTO item VALUES ('m6', 1)")),
         ]);
         expect(tried).toMatchObject(tried.map(() => ({ reason: over })));
-        // The refused query of another call does not affect this one.
+        // The refused queries of the other call do not affect this call.
         await raw.execute(db);
         await db.deleteFrom("item").where("name", "=", "m5").execute();
       }),
@@ -84,7 +87,7 @@ onBothDatabases((place, dialect) => {
     expect(await later(database)).toEqual(["good"]);
   });
 
-  test("a query that fails after its call ended makes no call succeed", async () => {
+  test("exactly the stored writes are acknowledged if a query fails after its call has ended", async () => {
     const database = await opened();
     const acknowledged = await between(database, async (db) => {
       await insert(db, "middle");
@@ -95,7 +98,7 @@ onBothDatabases((place, dialect) => {
     expect(kept.filter((name) => name !== "middle")).toEqual(["first", "third"]);
   });
 
-  test("a failure that a call swallows does not affect the others", async () => {
+  test("an error that one call catches does not affect the other calls of the transaction", async () => {
     const database = await opened();
     for (const [name, wrong] of [
       ["taken", 1],
@@ -113,7 +116,7 @@ onBothDatabases((place, dialect) => {
     }
   });
 
-  test("a call cannot stream from the shared transaction", async () => {
+  test("a call that streams from the shared transaction fails, and no other call does", async () => {
     const database = await opened();
     const misuse: Action = (db) => db.selectFrom("item").selectAll().stream().next();
     expect(await between(database, misuse)).toEqual(["first", "third"]);
@@ -124,7 +127,7 @@ onBothDatabases((place, dialect) => {
     const tooLate = { code: "store_timeout", message: expect.stringContaining("no other write") };
     const limits = { writeTimeout: 100 };
 
-    test("is refused with the reason, and other calls of its transaction are written", async () => {
+    test("is rejected with store_timeout, and the other calls of its transaction are written", async () => {
       const database = await opened(limits);
       const all = [
         put(database, "before"),
@@ -137,11 +140,11 @@ onBothDatabases((place, dialect) => {
       const results = await Promise.allSettled(all);
       expect(results[1]).toMatchObject({ reason: tooLate });
       expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-      // The inner write is independent, so it is not undone with the outer one.
+      // The inner write is independent, so it is not undone with the outer write.
       expect(await later(database)).toEqual(["after", "before", "inner"]);
     });
 
-    test("is refused if it waits through another database", async () => {
+    test("is also rejected if it waits through a write of another database", async () => {
       const [here, there] = [await opened(limits), await opened()];
       const back = here.write(() => there.write(() => put(here, "round")));
       await expect(back).rejects.toMatchObject(tooLate);
@@ -149,13 +152,13 @@ onBothDatabases((place, dialect) => {
       expect(await names(here)).toEqual(["last", "round", "taken"]);
     });
 
-    test("is refused if it closes the database, which is then closed", async () => {
+    test("is rejected if it closes the database, and the database is then closed", async () => {
       const database = await opened(limits);
       await expect(database.write(() => database.close())).rejects.toMatchObject(tooLate);
       await expect(put(database, "after")).rejects.toThrow("the database is closed");
     });
 
-    test("runs no queries after it was refused", async () => {
+    test("runs no queries after it was rejected", async () => {
       const database = await opened(limits);
       let late: Promise<unknown> = Promise.resolve();
       const slow = database.write(async (db) => {
@@ -169,7 +172,7 @@ onBothDatabases((place, dialect) => {
   });
 
   if (dialect === "postgres") {
-    test("a call that swallowed a failed query is refused for that failure", async () => {
+    test("a call that caught the error of a failed query is rejected with that error", async () => {
       const database = await opened();
       const passing = (more: Action): Promise<unknown> =>
         database.write(async (db) => {
@@ -184,11 +187,11 @@ onBothDatabases((place, dialect) => {
   }
 
   if (dialect === "sqlite") {
-    test("nothing is kept of a transaction that SQLite itself rolled back", async () => {
+    test("no call is acknowledged if SQLite itself rolled the transaction back", async () => {
       const database = await opened();
       const acknowledged = await between(database, async (db) => {
         await insert(db, "m1");
-        // The error for a full disk.
+        // SQLite rolls the transaction back by itself, as on a full disk.
         await sql`INSERT OR ROLLBACK INTO item VALUES ('taken', 1)`.execute(db).catch(() => {});
         await insert(db, "m2").catch(() => {});
       });

@@ -2,7 +2,7 @@ import type { Database } from "../../src/storage/database.js";
 import type { Queries } from "../../src/storage/engine.js";
 import type { Schema } from "../../src/storage/migrations.js";
 
-// A database of one table, for tests of the behaviour common to all databases.
+// A database with one table, for tests of behaviour that both kinds of database share.
 
 export interface Tables {
   item: { name: string; amount: number };

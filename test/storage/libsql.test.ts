@@ -13,7 +13,7 @@ async function connected(): Promise<readonly [Connection, Connection]> {
   return [one, other];
 }
 
-test("a commit does not block the thread, and nothing else runs on its connection meanwhile", async () => {
+test("a connection refuses every statement until its pending commit has ended", async () => {
   const [one, other] = await connected();
   one.exec("BEGIN IMMEDIATE; INSERT INTO number VALUES (1)");
   const insert = one.prepare("INSERT INTO number VALUES (2)");
@@ -28,7 +28,7 @@ test("a commit does not block the thread, and nothing else runs on its connectio
   for (const connection of [one, other]) connection.close();
 });
 
-test("a failed commit is a StorageError, and the connection works afterwards", async () => {
+test("a failed commit rejects with a StorageError, and the connection works afterwards", async () => {
   const [one, other] = await connected();
   await expect(one.commit()).rejects.toThrow(StorageError);
   one.exec("INSERT INTO number VALUES (4)");

@@ -6,7 +6,7 @@ import { storageError } from "../issuer/support.js";
 import { onBothDatabases } from "../support/databases.js";
 import { schema as FIRST, names, put, type Tables } from "./items.js";
 
-/** The next format, with another column. */
+/** The next format, with an additional column. */
 const SECOND: Schema = {
   ...FIRST,
   migrations: [
@@ -38,14 +38,14 @@ onBothDatabases((place) => {
     return where;
   }
 
-  test("several processes starting at once create the tables once", async () => {
+  test("openDatabase creates the tables once if several callers open the database at once", async () => {
     const where = await place();
     const all = await Promise.all([1, 2, 3].map(() => opened(where, FIRST, "create")));
     await Promise.all(all.map((one, at) => put(one, `${at}`)));
     for (const one of all) expect(await names(one)).toEqual(["0", "1", "2"]);
   });
 
-  test("two processes starting at once migrate an earlier format with its rows", async () => {
+  test("openDatabase migrates an earlier format once, with its rows, if two callers open it at once", async () => {
     const where = await made();
     const both = await Promise.all([1, 2].map(() => opened(where, SECOND)));
     for (const one of both) {
@@ -54,7 +54,7 @@ onBothDatabases((place) => {
     }
   });
 
-  test("a failed migration changes nothing", async () => {
+  test("a failed migration leaves the database unchanged", async () => {
     const where = await made();
     const broken: Schema = {
       ...FIRST,
@@ -80,12 +80,15 @@ onBothDatabases((place) => {
       { ...SECOND, applicationId: 0x6e657721, outdated: [FIRST.applicationId] },
       "store_outdated",
     ],
-  ])("a database of %s is refused by name and left unchanged", async (_whose, schema, code) => {
-    const where = await made();
-    for (const ifMissing of ["refuse", "create"] as const) {
-      const error = await storageError(() => openDatabase(where, schema, ifMissing));
-      expect(error.code).toBe(code);
-    }
-    expect(await names(await opened(where, FIRST))).toEqual(["a"]);
-  });
+  ])(
+    "openDatabase refuses a database of %s with its own code, and leaves it unchanged",
+    async (_whose, schema, code) => {
+      const where = await made();
+      for (const ifMissing of ["refuse", "create"] as const) {
+        const error = await storageError(() => openDatabase(where, schema, ifMissing));
+        expect(error.code).toBe(code);
+      }
+      expect(await names(await opened(where, FIRST))).toEqual(["a"]);
+    },
+  );
 });

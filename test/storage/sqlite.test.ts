@@ -20,8 +20,8 @@ import { namesIn, posix, storageError } from "../issuer/support.js";
 import { childProgram } from "../support/children.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// Faults that only a file can have, and the traps of libsql under Kysely: a boolean that ends the process, a plain
-// BEGIN that fails under contention, a migration in pieces.
+// Tests faults that only a file can have, and faults of libsql under Kysely: a boolean ends the process, a
+// plain BEGIN fails under contention, and a migration is not one transaction.
 
 interface Tables {
   item: { name: string; amount: number | null };
@@ -35,7 +35,7 @@ const make: Schema["migrations"][number] = async ({ schema, columns }) => {
     .execute();
 };
 const FIRST: Schema = { applicationId: 0x74657374, outdated: [0x6f6c6421], migrations: [make] };
-/** The next format, with another column. */
+/** The next format, with an additional column. */
 const SECOND: Schema = {
   ...FIRST,
   migrations: [
@@ -54,7 +54,7 @@ async function opened(schema: Schema = FIRST) {
   return { path, database };
 }
 
-/** Opens a connection of another program. */
+/** Opens a connection to the file, as another program would. */
 function other(path: string): Database.Database {
   const connection = new Database(path);
   onTestFinished(() => void connection.close());
@@ -62,7 +62,7 @@ function other(path: string): Database.Database {
 }
 
 describe("a bound value", () => {
-  test("that would crash libsql is converted or refused first", async () => {
+  test("that would crash libsql is converted or refused", async () => {
     const { database } = await opened();
     const put = (name: unknown, amount: unknown): Promise<unknown> =>
       database.write((db) =>
@@ -112,7 +112,7 @@ describe("concurrent writers", () => {
     expect(rows).toEqual([{ name: "n", amount: 40 }]);
   });
 
-  test("give up after a time, and never block the event loop", async () => {
+  test("fail with store_locked after a time, and never block the event loop", async () => {
     const { path, database } = await opened();
     const holder = other(path);
     holder.exec("BEGIN IMMEDIATE");
@@ -131,20 +131,20 @@ describe("concurrent writers", () => {
   });
 });
 
-describe("a file that disappears while a group of calls is written", () => {
+describe("a database file that disappears during a write", () => {
   const write = (database: Awaited<ReturnType<typeof opened>>["database"], during: () => void) =>
     database.write(async (db) => {
       await db.insertInto("item").values({ name: "lost", amount: 1 }).execute();
       during();
     });
 
-  test("makes every call fail if nothing is in its place", async () => {
+  test("makes the write fail if no file is in its place", async () => {
     const { path, database } = await opened();
     const error = await storageError(() => write(database, () => renameSync(path, `${path}.away`)));
     expect(error.code).toBe("store_missing");
   });
 
-  test("makes every call fail if another file is in its place", async () => {
+  test("makes the write fail if another file is in its place", async () => {
     const { path, database } = await opened();
     const spare = await opened();
     await spare.database.close();
@@ -157,7 +157,7 @@ describe("a file that disappears while a group of calls is written", () => {
 });
 
 describe("the database file", () => {
-  test.runIf(posix)("is private, and refused if it is not", async () => {
+  test.runIf(posix)("has mode 0600, and is refused with another mode", async () => {
     const { path, database } = await opened();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await database.close();
@@ -167,7 +167,7 @@ describe("the database file", () => {
     );
   });
 
-  test("is refused if it is empty, of another program, older or newer", async () => {
+  test("is refused if it is empty, belongs to another program, or has an older or newer format", async () => {
     const { path, database } = await opened(SECOND);
     await database.close();
     const open = (file: string): Promise<unknown> =>
@@ -194,15 +194,15 @@ describe("the database file", () => {
   });
 
   test.each([
-    ["another program's", "0", "store_corrupt"],
-    ["an older proviso's", "0x6f6c6421", "store_outdated"],
-  ])("of %s is left unchanged with its log", async (_, id, code) => {
+    ["another program", "0", "store_corrupt"],
+    ["an older proviso", "0x6f6c6421", "store_outdated"],
+  ])("of %s is refused, and left unchanged with its log", async (_, id, code) => {
     const folder = temporaryFolder();
     const owner = new Database(join(folder, "owner.db"));
     owner.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${id}`);
     owner.exec("CREATE TABLE item (name); PRAGMA wal_checkpoint");
     owner.exec("INSERT INTO item VALUES ('a'), ('b')");
-    // The files after a crash of their owner.
+    // The files that a crash of their owner would leave.
     const path = join(folder, "left.db");
     for (const end of ["", "-wal"]) copyFileSync(join(folder, `owner.db${end}`), `${path}${end}`);
     owner.close();
@@ -219,7 +219,7 @@ describe("the database file", () => {
     ]);
   });
 
-  test("is created once by concurrent processes, and never over another file", async () => {
+  test("is created once by concurrent callers, and never overwrites another file", async () => {
     const path = join(temporaryFolder(), "proviso.db");
     const all = await Promise.all(
       Array.from({ length: 5 }, () => openDatabase<Tables>(path, FIRST, "create")),
@@ -241,7 +241,7 @@ describe("the database file", () => {
     expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
   });
 
-  test.each(["the file", "its log"])("acknowledges no write once %s is gone", async (which) => {
+  test.each(["the file", "its log"])("cannot be written once %s is gone", async (which) => {
     const { path, database } = await opened();
     const put = (name: string): Promise<unknown> =>
       database.write((db) => db.insertInto("item").values({ name, amount: 1 }).execute());
@@ -251,7 +251,7 @@ describe("the database file", () => {
     expect((await storageError(() => put("b"))).code).toMatch(/^store_(missing|replaced)$/);
   });
 
-  test("keeps a reserve of disk space for urgent writes", async () => {
+  test("has a reserve of disk space that only urgent writes may use", async () => {
     const path = join(temporaryFolder(), "proviso.db");
     const database = await openDatabase<Tables>(path, FIRST, "new", { reserve: 2 ** 52 });
     onTestFinished(() => database.close());
@@ -269,7 +269,7 @@ describe("the database file", () => {
 });
 
 describe("a migration", () => {
-  test("killed half-way is run again by the next process", async () => {
+  test("that is killed half-way is run again by the next process", async () => {
     const { path, database } = await opened();
     await database.close();
     const child = childProgram("storage", "migrate");

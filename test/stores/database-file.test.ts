@@ -6,9 +6,9 @@ import { createStores, openRevocations, openStores } from "../../src/stores/inde
 import { addAll, capability, namesIn, posix, storageError } from "../issuer/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// Faults that only a database file can have.
+// Tests faults that only a database file can have.
 
-/** "prv1". */
+/** The ASCII characters "prv1". */
 const APPLICATION = 0x70727631;
 
 function newPath(): string {
@@ -32,8 +32,8 @@ async function revoked(path: string): Promise<string[]> {
   }
 }
 
-describe("creating and opening a database file", () => {
-  test("a new file has durable settings, and is readable by its owner only", async () => {
+describe("createStores and openStores with a file", () => {
+  test("createStores makes a file in WAL mode that only its owner can read", async () => {
     const path = newPath();
     const database = await createStores(path);
     await (await openRevocations(database)).add(capability("cap_1"));
@@ -48,7 +48,7 @@ describe("creating and opening a database file", () => {
     await database.close();
   });
 
-  test("creating overwrites nothing, and does not pick up an old database's log", async () => {
+  test("createStores overwrites no file, and does not adopt the log of an old database", async () => {
     const path = newPath();
     await withOne(path);
     expect((await storageError(() => createStores(path))).code).toBe("store_exists");
@@ -61,7 +61,7 @@ describe("creating and opening a database file", () => {
     expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
   });
 
-  test("only one of four concurrent creations makes the file", async () => {
+  test("only one of four concurrent createStores calls makes the file", async () => {
     const path = newPath();
     const made = await Promise.allSettled([1, 2, 3, 4].map(() => createStores(path)));
     expect(made.map(({ status }) => status).sort()).toEqual([
@@ -73,7 +73,7 @@ describe("creating and opening a database file", () => {
     for (const one of made) if (one.status === "fulfilled") await one.value.close();
   });
 
-  test("opening does not create a file", async () => {
+  test("openStores does not create a file", async () => {
     const directory = temporaryFolder();
     for (const path of [join(directory, "no.db"), join(directory, "no", "no.db")]) {
       const error = await storageError(() => openStores(path));
@@ -86,7 +86,7 @@ describe("creating and opening a database file", () => {
   });
 
   test.each(["odd ?#%20 'name'.db", "ünï.db", "libsql:x.db", ":memory:", "file:x.db"])(
-    "the file name %j is taken literally",
+    "both take the file name %j literally",
     async (name) => {
       const path = join(temporaryFolder(), name);
       await withOne(path);
@@ -95,7 +95,7 @@ describe("creating and opening a database file", () => {
     },
   );
 
-  test("an address with another scheme is refused without being shown", async () => {
+  test("openStores refuses an address with another scheme, without showing it", async () => {
     for (const place of ["postgre://user:secret@host/db", "mysql://user:secret@host/db"]) {
       const error = await openStores(place, "create").catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(TypeError);
@@ -104,7 +104,7 @@ describe("creating and opening a database file", () => {
   });
 });
 
-describe("a file that is not proviso's database", () => {
+describe("a foreign or damaged file", () => {
   const sqlite = (path: string, statements: string): void => {
     const database = new Database(path);
     database.exec(statements);
@@ -132,7 +132,7 @@ describe("a file that is not proviso's database", () => {
       /the file is something else/,
     ],
     [
-      "an SQLite file that only says to be one",
+      "an SQLite file that only has the application id",
       (path) => sqlite(path, marked(APPLICATION)),
       "store_corrupt",
       /it is damaged/,
@@ -152,7 +152,7 @@ describe("a file that is not proviso's database", () => {
       /newer version/,
     ],
   ];
-  test.each(cases)("%s is refused and left as it is", async (_about, make, code, detail) => {
+  test.each(cases)("is refused and left unchanged: %s", async (_about, make, code, detail) => {
     const path = newPath();
     make(path);
     const before = readFileSync(path);
@@ -163,11 +163,11 @@ describe("a file that is not proviso's database", () => {
     if (!/only says/.test(_about)) expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  test("a directory is refused", async () => {
+  test("is refused if it is a directory", async () => {
     expect((await storageError(() => openStores(temporaryFolder()))).code).toBe("store_unreadable");
   });
 
-  test("a file cut short anywhere, or with a damaged page, never hides a revocation", async () => {
+  test("never hides a revocation, wherever it is cut short or has a damaged page", async () => {
     const path = newPath();
     const database = await createStores(path);
     const ids = Array.from({ length: 500 }, (_, i) => `cap_${i}`);
@@ -178,7 +178,7 @@ describe("a file that is not proviso's database", () => {
       const copy = join(path, "..", name);
       writeFileSync(copy, bytes, { mode: 0o600 });
       try {
-        // Damage elsewhere in the file does not prevent revocations.
+        // If the damage is elsewhere in the file, every revocation must still be found.
         expect((await revoked(copy)).sort()).toEqual([...ids].sort());
         return "whole";
       } catch (error) {

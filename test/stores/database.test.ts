@@ -23,7 +23,7 @@ onBothDatabases((place) => {
 });
 
 describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
-  test("without tables is refused when they are expected, since its name may be misspelt", async () => {
+  test("without tables is refused unless openStores may create them", async () => {
     const where = await postgresPlace();
     expect((await storageError(() => openStores(where))).code).toBe("store_missing");
     const made = await openStores(where, "create");
@@ -47,7 +47,7 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
     await stores.close();
   });
 
-  test("commits durably even if the server's default or its address says otherwise", async () => {
+  test("commits synchronously, even if the server's default is otherwise", async () => {
     const where = new URL(await postgresPlace());
     const setting = `ALTER DATABASE ${where.pathname.slice(1)}`;
     await administer(where.href, "CREATE SCHEMA other");
@@ -86,7 +86,7 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
     },
   );
 
-  test("that is read-only can be read; writes fail with the reason", async () => {
+  test("that is read-only can be read, and a write fails with store_read_only", async () => {
     const where = await postgresPlace();
     await (await createStores(where)).close();
     const name = new URL(where).pathname.slice(1);

@@ -32,7 +32,7 @@ import { sized } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const KILLS = sized(20, 1);
-/** The number of processes that do the same concurrently. */
+/** Number of processes that run the same action concurrently. */
 const AT_ONCE = sized(4, 2);
 
 function keyFile(): { directory: string; path: string; keyring: Keyring } {
@@ -48,14 +48,14 @@ function secretsOf(keyring: Keyring): string[] {
 }
 
 describe("creating a keyring file", () => {
-  test("writes a file that only its owner may open, and nothing else", () => {
+  test("writes a file that only its owner may open, and no other file", () => {
     const { directory, path, keyring } = keyFile();
     expect(readdirSync(directory)).toEqual(["keys.json"]);
     expect(readKeyringFile(path).exportJwkSet()).toEqual(keyring.exportJwkSet());
     if (posix) expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("overwrites nothing, not even a dangling link", async () => {
+  test("overwrites no file, and no dangling link", async () => {
     const { directory, path, keyring } = keyFile();
     const error = await storageError(() => createKeyringFile(path, createKeyring()));
     expect(error.code).toBe("key_file_exists");
@@ -68,14 +68,14 @@ describe("creating a keyring file", () => {
     expect(readdirSync(directory).sort()).toEqual(["keys.json", "link.json"]);
   });
 
-  test("in a missing directory fails, and says so", async () => {
+  test("in a missing directory fails, and says that the directory does not exist", async () => {
     const path = join(temporaryFolder(), "no", "keys.json");
     const error = await storageError(() => createKeyringFile(path, createKeyring()));
     expect(error.code).toBe("key_file_unwritable");
     expect(error.message).toContain("its directory does not exist");
   });
 
-  test("by many processes at once makes one file", async () => {
+  test("by many processes at once succeeds for only one of them", async () => {
     const path = join(temporaryFolder(), "keys.json");
     const makers = Array.from({ length: AT_ONCE }, () => new Talker("act", ["create-keys", path]));
     await Promise.all(makers.map((maker) => maker.end()));
@@ -86,20 +86,20 @@ describe("creating a keyring file", () => {
 });
 
 describe("reading a keyring file", () => {
-  test("a missing file is key_file_missing", async () => {
+  test("fails with key_file_missing if there is no file", async () => {
     const { directory, path } = keyFile();
     for (const missing of [join(directory, "other.json"), join(path, "below")]) {
       expect((await storageError(() => readKeyringFile(missing))).code).toBe("key_file_missing");
     }
   });
 
-  test("a directory is refused", async () => {
+  test("fails with key_file_unreadable for a directory", async () => {
     const error = await storageError(() => readKeyringFile(temporaryFolder()));
     expect(error.code).toBe("key_file_unreadable");
   });
 
   test.runIf(posix).each([0o604, 0o640, 0o660, 0o644, 0o601])(
-    "a file of mode %o is refused as exposed",
+    "fails with key_file_exposed for a file of mode %o",
     async (mode) => {
       const { path } = keyFile();
       chmodSync(path, mode);
@@ -109,7 +109,7 @@ describe("reading a keyring file", () => {
     },
   );
 
-  test.runIf(posix)("a file that this user may not read is refused", () => {
+  test.runIf(posix)("fails with key_file_unreadable without permission to read", () => {
     const { directory, path } = keyFile();
     if (root) chmodSync(directory, 0o755);
     else chmodSync(path, 0o200);
@@ -118,11 +118,11 @@ describe("reading a keyring file", () => {
     expect(message).toContain("permission denied");
   });
 
-  test("half a file, cut anywhere, is malformed, and no message shows a secret", async () => {
+  test("fails with key_file_malformed for a file that is cut anywhere, and shows no secret", async () => {
     const { path, keyring } = keyFile();
     const text = readFileSync(path, "utf8");
     const secret = secretsOf(keyring)[0] ?? "";
-    // All of the text except the final line break.
+    // Every length that cuts off more than the final line break.
     for (let length = 0; length < text.length - 1; length++) {
       writeFileSync(path, text.slice(0, length));
       const error = await storageError(() => readKeyringFile(path));
@@ -140,7 +140,7 @@ describe("reading a keyring file", () => {
     ["a secret for a name, twice", `{"${"s".repeat(43)}":1,"${"s".repeat(43)}":2}`, /a member is/],
     ["more than 1 MiB", " ".repeat(1_048_577), /larger than 1 MiB/],
     ["NUL bytes, as after a power cut", "\0".repeat(300), /not JSON/],
-  ])("is key_file_malformed for %s", async (_about, text, detail) => {
+  ])("fails with key_file_malformed for %s", async (_about, text, detail) => {
     const { path } = keyFile();
     writeFileSync(path, text);
     const error = await storageError(() => readKeyringFile(path));
@@ -148,7 +148,7 @@ describe("reading a keyring file", () => {
     expect(error.message).toMatch(detail);
   });
 
-  test("a damaged secret is not shown", async () => {
+  test("shows no secret if a secret is damaged", async () => {
     const { path, keyring } = keyFile();
     const secret = secretsOf(keyring)[0] ?? "";
     writeFileSync(path, readFileSync(path, "utf8").replace(secret, `${secret}"`));
@@ -169,7 +169,7 @@ describe("replacing a keyring file", () => {
     if (posix) expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("is refused if the file holds another keyring than expected", async () => {
+  test("is refused if the file has another keyring than expected", async () => {
     const { directory, path, keyring } = keyFile();
     const theirs = keyring.rotate();
     replaceKeyringFile(path, theirs, keyring);
@@ -179,7 +179,7 @@ describe("replacing a keyring file", () => {
     expect(readdirSync(directory)).toEqual(["keys.json"]);
   });
 
-  test("by two processes at once is refused for the second", async () => {
+  test("by two callers at once is refused for the second caller", async () => {
     const { path } = keyFile();
     const [mine, theirs] = [readKeyringFile(path), readKeyringFile(path)];
     replaceKeyringFile(path, mine.rotate(), mine);
@@ -188,7 +188,7 @@ describe("replacing a keyring file", () => {
     expect(readKeyringFile(path).list()).toHaveLength(2);
   });
 
-  test("under a store's lock loses no rotation of several processes", async () => {
+  test("under the lock of a store loses no rotation by several processes", async () => {
     const { directory, path } = keyFile();
     const database = join(directory, "proviso.db");
     await (await createStores(database)).close();
@@ -199,7 +199,7 @@ describe("replacing a keyring file", () => {
     expect(readKeyringFile(path).list()).toHaveLength(1 + 10 * AT_ONCE);
   });
 
-  test("refuses a missing, exposed or damaged file as reading does", async () => {
+  test("fails for a missing, exposed or damaged file with the same code as reading", async () => {
     const { directory, path, keyring } = keyFile();
     const attempt = async (file: string): Promise<string> =>
       (await storageError(() => replaceKeyringFile(file, keyring.rotate(), keyring))).code;
@@ -255,7 +255,7 @@ describe("replacing a keyring file", () => {
     expect(readKeyringFile(path).exportJwkSet()).toEqual(keyring.exportJwkSet());
   });
 
-  test("removes leftovers of a dead process, but no fresh ones", () => {
+  test("removes old temporary files of a dead process, and keeps recent ones", () => {
     const { directory, path, keyring } = keyFile();
     const dead = [".keys.json.dead.tmp", ".keys.json.dead.tmp-journal", ".other.json.dead.tmp"];
     for (const name of [...dead, ".keys.json.live.tmp"]) {
@@ -271,7 +271,7 @@ describe("replacing a keyring file", () => {
     ]);
   });
 
-  test(`killed ${KILLS} times, at any moment, the file holds the old keys or the new ones`, async () => {
+  test(`leaves either the old or the new keys in the file if its process is killed (${KILLS} times)`, async () => {
     const { path } = keyFile();
     for (let kill = 0; kill < KILLS; kill++) {
       const talker = new Talker("rotate-until-killed", [path]);

@@ -14,7 +14,7 @@ function execute(path: string, sql: string): void {
 }
 
 describe("openStores", () => {
-  test("makes a file that only its owner can read, and opens it afterwards", async () => {
+  test("makes a file that only its owner can read, and opens the file again", async () => {
     const path = newPath();
     await (await openStores(path, "create")).close();
     if (posix) expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -27,7 +27,7 @@ describe("openStores", () => {
     }
   });
 
-  test("by eight callers at once makes one file that all of them write", async () => {
+  test("called eight times at once makes one file, to which all callers write", async () => {
     const path = newPath();
     const ledgers = await Promise.all(Array.from({ length: 8 }, () => newLedger({}, path)));
     await Promise.all(
@@ -43,7 +43,7 @@ describe("openStores", () => {
     }
   });
 
-  test("without create needs an existing file, and sees what others write", async () => {
+  test("opens only an existing file by default, and reads what other connections write", async () => {
     const path = newPath();
     const missing = await storageError(() => openStores(path));
     expect(missing.code).toBe("store_missing");
@@ -63,24 +63,24 @@ describe("openStores", () => {
     const alone = await databaseAt(path);
     expect(await new LedgerStore(alone).list()).toHaveLength(1);
   });
-
-  test("refuses wrong options of a ledger", async () => {
-    const database = await databaseAt(newPath());
-    const wrong: [object, string][] = [
-      [{ intervall: 1 }, 'options.intervall: unknown member; did you mean "interval"?'],
-      [{ interval: -1 }, "interval must be 0 to 60,000 milliseconds"],
-      [{ interval: Number.NaN }, "interval must be"],
-      [{ capacity: 0 }, "capacity must be"],
-      [{ retention: 0 }, "retention must be 1 to 36,500 whole days"],
-      [{ retention: 1.5 }, "retention must be"],
-    ];
-    for (const [options, message] of wrong) {
-      expect(() => new LedgerStore(database, options)).toThrow(message);
-    }
-  });
 });
 
-describe("openStores refuses a file that is not its own, and leaves it unchanged", () => {
+test("LedgerStore throws for wrong options", async () => {
+  const database = await databaseAt(newPath());
+  const wrong: [object, string][] = [
+    [{ intervall: 1 }, 'options.intervall: unknown member; did you mean "interval"?'],
+    [{ interval: -1 }, "interval must be 0 to 60,000 milliseconds"],
+    [{ interval: Number.NaN }, "interval must be"],
+    [{ capacity: 0 }, "capacity must be"],
+    [{ retention: 0 }, "retention must be 1 to 36,500 whole days"],
+    [{ retention: 1.5 }, "retention must be"],
+  ];
+  for (const [options, message] of wrong) {
+    expect(() => new LedgerStore(database, options)).toThrow(message);
+  }
+});
+
+describe("openStores refuses a file that it cannot use, and leaves it as it is", () => {
   const cases: [string, (path: string) => unknown, string, string][] = [
     ["an empty file", (path) => writeFileSync(path, "", { mode: 0o600 }), "store_corrupt", "empty"],
     [
@@ -114,7 +114,7 @@ describe("openStores refuses a file that is not its own, and leaves it unchanged
       "left of an older database",
     ],
   ];
-  test.skipIf(!posix).each(cases)("%s", async (_, make, code, message) => {
+  test.skipIf(!posix).each(cases)("for example %s", async (_, make, code, message) => {
     const path = newPath();
     await make(path);
     const before = namesIn(dirname(path));
@@ -123,46 +123,46 @@ describe("openStores refuses a file that is not its own, and leaves it unchanged
     expect(error.message).toContain(message);
     expect(namesIn(dirname(path))).toEqual(before);
   });
+});
 
-  test("a path below a missing directory", async () => {
-    const error = await storageError(() => openStores(join(newPath(), "proviso.db"), "create"));
-    expect(error.code).toBe("store_unwritable");
-  });
+test("openStores fails with store_unwritable in a directory that does not exist", async () => {
+  const error = await storageError(() => openStores(join(newPath(), "proviso.db"), "create"));
+  expect(error.code).toBe("store_unwritable");
+});
 
-  test("damaged rows are reported, not skipped", async () => {
-    const damage: [string, string][] = [
-      ["UPDATE event SET body = '{'", "an event in it is not well formed"],
-      ["UPDATE event SET body = '{\"handles\":1}'", "an event in it is not well formed"],
-      ["UPDATE event SET what = 99", "an event in it is not well formed"],
-      ["UPDATE event SET at = 9e15", "an event in it is not well formed"],
-      ["UPDATE event SET principal = 'alice'", "an event in it is not well formed"],
-      ["UPDATE hop SET hop = '{}'", "a hop in it is not well formed"],
-      ["UPDATE event SET what = 'x'", "an event in it is not well formed"],
-      ["UPDATE gap SET lost = 'x'", "a gap in it is not well formed"],
-      ["UPDATE issued SET principal = 'a'", "a capability in it is not well formed"],
-      ["DROP TABLE event", "or it is damaged"],
-    ];
-    for (const [sql, message] of damage) {
-      const path = newPath();
-      const database = await databaseAt(path);
-      const ledger = await newLedger({ capacity: 1, interval: 60_000 }, database);
-      const revocationId = "rv_AAAAAAAAAAAAAAAAAAAAAA";
-      const hop = { operations: ["get"] };
-      const event = invocation({ principal: "alice", path: [{ revocationId, hop }] });
-      ledger.note(event);
-      ledger.note(event);
-      const issued = { id: "cap_1", identifier: "{}", hop: "{}", principal: "a", invoker: "b" };
-      await ledger.commit(event, [{ ...issued, expires: "2999-01-01T00:00:00Z" }]);
-      await ledger.flush();
-      execute(path, sql);
-      const reads = [() => ledger.list(), () => ledger.gaps(), () => ledger.issued("cap_1")];
-      const results = await Promise.allSettled(reads.map((read) => read()));
-      const [error, ...others] = results.flatMap((result) =>
-        result.status === "rejected" ? [result.reason] : [],
-      );
-      expect(error).toMatchObject({ code: "store_corrupt" });
-      expect(String(error)).toContain(message);
-      expect(others).toEqual([]);
-    }
-  });
+test("a ledger reports a damaged row as store_corrupt instead of skipping it", async () => {
+  const damage: [string, string][] = [
+    ["UPDATE event SET body = '{'", "an event in it is not well formed"],
+    ["UPDATE event SET body = '{\"handles\":1}'", "an event in it is not well formed"],
+    ["UPDATE event SET what = 99", "an event in it is not well formed"],
+    ["UPDATE event SET at = 9e15", "an event in it is not well formed"],
+    ["UPDATE event SET principal = 'alice'", "an event in it is not well formed"],
+    ["UPDATE hop SET hop = '{}'", "a hop in it is not well formed"],
+    ["UPDATE event SET what = 'x'", "an event in it is not well formed"],
+    ["UPDATE gap SET lost = 'x'", "a gap in it is not well formed"],
+    ["UPDATE issued SET principal = 'a'", "a capability in it is not well formed"],
+    ["DROP TABLE event", "or it is damaged"],
+  ];
+  for (const [sql, message] of damage) {
+    const path = newPath();
+    const database = await databaseAt(path);
+    const ledger = await newLedger({ capacity: 1, interval: 60_000 }, database);
+    const revocationId = "rv_AAAAAAAAAAAAAAAAAAAAAA";
+    const hop = { operations: ["get"] };
+    const event = invocation({ principal: "alice", path: [{ revocationId, hop }] });
+    ledger.note(event);
+    ledger.note(event);
+    const issued = { id: "cap_1", identifier: "{}", hop: "{}", principal: "a", invoker: "b" };
+    await ledger.commit(event, [{ ...issued, expires: "2999-01-01T00:00:00Z" }]);
+    await ledger.flush();
+    execute(path, sql);
+    const reads = [() => ledger.list(), () => ledger.gaps(), () => ledger.issued("cap_1")];
+    const results = await Promise.allSettled(reads.map((read) => read()));
+    const [error, ...others] = results.flatMap((result) =>
+      result.status === "rejected" ? [result.reason] : [],
+    );
+    expect(error).toMatchObject({ code: "store_corrupt" });
+    expect(String(error)).toContain(message);
+    expect(others).toEqual([]);
+  }
 });

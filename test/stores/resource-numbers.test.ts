@@ -18,9 +18,9 @@ const ODD = ["'; --", '"', "\\", "\u{1f600}", "\u2028", "x".repeat(512), "é".re
 const CONTROLS = String.fromCharCode(...Array.from({ length: 512 }, (_, at) => (at * at) % 32));
 const NAMES = [...ALIKE, ...ODD, CONTROLS];
 
-/** Tests the contract of every ResourceNumbers. */
+/** Tests the behaviour that every ResourceNumbers must have. */
 function promises(numbers: () => Promise<ResourceNumbers>): void {
-  test("a name keeps the number it was given", async () => {
+  test("a name keeps the number that it was given", async () => {
     const one = await numbers();
     const first = await one.numbersOf(["a", "b", "a"]);
     expect([...first.keys()].sort()).toEqual(["a", "b"]);
@@ -31,7 +31,7 @@ function promises(numbers: () => Promise<ResourceNumbers>): void {
     for (const number of later.values()) expect(Number.isSafeInteger(number)).toBe(true);
   });
 
-  test("a number is resolved to its name, and an unknown number to none", async () => {
+  test("namesOf returns the name of each number, and leaves unknown numbers out", async () => {
     const one = await numbers();
     const given = await one.numbersOf(NAMES);
     expect(given.size).toBe(NAMES.length);
@@ -56,19 +56,19 @@ function promises(numbers: () => Promise<ResourceNumbers>): void {
     }
   });
 
-  test("numbers are random, and do not rise with the names", async () => {
+  test("resource numbers are random, and do not rise with the names", async () => {
     const one = await numbers();
     const given = [
       ...(await one.numbersOf(Array.from({ length: 64 }, (_, at) => `${at}`))).values(),
     ];
     const rises = given.filter((number, at) => number > (given[at - 1] ?? 0));
     expect(rises.length).toBeLessThan(56);
-    // By chance, all of them would be below 2^47 once in 10^100.
+    // Random numbers would all be below 2^47 only once in 10^100 runs.
     expect(Math.max(...given)).toBeGreaterThan(2 ** 47);
   });
 }
 
-/** Returns each number twice. */
+/** Returns a random source that makes each number twice. */
 function twice(): (length: number) => Uint8Array {
   let calls = 0;
   return (length) => new Uint8Array(length).fill(Math.floor(calls++ / 2));
@@ -77,7 +77,7 @@ function twice(): (length: number) => Uint8Array {
 describe("numbers in memory", () => {
   promises(async () => new ResourceNumbersInMemory());
 
-  test("are drawn again if a number is taken", async () => {
+  test("are drawn again if they are taken", async () => {
     const numbers = new ResourceNumbersInMemory(twice());
     expect(new Set((await numbers.numbersOf(["a", "b", "c"])).values()).size).toBe(3);
   });
@@ -92,7 +92,7 @@ throughStores((place) => {
 
   promises(async () => new ResourceNumberStore(await opened()));
 
-  test("numbers are found after opening again, and from a second connection", async () => {
+  test("a second connection and a later connection find the same numbers", async () => {
     const where = await place();
     const first = new ResourceNumberStore(await opened(where));
     const second = new ResourceNumberStore(await opened(where));
@@ -113,19 +113,19 @@ throughStores((place) => {
     await expect(numbers.numbersOf(["c"])).rejects.toThrow("closed");
   });
 
-  test("a stored number is drawn again if it is taken", async () => {
+  test("a number in the database is drawn again if it is taken", async () => {
     const numbers = new ResourceNumberStore(await opened(), twice());
     expect(new Set((await numbers.numbersOf(["a", "b", "c"])).values()).size).toBe(3);
   });
 
-  test("2,500 names each get their own number", async () => {
+  test("each of 2,500 names gets its own number", async () => {
     const numbers = new ResourceNumberStore(await opened());
     const names = Array.from({ length: 2500 }, (_, at) => `reports/${at}`);
     const given = await numbers.numbersOf(names);
     expect(new Set(given.values()).size).toBe(2500);
   });
 
-  test("a resource name in the database that the store cannot have written is store_corrupt", async () => {
+  test("reading a resource name that the store cannot have written fails with store_corrupt", async () => {
     const database = await opened();
     await tablesOf(database).write((db) =>
       db
@@ -142,7 +142,7 @@ throughStores((place) => {
     }
   });
 
-  test("processes asking for the same new names at once get the same numbers", async () => {
+  test("several processes that request the same new names at once get the same numbers", async () => {
     const where = await place();
     await opened(where);
     const script = childProgram("stores", "number");
@@ -170,7 +170,7 @@ throughStores((place) => {
   });
 });
 
-test("on a nearly full disk a new name is refused each time", async () => {
+test("on a nearly full disk, numbersOf refuses a new name each time", async () => {
   const reserve = Number.MAX_SAFE_INTEGER;
   const place = join(temporaryFolder(), "proviso.db");
   const database = await openStores(place, "create", { reserve });

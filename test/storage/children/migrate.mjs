@@ -1,5 +1,5 @@
-// Begins a migration of the database at a path, reports it by a file, and never ends it, like a process that is
-// killed in the middle.
+// Begins a migration of a database, and creates a marker file half-way. The migration never ends, so that the
+// test can kill this process.
 import { writeFileSync } from "node:fs";
 import { openDatabase } from "../../../dist/src/storage/database.js";
 

@@ -23,7 +23,7 @@ const ACTIONS = {
     const present = readKeyringFile(path);
     replaceKeyringFile(path, present.rotate(), present);
   },
-  // Rotates ten times, each under the lock of the revocations in the database at `more`.
+  // Rotates the keys ten times, each time under the lock of the revocations in the database `more`.
   "rotate-exclusively": async () => {
     const store = await openRevocations(await openStores(more));
     for (let i = 0; i < 10; i++) {
@@ -40,7 +40,7 @@ const ACTIONS = {
     await store.add({ kind: "capability", id: more, at: AT });
     return store.version;
   },
-  // Removes the write-ahead log under the open store, continues to revoke, and is killed.
+  // Removes the write-ahead log while the store is open, continues to revoke, and kills this process.
   "revoke-without-log": async () => {
     const store = await revocations();
     const added = [];
@@ -62,7 +62,7 @@ const ACTIONS = {
     process.kill(process.pid, "SIGKILL");
     await new Promise(() => {});
   },
-  // Adds until the disk is full.
+  // Adds entries until the disk is full.
   "fill-store": async () => {
     const store = await revocations();
     const added = [];

@@ -1,5 +1,6 @@
-// An agent over the given folder, called before, while and after this process has no free file descriptor:
-// `exhaust.mjs FOLDER`. Prints the answers and the errors as one line of JSON.
+// `exhaust.mjs FOLDER`: calls an agent that serves the folder. The first calls are made with free file
+// descriptors, the next without any, and the last with free ones again. Prints the answers and the errors as
+// one line of JSON.
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// `fill-ledger.mjs PATH`: notes and commits until the file may not grow further, then continues to note, and prints
-// the acknowledged events and the reported problems as one line of JSON.
+// `fill-ledger.mjs PATH`: commits events until the file reaches its size limit, then notes further events.
+// Prints the committed events and the reported problems as one line of JSON.
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { createStores, openLedger } from "proviso/stores";
@@ -9,7 +9,7 @@ const EVENT = { kind: "invocation", at: "2026-01-01T00:00:00.000Z", decision: "a
 const values = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`a${i}`, "x".repeat(900)]));
 
 const problems = [];
-// No bytes are reserved: the only limit is the file's.
+// No disk space is reserved, so the only limit is the maximum file size.
 const database = await createStores(path, { reserve: 0 });
 const ledger = openLedger(database, {
   interval: 1,

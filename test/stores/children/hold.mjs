@@ -1,4 +1,4 @@
-// `hold.mjs PATH SQL`: runs the SQL, prints "held", and keeps the connection until it is killed.
+// `hold.mjs PATH SQL`: runs the SQL, prints "held", and keeps the connection open until this process is killed.
 import { writeSync } from "node:fs";
 import Database from "libsql";
 

@@ -1,5 +1,5 @@
-// `number.mjs PLACE`: prints "ready", waits for a line, requests the numbers of 300 names in many concurrent calls,
-// in a random order, and prints names and numbers as one line of JSON.
+// `number.mjs PLACE`: prints "ready", and waits for a line. Then requests the numbers of 300 names in many
+// concurrent calls, in a random order, and prints names and numbers as one line of JSON.
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { openResourceNumbers, openStores } from "proviso/stores";

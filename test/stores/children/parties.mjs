@@ -1,5 +1,5 @@
-// `parties.mjs PLACE`: prints "ready", waits for a line, concurrently uses 100 ids and changes one host 30 times, in
-// a random order, and prints the ids that it was the first to use as one line of JSON.
+// `parties.mjs PLACE`: prints "ready", and waits for a line. Then uses 100 ids in a random order, and
+// concurrently changes one host 30 times. Prints the ids that it was the first to use as one line of JSON.
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { openParties, openStores } from "proviso/stores";
@@ -19,7 +19,7 @@ const changes = Array.from({ length: 30 }, () =>
 );
 const uses = await Promise.all(
   ids.map(async (id, at) => {
-    // Some concurrently, some one after the other.
+    // Use some ids concurrently, and some one after another.
     if (at % 10 === 0) await new Promise(setImmediate);
     const use = { scope: "test", id, expires: Date.now() + 60_000 };
     return (await parties.useOnce(use, Date.now())) === "first" ? id : undefined;

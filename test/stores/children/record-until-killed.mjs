@@ -1,6 +1,6 @@
-// `record-until-killed.mjs PATH NAME`: prints the contents of the ledger, then commits and notes events, and prints
-// each once it is acknowledged. With `idle` for NAME it notes one event that will not be written for a minute, and
-// ends.
+// `record-until-killed.mjs PATH NAME`: prints the contents of the ledger. Then commits and notes events, and
+// prints each event once it is acknowledged. If NAME is `idle`, it notes one event that is not written for a
+// minute, and ends. Without NAME, it ends after printing.
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "libsql";

@@ -1,5 +1,5 @@
-// `revoke-until-killed.mjs PATH NAME`: prints the contents of the store, then makes revocations, and prints each once
-// it is acknowledged.
+// `revoke-until-killed.mjs PATH NAME`: prints the contents of the store. Then adds revocations, and prints each
+// revocation once it is acknowledged. Without NAME, it ends after printing.
 import { writeSync } from "node:fs";
 import Database from "libsql";
 import { openRevocations, openStores } from "proviso/stores";

@@ -1,5 +1,5 @@
-// `rotate-until-killed.mjs PATH`: rotates the keys in the file repeatedly, keeping four, and prints each key before
-// it mints, and again when it does.
+// `rotate-until-killed.mjs PATH`: rotates the keys in the file again and again, and keeps the latest four.
+// Prints each new key before and after it is written.
 import { writeSync } from "node:fs";
 import { readKeyringFile, replaceKeyringFile } from "proviso/stores";
 

@@ -1,4 +1,4 @@
-// `watch.mjs PLACE`: prints the id of every entry when a lookup first finds it. First adds one entry itself.
+// `watch.mjs PLACE`: adds one entry, then prints the id of each entry as soon as a look-up finds it.
 import { writeSync } from "node:fs";
 import { openRevocations, openStores } from "proviso/stores";
 

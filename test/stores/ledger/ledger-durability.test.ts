@@ -6,12 +6,12 @@ import { sized } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const KILLS = sized(30, 1);
-/** Milliseconds for which a note may wait, with a margin for a busy machine. */
+/** Longest time that a note may wait, in milliseconds, with a margin for a busy machine. */
 const WINDOW = 1500;
-/** Milliseconds of longer rounds, in which notes outlive the window. */
+/** Length of the longer rounds, in milliseconds. Their first notes are older than the window. */
 const LONG = WINDOW + 400;
 
-/** Parses a line of the child's output; a line cut off by the kill is ignored. */
+/** Parses a line of the child's output. A line that the kill has cut off becomes an empty object. */
 function parsed(line: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(line);
@@ -27,7 +27,7 @@ function texts(value: unknown): string[] {
 }
 
 describe("a ledger whose process is killed", () => {
-  test(`${KILLS} times keeps everything committed, and everything noted but the latest`, {
+  test(`${KILLS} times keeps every committed event, and every noted event except the latest`, {
     timeout: 180_000,
   }, async () => {
     const path = join(temporaryFolder(), "proviso.db");
@@ -75,7 +75,8 @@ describe("a ledger whose process is killed", () => {
     look(last.lines[0]);
     expect(committed.size).toBeGreaterThan(KILLS);
     expect(noted.size).toBeGreaterThan(3);
-    // A process killed while it creates the database leaves a temporary file, which others remove a minute later.
+    // A process that is killed while it creates the database leaves a temporary file, which another process
+    // removes a minute later.
     const names = namesIn(join(path, "..")).filter((name) => !name.startsWith(".proviso.db."));
     expect(names).toEqual(["proviso.db"]);
   });
@@ -92,7 +93,7 @@ test("an open ledger with pending notes does not keep its process alive", async 
 });
 
 test.runIf(posix)(
-  "a ledger that reaches the file size limit stops committing, and the process goes on",
+  "a ledger that reaches the file size limit refuses to commit, and its process continues",
   () => {
     const path = join(temporaryFolder(), "proviso.db");
     const command = 'ulimit -f 600; exec "$@"';

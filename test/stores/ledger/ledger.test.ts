@@ -40,7 +40,7 @@ const ISSUED: IssuedCapability = {
 
 onBothDatabases((place) => {
   describe("ledger events", () => {
-    test("are read back as they were, noted or committed, also after opening again", async () => {
+    test("are read back unchanged, whether noted or committed, also after the ledger is opened again", async () => {
       const where = await place();
       const ledger = await newLedger({}, where);
       const bare = invocation();
@@ -74,7 +74,7 @@ onBothDatabases((place) => {
       expect(await ledger.list({ principal: "\udfff" })).toEqual([]);
     });
 
-    test("are stored with their own properties only", async () => {
+    test("are stored with their known properties only", async () => {
       const ledger = await newLedger({}, await place());
       const event = {
         ...FULL,
@@ -85,7 +85,7 @@ onBothDatabases((place) => {
       expect(JSON.stringify(await ledger.list())).not.toContain("SECRET");
     });
 
-    test("show what a hop says, even if only another event recorded it", async () => {
+    test("have the contents of a hop even if only another event recorded them", async () => {
       const ledger = await newLedger({}, await place());
       const hop = { operations: ["get"] };
       ledger.note(invocation({ path: [{ revocationId: RV[0] }] }));
@@ -181,12 +181,12 @@ onBothDatabases((place) => {
       ["the other decision", { decision: "allowed" }, [0, 2, 4]],
       ["a kind", { kind: "invocation" }, [0, 1, 3]],
       ["the latest", { limit: 2 }, [3, 4]],
-      ["the latest of some", { principal: "alice", limit: 2 }, [2, 3]],
+      ["the latest of a principal", { principal: "alice", limit: 2 }, [2, 3]],
       ["an agent", { invoker: 'an "Agent" \\ %_' }, [1]],
-      ["an agent in other letters", { invoker: 'an "agent" \\ %_' }, []],
+      ["an agent in another case", { invoker: 'an "agent" \\ %_' }, []],
       ["the beginning of an agent", { invoker: 'an "Agent"' }, []],
       [
-        "all at once",
+        "all filters at once",
         {
           principal: "alice",
           capability: "cap_2",
@@ -197,11 +197,11 @@ onBothDatabases((place) => {
         },
         [3],
       ],
-      ["what there is not", { principal: "ALICE" }, []],
+      ["an unknown principal", { principal: "ALICE" }, []],
     ];
-    test("finds what its filters say", async () => {
+    test("finds the events that match its filters", async () => {
       const ledger = await newLedger({}, await place());
-      // Not in chronological order.
+      // Note the events in another order than that of their times.
       for (const at of [3, 0, 4, 1, 2]) ledger.note(events[at] ?? invocation());
       for (const [filters, query, expected] of cases) {
         const found = await ledger.list(query);
@@ -223,7 +223,7 @@ onBothDatabases((place) => {
           capability,
         });
         all.push(event);
-        // Some singly, some in batches of different sizes.
+        // Write some events alone, and some in batches of different sizes.
         if (i % 13 === 0) await ledger.commit(event);
         else ledger.note(event);
         if (i % 37 === 0) await ledger.flush();
@@ -259,7 +259,7 @@ onBothDatabases((place) => {
       }
     });
 
-    test("with an unknown or invalid property is a TypeError", async () => {
+    test("throws a TypeError for an unknown or invalid property", async () => {
       const ledger = await newLedger({}, await place());
       const wrong: [object, string][] = [
         [{ user: "alice" }, "query.user: unknown member; there are principal"],
@@ -277,7 +277,7 @@ onBothDatabases((place) => {
   });
 
   describe("issued capabilities", () => {
-    test("are found until they expire, also after opening again", async () => {
+    test("are found until they expire, also after the ledger is opened again", async () => {
       const where = await place();
       let now = Date.parse("2026-01-01T00:59:59.999Z");
       const clock = (): number => now;
@@ -295,7 +295,7 @@ onBothDatabases((place) => {
       expect(await again.issued("cap_1")).toBeUndefined();
     });
 
-    test("are pruned once expired, and the others kept", async () => {
+    test("are pruned once they have expired, and all others are kept", async () => {
       let now = Date.parse(AT);
       const ledger = await newLedger({ clock: () => now }, await place());
       const next = { ...ISSUED, id: "cap_2", expires: "2026-01-01T02:00:00Z" };
@@ -306,7 +306,7 @@ onBothDatabases((place) => {
       expect(await ledger.issued("cap_2")).toEqual(next);
     });
 
-    test("are written together with the event, or neither is", async () => {
+    test("are written together with their event, or neither is written", async () => {
       const ledger = await newLedger({ clock: () => Date.parse(AT) }, await place());
       await ledger.commit(invocation({ kind: "issuance" }), [ISSUED]);
       const other = { ...ISSUED, id: "cap_2" };
@@ -331,7 +331,7 @@ onBothDatabases((place) => {
   describe("pruning events older than the retention", () => {
     const DAY = 24 * 60 * 60 * 1000;
 
-    test("removes them with their hops and gaps, in as many steps as needed", async () => {
+    test("removes the events with their hops and gaps, in as many steps as needed", async () => {
       let now = Date.parse(AT);
       const where = await place();
       const options = { clock: () => now, retention: 30, interval: 60_000, capacity: 700 };
@@ -342,7 +342,7 @@ onBothDatabases((place) => {
           at: new Date(now).toISOString(),
           path: [{ revocationId: id.padEnd(25, "A"), hop }],
         });
-      // One event is lost, and recorded as a gap.
+      // One event exceeds the capacity: it is lost, and recorded as a gap.
       for (let i = 0; i < 701; i++) ledger.note(told("rv_1"));
       await ledger.flush();
       now += 40 * DAY;
@@ -359,7 +359,7 @@ onBothDatabases((place) => {
       expect(hops.map(({ revocation }) => revocation)).toEqual(["rv_2".padEnd(25, "A")]);
     });
 
-    test("keeps the issuance, query and hops of a capability that is still alive", async () => {
+    test("keeps the issuance, query and hops of a capability that has not expired", async () => {
       let now = Date.parse(AT);
       const ledger = await newLedger({ clock: () => now, retention: 1 }, await place());
       const long = { ...ISSUED, expires: "2026-03-01T00:00:00Z", query: '{"collection":"c"}' };

@@ -9,7 +9,7 @@ import type { LedgerProblem } from "../../../src/stores/ledger/notes.js";
 import { storageError } from "../../issuer/support.js";
 import { databaseAt, invocation, newLedger, newPath } from "./support.js";
 
-/** Returns the number of committed events, as another ledger sees it. */
+/** Returns the number of committed events, as another ledger reads it. */
 async function committed(database: StoreDatabase): Promise<number> {
   return (await (await newLedger({}, database)).list()).length;
 }
@@ -26,7 +26,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   }
 }
 
-/** Holds the write lock on another connection until it is released. */
+/** Takes the write lock on another connection. Returns a function that releases the lock. */
 function hold(path: string): () => void {
   const other = new Database(path);
   other.exec("BEGIN IMMEDIATE");
@@ -34,7 +34,7 @@ function hold(path: string): () => void {
   return () => other.exec("ROLLBACK");
 }
 
-/** A ledger, its database, and the problems that it reports. */
+/** Opens a ledger. Returns the ledger, its database, and the problems that it reports. */
 async function troubled(
   capacity?: number,
   more: DatabaseOptions = {},
@@ -60,7 +60,7 @@ const ISSUED = {
 };
 
 describe("a noted event", () => {
-  test("is written by itself after the interval, not before", async () => {
+  test("is written after the interval, and not before", async () => {
     const database = await databaseAt(newPath());
     const ledger = await newLedger({ interval: 200 }, database);
     ledger.note(invocation());
@@ -70,14 +70,14 @@ describe("a noted event", () => {
     await until(async () => (await committed(database)) === 2);
   });
 
-  test("is written early if many are waiting", async () => {
+  test("is written before the interval ends if many events are waiting", async () => {
     const database = await databaseAt(newPath());
     const ledger = await newLedger({ interval: 60_000 }, database);
     for (let i = 0; i < 511; i++) ledger.note(invocation());
     await pause(50);
     expect(await committed(database)).toBe(0);
     for (let i = 0; i < 1000; i++) ledger.note(invocation());
-    // One batch, and another one while a full batch is waiting.
+    // One batch, and another batch because a full batch was waiting.
     await until(async () => (await committed(database)) === 1024);
     await ledger.flush();
     expect(await committed(database)).toBe(1511);
@@ -97,7 +97,7 @@ describe("a noted event", () => {
     expect(await committed(database)).toBe(3);
   });
 
-  test("noted during a write is found by a query too", async () => {
+  test("that is noted during a write is found by a query, too", async () => {
     const database = await databaseAt(newPath());
     const ledger = await newLedger({ interval: 60_000 }, database);
     ledger.note(invocation());
@@ -107,7 +107,7 @@ describe("a noted event", () => {
     expect(second).toHaveLength(2);
   });
 
-  test("that is invalid is reported, and counted as a gap", async () => {
+  test("that is invalid is reported, and recorded as a gap", async () => {
     const { ledger, database, problems } = await troubled();
     ledger.note(invocation());
     ledger.note({ ...invocation(), at: "yesterday" });
@@ -122,7 +122,7 @@ describe("a noted event", () => {
 });
 
 describe("while the database cannot be written", () => {
-  test("notes wait, the problem is reported once, and all are written later", async () => {
+  test("notes wait, the problem is reported once, and all notes are written later", async () => {
     const { ledger, database, problems } = await troubled();
     const release = hold(database.name);
     ledger.note(invocation());
@@ -138,7 +138,7 @@ describe("while the database cannot be written", () => {
     expect(await ledger.gaps()).toEqual([]);
   });
 
-  test("the agent keeps working", async () => {
+  test("the event loop is not blocked", async () => {
     const { ledger, database, problems } = await troubled(undefined, { patience: 1000 });
     const release = hold(database.name);
     ledger.note(invocation());
@@ -154,7 +154,7 @@ describe("while the database cannot be written", () => {
     expect(stopped / (performance.now() - began)).toBeLessThan(0.5);
   });
 
-  test("notes past the capacity are dropped, and counted in the database", async () => {
+  test("notes beyond the capacity are dropped, and recorded as a gap", async () => {
     const { ledger, database, problems } = await troubled(10);
     const release = hold(database.name);
     for (let i = 0; i < 15; i++) ledger.note(invocation({ purpose: String(i) }));
@@ -172,7 +172,7 @@ describe("while the database cannot be written", () => {
     expect(await (await newLedger({}, database)).gaps()).toEqual(await ledger.gaps());
   });
 
-  test("commit, list and flush fail, and nothing is half done", async () => {
+  test("commit, list and flush fail, and leave nothing half written", async () => {
     const { ledger, database } = await troubled();
     const release = hold(database.name);
     ledger.note(invocation());
@@ -189,7 +189,7 @@ describe("while the database cannot be written", () => {
     expect(await ledger.issued("cap_1")).toEqual(ISSUED);
   });
 
-  test("because another file took its place, nothing is written to either", async () => {
+  test("because another file has its path, nothing is written to either file", async () => {
     const { ledger, database, problems } = await troubled();
     const other = await databaseAt(newPath());
     renameSync(database.name, `${database.name}.old`);
@@ -204,7 +204,7 @@ describe("while the database cannot be written", () => {
     expect(() => ledger.note(invocation())).toThrow("the ledger is closed");
   });
 
-  test("if the database was closed first, pending notes are reported as failed, without a crash", async () => {
+  test("because it is closed, pending notes are reported as failed, without a crash", async () => {
     const { ledger, database, problems } = await troubled();
     await database.close();
     ledger.note(invocation());
@@ -214,7 +214,7 @@ describe("while the database cannot be written", () => {
   });
 });
 
-test("on a nearly full disk notes wait, some are dropped and counted, and revocations are still written", async () => {
+test("on a nearly full disk, notes wait, notes beyond the capacity are dropped, and revocations are still written", async () => {
   const { ledger, database, problems } = await troubled(10, { reserve: Number.MAX_SAFE_INTEGER });
   const issuance = storageError(() => ledger.commit(invocation({ kind: "issuance" }), [ISSUED]));
   expect((await issuance).code).toBe("store_full");
@@ -230,7 +230,7 @@ test("on a nearly full disk notes wait, some are dropped and counted, and revoca
   expect(await other.issued("cap_1")).toBeUndefined();
 });
 
-test("a hop of a rolled-back event is written with the next event", async () => {
+test("a hop whose write failed is written at the next attempt", async () => {
   const { ledger, database } = await troubled();
   const path = [{ revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA", hop: { operations: ["get"] } }];
   const release = hold(database.name);

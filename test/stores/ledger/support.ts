@@ -27,14 +27,14 @@ export async function databaseAt(
   return database;
 }
 
-/** Opens a ledger that is closed at the end of the test, in a new database unless one is given. */
+/** Opens a ledger that is closed at the end of the test, in a new database unless a database is given. */
 export async function newLedger(
   options: LedgerOptions = {},
   place: string | StoreDatabase = newPath(),
 ): Promise<LedgerStore> {
   const database = typeof place === "string" ? await databaseAt(place) : place;
   const ledger = new LedgerStore(database, options);
-  // The test may have damaged its database.
+  // Closing may fail, since the test may have damaged the database.
   onTestFinished(() => ledger.close().catch(() => {}));
   return ledger;
 }

@@ -41,7 +41,7 @@ throughStores((place) => {
     return entries.map(({ key }) => key);
   };
 
-  test("get returns the value that was set last, also after opening again", async () => {
+  test("get returns the value that was set last, also after the memory is opened again", async () => {
     const where = await place();
     const memory = openMemory(await database(where), { clock: () => 1000 });
     for (const [at, value] of VALUES.entries()) {
@@ -75,7 +75,7 @@ throughStores((place) => {
     }
   });
 
-  test("keys are compared and listed by their bytes, by prefix and page", async () => {
+  test("memory keys are compared and sorted by their bytes, and listed by prefix and page", async () => {
     const memory = openMemory(await database());
     for (const key of ALIKE) await memory.set("alice", key, key);
     for (const key of ALIKE) expect(await memory.get("alice", key)).toMatchObject({ value: key });
@@ -94,7 +94,7 @@ throughStores((place) => {
     expect(paged).toEqual(sorted);
   });
 
-  test("a value past a limit is refused with that limit's code, and changes nothing", async () => {
+  test("a key or value beyond a limit is refused with that limit's code, and changes nothing", async () => {
     const limits = { keyBytes: 8, valueBytes: 16, entries: 3, bytes: 40 };
     const memory = openMemory(await database(), { limits });
     const refused = async (call: Promise<unknown>): Promise<string> => {
@@ -131,7 +131,7 @@ throughStores((place) => {
     await memory.set("alice", "d", 1);
   });
 
-  test("lowered limits refuse new values, and keep existing ones", async () => {
+  test("after limits are lowered, larger values are refused and existing values are kept", async () => {
     const where = await place();
     const wide = openMemory(await database(where));
     for (const key of ["a", "b", "c"]) await wide.set("alice", key, "x".repeat(10));
@@ -156,7 +156,7 @@ throughStores((place) => {
     expect((await memories[0]?.list("alice", { limit: 100 }))?.entries).toHaveLength(10);
   });
 
-  test("a row that this store did not write is reported as the store's error", async () => {
+  test("reading a row that the memory store cannot have written fails with store_corrupt", async () => {
     const stores = await database();
     const row = { principal: '"alice"', key: "k", value: "not JSON", bytes: 1, updated: 1 };
     await tablesOf(stores).write((db) => db.insertInto("memory_entry").values(row).execute());
@@ -164,7 +164,7 @@ throughStores((place) => {
     await expect(memory.get("alice", "k")).rejects.toMatchObject({ code: "store_corrupt" });
   });
 
-  test("wrong options are a TypeError", async () => {
+  test("openMemory throws for wrong options, and list for a wrong limit", async () => {
     const stores = await database();
     const wrong: [object, string][] = [
       [{ limit: {} }, 'options.limit: unknown member; did you mean "limits"?'],

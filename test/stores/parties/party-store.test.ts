@@ -34,7 +34,7 @@ onBothDatabases((place) => {
   const parties = async (at?: string): Promise<PartyStore> =>
     openParties(await databaseAt(at ?? (await place())));
 
-  test("get returns the record that was put last, also after opening again", async () => {
+  test("get returns the record that was put last, also after the store is opened again", async () => {
     const where = await place();
     const store = await parties(where);
     const kept = {
@@ -86,7 +86,7 @@ onBothDatabases((place) => {
     expect(await store.read((view) => view.hosts.get("h"))).toMatchObject({ name: "Phone" });
   });
 
-  test("a record must be read before it is removed", async () => {
+  test("remove throws unless the change has read the record before", async () => {
     const store = await parties();
     await put(store, "agents", agent("a"), agent("b"));
     const remove = (id: string): Promise<boolean> =>
@@ -114,7 +114,7 @@ onBothDatabases((place) => {
   });
 
   if (FULL) {
-    test("each prune call looks at a limited number of records, and the next continues", async () => {
+    test("each prune call looks at a limited number of records, and the next call continues after them", async () => {
       const store = openParties(await databaseAt(await place()), { retention: 2 });
       const old = { created: NOW - 9 * DAY, updated: NOW - 2 * DAY } as const;
       const alive = (at: number) => agent(`alive ${at}`, old);
@@ -125,13 +125,13 @@ onBothDatabases((place) => {
       await put(store, "agents", agent("over", last));
       expect(await store.prune(NOW)).toBe(0);
       expect(await store.prune(NOW)).toBe(1);
-      // Pruning starts from the beginning again.
+      // Pruning starts with the first record again.
       await put(store, "agents", agent("over too", { ...old, status: "revoked", created: 1 }));
       expect(await store.prune(NOW)).toBe(1);
     });
   }
 
-  test("a change that waits for itself fails at its time limit, with the reason", async () => {
+  test("a change that waits for another change fails at its time limit, with the reason", async () => {
     const database = await openStores(await place(), "create", { writeTimeout: 100 });
     onTestFinished(() => database.close());
     const store = openParties(database);
@@ -148,7 +148,7 @@ onBothDatabases((place) => {
     expect(kept.map(({ id }) => id).sort()).toEqual(["inner", "next"]);
   });
 
-  test("records are found by each of their look-ups, oldest first, by page", async () => {
+  test("find returns the records that match each property of the query, oldest first, by page", async () => {
     const store = await parties();
     const ids = ["c", "a", "B", "b", "d"];
     for (const [at, id] of ids.entries()) {
@@ -206,7 +206,7 @@ onBothDatabases((place) => {
     }
   });
 
-  test("approvals are found by request, code, agent, state and deciding user", async () => {
+  test("find returns approvals by request, code, agent, state and approver", async () => {
     const store = await parties();
     await put(
       store,
@@ -274,7 +274,7 @@ onBothDatabases((place) => {
     await ledger.close();
   });
 
-  test("concurrent changes each see the records as the previous one left them", async () => {
+  test("each of several concurrent changes sees the records as the previous change left them", async () => {
     const where = await place();
     const both = [await parties(where), await parties(where)];
     await put(both[0] ?? expect.fail(), "hosts", host("h", { updated: 0 }));
@@ -288,7 +288,7 @@ onBothDatabases((place) => {
     expect(await both[1]?.read((view) => view.hosts.get("h"))).toMatchObject({ updated: 40 });
   });
 
-  test("a change that always conflicts with others gives up", async () => {
+  test("a change that conflicts in each of its runs fails with store_locked", async () => {
     const stores = await databaseAt(await place());
     const store = openParties(stores, { runs: 5 });
     await put(store, "hosts", host("h"));
@@ -308,7 +308,7 @@ onBothDatabases((place) => {
     await put(store, "hosts", host("h", { thumbprint: "t", status: "revoked" }));
     await put(store, "hosts", host("i", { thumbprint: "t" }));
     let runs = 0;
-    // The change reads the other host first, and then changes the key by an update.
+    // The change reads the host before it changes the host's key, so the key is changed by an update.
     const rotate = async (): Promise<void> =>
       store.change(async (draft) => {
         runs++;
@@ -342,7 +342,7 @@ onBothDatabases((place) => {
     expect(await store.read((view) => view.agents.get("late"))).toBeUndefined();
   });
 
-  test("a record that could not be read back is refused", async () => {
+  test("put refuses a record that could not be read back", async () => {
     const store = await parties();
     const hop = { constraints: { amount: { most: 1 } } } as never;
     for (const wrong of [
@@ -376,7 +376,7 @@ onBothDatabases((place) => {
     expect(await later.prune(NOW)).toBe(3);
   });
 
-  test("useOnce removes expired ids as new ones come, and no others", async () => {
+  test("useOnce removes expired ids while it adds new ones, and removes no other ids", async () => {
     const where = await place();
     const database = await databaseAt(where);
     const store = openParties(database);
@@ -404,7 +404,7 @@ onBothDatabases((place) => {
     expect(again.filter((outcome) => outcome !== "used")).toEqual([]);
   });
 
-  test("useOnce refuses a party with too many remembered ids until one expires", async () => {
+  test("useOnce refuses a party with too many remembered ids until one of the ids expires", async () => {
     const store = await parties();
     const use = (scope: string, id: string, expires: number, now = NOW) =>
       store.useOnce({ scope, id, expires, most: 3 }, now);
@@ -419,7 +419,7 @@ onBothDatabases((place) => {
     expect(await use("one", "6", b, a)).toBe("used");
   });
 
-  test("useOnce refuses new ids when its memory is full, and forgets none", async () => {
+  test("useOnce refuses new ids when the maximum is reached, and forgets no id", async () => {
     const store = openParties(await databaseAt(await place()), { mostUsed: 5 });
     const use = (id: string, now = NOW) => store.useOnce({ scope: id, id, expires: NOW + 10 }, now);
     for (const id of ["1", "2", "3", "4", "5"]) expect(await use(id)).toBe("first");
@@ -431,13 +431,13 @@ onBothDatabases((place) => {
     expect(await use("6", NOW + 10)).toBe("first");
   });
 
-  test("strangers' ids have a separate memory, and an id is accepted once in either", async () => {
+  test("useOnce counts the ids of strangers separately, and accepts each id once in total", async () => {
     const store = openParties(await databaseAt(await place()), { mostUsed: 3 });
     const use = (id: string, stranger: boolean) =>
       store.useOnce({ scope: "party", id, expires: NOW + 10, stranger }, NOW);
     for (const id of ["1", "2", "3"]) expect(await use(id, true)).toBe("first");
     expect(await use("4", true)).toBe("full");
-    // Ids used by a party while it was a stranger stay used.
+    // Ids that a party used while it was a stranger stay used.
     expect(await use("1", false)).toBe("used");
     for (const id of ["4", "5", "6"]) expect(await use(id, false)).toBe("first");
     expect(await use("7", false)).toBe("full");
@@ -466,7 +466,7 @@ onBothDatabases((place) => {
       approval("stale", { ...old, expires: NOW - 2 * DAY }),
       approval("recent", { ...old, updated: old.updated + 1, state: "denied" }),
     );
-    // Five approvals and their approvers, a delegation and an answered request.
+    // Removed: five approvals and their approvers, a delegation, and an answered request.
     expect(await store.prune(NOW)).toBe(12);
     expect(await store.prune(NOW)).toBe(0);
     expect(await find(store, {})).toBe("approvedpendingrecent");
@@ -479,7 +479,7 @@ onBothDatabases((place) => {
     });
   });
 
-  test("prune removes long-ended hosts and agents with their records, and keeps live and recent ones", async () => {
+  test("prune removes grants, agents and hosts that ended long ago, and keeps live and recently ended ones", async () => {
     const store = openParties(await databaseAt(await place()), { retention: 2 });
     const old = { created: NOW - 9 * DAY, updated: NOW - 2 * DAY } as const;
     const recent = { ...old, updated: NOW - 2 * DAY + 1 } as const;
@@ -529,7 +529,7 @@ onBothDatabases((place) => {
       grant("waiting", { ...old, agent: "alive", status: "pending", approval: "waiting" }),
       grant("denied lately", { ...recent, agent: "revoked with a grant", status: "denied" }),
     );
-    // 250 and two agents, three hosts, four grants.
+    // Removed: 252 agents, three hosts and four grants.
     expect(await store.prune(NOW)).toBe(259);
     expect(await store.prune(NOW)).toBe(0);
     const ids = <Kept extends { readonly id: string }>(records: Records<Kept, object>) =>
@@ -551,7 +551,7 @@ onBothDatabases((place) => {
     });
   });
 
-  test("a row that this store did not write is reported as the store's error", async () => {
+  test("reading a row that the party store cannot have written fails with store_corrupt", async () => {
     const stores = await databaseAt(await place());
     const store = openParties(stores);
     await put(store, "grants", grant("g"));
@@ -571,7 +571,7 @@ onBothDatabases((place) => {
     }
   });
 
-  test("wrong options are a TypeError", async () => {
+  test("openParties throws for wrong options", async () => {
     const stores = await databaseAt(await place());
     const wrong: [object, string][] = [
       [{ retain: 1 }, "options.retain: unknown member"],

@@ -7,7 +7,7 @@ import { throughStores } from "../../support/databases.js";
 import { databaseAt, host, NOW } from "./support.js";
 
 throughStores((place) => {
-  test("only one of two processes is first to use an id, and neither's changes are lost", async () => {
+  test("only one of two processes is the first to use an id, and no change of either process is lost", async () => {
     const where = await place();
     const store = openParties(await databaseAt(where));
     await store.change((draft) => draft.put("hosts", host("h", { updated: NOW })));

@@ -6,7 +6,7 @@ import { openParties } from "../../../src/stores/parties/party-store.js";
 import { type Did, onlyOne, type Race, runRaces, won } from "../../support/races.js";
 import { agent, answered, approval, delegation, grant, host, NOW, subject } from "./support.js";
 
-// The guarantees of the store, with minimal decisions, each of which depends on records that it writes.
+// Tests the guarantees of the store with minimal changes. Each change depends on records that it also writes.
 
 interface Side {
   readonly store: PartyStore;
@@ -14,7 +14,7 @@ interface Side {
 }
 type Contender = (side: Side, round: string) => Promise<string | undefined>;
 
-/** A race of contenders that find their records by the round's id. */
+/** A race of contenders, which find their records by the id of the round. */
 interface StoreRace {
   readonly name: string;
   readonly before?: (draft: PartyDraft, round: string) => Promise<void>;
@@ -22,7 +22,10 @@ interface StoreRace {
   readonly after: (view: PartyView, round: string, did: Did) => Promise<void>;
 }
 
-/** Returns a contender that decides on a draft whether to act, and records if it did. */
+/**
+ * Returns a contender whose `decide` returns whether it has acted. If so, the contender notes the change in the
+ * ledger.
+ */
 function does(
   change: string,
   decide: (draft: PartyDraft, round: string) => Promise<boolean>,
@@ -356,7 +359,7 @@ const races: readonly Race<Side, string>[] = RACES.map(({ name, before, contende
 runRaces(
   races,
   (database) => ({
-    // Retries without limit, so that a slow machine does not make a change fail.
+    // Allow many retries, so that a slow machine does not make a change fail.
     store: openParties(database, { runs: 1000 }),
     ledger: openLedger(database),
   }),

@@ -11,7 +11,8 @@ import {
 import { act } from "../../issuer/support.js";
 import { onBothDatabases } from "../../support/databases.js";
 
-// Revocations by another process while this one is blocked: `act` runs to its end before anything else runs here.
+// Another process revokes while this process is blocked: `act` runs to its end before anything else runs in
+// this process.
 
 onBothDatabases((place) => {
   let where: string;
@@ -50,14 +51,14 @@ onBothDatabases((place) => {
       const read = vi.spyOn(tablesOf(database), "read");
       await Promise.all(Array.from({ length: 100 }, () => store.catchUp()));
       expect(finds(store, "cap_1")).toBe(true);
-      // The state and the changes are read once, or twice if another read had begun before.
+      // The state and the changes are read once, or twice if another refresh had already begun.
       expect(read.mock.calls.length).toBeLessThanOrEqual(4);
       const before = read.mock.calls.length;
       await store.catchUp();
       expect(read.mock.calls.length).toBe(before);
     });
 
-    test("a read that was under way before the pause is not used", async () => {
+    test("catchUp does not rely on a read that began before the pause", async () => {
       const { database, store } = await opened({ staleAfter: 60 });
       const read = vi.spyOn(tablesOf(database), "read");
       read.mockImplementationOnce(() => new Promise(() => {}));
@@ -67,7 +68,7 @@ onBothDatabases((place) => {
       expect(finds(store, "cap_1")).toBe(true);
     });
 
-    test("a caller that cannot wait is refused if the list is too old", async () => {
+    test("authorize refuses with revocation_stale if the list is too old and the caller does not wait", async () => {
       const { store } = await opened({ staleAfter: 0.05 });
       const issuer = createIssuer({ name: "a", keys: createKeyring(), revocations: store });
       const { token } = issuer.mint({ grant: "g", operations: ["x"] });
@@ -81,7 +82,7 @@ onBothDatabases((place) => {
       expect(code()).toBe("allowed");
     });
 
-    test("a list is too old also if the machine's clock jumped", async () => {
+    test("a list is not current after the machine's clock jumped ahead, until catchUp reads again", async () => {
       const { store } = await opened({ refreshEvery: 10_000, staleAfter: 30 });
       expect(store.isCurrent()).toBe(true);
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 31_000 });

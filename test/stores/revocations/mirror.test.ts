@@ -6,11 +6,11 @@ import { RevocationMirror } from "../../../src/stores/revocations/mirror.js";
 import { RevocationRows } from "../../../src/stores/revocations/rows.js";
 import { onBothDatabases } from "../../support/databases.js";
 
-/** Number of entries in one read. */
+/** Number of entries that the mirror reads at once. */
 const CHUNK = 5000;
 
 onBothDatabases((place) => {
-  test("a revocation made while a long list is read is not missed", async () => {
+  test("RevocationMirror misses no revocation that is made while it reads a long list", async () => {
     const database = await openStores(await place(), "create");
     onTestFinished(() => database.close());
     const numbers = (from: number, to: number): string =>
@@ -30,7 +30,8 @@ onBothDatabases((place) => {
     const mirror = new RevocationMirror(tablesOf(database), new RevocationRows(database.name));
     let reads = 0;
     await mirror.look(async (action) => {
-      // After reading the state and the first entries, the last entry moves behind a full page of others.
+      // After the mirror has read the state and the first entries, the last entry moves behind a full page of
+      // new entries.
       if (++reads === 3) {
         const anew = last + CHUNK + 1;
         await run(

@@ -17,7 +17,7 @@ function prune(ids: PackedIds, now: number): number {
 }
 
 test("PackedIds finds the same as a plain Map after random adding and pruning", () => {
-  // Ids that differ only in their first or last bits, more of them than fit in a page.
+  // Ids that differ only in their first or last bits. More ids are possible than fit in a page.
   const id = fc.tuple(fc.nat(60), fc.nat(60)).map(([a, b]) => link(a, b));
   const until = fc.option(fc.integer({ min: 1, max: 60 }), { nil: Number.POSITIVE_INFINITY });
   const some = fc.array(fc.tuple(id, until), { minLength: 1, maxLength: 600, size: "max" });
@@ -51,11 +51,11 @@ test("PackedIds finds the same as a plain Map after random adding and pruning", 
   );
 });
 
-test("an id that does not fit is refused, and never found", () => {
+test("PackedIds refuses an id of another form, and never finds it", () => {
   const ids = new PackedIds("rv_");
   const fits = link(1, 1);
   expect(ids.add(fits, 5)).toBe(true);
-  // The last character has four leftover bits; with other ones, the text is another id.
+  // The last character has four unused bits. If these bits differ, the text is another id.
   const twin = `${fits.slice(0, -1)}${fits.endsWith("Q") ? "R" : "B"}`;
   for (const wrong of [
     twin,
@@ -69,7 +69,7 @@ test("an id that does not fit is refused, and never found", () => {
   expect(ids.size).toBe(1);
 });
 
-test("a time before 1970 counts as expired, and one after 2106 as never", () => {
+test("PackedIds stores a time before 1970 as 1, and a time after 2106 as never", () => {
   for (const [until, kept] of [
     [-62_167_219_200, 1],
     [0, 1],
@@ -88,14 +88,14 @@ describe("400,000 packed ids", () => {
   const ids = new PackedIds("rv_");
   for (let at = 0; at < count; at++) ids.add(link(at, 0), at % 2 === 0 ? 10 : 20);
 
-  test("are found, and no others", () => {
+  test("are all found, and no other id is found", () => {
     for (let at = 0; at < count; at += 97) {
       expect(ids.get(link(at, 0))).toBe(at % 2 === 0 ? 10 : 20);
       expect(ids.get(link(at, 1))).toBe(undefined);
     }
   });
 
-  test("give back memory when half of them are removed", () => {
+  test("take less than 60 % of the memory after half of them are removed", () => {
     const before = ids.bytes;
     expect(prune(ids, 10)).toBe(count / 2);
     expect(ids.bytes).toBeLessThan(0.6 * before);

@@ -45,7 +45,7 @@ function things(entries: readonly RevocationEntry[]): string[] {
   return entries.map(({ kind, id }) => `${kind} ${id}`);
 }
 
-test("PackedTable finds the same as a table of whole entries after random steps", () => {
+test("PackedTable finds the same entries as a table of whole entries after random steps", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: "max" }), (steps) => {
       const [packed, whole] = [new PackedTable(), new RevocationTable()];
@@ -66,7 +66,7 @@ test("PackedTable finds the same as a table of whole entries after random steps"
   );
 });
 
-test("entries that have not expired are found at every moment of pruning", () => {
+test("PackedTable finds entries that have not expired at every moment of pruning", () => {
   const table = new PackedTable();
   const id = (at: number): string => {
     const bytes = new Uint8Array(16);

@@ -41,7 +41,7 @@ async function newStore(): Promise<{ directory: string; path: string }> {
   return { directory, path };
 }
 
-/** Only whole lines, since the kill may have cut off the last one. */
+/** Parses whole lines only, since the kill may have cut off the last line. */
 function acknowledgements(lines: readonly string[]): { id: string; version: number }[] {
   return lines
     .filter((line) => line.startsWith('{"id"') && line.endsWith("}"))
@@ -92,17 +92,17 @@ describe("a revocation store whose process is killed", () => {
 });
 
 onBothDatabases((place, dialect) => {
-  test("several processes see each other's revocations in time", async () => {
+  test("several processes see each other's revocations within a second", async () => {
     const path = await place();
     const database = await createStores(path);
     const store = await openRevocations(database);
     const watcher = new Talker("watch", [path]);
     await watcher.until(1);
-    // This store knows the other's acknowledged entry after its next read.
+    // This store knows the entry of the other process after its next read.
     await expect.poll(() => store.version, { interval: 5 }).toBe(1);
     const query = { links: [], capability: "cap_watcher", keys: ["key_1"], issued: 0 };
     expect(store.find(query).map(({ id }) => id)).toEqual(["cap_watcher"]);
-    // The shortest of several waits, since the machine may be busy with other tests.
+    // Test the shortest of several waits, since the machine may be busy with other tests.
     const waits: number[] = [];
     for (const [at, id] of WATCHED.entries()) {
       await store.add(capability(id));
@@ -119,7 +119,7 @@ onBothDatabases((place, dialect) => {
 
 if (FULL) {
   describe("one database file and several processes", () => {
-    test("a process that holds the lock makes writers fail after 2 seconds, and readers go on", async () => {
+    test("a process that holds the lock makes writers fail after 2 seconds, and readers continue", async () => {
       const path = join(temporaryFolder(), "proviso.db");
       const database = await createStores(path);
       const store = await openRevocations(database);
@@ -136,14 +136,14 @@ if (FULL) {
       expect(await (await openRevocations(other)).list()).toHaveLength(1);
       await other.close();
       expect(performance.now() - reading).toBeLessThan(1000);
-      // A lock ends with its holder, even if the holder is killed.
+      // A lock ends with the process that holds it, even if that process is killed.
       await holder.kill();
       await store.add(capability("cap_2"));
       expect(store.version).toBe(2);
       await database.close();
     });
 
-    test("a process with an exclusive lock makes opening fail", async () => {
+    test("a process with an exclusive lock makes opening fail with store_locked", async () => {
       const { path } = await newStore();
       const sql = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM revocation";
       const holder = new Talker("hold", [path, sql]);
@@ -174,7 +174,7 @@ describe.runIf(posix)("a full disk", () => {
     expect(namesIn(directory)).toEqual(["proviso.db"]);
   });
 
-  test("(a file size limit) makes creating a store fail and leave nothing", () => {
+  test("(a file size limit) makes creating a store fail, and leaves no file", () => {
     const directory = temporaryFolder();
     const { code } = actWithin(2, ["create-store", join(directory, "proviso.db")]);
     expect(code).toBe("store_full");
@@ -209,7 +209,7 @@ function temporaryMount(): string {
   return join(process.cwd(), "node_modules", ".cache", "proviso-test");
 }
 
-/** Returns whether this user may mount a file system here; containers often forbid it. */
+/** Returns whether this user may mount a file system. Containers often forbid it. */
 function mountable(path: string): boolean {
   if (!root || process.platform !== "linux") return false;
   mkdirSync(path, { recursive: true });
@@ -229,7 +229,7 @@ describe.runIf(posix)("without permission", () => {
   if (FULL) {
     test("to write, a store can be opened and read, but not changed", async () => {
       const { directory, path } = await newStore();
-      // Open in another process, so that the files beside the database exist.
+      // Keep the database open in another process, so that the files beside it exist.
       const holder = new Talker("hold", [
         path,
         "PRAGMA user_version; SELECT * FROM revocation_state",
@@ -259,7 +259,7 @@ describe.runIf(posix)("without permission", () => {
   });
 });
 
-test("without the package libsql, opening and creating a store say how to install it", async () => {
+test("without the package libsql, opening and creating a store fail and say how to install it", async () => {
   const { directory, path } = await newStore();
   const before = ["--import", child("without-libsql")];
   for (const words of [
@@ -276,7 +276,7 @@ test("without the package libsql, opening and creating a store say how to instal
 });
 
 describe.runIf(posix)("deleting the database's log under a running agent", () => {
-  test("makes revoking fail before it acknowledges what a kill would lose", async () => {
+  test("makes each later revocation fail, so that none is acknowledged and lost", async () => {
     const { path } = await newStore();
     const { added, codes } = json(JSON.stringify(act(["revoke-without-log", path]).result));
     expect(added).toEqual(["cap_before"]);

@@ -28,7 +28,7 @@ async function newStore(options: RevocationStoreOptions = {}): Promise<{
   return { directory, path, database, store };
 }
 
-/** Changes a file in a separate process, since closing the file here would release SQLite's locks. */
+/** Changes a file in a separate process, since closing the file in this process would release SQLite's locks. */
 function shell(command: string, ...words: string[]): void {
   const { status } = spawnSync("sh", ["-ec", command, "sh", ...words]);
   if (status !== 0) throw new Error(`failed: ${command}`);
@@ -48,8 +48,8 @@ function finds(store: RevocationStore, id: string): boolean {
 const failed = (store: RevocationStore, code: string): Promise<void> =>
   expect.poll(() => store.problem?.code, { interval: 2 }).toBe(code);
 
-describe("a database file that goes away under an open store", () => {
-  test("is still answered from memory until the list is too old, and works again when it is back", async () => {
+describe("an open revocation store", () => {
+  test("answers from memory without its file until the list is too old, and works again when the file is back", async () => {
     const { directory, path, database, store } = await newStore({ staleAfter: 0.6 });
     await store.add(capability("cap_1"));
     renameSync(path, join(directory, "away.db"));
@@ -66,7 +66,7 @@ describe("a database file that goes away under an open store", () => {
     await database.close();
   });
 
-  test("is not replaced by another file in its place", async () => {
+  test("does not read another file in the place of its file", async () => {
     const { directory, path, database, store } = await newStore({ staleAfter: 0.1 });
     await store.add(capability("cap_1"));
     await (await createStores(join(directory, "other.db"))).close();
@@ -78,7 +78,7 @@ describe("a database file that goes away under an open store", () => {
     await database.close();
   });
 
-  test("and is emptied is still answered from memory until the list is too old", async () => {
+  test("answers from memory with an empty file until the list is too old", async () => {
     const { path, database, store } = await newStore({ staleAfter: 0.1 });
     await store.add(capability("cap_1"));
     shell('cp "$1" "$1.copy"; : > "$1"', path);
@@ -91,7 +91,7 @@ describe("a database file that goes away under an open store", () => {
     await database.close();
   });
 
-  test("or is damaged in place acknowledges no revocation that is not stored", async () => {
+  test("acknowledges no revocation that is not stored if its file is damaged", async () => {
     const { path, database, store } = await newStore();
     await addAll(
       store,
@@ -114,7 +114,7 @@ describe("a database file that goes away under an open store", () => {
     await after?.close();
   });
 
-  test("makes the list age by elapsed time, not by the time of day", async () => {
+  test("measures the age of its list by elapsed time, not by its clock option", async () => {
     let now = Date.now();
     const { directory, path, database, store } = await newStore({
       staleAfter: 0.1,

@@ -4,7 +4,7 @@ import { createStores, openRevocations } from "../../../src/stores/index.js";
 import { postgresPlace } from "../../support/databases.js";
 import { ADDRESS } from "../../support/postgres.js";
 
-/** Starts a proxy to a server that passes nothing while it is stopped, so that pending queries never end. */
+/** Starts a proxy to a server. While the proxy is stopped, it passes nothing on, so that pending queries never end. */
 async function stoppable(to: URL): Promise<{ readonly url: URL; stopped: boolean }> {
   const state = { url: new URL(to), stopped: false };
   const sockets = new Set<Socket>();
@@ -34,7 +34,7 @@ async function stoppable(to: URL): Promise<{ readonly url: URL; stopped: boolean
 }
 
 test.skipIf(process.env[ADDRESS] === undefined)(
-  "reads that are never answered do not make the list current, and do not stop later ones",
+  "reads that are never answered do not make the list current, and do not stop later reads",
   async () => {
     const way = await stoppable(new URL(await postgresPlace()));
     const database = await createStores(way.url.href);

@@ -95,7 +95,7 @@ onBothDatabases((place) => {
       await again.database.close();
     });
 
-    test("find names the entry; its time and reason are read from the database", async () => {
+    test("find returns kind and id of an entry, and entriesOf reads its time and reason from the database", async () => {
       const [here, there] = await two();
       const link = {
         kind: "link",
@@ -118,14 +118,15 @@ onBothDatabases((place) => {
       }
       await here.store.prune(Date.parse(other.until));
       expect(await here.store.entriesOf(asked)).toEqual([link]);
-      // It is in memory until the next read, but no longer in the database.
+      // The pruned entry is in the memory of the other store until its next read, but no longer in the
+      // database.
       expect((await there.store.entriesOf(asked)).map(({ id }) => id)).toEqual([link.id]);
       await here.database.close();
       await there.database.close();
       await expect(there.store.entriesOf(asked)).rejects.toThrow(TypeError);
     });
 
-    test("strings are read back as they were, NUL and lone surrogates too", async () => {
+    test("strings are read back unchanged, also with NUL and lone surrogates", async () => {
       const where = await place();
       const { database, store } = await opened(where);
       const names = ["al\0ice", "\ud800", "é\u0301😀", "'; DROP TABLE revocation; --", '"', " "];
@@ -144,7 +145,7 @@ onBothDatabases((place) => {
       await again.database.close();
     });
 
-    test("times are read back as they were, from year 0 to 9999", async () => {
+    test("times are read back unchanged, from year 0 to 9999", async () => {
       const { database, store } = await opened(await place());
       const entries = ["0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z"].map(
         (time, at) => ({ ...capability(`cap_${at}`), at: time, until: time }),
@@ -166,7 +167,7 @@ onBothDatabases((place) => {
       await database.close();
     });
 
-    test("pruning removes expired entries here and in other processes", async () => {
+    test("prune removes expired entries in every process", async () => {
       const [here, there, where] = await two();
       await here.store.add({ ...capability("cap_over"), until: "2026-01-01T00:00:10Z" });
       await here.store.add({ ...capability("cap_later"), until: "2026-01-01T00:00:11Z" });
@@ -180,7 +181,7 @@ onBothDatabases((place) => {
       expect(await there.store.prune(0)).toBe(0);
       expect([here.store.version, there.store.version]).toEqual([4, 4]);
       await expect(here.store.prune(Number.NaN)).rejects.toThrow(TypeError);
-      // A new revocation of the same capability applies everywhere again.
+      // A new revocation of the same capability applies in every process.
       await there.store.add({ ...capability("cap_over"), until: "2026-01-01T00:00:10Z" });
       await sees(here.store, 5);
       expect(finds(here.store, "cap_over")).toBe(true);
@@ -191,7 +192,7 @@ onBothDatabases((place) => {
     });
 
     if (FULL) {
-      test("a list longer than one read is read whole", async () => {
+      test("a list that is longer than one read is read completely", async () => {
         const where = await place();
         const { database, store } = await opened(where);
         const rows = Array.from({ length: 10_003 }, (_, at) => ({
@@ -236,7 +237,7 @@ onBothDatabases((place) => {
     }
 
     if (FULL) {
-      test("a reader misses none of several concurrent writers' entries", async () => {
+      test("a reader misses no entry of several concurrent writers", async () => {
         const where = await place();
         const writers = await Promise.all([1, 2, 3, 4].map(() => opened(where)));
         const reader = await opened(where);
@@ -256,7 +257,7 @@ onBothDatabases((place) => {
       });
     }
 
-    test("a closed store refuses to add, and find does not throw", async () => {
+    test("a closed store refuses new entries, and its find does not throw", async () => {
       const { database, store } = await opened(await place(), { refreshEvery: 5, staleAfter: 0.1 });
       await store.add(capability("cap_1"));
       await database.close();
@@ -266,7 +267,7 @@ onBothDatabases((place) => {
       await expect.poll(() => store.isCurrent()).toBe(false);
     });
 
-    test("wrong options are a TypeError", async () => {
+    test("openRevocations throws a TypeError for wrong options", async () => {
       const database = await createStores(await place());
       const wrong: RevocationStoreOptions[] = [
         { refreshEvery: 0 },
@@ -291,13 +292,13 @@ onBothDatabases((place) => {
       const add = (at: number, quota = mallory): Promise<string> =>
         here.store.add(capability(`cap_${at}`), quota);
       expect([await add(1), await add(2), await add(3)]).toEqual(["added", "added", "over_quota"]);
-      // A known entry needs no room, and everybody else has their own quota.
+      // A known entry is not counted again, and every other party has its own quota.
       expect(await add(2)).toBe("known");
       expect(await there.store.add(capability("cap_4"), mallory)).toBe("over_quota");
       expect(await add(3, { party: "alice", most: 2 })).toBe("added");
       expect(await there.store.add(capability("cap_5"))).toBe("added");
       await expect.poll(() => here.store.size).toBe(4);
-      // A refused addition does not change the version, so the list need not be written again.
+      // A refused addition does not change the version of the list.
       await sees(here.store, 4);
       await Promise.all([here.database.close(), there.database.close()]);
     });
@@ -340,7 +341,7 @@ onBothDatabases((place) => {
       await Promise.all([here.database.close(), there.database.close()]);
     });
 
-    test("undoes everything if its action throws", async () => {
+    test("adds no entry if its action throws", async () => {
       const where = await place();
       const { database, store } = await opened(where);
       await store.add(capability("cap_1"));
@@ -358,7 +359,7 @@ onBothDatabases((place) => {
       await again.database.close();
     });
 
-    test("undoes its own entries, not those of a concurrent call", async () => {
+    test("undoes the entries of its own failed action, not those of a concurrent call", async () => {
       const { database, store } = await opened(await place());
       for (const round of ["a", "b"]) {
         const all = ["", "1", "2", "3"].map((id) => capability(id && `cap_${round}${id}`));
@@ -384,13 +385,13 @@ onBothDatabases((place) => {
       );
       expect(failure.code).toBe("store_timeout");
       expect(failure.message).toContain("for no other write");
-      // The list accepts further entries, and has none of the refused ones.
+      // The list accepts further entries, and has none of the entries of the failed action.
       await store.add(capability("cap_3"));
       expect(await ids(store)).toEqual(["cap_2", "cap_3"]);
       await database.close();
     });
 
-    test("makes other writers wait, then fail as locked; readers go on", async () => {
+    test("makes other writers wait and then fail with store_locked, while readers continue", async () => {
       const [here, there] = await two();
       await there.store.add(capability("cap_1"));
       const failure = await here.store.exclusively(async () => {
@@ -408,7 +409,7 @@ onBothDatabases((place) => {
   });
 
   describe("invalid rows in the database", () => {
-    test("are reported as damage, in whichever column", async () => {
+    test("make openRevocations fail with store_corrupt, in whichever column they are", async () => {
       const database = await createStores(await place());
       const revocation = "UPDATE revocation SET";
       for (const statement of [
@@ -437,7 +438,7 @@ onBothDatabases((place) => {
       await database.close();
     });
 
-    test("like a version set back make the list untrusted", async () => {
+    test("such as a version that was set back, make the list stale until they are corrected", async () => {
       const { database, store } = await opened(await place(), { refreshEvery: 5, staleAfter: 0.3 });
       await store.add(capability("cap_1"));
       await run(database, "UPDATE revocation_state SET version = 0");
