@@ -353,12 +353,12 @@ describe("after safeDiscover has fetched a card", () => {
 
   test.each([
     [
-      "to a public and a private address is refused",
+      "to a public and a private address: refused",
       ["8.8.8.8", "127.0.0.1"],
       "address_refused/interface",
     ],
-    ["to no address is refused", [], "card_unreachable/interface"],
-    ["to public addresses is accepted", ["8.8.8.8", "2606:4700::1111"], "usable"],
+    ["to no address: refused", [], "card_unreachable/interface"],
+    ["to public addresses: accepted", ["8.8.8.8", "2606:4700::1111"], "usable"],
   ])(
     "it judges all addresses of the interface's host, which resolves %s",
     async (_what, addresses, expected) => {
