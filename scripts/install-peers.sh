@@ -30,7 +30,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 $as_root apt-get -qq update || fail "apt-get update failed; missing:$missing"
-# Unquoted, so that the shell splits the list of package names.
+# The variable is not quoted, so that the shell splits the list of package names.
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive \
   apt-get -qq -y --no-install-recommends install $missing >/dev/null ||

@@ -1,6 +1,6 @@
-"""pymacaroons behind the ``verify`` operation of the vectors' protocol (../README.md).
+"""pymacaroons as an implementation for the vectors' ``verify`` operation (../README.md).
 
-It exposes no tags and does not have the specification's codes, so only its verdicts can be compared.
+It exposes no tags and lacks the specification's codes. Only its verdicts can be compared.
 """
 import base64
 import json
@@ -11,7 +11,7 @@ from pymacaroons.serializers import BinarySerializer, JsonSerializer
 
 
 def read(text):
-    """Return the macaroons in a text. The library reads one at a time, so a JSON array is split here."""
+    """Return the macaroons in a text. pymacaroons reads one macaroon at a time, so this splits a JSON array."""
     start = text.lstrip(" \t\n\r")[:1]
     if start == "[":
         return [Macaroon.deserialize(json.dumps(one), JsonSerializer()) for one in json.loads(text)]

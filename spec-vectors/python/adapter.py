@@ -120,10 +120,10 @@ def answer_check(request: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def answer(line: bytes) -> Dict[str, Any]:
-    """Answer one line. Never raises."""
+    """Answer one line. This function never raises."""
     identity: Any = None
     try:
-        # Reads integers as doubles, as the specification reads JSON numbers.
+        # Integers become doubles, since the specification reads every JSON number as a double.
         request = json.loads(
             line.decode("utf-8"), parse_int=float, parse_constant=no_constant
         )

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional
 
 
 class BadRequest(Exception):
-    """The error of a line that breaks the protocol, whatever the token or card in it."""
+    """The error of a line that breaks the protocol. It does not depend on the token or card in the line."""
 
 
 def no_constant(name: str) -> Any:
@@ -14,7 +14,7 @@ def no_constant(name: str) -> Any:
 
 
 def joined(value: str) -> str:
-    """Join the surrogate pairs of a string; lone surrogates are kept."""
+    """Join the surrogate pairs of a string. Lone surrogates are kept."""
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 

@@ -100,8 +100,8 @@ class KnownAnswers(unittest.TestCase):
         self.assertEqual(verify(text(root), KC), Invalid("discharge_missing"))
         self.assertEqual(verify(text(root, bound, bound), KC), Invalid("discharge_duplicate"))
         self.assertEqual(verify(text(root, discharge), KC), Invalid("discharge_mismatch"))
-        # A truncated text is reported as truncated, wherever it is cut. If the cut is after the first macaroon, either
-        # a discharge is missing, or the last character has leftover bits.
+        # A text that is cut is reported as truncated, except after the first macaroon. There, a discharge may be
+        # missing instead, or the last character may have leftover bits.
         allowed = [Invalid(c) for c in ("truncated", "discharge_missing", "base64_trailing_bits")]
         for form in forms:
             cuts = [verify(form[:length], KC) for length in range(1, len(form))]
@@ -117,7 +117,7 @@ class KnownAnswers(unittest.TestCase):
         keys = [bytes([n]) * 32 for n in range(1, 9)]
 
         def line(count: int, last: Optional[int]) -> List[Macaroon]:
-            """A token with a chain of discharges; the last discharge may need discharge number ``last`` again."""
+            """Return a token with a chain of discharges. The last one may need discharge number ``last`` again."""
             made: List[Macaroon] = []
             for n in range(count + 1):
                 key, name = (keys[n - 1], b"d%d" % n) if n else (derive_key(ROOT), b"root")

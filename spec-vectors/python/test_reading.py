@@ -1,4 +1,4 @@
-"""Self-test: tokens that sections 3 to 6 accept or reject, one fault at a time.
+"""Self-test: tokens that sections 3 to 6 accept or reject. Each rejected token has one fault.
 
     python3 spec-vectors/python/test_reading.py
 """
@@ -31,7 +31,7 @@ EXAMPLE = text(Macaroon(IDENTIFIER, bytes(32)))
 
 
 def code_of(token: Any) -> Optional[str]:
-    """Return the code with which a token is rejected, or None if it can be read."""
+    """Return the code with which a token is rejected; None if it can be read."""
     try:
         read_token(base64url.encode(token) if isinstance(token, bytes) else token)
     except FormError as error:

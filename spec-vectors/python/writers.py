@@ -1,4 +1,4 @@
-"""Writing macaroons, for the self-tests only."""
+"""Writes macaroons for the self-tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proviso_check.signatures import chain
 
 
 def minted(key: bytes, identifier: bytes, *caveats: Caveat) -> Macaroon:
-    """Make a macaroon under an already derived key."""
+    """Make a macaroon with a key that is already derived."""
     macaroon = Macaroon(identifier, b"", None, list(caveats))
     macaroon.signature = chain(key, macaroon)[-1]
     return macaroon

@@ -1,6 +1,6 @@
 """A strict checker of proviso capabilities, version 2, written from ``docs/spec.md`` alone.
 
-The two entry points never raise because of a token:
+There are two entry points. Neither raises because of a token:
 
 * :func:`proviso_check.check.check` decides about a capability and an invocation;
 * :func:`proviso_check.check.verify` reads a generic macaroon and verifies its signatures.

@@ -32,7 +32,7 @@ def agent_at(url: str) -> str:
 def validate_chain(
     links: Sequence[Tuple[str, Card]], needs: Requirements, limit: int = MAX_LENGTH
 ) -> Set[LinkDenial]:
-    """Return every reason to refuse a chain, with its link; empty for a valid chain."""
+    """Return every reason to refuse a chain, each with the index of its link; empty for a valid chain."""
     end_to_end = needs.end_to_end | (needs.capabilities & PROPAGATING)
     within = links[:limit]
     denials: Set[LinkDenial] = set()
@@ -61,7 +61,7 @@ def validate_chain(
 
 
 def _follows(card: Card, following: Optional[str]) -> bool:
-    """Return whether the card lists its agent's delegates, and lists only the following one."""
+    """Return whether the card lists delegates, and each of them is the following agent."""
     return card.delegates is not None and all(
         agent_at(delegate.url) == following for delegate in card.delegates
     )
@@ -76,8 +76,8 @@ def _needs_at(
 ) -> Requirements:
     """Return the requirements for the card at a position of the chain.
 
-    The first card has all of them; a later one only those that hold end to end, and those that the card
-    before it relies on.
+    The first card must meet all requirements. A later card must meet those that hold end to end, and have the
+    capabilities on which the card before it relies.
     """
     if at == 0:
         return replace(needs, end_to_end=end_to_end)

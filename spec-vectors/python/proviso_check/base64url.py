@@ -26,7 +26,7 @@ class Decoded(NamedTuple):
 
 
 def decode_lenient(text: str) -> Decoded:
-    """Decode, and return an error at the end of the text instead of raising it. Raises :class:`FormError`."""
+    """Decode. An error at the end is returned; every other error raises :class:`FormError`."""
     values: List[int] = []
     alphabet = None
     length = len(text)
@@ -54,7 +54,7 @@ def decode_lenient(text: str) -> Decoded:
 
 
 def _check_padding(text: str, start: int, characters: int) -> None:
-    """Check the ``=`` from ``start`` on: only at the end, and none or as many as the length requires."""
+    """Check the padding, which begins at ``start``. It is absent, or has the length that the text requires."""
     padding = len(text) - start
     if padding == 0:
         return
@@ -72,7 +72,7 @@ def _check_padding(text: str, start: int, characters: int) -> None:
 
 
 def _pack(values: List[int]) -> Decoded:
-    """Pack values of six bits into bytes, most significant first, and report leftover bits."""
+    """Pack values of six bits into bytes, most significant bits first. Leftover bits are returned as a fault."""
     out = bytearray()
     accumulator = 0
     bits = 0
@@ -89,7 +89,7 @@ def _pack(values: List[int]) -> Decoded:
 
 
 def decode(text: str) -> bytes:
-    """Decode strictly: an error at the end raises too."""
+    """Decode strictly. An error at the end of the text raises too."""
     decoded = decode_lenient(text)
     if decoded.fault is not None:
         raise FormError(decoded.fault)

@@ -12,11 +12,11 @@ from .card_places import (
 )
 from .card_versions import UNNAMED, Range, Version, read_version
 
-# No user information, which ends in an "@".
+# A URL without user information: there is no "@" before the path.
 _URL = re.compile(r"https?://[^/?#@\s]+([/?#]\S*)?", re.IGNORECASE)
 # The bindings whose addresses are http or https URLs.
 _OVER_HTTP = ("JSONRPC", "HTTP+JSON", "")
-# A2A's own flags; only its own capabilities declare them.
+# Flags that A2A itself defines. They declare a capability only in A2A's own properties.
 _OWN_FLAGS = frozenset(["streaming", "extended_agent_card"])
 _LABEL = r"[a-z0-9][a-z0-9_-]*"
 _VENDOR = re.compile(rf"(https?://|urn:)\S{{1,500}}|{_LABEL}(\.{_LABEL})+", re.IGNORECASE)
@@ -25,7 +25,7 @@ _DELEGATE = re.compile(r"https?://[^/?#\s]+([/?#]\S*)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Interface:
-    """One interface: the version that it names, and all its versions if it lists them."""
+    """One interface. ``version`` is the version it names; ``versions`` are all its versions, if it lists them."""
 
     url: str
     binding: str
@@ -48,7 +48,7 @@ class Delegate:
 
 @dataclass
 class Card:
-    """The contents of a card. ``faults`` is empty unless the card is malformed."""
+    """The contents of a card. It has ``faults`` only if the card is malformed."""
 
     faults: List[str]
     range: Range = field(default_factory=Range)
@@ -62,12 +62,12 @@ class Card:
 
 
 def is_vendors(name: str) -> bool:
-    """Return whether a name is that of a vendor's capability: an absolute URI, or a dotted name."""
+    """Return whether a vendor has defined the capability: its name is an absolute URI, or contains a dot."""
     return _VENDOR.fullmatch(name) is not None
 
 
 def read_card(value: Any, tiers: Mapping[str, str]) -> Card:
-    """Read a card. ``tiers`` are the tiers of the registry's capabilities. Never raises."""
+    """Read a card. ``tiers`` has the tier of each capability in the registry. This function never raises."""
     if not isinstance(value, dict):
         return Card(["it is not an object"])
     if is_too_deep(value):
@@ -106,7 +106,7 @@ def _params(extensions: Mapping[str, Any], uri: str, faults: Faults) -> Dict[str
 
 
 class _Versions:
-    """Readers of versions, which record an unreadable version as a fault."""
+    """Reads versions. An unreadable version is recorded as a fault."""
 
     def __init__(self, faults: Faults) -> None:
         self.faults = faults
@@ -144,7 +144,7 @@ def _flags(
             flag = None if name is None else _flag(value, spelling, faults)
             if name is None or flag is None:
                 continue
-            # Unlike other names, a URI has no second spelling.
+            # A URI has only one spelling; any other name has two.
             either = name if ":" in name else snake(name)
             found.setdefault(name, flag)
             if spelled.setdefault(either, flag) != flag:
@@ -188,7 +188,7 @@ def _interfaces(
 def _written(
     card: Mapping[str, Any], faults: Faults
 ) -> List[Tuple[str, str, Mapping[str, Any]]]:
-    """Return URL and binding of each interface, with the object that has its version."""
+    """Return the URL and the binding of each interface, with the object that names its version."""
     found: List[Tuple[str, str, Mapping[str, Any]]] = []
     if has_older_form(card):
         binding = faults.text_at(card, "preferredTransport") or "JSONRPC"

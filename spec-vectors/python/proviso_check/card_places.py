@@ -1,4 +1,4 @@
-"""The two places and two spellings of a card's declarations, which must not contradict (section 14.3)."""
+"""Declarations of a card, which have two places and two spellings that must agree (section 14.3)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def camel(name: str) -> str:
 
 
 def has_older_form(card: Mapping[str, Any]) -> bool:
-    """Return whether a card has the form of A2A before 1.0: it lists nothing in ``supportedInterfaces``."""
+    """Return whether a card has the form of A2A before 1.0, without a list ``supportedInterfaces``."""
     lists = [card.get(name) for name in ("supportedInterfaces", "supported_interfaces")]
     return all(one is None or one == [] for one in lists)
 
@@ -37,19 +37,19 @@ class Faults:
         self.found.append(fault)
 
     def object(self, value: Any, name: str) -> Dict[str, Any]:
-        """Return ``value`` if it is an object, else an empty one; a value of another type is a fault."""
+        """Return ``value`` if it is an object, else an empty object. A value of another type is a fault."""
         if value is not None and not isinstance(value, dict):
             self.add(f"{name} is not an object")
         return value if isinstance(value, dict) else {}
 
     def array(self, value: Any, name: str) -> List[Any]:
-        """Return ``value`` if it is an array, else an empty one; a value of another type is a fault."""
+        """Return ``value`` if it is an array, else an empty array. A value of another type is a fault."""
         if value is not None and not isinstance(value, list):
             self.add(f"{name} is not an array")
         return value if isinstance(value, list) else []
 
     def list_at(self, holder: Mapping[str, Any], name: str) -> List[Any]:
-        """Return the array of a property in either spelling; both spellings at once are a fault."""
+        """Return the array in a property, in either spelling. Using both spellings is a fault."""
         said = [holder[spelling] for spelling in dict.fromkeys((name, snake(name)))
                 if holder.get(spelling) is not None]
         if len(said) > 1:
@@ -57,11 +57,11 @@ class Faults:
         return self.array(said[0] if said else None, name)
 
     def text_at(self, holder: Mapping[str, Any], name: str) -> str:
-        """Return the string of a property in either spelling; empty if absent."""
+        """Return the string in a property, in either spelling; an empty string if the property is absent."""
         return self.agreed(name, [holder], lambda value: self.text(value) or None) or ""
 
     def text(self, value: Any) -> str:
-        """Return ``value`` if it is a string, else an empty one; a value of another type is a fault."""
+        """Return ``value`` if it is a string, else an empty string. A value of another type is a fault."""
         if value is not None and not isinstance(value, str):
             self.add("a part of an interface is not text")
         return value if isinstance(value, str) else ""
@@ -69,7 +69,7 @@ class Faults:
     def agreed(
         self, name: str, places: List[Mapping[str, Any]], read: Callable[[Any], Any]
     ) -> Optional[Any]:
-        """Return the value that all places give a field, in either spelling; ``None`` if none has it."""
+        """Return the value of a field, on which all places must agree; ``None`` if no place has the field."""
         spellings = dict.fromkeys((name, snake(name)))
         said = [place[spelling] for place in places for spelling in spellings
                 if place.get(spelling) is not None]

@@ -13,7 +13,7 @@ _VERSION = re.compile(rf"{_PART}(?:\.{_PART})?(?:\.{_PART})?", re.ASCII)
 
 
 def read_version(value: Any) -> Optional[Version]:
-    """Return major and minor, or ``None`` if this is not a version. A patch part is ignored."""
+    """Return the major and the minor number; ``None`` if ``value`` is no version. A patch number is ignored."""
     match = _VERSION.fullmatch(value) if isinstance(value, str) else None
     return None if match is None else (int(match[1]), int(match[2] or 0))
 
@@ -25,7 +25,7 @@ def written(version: Version) -> str:
 
 @dataclass(frozen=True)
 class Range:
-    """Versions from ``minimum`` to ``maximum``, both included. A missing bound is open."""
+    """Versions from ``minimum`` to ``maximum``, both included. Without a bound, that side is unlimited."""
 
     minimum: Optional[Version] = None
     maximum: Optional[Version] = None
@@ -47,5 +47,5 @@ class Range:
         return own[0] == version[0] and self.is_given and self.has(version)
 
 
-# Versions whose cards did not name their version: the property came with 0.2.5.
+# In these versions, cards did not name their version. The property for it was added in 0.2.5.
 UNNAMED = Range(read_version("0.1"), read_version("0.2"))

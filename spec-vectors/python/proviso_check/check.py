@@ -1,4 +1,4 @@
-"""The two things a checker does: ``verify`` a macaroon's signatures, and ``check`` a capability."""
+"""The entry points of the checker: ``verify`` for a macaroon's signatures, ``check`` for a capability."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .wire import read_capability, read_token
 
 @dataclass(frozen=True)
 class Valid:
-    """All tags: the token's, then each discharge's, before binding."""
+    """The token is valid. ``tags`` has the tags of the token, then those of each discharge, before binding."""
 
     tags: Tuple[Tuple[bytes, ...], ...]
 
@@ -45,7 +45,7 @@ class Refused:
 
 
 def verify(token_text: str, key: bytes) -> Union[Valid, Invalid]:
-    """Read a token and verify every signature; judge no caveat."""
+    """Read a token, and verify every signature. Caveats are not judged."""
     try:
         tags = verify_signatures(read_token(token_text), key)
     except (FormError, SignatureError) as error:
@@ -62,7 +62,7 @@ def check(
     now: str,
     grants: Optional[KnownGrants] = None,
 ) -> Union[Allowed, Refused]:
-    """Check an invocation by section 7. ``now`` is the checker's clock; ``grants`` are the issuer's known grants.
+    """Check an invocation by section 7. ``now`` is the checker's time; ``grants`` are the issuer's known grants.
 
     Raises :class:`Misuse` for an invocation without a grant under which the service can act, and
     :class:`MalformedList` for a malformed list. Both are raised before the token is read.
@@ -87,7 +87,7 @@ def check(
         tags = verify_signatures(token, key)
     except SignatureError as error:
         return _refused(_signature_denial(error))
-    # The order of times is that of their strings.
+    # The later time has the greater string.
     denials = revoked(revocations, tags, identifier, max(now, moment))
     denials.extend(judge_grant(str(identifier["grant"]), invocation.operation, acting, grants))
     service = service_of(kid)
@@ -104,7 +104,7 @@ def _refused(denial: Denial) -> Refused:
 
 
 def _form_code(code: str) -> str:
-    """Convert a code of section 3 or 4 to that of section 7."""
+    """Convert a code of section 3 or 4 to a code of section 7."""
     if code == "truncated":
         return "token_truncated"
     return "token_too_large" if code in TOO_LARGE_CODES else "token_malformed"

@@ -27,7 +27,7 @@ class NeededGrant:
 
 @dataclass(frozen=True)
 class Requirements:
-    """A caller's requirements. ``end_to_end`` is used only in chains."""
+    """A caller's requirements. ``end_to_end`` has capabilities that every agent of a chain must have."""
 
     version: Version = (1, 0)
     capabilities: FrozenSet[str] = frozenset()
@@ -59,12 +59,12 @@ def read_text(text: str) -> Any:
 
 
 def card_of(value: Any, registry: Any = REGISTRY) -> Card:
-    """Read a card by a registry."""
+    """Read a card, with the tiers of a registry."""
     return read_card(value, {name: entry["tier"] for name, entry in by_name(registry).items()})
 
 
 def discover(card: Card, needs: Requirements, registry: Any = REGISTRY) -> "Usable | Refusal":
-    """Judge a card. Returns every reason to refuse it, but for a malformed card only that it is malformed."""
+    """Judge a card. A refusal has every reason, or ``card_malformed`` alone for a malformed card."""
     if card.faults:
         return Refusal(("card_malformed",) * len(card.faults))
     chosen, denials = _interface(card, needs)
@@ -83,7 +83,7 @@ def discover(card: Card, needs: Requirements, registry: Any = REGISTRY) -> "Usab
 
 
 def speaks(card: Card, interface: Interface, version: Version) -> bool:
-    """Return whether an interface of the card speaks a version."""
+    """Return whether an interface of the card supports a version."""
     if interface.versions is not None:
         return version in interface.versions
     if interface.version is not None:
@@ -106,7 +106,7 @@ def _interface(card: Card, needs: Requirements) -> Tuple[Optional[Interface], Li
 def _capability(
     card: Card, name: str, needs: Requirements, registry: Mapping[str, Any]
 ) -> Tuple[List[str], List[str]]:
-    """Return denials and warnings for one required capability."""
+    """Return the denials and the warnings for one required capability."""
     entry = registry.get(name)
     if entry is not None and is_reached(entry, "removed", needs.version):
         return ["capability_removed"], []
@@ -126,7 +126,7 @@ def _declares(card: Card, name: str, entry: Optional[Mapping[str, Any]]) -> bool
 
 
 def _grant(card: Card, need: NeededGrant, allow_legacy: bool) -> Tuple[List[str], List[str]]:
-    """Return denials and warnings for one required grant."""
+    """Return the denials and the warnings for one required grant."""
     covering = [one for one in card.grants.values() if one.legacy and "*" in one.operations]
     grant = card.grants.get(need.grant, covering[0] if covering else None)
     if grant is None:

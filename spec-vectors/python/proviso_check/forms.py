@@ -13,7 +13,7 @@ _PLAIN_NAME = re.compile("[A-Za-z0-9_-]+")
 
 
 class Problem(NamedTuple):
-    """A reason why a caveat is not a hop: a code, and the property or operator that causes it, if there is one."""
+    """A reason why a caveat is not a hop: a code, and the property or operator at fault, if there is one."""
 
     code: str
     rule: Optional[str]
@@ -30,7 +30,7 @@ def unknown(rule: str) -> Problem:
 
 
 def is_set(value: Json) -> bool:
-    """Return whether a value is a non-empty array of distinct strings in order."""
+    """Return whether a value is a non-empty array of distinct strings in ascending order."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -65,7 +65,7 @@ def _ascending(keys: List[str]) -> bool:
 
 
 def rule_of(key: str, *names: str) -> str:
-    """Return the rule of a denial or a problem (section 5.1): a key, and the names below it."""
+    """Return the rule of a denial or a problem (section 5.1), from a key and the names below the key."""
     return key + "".join(
         "." + name if _PLAIN_NAME.fullmatch(name) else "[" + jcs.string(name) + "]"
         for name in names

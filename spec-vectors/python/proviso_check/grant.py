@@ -1,4 +1,4 @@
-"""The grants under which a service acts, compared with the token's grant (section 7, step 5)."""
+"""Compares the grants under which a service acts with the token's grant (section 7, step 5)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ KnownGrants = Mapping[str, FrozenSet[str]]
 
 
 class Misuse(Exception):
-    """A call that does not say under which grant the service acts, so there is no decision."""
+    """The error of a call that does not say under which grant the service acts. There is no decision."""
 
 
 def acting_grants(invocation: Invocation, known: Optional[KnownGrants]) -> FrozenSet[str]:
     """Return the grants under which the service acts. Raises :class:`Misuse`.
 
-    ``known`` are the issuer's grants with their operations, or ``None`` if it does not know them.
+    ``known`` has the issuer's grants with their operations; ``None`` if the issuer does not list them.
     """
     if invocation.grants is None:
         return frozenset([_only_grant(invocation.operation, known)])
@@ -41,7 +41,7 @@ def _only_grant(operation: str, known: Optional[KnownGrants]) -> str:
 def judge_grant(
     grant: str, operation: str, acting: FrozenSet[str], known: Optional[KnownGrants]
 ) -> List[Denial]:
-    """Judge the grant (step 5). A grant unknown to the issuer is refused by the first rule only."""
+    """Judge the grant (step 5). The second rule is not applied to a grant that the issuer does not know."""
     denials: List[Denial] = []
     if grant not in acting:
         denials.append(

@@ -19,7 +19,7 @@ _CAPABILITY_ID = re.compile("cap_[A-Za-z0-9_-]{16,}")
 
 
 def canonical_object(data: bytes) -> Optional[Object]:
-    """Parse an object; ``None`` if ``data`` is not its canonical form."""
+    """Parse an object; ``None`` if ``data`` is not the canonical form of an object."""
     try:
         text = data.decode("utf-8")
         value = parse(text, MAX_HOP_DEPTH)
@@ -31,7 +31,7 @@ def canonical_object(data: bytes) -> Optional[Object]:
 
 
 def read_hop(data: bytes) -> Tuple[Optional[Object], List[Problem]]:
-    """Read a caveat: return the hop, or the problems, never both."""
+    """Read a caveat. Return the hop without problems, or the problems without a hop."""
     if not data.startswith(b"{"):
         return None, [Problem("caveat_unknown", None)]
     try:
@@ -96,7 +96,7 @@ _LIMITS: Dict[str, Callable[[Json], List[Problem]]] = {
 
 
 def read_identifier(data: bytes) -> Optional[Object]:
-    """Read the identifier of a capability; ``None`` if it is ``identifier_malformed``."""
+    """Read the identifier of a capability; ``None`` if the identifier is malformed."""
     identifier = canonical_object(data)
     if identifier is None:
         return None

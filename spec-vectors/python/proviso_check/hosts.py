@@ -14,7 +14,7 @@ _GROUPS = 8
 
 
 def is_host(text: str) -> bool:
-    """Return whether a string is a host as in a URL; an IPv6 address is in brackets."""
+    """Return whether a string is a host, as URLs contain it. An IPv6 address is in brackets."""
     if text.startswith("[") and text.endswith("]"):
         return _is_ipv6(text[1:-1])
     return _is_name(text) or _is_ipv4(text)
@@ -26,7 +26,7 @@ def is_suffix(text: str) -> bool:
 
 
 def is_below(host: str, suffix: str) -> bool:
-    """Return whether a host is a name with at least one label before the suffix."""
+    """Return whether a host is a name that has at least one label before the suffix."""
     return (
         _is_name(host)
         and host.endswith(suffix)
@@ -62,7 +62,7 @@ def _is_ipv6(text: str) -> bool:
 
 
 def _groups(text: str) -> Optional[List[str]]:
-    """Return the eight groups of an IPv6 address, with ``::`` expanded, or ``None``."""
+    """Return the eight groups of an IPv6 address, with ``::`` expanded; ``None`` if it is no address."""
     parts = [part.split(":") if part else [] for part in text.split("::")]
     if len(parts) > 2 or not all(_GROUP.fullmatch(group) for part in parts for group in part):
         return None

@@ -26,8 +26,8 @@ def code_units(text: str) -> bytes:
 def number(value: float) -> str:
     """Format a number by ECMA-262 ``Number::toString`` in radix 10.
 
-    ``repr`` returns the shortest digits that read back as the same double, and the closest of several, as
-    ECMA-262 requires (with its note 2). Only the layout differs.
+    ``repr`` returns the digits that ECMA-262 requires (with its note 2): the shortest ones that read back as
+    the same double, and the closest of several. Only the layout differs.
     """
     if not math.isfinite(value):
         raise NotCanonical("a number that is not finite")
@@ -56,7 +56,7 @@ def number(value: float) -> str:
 
 
 def string(text: str) -> str:
-    """Write a string: only the characters that JSON requires are escaped, in the shortest way."""
+    """Write a string. Only characters that JSON requires to be escaped are, each in its shortest form."""
     parts: List[str] = ['"']
     for character in text:
         code = ord(character)
@@ -73,7 +73,7 @@ def string(text: str) -> str:
 
 
 def write(value: Json) -> str:
-    """Return the canonical text of a value from :mod:`.jsontext`, which bounds its depth."""
+    """Return the canonical text of a value. :mod:`.jsontext` has read it, and limited its depth."""
     if value is None:
         return "null"
     if value is True:
@@ -111,7 +111,7 @@ SCALARS = frozenset(["null", "boolean", "number", "string"])
 
 
 def same_scalar(left: object, right: object) -> bool:
-    """Return whether two values are equal scalars of the same JSON type (numbers as doubles)."""
+    """Return whether two values are equal scalars of the same JSON type. Numbers are compared as doubles."""
     if kind(left) not in SCALARS or kind(left) != kind(right):
         return False
     return left == right

@@ -1,8 +1,8 @@
 """A strict JSON reader (RFC 8259) with bounded nesting.
 
 Python's own ``json`` accepts ``NaN``, keeps the last of two equal names, and makes integers of any size.
-Here names must differ, and every number is an IEEE 754 double. Infinite numbers and lone surrogates are
-kept, for the caller to judge.
+In this reader, the names in an object must differ, and every number is an IEEE 754 double. Infinite numbers
+and lone surrogates are kept; the caller judges them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ _LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 
 
 def parse(text: str, max_depth: int) -> Json:
-    """Read one JSON text. Raises :class:`FormError`: ``json_syntax`` or ``too_deep``, or ``json_duplicate_key`` if
-    the text has no other error.
+    """Read one JSON text. Raises :class:`FormError` ``json_syntax`` or ``too_deep``.
+
+    The code is ``json_duplicate_key`` only if the text has no other error.
     """
     reader = _Reader(text, max_depth)
     value = reader.value(0)
@@ -37,7 +38,7 @@ def parse(text: str, max_depth: int) -> Json:
 
 
 def _joined(text: str) -> str:
-    """Join the surrogate pairs of ``text``; lone surrogates are kept."""
+    """Join the surrogate pairs of ``text``. Lone surrogates are kept."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 

@@ -28,10 +28,10 @@ class Denial:
 
 @dataclass(frozen=True)
 class Invocation:
-    """The call to judge. ``audience`` is the name of the service that checks.
+    """The call to judge. ``audience`` is the name of the service that checks the token.
 
-    A missing invoker or audience is in no set; an empty string is an ordinary value. The service acts under
-    one of ``grants``. Hops are judged at ``time``, the checker's clock if absent.
+    No set contains a missing invoker or audience. An empty string is an ordinary value. The service acts under
+    one of ``grants``. Hops are judged at ``time``; without it, at the checker's own time.
     """
 
     operation: str
@@ -47,7 +47,7 @@ def judge(
     hop: Object, invocation: Invocation, now: str, link: int, following: int,
     discharge: Optional[int] = None,
 ) -> List[Denial]:
-    """Return a denial for each rule of ``hop`` that is not met, in the order of section 5's table.
+    """Return a denial for each rule of ``hop`` that is not met, in the order of the table in section 5.
 
     ``following`` is the number of links after this one in its macaroon.
     """
@@ -100,7 +100,7 @@ def judge(
 
 
 def _violations(argument: str, limit: Json, arguments: Dict[str, Any]) -> List[str]:
-    """Return the operators of one limit that are not met; for a scalar limit, an empty string."""
+    """Return the operators of one limit that are not met. An unmet scalar limit has an empty string."""
     there = argument in arguments
     value = arguments.get(argument)
     if not isinstance(limit, dict):

@@ -13,7 +13,7 @@ from .pointer import follow
 
 
 def entries_that_apply(operation: str, entries: Any) -> List[str]:
-    """Return the entries of the operation itself and of ``*``, as far as they exist."""
+    """Return the names of the entries for the operation itself and for ``*``, if they exist."""
     return [entry for entry in dict.fromkeys((operation, "*")) if entry in entries]
 
 
@@ -41,7 +41,7 @@ def closed_list_violations(
 
 
 def _violated(name: str, constraint: Json, arguments: Dict[str, Any]) -> List[List[str]]:
-    """Return the names of the unmet operators of one constraint; for an unmet scalar, an empty list of names."""
+    """Return the names of each unmet operator of one constraint. An unmet scalar has an empty list of names."""
     found = follow(name, arguments)
     if not isinstance(constraint, dict):
         met = found.reached and not found.missing and _equals(constraint, found.value)

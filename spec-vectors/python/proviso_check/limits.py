@@ -1,4 +1,4 @@
-"""The limits of section 4, and the error with a code of section 3 or 4."""
+"""The limits of section 4, and the error that has a code of section 3 or 4."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_DISCHARGE_DEPTH = 4
 MAX_JSON_DEPTH = 4
 MAX_HOP_DEPTH = 7
 MAX_ARRAY_MEMBERS = 256
-# The longest string that an operator of section 5.1 judges.
+# The length of the longest string that an operator of section 5.1 judges, in UTF-16 code units.
 MAX_JUDGED_UNITS = 4_096
 
 TOO_LARGE_CODES = frozenset(

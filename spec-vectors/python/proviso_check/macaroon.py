@@ -45,14 +45,14 @@ class Token:
 
 
 def check_vid(vid: bytes) -> bytes:
-    """Check that a verification id has 72 bytes; an empty one does not make a caveat first-party."""
+    """Check that a verification id has 72 bytes. A caveat with an empty one is not a first-party caveat."""
     if len(vid) != VID_LENGTH:
         raise FormError("vid_length")
     return vid
 
 
 def _field_size(length: int) -> int:
-    """Return the size of a v2 field: type, length as a shortest LEB128 number, and bytes."""
+    """Return the size of a v2 field: a type, a length in the shortest LEB128, and the bytes."""
     size = 2 + length
     rest = length >> 7
     while rest:
@@ -90,7 +90,7 @@ def check_caveats(caveats: int) -> None:
 def make_token(macaroons: List[Macaroon]) -> Token:
     """Check the limits on all macaroons together, then make a token.
 
-    The limits on counts and identifiers were checked while reading. Nothing is hashed before this.
+    The reader has checked the limits on counts and identifiers. Nothing is hashed before this function.
     """
     if sum(v2_size(macaroon) for macaroon in macaroons) > MAX_BYTES:
         raise FormError("too_large")

@@ -1,6 +1,6 @@
 """Bounds the nesting and width of JSON text in one pass without recursion (section 4).
 
-The text may be invalid JSON. A parser is started only on text within the limits.
+The text may be invalid JSON. Only text within the limits is parsed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _STRUCTURE = frozenset("{}[],")
 
 
 def _structure(text: str) -> Iterator[str]:
-    """Return the brackets and commas outside strings, and a final ``"`` for an unterminated string."""
+    """Return the brackets and commas outside strings. An unterminated string gives a final ``"``."""
     in_string = False
     characters = iter(text)
     for character in characters:
@@ -29,7 +29,7 @@ def _structure(text: str) -> Iterator[str]:
 
 
 def scan_token(text: str) -> None:
-    """Reject a JSON token with an unclosed bracket or string, then one that is nested too deeply."""
+    """Reject a JSON token with an unclosed bracket or string, or else a token that is nested too deeply."""
     height = highest = 0
     cut = False
     for character in _structure(text):
@@ -48,7 +48,7 @@ def scan_token(text: str) -> None:
 def scan_hop(identifier: bytes) -> None:
     """Check nesting and array lengths of a first-party caveat, if it is UTF-8 and starts with ``{``.
 
-    A closing bracket closes the innermost open one, of either kind; if none is open, it is ignored.
+    A closing bracket closes the innermost open bracket, of either kind. Without an open bracket, it is ignored.
     """
     if not identifier.startswith(b"{"):
         return
@@ -56,7 +56,7 @@ def scan_hop(identifier: bytes) -> None:
         text = identifier.decode("utf-8")
     except UnicodeDecodeError:
         return
-    members: List[int] = []  # for each open bracket, the number of elements of the array, or 0 for an object
+    members: List[int] = []  # for each open bracket, the number of the array's elements, or 0 for an object
     for character in _structure(text):
         if character in "{[":
             members.append(1 if character == "[" else 0)

@@ -13,7 +13,7 @@ from .urls import url_problems
 
 
 def entry_rule(key: str, operation: str) -> str:
-    """Return the rule of an entry of one of the two keys."""
+    """Return the rule for an entry of ``operationConstraints`` or ``arguments``."""
     return key + ".*" if operation == "*" else rule_of(key, operation)
 
 
@@ -48,7 +48,7 @@ def operation_constraint_problems(value: Json) -> List[Problem]:
 
 
 def _operator_problems(value: Json, rule: str) -> List[Problem]:
-    """Return the problems of an object of operators on one argument."""
+    """Return the problems of an object with the operators for one argument."""
     if not isinstance(value, dict) or not value:
         return [malformed(rule)]
     problems: List[Problem] = []
@@ -66,7 +66,7 @@ def _operator_problems(value: Json, rule: str) -> List[Problem]:
 
 
 def _operand_problems(name: str, operand: Json, rule: str) -> List[Problem]:
-    """Return the problems of an operator that judges a value."""
+    """Return the problems of the operand of an operator that judges a value."""
     if name in _OPERANDS:
         return [] if _OPERANDS[name](operand) else [malformed(rule)]
     if name == "url":

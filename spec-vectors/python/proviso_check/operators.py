@@ -1,4 +1,4 @@
-"""Judging values by operators: those of ``constraints`` (section 5), and all of section 5.1."""
+"""Judges values by operators: those of ``constraints`` (section 5), and all operators of section 5.1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def satisfies_limit(operator: str, operand: Any, value: Any) -> bool:
 
 
 def can_be_judged(value: Any) -> bool:
-    """Return whether a value has a type that operators judge, and is not too long."""
+    """Return whether operators can judge a value: its type is supported, and it is not too long."""
     kind = jcs.kind(value)
     if kind == "string":
         return utf16_length(value) <= MAX_JUDGED_UNITS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Optional, Tuple
 
-# The specification's own lists of characters; the tables of the Python runtime are not used.
+# The specification lists these characters itself, so the Unicode tables of Python do not matter.
 _SPACES = "\u0020\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _CONTROLS = "\u0000-\u001f\u007f-\u009f\u2028\u2029"
 _IGNORABLE = (
@@ -39,7 +39,7 @@ def begins(segments: Tuple[str, ...], folder: Tuple[str, ...]) -> bool:
 
 
 def is_segment(text: str, first: bool) -> bool:
-    """Return whether a string can be a segment of a path, the first one or a later one."""
+    """Return whether a string can be a segment of a path. ``first`` is true for the first segment."""
     return (
         text != ""
         and _FORBIDDEN.search(text) is None
@@ -51,7 +51,7 @@ def is_segment(text: str, first: bool) -> bool:
 
 
 def read_path(text: str) -> Optional[Path]:
-    """Parse a path; ``None`` if the string is not one."""
+    """Parse a path; ``None`` if the string is not a path."""
     if text == "/":
         return Path(True, ())
     absolute = text.startswith("/")

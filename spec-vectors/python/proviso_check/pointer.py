@@ -1,4 +1,4 @@
-"""The names of arguments in ``operationConstraints`` (section 5.1): plain ones, and JSON Pointers."""
+"""The names of arguments in ``operationConstraints`` (section 5.1): plain names and JSON Pointers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ _POINTER = re.compile("(?:/(?:[^/~]|~[01])*)+")
 
 
 class Found(NamedTuple):
-    """The result of following a name: a value, no value (``missing``), or a value that is not an object on the way."""
+    """The result of looking up a name.
+
+    ``missing`` is true if there is no value. ``reached`` is false if a value on the way is not an object.
+    """
 
     missing: bool
     reached: bool
@@ -17,7 +20,7 @@ class Found(NamedTuple):
 
 
 def tokens(name: str) -> Optional[List[str]]:
-    """Split a name into property names, from the arguments object on; ``None`` if it is not allowed."""
+    """Split a name into property names, beginning at the arguments object; ``None`` if it is invalid."""
     if not name.startswith("/"):
         return [name]
     if _POINTER.fullmatch(name) is None:

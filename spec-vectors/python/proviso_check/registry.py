@@ -33,7 +33,7 @@ REGISTRY: Dict[str, Any] = {
     ],
 }
 
-# Capabilities that an agent has only if every agent it delegates to has them (section 14.6).
+# An agent has these capabilities only if every agent to which it delegates has them (section 14.6).
 PROPAGATING = frozenset(["context_reuse"])
 
 
@@ -56,13 +56,13 @@ def by_name(registry: Any) -> Dict[str, Entry]:
 
 
 def is_reached(entry: Entry, moment: str, version: Version) -> bool:
-    """Return whether the capability is already ``deprecated`` or ``removed`` (``moment``) at ``version``."""
+    """Return whether a capability is deprecated or removed in ``version``. ``moment`` names the property."""
     named = read_version(entry.get(moment))
     return named is not None and named <= version
 
 
 def broken_rules(registry: Any) -> Set[int]:
-    """Return which of the rules 1 to 4 a registry breaks."""
+    """Return the numbers of the rules 1 to 4 that a registry breaks."""
     entries = entries_of(registry)
     names = {entry["name"]: entry for entry in entries}
     version = read_version(registry.get("version"))
@@ -101,7 +101,7 @@ def _broken_by(entry: Entry, version: Optional[Version]) -> Set[int]:
 
 
 def broken_by_change(before: Any, after: Any) -> Set[int]:
-    """Return which of the rules 5 to 7 ``after`` breaks as the successor of ``before``."""
+    """Return the numbers of the rules 5 to 7 that ``after`` breaks as the successor of ``before``."""
     names, known = by_name(after), by_name(before)
     old_version, new_version = read_version(before.get("version")), read_version(after.get("version"))
     broken = set() if old_version is None or new_version is None or old_version <= new_version else {5}

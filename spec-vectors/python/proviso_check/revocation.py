@@ -17,7 +17,7 @@ _PREFIX = b"proviso-revocation-v1"
 
 
 class MalformedList(Exception):
-    """The error of an unreadable revocation list, with which no call may be allowed."""
+    """The error of an unreadable revocation list. No call may be allowed with such a list."""
 
 
 def revocation_id(tag: bytes) -> str:
@@ -26,7 +26,7 @@ def revocation_id(tag: bytes) -> str:
 
 
 def chain_id(revocation: str) -> str:
-    """Return the chain id that belongs to a revocation id: a UUID of version 8."""
+    """Return the chain id for a revocation id, a UUID of version 8."""
     own = bytearray(base64url.decode(revocation[len("rv_"):]))
     own[6] = own[6] & 0x0F | 0x80
     own[8] = own[8] & 0x3F | 0x80
@@ -74,10 +74,10 @@ def _check_times(value: Mapping[str, Any], *names: str) -> None:
 def revoked(
     revocations: Mapping[str, Any], tags: Sequence[Sequence[bytes]], identifier: Object, now: str
 ) -> List[Denial]:
-    """Judge revocations (section 7, step 4). ``tags`` are the token's, then each discharge's before binding.
+    """Judge revocations (section 7, step 4).
 
-    An entry applies as long as it is listed, even after its ``until``. It causes one denial, at the first
-    place that has its tag.
+    ``tags`` has the tags of the token, then those of each discharge, before binding. An entry applies as long
+    as it is listed, even after its ``until``. It causes one denial, at the first place that has its tag.
     """
     entries: List[Dict[str, Any]] = revocations["entries"]
     places: Dict[str, Tuple[int, int]] = {}

@@ -12,7 +12,7 @@ _SERVICE = re.compile(r"[!-?A-~]{1,255}\Z")
 
 
 def read_service_kid(kid: str) -> Optional[Tuple[str, str]]:
-    """Split ``KID@SERVICE`` into the root key's id and the service's name; ``None`` for any other id."""
+    """Split ``KID@SERVICE`` into the id of the root key and the name of the service; ``None`` for another id."""
     root, mark, service = kid.partition("@")
     if root == "" or mark == "" or not _SERVICE.match(service):
         return None
@@ -31,12 +31,12 @@ def find_key(kid: str, keys: Mapping[str, bytes]) -> Optional[bytes]:
 
 
 def service_of(kid: str) -> Optional[str]:
-    """Return the only service that accepts tokens made under this key; ``None`` for a root key."""
+    """Return the only service that accepts tokens signed with this key; ``None`` for a root key."""
     parts = read_service_kid(kid)
     return None if parts is None else parts[1]
 
 
 def revocable_ids(kid: str) -> Tuple[str, ...]:
-    """Return the ids of the keys whose revocation also revokes tokens made under this key."""
+    """Return the ids of the keys whose revocation also revokes tokens signed with this key."""
     parts = read_service_kid(kid)
     return (kid,) if parts is None else (kid, parts[0])

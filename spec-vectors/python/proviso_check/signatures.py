@@ -1,4 +1,4 @@
-"""The HMAC chain and the verification of section 2. Nothing here is recursive."""
+"""The HMAC chain and the verification of section 2, without recursion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ except ImportError:  # pragma: no cover
     CryptoError = ValueError  # type: ignore[assignment,misc]
 
 _NONCE = 24
-_ROOT = -1  # the token itself, in the place of an index of a discharge (from 0)
+_ROOT = -1  # stands for the token itself; discharges have the indexes from 0
 
 
 class Unsupported(Exception):
@@ -26,7 +26,7 @@ class Unsupported(Exception):
 
 
 class SignatureError(Exception):
-    """The error that ended section 2: a code, and its place (a link; a discharge, counted from 1)."""
+    """The first error of section 2: a code, a link, and a discharge (counted from 1)."""
 
     def __init__(
         self, code: str, hop: Optional[int] = None, discharge: Optional[int] = None
@@ -53,7 +53,7 @@ def hash2(key: bytes, first: bytes, second: bytes) -> bytes:
 
 
 def chain(key: bytes, macaroon: Macaroon) -> List[bytes]:
-    """Compute all tags, the identifier's first, under an already derived key."""
+    """Compute all tags, beginning with the identifier's, from a key that is already derived."""
     tags = [mac(key, macaroon.identifier)]
     for caveat in macaroon.caveats:
         if caveat.vid is None:
@@ -69,7 +69,7 @@ def bind(root_signature: bytes, discharge_signature: bytes) -> bytes:
 
 
 def unseal(tag: bytes, vid: bytes) -> Optional[bytes]:
-    """Return the derived caveat key, or ``None`` if the box does not open."""
+    """Return the derived caveat key; ``None`` if the tag does not open ``vid``."""
     if crypto_secretbox_open is None:  # pragma: no cover
         raise Unsupported("third-party caveats need PyNaCl")
     try:
@@ -79,7 +79,7 @@ def unseal(tag: bytes, vid: bytes) -> Optional[bytes]:
 
 
 def verify_signatures(token: Token, root_key: bytes) -> List[List[bytes]]:
-    """Return all tags: the token's, then each discharge's before binding, in the order presented.
+    """Return all tags before binding: those of the token, then those of each discharge in the order presented.
 
     Raises :class:`SignatureError`.
     """
@@ -96,7 +96,7 @@ def verify_signatures(token: Token, root_key: bytes) -> List[List[bytes]]:
 
 
 class _Discharges:
-    """Steps 3 and 4 of section 2: a queue of macaroons whose caveats are discharged in order."""
+    """Steps 3 and 4 of section 2. A queue has the macaroons whose caveats are still to be discharged."""
 
     def __init__(
         self, token: Token, root_tags: List[bytes], by_identifier: Dict[bytes, int]
@@ -149,7 +149,7 @@ class _Discharges:
         return found
 
     def _encloses(self, found: int, current: int) -> bool:
-        """Return whether ``found`` is ``current`` or one of the macaroons between it and the token."""
+        """Return whether ``found`` is ``current``, or a macaroon on the way from the token to ``current``."""
         while current != _ROOT:
             if current == found:
                 return True

@@ -1,6 +1,6 @@
 """Timestamps of section 1: ``YYYY-MM-DDTHH:MM:SSZ``, an existing moment in the years 0000 to 9999.
 
-The order of such timestamps is that of their strings, so they are compared as strings.
+Such timestamps have the same order as their strings, so they are compared as strings.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ _URL = re.compile(
 _PORT = re.compile("[1-9][0-9]{0,4}")
 _CHARACTERS = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,=@-]|%[0-9A-F]{2})+")
 _ESCAPE = re.compile("%([0-9A-F]{2})")
-# Percent-encoding any of these is refused: they must be written literally, and ``;``, ``?`` and ``#`` not at all.
+# No character of this list may be percent-encoded. ``;``, ``?`` and ``#`` may not occur at all; the others
+# must be written literally.
 _NEVER_ESCAPED = re.compile("[A-Za-z0-9._~!$&'()*+,=@;?#-]")
 # The code points whose NFKC form contains ``;``, ``?`` or ``#``, as the specification lists them.
 _LOOKALIKES = re.compile("[\u037e\u2047-\u2049\ufe14\ufe16\ufe54\ufe56\ufe5f\uff03\uff1b\uff1f]")
@@ -28,7 +29,7 @@ _PARTS = frozenset(["schemes", "hosts", "ports", "path"])
 
 
 class Url(NamedTuple):
-    """The judged parts of a URL. ``port`` is the effective port."""
+    """The parts of a URL that are judged. ``port`` is the effective port."""
 
     scheme: str
     host: str
@@ -37,7 +38,7 @@ class Url(NamedTuple):
 
 
 def read_url(text: str) -> Optional[Url]:
-    """Parse a URL; ``None`` if the string is not one."""
+    """Parse a URL; ``None`` if the string is not a valid URL."""
     match = _URL.fullmatch(text)
     if match is None or not is_host(match["host"]):
         return None
@@ -117,7 +118,7 @@ def _is_part(name: str, value: Any) -> bool:
 
 
 def allows_url(allowed: Any, text: str) -> bool:
-    """Return whether a string is a URL whose parts are allowed by the value of ``url``."""
+    """Return whether a string is a URL whose parts the operand ``allowed`` allows."""
     url = read_url(text)
     if url is None or url.scheme not in allowed["schemes"]:
         return False

@@ -1,4 +1,4 @@
-"""Reading macaroons in all four forms, and capabilities in v2 binary only, within the limits."""
+"""Reads macaroons in all four forms, and capabilities only in v2 binary, within the limits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _is_json(text: str) -> bool:
 def _read_base64(text: str, read: Callable[[bytes], List[Macaroon]]) -> Token:
     """Decode base64 and read macaroons from the bytes.
 
-    An error at the end of the text is reported, unless the bytes show that the text is truncated or no token.
+    An error at the end of the text is raised, unless the bytes show that the text is truncated or no token.
     """
     data, fault = base64url.decode_lenient(text)
     try:

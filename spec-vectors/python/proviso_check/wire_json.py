@@ -1,7 +1,7 @@
 """The JSON forms of section 3.
 
 The whole text is first checked for truncation, nesting, syntax and duplicate names. Then its objects are
-read in order, the properties of each before its caveats.
+read in order. The properties of an object are read before its caveats.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HEX = re.compile("[0-9a-fA-F]*")
 
 
 class _Names(NamedTuple):
-    """The property names of an object. Values of ``others`` need not be strings."""
+    """The property names of an object. The values of ``others`` need not be strings."""
 
     texts: FrozenSet[str]
     others: FrozenSet[str] = frozenset()
@@ -54,7 +54,7 @@ def read(text: str) -> List[Macaroon]:
 
 
 def _object(value: Json, names: _Names) -> Object:
-    """Read an object that has only these properties; those in ``texts`` must be strings."""
+    """Read an object that has only these properties. The values of ``texts`` must be strings."""
     if not isinstance(value, dict):
         raise FormError("json_type")
     if not (names.texts | names.others).issuperset(value):
@@ -89,7 +89,7 @@ def _base64(value: Object, name: str) -> Optional[bytes]:
 
 
 def _either(value: Object, name: str) -> Optional[bytes]:
-    """Return a property: a string under ``name``, or base64 under ``name`` followed by ``64``."""
+    """Return a property, which is a string in ``name``, or base64 in the property ``name`` + ``64``."""
     name64 = name + "64"
     if name in value and name64 in value:
         raise FormError("json_both_encodings")
@@ -111,7 +111,7 @@ def _caveats(value: Object, name: str) -> List[Json]:
 
 
 def _caveat(identifier: Optional[bytes], vid: Optional[bytes], location: Optional[str]) -> Caveat:
-    """Build a caveat. An empty location counts as absent, but only a third-party caveat may have it."""
+    """Build a caveat. An empty location is treated as absent, but only a third-party caveat may have it."""
     known: bytes = _present(identifier)
     check_caveat(known)
     if vid is not None:

@@ -16,7 +16,7 @@ from .macaroon import (
 
 _HEX = frozenset(b"0123456789abcdef")
 _KEYS = ("location", "identifier", "cid", "vid", "cl", "signature")
-_START = b"location "  # the bytes after the first four digits of a macaroon
+_START = b"location "  # a macaroon starts with four digits and these bytes
 _MINIMUM = 7
 
 
@@ -48,7 +48,7 @@ def _starts(data: bytes, position: int) -> bool:
 
 
 def _packet(data: bytes, position: int) -> Tuple[_Packet, int]:
-    """Read the packet at ``position``; return it with the position of the next one."""
+    """Read the packet at ``position``. Return it with the position of the next packet."""
     header = data[position : position + 4]
     if any(byte not in _HEX for byte in header):
         raise FormError("packet_header")
@@ -70,8 +70,8 @@ def _packet(data: bytes, position: int) -> Tuple[_Packet, int]:
     return _Packet(key, value), end
 
 
-# The keys that may follow each key in a macaroon. If another key follows, the error says that the last
-# of them was expected.
+# For each key, the keys that may follow it in a macaroon. If another key follows, the error says that the
+# last key of the tuple was expected.
 _NEXT = {
     "": ("location",),
     "location": ("identifier",),

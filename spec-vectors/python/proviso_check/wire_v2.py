@@ -32,7 +32,7 @@ def read(data: bytes) -> List[Macaroon]:
 
 
 class _Reader:
-    """A position in the bytes."""
+    """Reads fields from bytes, and keeps the position."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -84,7 +84,7 @@ class _Reader:
         return Caveat(fields[IDENTIFIER], fields.get(VID), _text(fields.get(LOCATION)))
 
     def section(self, allowed: Tuple[int, ...]) -> Dict[int, bytes]:
-        """Read a section: fields in ascending order of type, and the end of the section."""
+        """Read a section: fields in ascending order of their types, and the end of the section."""
         fields: Dict[int, bytes] = {}
         while True:
             kind = self.varint()
@@ -119,7 +119,7 @@ class _Reader:
 
 
 def _text(content: Optional[bytes]) -> Optional[str]:
-    """Decode a location as UTF-8; an empty one counts as absent."""
+    """Decode a location as UTF-8. An empty location is treated as absent."""
     if not content:
         return None
     try:

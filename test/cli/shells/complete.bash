@@ -1,6 +1,6 @@
-# Completes command lines as bash does. Arguments: the script to load, then each line as one word;
-# prints the offers for each on a line of its own. Words are split at spaces and around = and @,
-# as bash splits them.
+# Completes command lines as bash does. Arguments: the script to load, then each command line as one word.
+# Prints the completions of each command line on one line. Splits words at spaces and around = and @, as
+# bash does.
 source "$1"
 shift
 compopt() { :; }

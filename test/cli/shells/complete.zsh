@@ -1,5 +1,5 @@
-# Completes command lines in an interactive zsh on a terminal of its own. Arguments: the script to
-# load, then each line as one word; prints the offers for each on a line of its own.
+# Completes command lines in an interactive zsh on a separate terminal. Arguments: the script to load,
+# then each command line as one word. Prints the completions of each command line on one line.
 zmodload zsh/zpty
 setup=$(mktemp) offers=$(mktemp)
 dump=$(mktemp -u)
@@ -9,7 +9,7 @@ autoload -Uz compinit
 compinit -u -d $DUMP
 source $SCRIPT
 compadd() {
-  # Calls that only fill an array offer nothing.
+  # A call that only fills an array offers no completions.
   if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then
     builtin compadd "$@"
     return

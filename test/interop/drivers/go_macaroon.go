@@ -1,4 +1,4 @@
-// Go gopkg.in/macaroon.v2 behind the protocol in README.md: all four forms.
+// Answers the requests of the protocol in README.md with Go's gopkg.in/macaroon.v2, in all four forms.
 package main
 
 import (

@@ -1,4 +1,5 @@
-/* libmacaroons behind the protocol in README.md: v1 binary. Memory is left to the end of the process. */
+/* Answers the requests of the protocol in README.md with libmacaroons, in v1 binary. Only the end
+   of the process frees memory. */
 #include <macaroons.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct blob {
 
 static const char* failure;
 
-/* The text after `"name":`, or NULL. Objects are flat and strings have no escapes. */
+/* Returns the text after `"name":`, or NULL. Objects are not nested, and strings have no escapes. */
 static const char* field(const char* line, const char* name)
 {
     char pattern[64];
@@ -22,7 +23,7 @@ static const char* field(const char* line, const char* name)
     return at ? at + strlen(pattern) : NULL;
 }
 
-/* A copy of the string that starts at `at`, which must be a quote. */
+/* Returns a copy of the string at `at`, which must be a quote. */
 static char* string_at(const char* at)
 {
     const char* end = strchr(at + 1, '"');
@@ -35,7 +36,7 @@ static char* string_field(const char* line, const char* name)
     return at && *at == '"' ? string_at(at) : strdup("");
 }
 
-/* The strings of an array; the count, or -1 if there is no such field. */
+/* Reads the strings of an array. Returns their number, or -1 if there is no such field. */
 static int list_field(const char* line, const char* name, char** items)
 {
     const char* at = field(line, name);

@@ -1,4 +1,4 @@
-"""Runs pymacaroons by the protocol in README.md, in all four forms."""
+"""Answers the requests of the protocol in README.md with pymacaroons, in all four forms."""
 import base64
 import json
 import sys
@@ -71,7 +71,7 @@ def verify(request):
     verifier.satisfy_general(lambda caveat: known is None or caveat in known)
     try:
         return {"valid": bool(verifier.verify(macaroon, to_bytes(request["key"]), discharges))}
-    except Exception as error:  # Its exceptions have no common base for "not valid".
+    except Exception as error:  # The exceptions for an invalid macaroon have no common base class.
         return {"valid": False, "error": repr(error)}
 
 

@@ -1,7 +1,7 @@
 """Makes the unchanged checkout of a2eprotocol/python-sdk importable.
 
-Its package loads an HTTP server, which needs FastAPI. Sessions over streams do not use it, so a stub of the same
-name is loaded if FastAPI is not installed.
+The package loads an HTTP server, which needs FastAPI. Sessions over streams do not use the server. If FastAPI is
+not installed, a stub of the same name is loaded instead.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-"""Holds one session by the SDK's own client and transport, and prints the outcome and every line.
+"""Makes the calls of one session with the SDK's own client and transport. Prints the outcome and every line.
 
 usage: sdk_client.py TOKENS FOLDER COMMAND...
 """

@@ -1,7 +1,7 @@
-"""Serves the SDK's own host over standard streams, as no published program does.
+"""Serves the SDK's own host over standard streams. No published program does this.
 
-Passes each line of standard input to the host, and writes the host's messages. The host's debugging output goes to
-standard error.
+Passes each line of standard input to the host, and writes the host's messages to standard output. The host's
+debugging output goes to standard error.
 
 usage: sdk_host.py
 """

@@ -1,4 +1,4 @@
-"""Plugins for the SDK's host, on its own base classes."""
+"""Plugins for the SDK's host, derived from the SDK's own base classes."""
 
 from a2e.caps.memory.plugin import MemoryPlugin
 from a2e.caps.proc.plugin import ProcPlugin
