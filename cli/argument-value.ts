@@ -7,8 +7,8 @@ const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LOOKS_LIKE_JSON = /^["{[]/;
 
 /**
- * Parses a value as JSON. A value that is not valid JSON is a string. If it begins like a JSON string, object
- * or array, it is refused, since that is nearly always a quoting mistake.
+ * Parses a value as JSON. A value that is not valid JSON is taken as a string, unless it begins like a JSON
+ * string, object or array. Such a beginning is nearly always a quoting mistake, so the value is refused.
  *
  * @param refuse - Returns the error for an invalid value.
  */
@@ -39,7 +39,7 @@ export function readValue(text: string, refuse: (problem: string, hint: string) 
   return Object.is(value, -0) ? 0 : value;
 }
 
-/** Returns whether a double represents a number of a JSON text exactly. */
+/** Returns whether a double can hold a number of a JSON text without rounding. */
 function isExact(text: string): boolean {
   const held = Number(text);
   if (!Number.isFinite(held)) return false;

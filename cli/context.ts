@@ -34,8 +34,8 @@ export interface Surroundings {
    */
   readonly stdio: () => Duplex;
   /**
-   * The command that starts this program whatever the variable `PATH` contains: absolute paths of Node and of
-   * the script.
+   * The command that starts this program: absolute paths of Node and of the script. It does not depend on the
+   * variable `PATH`.
    */
   readonly program: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
@@ -47,7 +47,7 @@ export interface Surroundings {
   readonly untilStopped: () => AbortSignal;
 }
 
-/** The surroundings of one command line, and its exit. */
+/** The surroundings of one command line, and its exit code. */
 export interface Context extends Surroundings {
   exitCode: ExitCode;
 }

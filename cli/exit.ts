@@ -2,7 +2,7 @@
  * Exit codes. Rules for the whole command line:
  *
  * - Data goes to standard output, messages to standard error.
- * - Every error says what is wrong and what to do about it, and has its own exit code.
+ * - Every error says what is wrong and what the user can do. The kind of the error determines the exit code.
  * - If `verify` refuses a token, or `diff` finds that two tokens are unrelated, that is an answer and thus
  *   data.
  */
@@ -34,11 +34,11 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export interface CliErrorInit {
-  /** The stable code. */
+  /** A stable code, which programs can compare. */
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
-  /** The remedy. */
+  /** What the user can do about the error. */
   readonly hint?: string | undefined;
   /** Further properties of the error for `--json`. */
   readonly details?: { readonly [name: string]: unknown };
@@ -61,7 +61,7 @@ export class CliError extends Error {
   }
 }
 
-/** Returns an error about how the command was called. */
+/** Returns an error about the command line. */
 export function usageError(message: string, hint?: string): CliError {
   return new CliError({ code: "usage", message, exitCode: EXIT.usage, hint });
 }

@@ -94,8 +94,8 @@ export function refuseOthers(expression: Expression): void {
  * Reads the value after `=`. An unquoted value that looks like an operator or a pattern is refused. It would be
  * compared literally, and no call would match it.
  *
- * @param instead - Returns a correct expression for the probable meaning of a pattern; `undefined` if there is
- *   none.
+ * @param instead - Returns the expression that a pattern probably means; `undefined` if no expression can say
+ *   it.
  */
 export function equalValue(
   expression: Expression,
@@ -114,8 +114,8 @@ export function equalValue(
  * Reads a value as JSON, or as a string if it is not JSON. An unquoted value that looks like a pattern is
  * refused.
  *
- * @param instead - Returns a correct expression for the probable meaning of a pattern; `undefined` if there is
- *   none.
+ * @param instead - Returns the expression that a pattern probably means; `undefined` if no expression can say
+ *   it.
  */
 export function valueFrom(
   { subject, operator, expressionError }: Expression,
@@ -174,7 +174,7 @@ export function combine<Condition extends Scalar | object>(
   for (const [operator, operand] of Object.entries(added)) {
     const before = joined.get(operator);
     if (before === undefined) joined.set(operator, operand);
-    // These are the bounds of `items`, or the operators of `each`.
+    // Both are bounds of `items`, or operators of `each`.
     else if (isJsonObject(before) && isJsonObject(operand)) {
       joined.set(operator, combine(it, expressionError, before, operand));
     } else if (before !== operand || operator !== "optional") {

@@ -167,8 +167,8 @@ export function databaseAt(context: Pick<Context, "cwd">, text: string): string 
 const SOON = 1000;
 
 /**
- * Returns a function that shows, on a terminal, how much of a long revocation list has been read. It removes
- * its line at the end.
+ * Returns a function that shows, on a terminal, how much of a long revocation list has been read. At the end,
+ * the function removes its line.
  */
 export function loadingShown(context: Pick<Context, "stderr">): (part: number) => void {
   const began = performance.now();

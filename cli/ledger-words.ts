@@ -104,7 +104,7 @@ function nodeRows(
   return rows;
 }
 
-// Handles mean nothing to people. Their number shows how many of them each hop left.
+// People cannot read handles. Their number shows how many handles each hop left.
 function shortRow(row: Row, { resourceHandles = [] }: Hop): readonly Row[] {
   const [label] = row;
   if (label === "nonce") return [];
@@ -140,7 +140,7 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
   const purpose = purposeOf(event);
   const parts = [
     at,
-    // "allowed" and "refused" have the same length.
+    // No padding is needed: "allowed" and "refused" have the same length.
     answer,
     kind.padEnd("registration".length),
     whoWords(event),

@@ -215,7 +215,10 @@ function countFrom({ subject, rest, expressionError }: Expression): {
   return bound === undefined ? { min: count, max: count } : { [bound]: count };
 }
 
-/** Returns a correct expression for the probable meaning of a pattern with `*` at its end. */
+/**
+ * Returns the expression that a pattern with `*` at its end probably means; `undefined` if no expression can
+ * say it.
+ */
 function insteadOf(pattern: string, subject: string): string | undefined {
   if (/^(https?|wss?):\/\//.test(pattern)) return `${subject} at ${pattern.replace(/\/?\*+$/, "")}`;
   const [, folder, start] = /^(?:([^*]*)\/\*+|([^*]+)\*)$/.exec(pattern) ?? [];

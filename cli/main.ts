@@ -9,8 +9,8 @@ const LINGER = 1000;
 /** Exit codes by signal. SIGHUP is sent when the terminal is closed. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-// A command that ends without an answer must not look like a permission, so the exit code is a failure until
-// then.
+// A command that ends without an answer must not look like a permission. Until the command is done, the exit
+// code is that of a failure.
 process.exitCode = EXIT.fault;
 void run(process.argv.slice(2), {
   stdin: standardInput,

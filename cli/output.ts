@@ -65,7 +65,7 @@ export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}...` : text;
 }
 
-// Matches a run of characters that is longer than any key id or handle, and shorter than any encoded signature.
+// Matches a run of at least 41 characters. Key ids and handles are shorter; every encoded signature is longer.
 const TOKEN_LIKE = /[A-Za-z0-9_+/=-]{41,}/g;
 
 /** Shortens every run of characters that could be a token or a key to its first 8 characters. */

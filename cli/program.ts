@@ -56,7 +56,7 @@ function own(words: readonly string[]): readonly string[] {
   return end === -1 ? words : words.slice(0, end);
 }
 
-/** Replaces words that newcomers often try by the equivalent words of this program. */
+/** Converts words that newcomers often try to the equivalent words of this program. */
 async function usualWords(words: readonly string[]): Promise<readonly string[]> {
   const [first, ...others] = words;
   if (first === "-V" || first === "version") return ["--version", ...others];

@@ -38,7 +38,8 @@ function flagsOf(keys: readonly HopKey[] = HOP_KEYS): readonly (readonly [HopKey
 
 /**
  * Converts the options to a hop. A parser is loaded only if its option is given, so that an attenuation with
- * few options starts faster. Durations are kept, since the library reads them, unless `moments` is true.
+ * few options starts faster. Durations are kept for the library to read; if `moments` is true, they become
+ * times.
  *
  * @throws CliError if an expression or a time is invalid.
  */

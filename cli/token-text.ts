@@ -1,5 +1,5 @@
-// Extracts tokens from the text around them, such as the name in a header's value, quotes, or JSON written by
-// this command. A file may also have one token on each line.
+// Extracts tokens from the text around them, such as `Bearer`, quotes, or JSON written by this command. A file
+// may also have one token on each line.
 
 import { isJsonObject, type Json } from "../src/bytes/json.js";
 import { CliError, EXIT } from "./exit.js";

@@ -1,5 +1,5 @@
 // `node scripts/at-once.mjs NAME…`: runs scripts of package.json in parallel, and fails if one of them fails.
-// The output of the last script is printed as it comes, that of the others when they end.
+// The output of the last script is printed as it comes; the output of each other script when the script ends.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -69,7 +69,8 @@ export function jsonIn({ name, text }: CardText): Json {
     const message = `${name}: ${what}`;
     return new CliError({ code: "card_malformed", message, exitCode: EXIT.malformed, hint });
   };
-  // JSON.parse would fail on text that is nested much deeper. No real card is nested nearly so deep.
+  // JSON.parse could fail on a text that is nested far deeper than this limit. No real card comes near the
+  // limit.
   if (outlineJson(text).depth > 10_000) throw cardError("it is nested too deep");
   let value: Json;
   try {

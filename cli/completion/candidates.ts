@@ -48,7 +48,7 @@ function startingWith(word: string, lines: readonly string[]): readonly string[]
   return lines.filter((line) => line.startsWith(":") || line.startsWith(word));
 }
 
-/** Finds the option with a flag. Returns `undefined` if the option takes no value. */
+/** Finds the option that has this flag. Returns `undefined` if the option takes no value. */
 function optionIn(program: Command, command: Command, flag: string): Option | undefined {
   const options = optionsOf(program, command);
   const found = options.find(({ long, short }) => flag === long || flag === short);

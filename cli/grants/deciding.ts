@@ -27,7 +27,10 @@ export function refusedDecision(code: DecisionCode, message: string): CliError {
   });
 }
 
-/** Returns the approver on whose behalf the operator decides. @throws CliError if there are several candidates. */
+/**
+ * Returns the approver on whose behalf the operator decides. @throws CliError if `given` is not an approver, or
+ * if it is absent and there is not exactly one approver.
+ */
 export function approverFor(approval: Approval, given: string | undefined): string {
   const approvers = decidersOf(approval);
   if (given !== undefined) {

@@ -1,4 +1,4 @@
-// Calls to an agent over HTTP, for the verbs `card`, `request` and `invoke`.
+// Calls an agent over HTTP, for the verbs `card`, `request` and `invoke`.
 
 import { duplicateKey, type Json, quotedName } from "../../src/bytes/json.js";
 import { readAddress, readUrl } from "../../src/client/address.js";
@@ -39,7 +39,7 @@ const BINDINGS: ReadonlyMap<string, { readonly name: Binding; readonly wireName:
 /**
  * Fetches an agent's card, without sending a token.
  *
- * @throws CliError
+ * @throws CliError or ClientError if the agent cannot be reached, or has no valid card.
  */
 export async function fetchCard(
   context: Context,
@@ -54,7 +54,7 @@ export async function fetchCard(
  * Parses the text of a card.
  *
  * @param place - The URL or file of the card, for messages.
- * @throws CliError if an object has a duplicate property, or if the text is not an Agent Card.
+ * @throws ClientError if an object has a duplicate property. @throws CliError if the text is not an Agent Card.
  */
 export function cardFrom(text: string, place: string): RemoteCard {
   const document: Json = JSON.parse(text);
@@ -68,7 +68,7 @@ export function cardFrom(text: string, place: string): RemoteCard {
  * Fetches the JSON text of an agent's card, without sending a token. If there is no card, tries the path that
  * A2A used before 0.3, and reports a card found there.
  *
- * @throws CliError
+ * @throws CliError or ClientError if the agent cannot be reached, or has no card.
  */
 export async function fetchCardText(
   context: Context,
@@ -158,7 +158,7 @@ export async function connectAgent(
  * Calls an agent, and converts an unusable answer to an error for the user.
  *
  * @throws AgentFault if the agent answers with an error.
- * @throws CliError
+ * @throws CliError if the answer is unusable for another reason.
  */
 export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promise<T> {
   try {

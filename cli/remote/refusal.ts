@@ -78,7 +78,7 @@ function collectionsHint({ code, known = [] }: ReceivedRefusal): string | undefi
   return `say which with --collection, and --filter; there are ${known.slice(0, MOST_NAMES).join(", ")}`;
 }
 
-/** Returns the refused grants for an error: as lines, and as data. */
+/** Returns details of an error that list the refused grants; empty if there are none. */
 export function refusedDetails(refused: readonly ReceivedRefusedGrant[]): {
   readonly [name: string]: unknown;
 } {

@@ -23,7 +23,7 @@ export function placeAndReason(
  * Returns how to install a package that a user's module imports but Node cannot find. It must be installed
  * beside the module, since Node does not search this command's own packages.
  *
- * @returns `undefined` if the error has another cause.
+ * @returns An instruction; `undefined` if the error has another cause.
  */
 export function howToInstall(path: string, error: unknown): string | undefined {
   const missed = missedBy(error);

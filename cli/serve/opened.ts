@@ -36,7 +36,8 @@ const HOUR = 60 * 60 * 1000;
  * Runs the pruning tasks one after another, at once and then every hour.
  *
  * @param onProblem - Called with the error message of a task that fails. The other tasks still run.
- * @returns A function that stops the pruning. Its promise is fulfilled when no task is running any more.
+ * @returns A function that stops the pruning. The function's promise is fulfilled when no task is running any
+ *   more.
  */
 export function pruneHourly(
   works: readonly (() => unknown)[],

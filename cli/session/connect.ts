@@ -108,7 +108,7 @@ async function makeCalls(
   const stop = context.untilStopped();
   if (context.stdin.isTerminal) say(context, `one call in a line: ${CALL_FORM}; Ctrl-D ends`);
   const input = context.stdio();
-  // Closing the stream early is an error event of a duplex that joins two streams.
+  // A duplex that joins two streams emits an error if it is closed early.
   input.on("error", () => {});
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   const iterator = lines[Symbol.asyncIterator]();
@@ -194,7 +194,10 @@ async function ask(
   }
 }
 
-/** Prints the reason for which a line has failed. With --json, it goes to standard output, among the answers. */
+/**
+ * Prints the reason for which a line has failed. With --json, the reason goes to standard output, among the
+ * answers.
+ */
 function fail(context: Context, { json, address }: Connecting, error: unknown): void {
   const failure = sessionFailure(error, address);
   if (!(failure instanceof CliError)) throw failure;

@@ -134,8 +134,8 @@ function ownFolder(): URL {
 }
 
 /**
- * Returns whether a test is selected: a filter is its id, or a part of its file's name, subject, flags or
- * comment. Without filters, every test is selected.
+ * Returns whether a filter selects a test: it is the test's id, or a part of the test's file name, subject,
+ * flags or comment. Without filters, every test is selected.
  */
 export function isWanted({ file, subject, test }: Vector, filters: readonly string[]): boolean {
   if (filters.length === 0) return true;

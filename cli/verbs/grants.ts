@@ -39,8 +39,7 @@ interface RevokeOptions extends HomeChoice {
   readonly principal?: string;
 }
 
-// An approver cannot forbid further hops: the token does not exist yet, so its first holder must still be able
-// to narrow it.
+// An approver cannot limit further hops, since the token does not exist yet.
 const TIGHTENED: readonly HopKey[] = REQUESTED_KEYS.filter((key) => key !== "maxFurtherHops");
 
 export function define(program: Command, context: Context): void {

@@ -148,7 +148,7 @@ async function queryFrom(options: Options): Promise<CapabilityQuery | string> {
   }
   const hop: Requested =
     Object.keys(restrictions).length === 0 ? {} : asUsage(() => normalizeHop(restrictions));
-  // If the request is repeated after a network fault, its id prevents a second approval.
+  // If the request is repeated after a network fault, the request id prevents a second approval.
   const query = { grants: grant, requestId: randomUUID(), ...hop };
   if (collection === undefined) return query;
   const only = filter === undefined ? {} : { filter: readFilters(filter) };

@@ -74,7 +74,7 @@ export function writingSkills({ folder }) {
       async run(call) {
         const { name, displayName } = named(call);
         // Fields decide who may see a document. A client that may change the text must not change the fields.
-        // An empty front matter prevents the new text from adding its own.
+        // An empty front matter prevents the new text from supplying fields.
         const head = splitFrontMatter(await folder.readText(name)).head || writeFrontMatter({});
         const separated = head.endsWith("\n") ? head : `${head}\n`;
         await kept(folder.writeText(name, `${separated}\n${lines(call.arguments["text"])}`));

@@ -46,7 +46,8 @@ app.post(
 );
 
 /**
- * Returns the requested transfer from the body. Agent-Auth sends it as the arguments of the capability.
+ * Returns the requested transfer from the body. Agent-Auth sends the transfer as the arguments of the
+ * capability.
  *
  * @param {{ readonly arguments?: { readonly [name: string]: unknown } } | undefined} body
  */

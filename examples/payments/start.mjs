@@ -97,7 +97,7 @@ function proviso(...args) {
   if (done.status !== 0) fail(String(done.stderr));
 }
 
-/** Starts a process of the example. It ends when the example ends. @param {string[]} args */
+/** Starts a process that ends when the example ends. @param {string[]} args */
 function start(args) {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {

@@ -5,7 +5,7 @@ export type Flags = Flag | readonly Flag[];
 
 export const MISSING: unique symbol = Symbol("missing");
 
-/** Returns the arguments of an invocation: `n` with this value, or none. */
+/** Returns the arguments of an invocation: `n` with this value, or no arguments. */
 export function given(value: JsonValue | typeof MISSING): Ask {
   return value === MISSING ? {} : { arguments: { n: value } };
 }

@@ -24,7 +24,7 @@ function derived(service: string, { kid, secret }: Key = KEY_A): Key {
   return { kid: `${kid}@${service}`, secret: hmac(secret, `proviso-service-key-v1 ${service}`) };
 }
 
-/** Returns the setup of a token that is signed with `key`. Its hops have no audience. */
+/** Returns the setup of a token that is signed with the given key. Its hops name no audience. */
 function under({ kid, secret }: Key, audience?: string): Setup {
   const ask: Ask = audience === undefined ? {} : { audience };
   return { identifier: identifier({ kid }), secret, ask };

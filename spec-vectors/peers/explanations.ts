@@ -5,7 +5,7 @@ export interface Explanation {
   readonly kind: Kind;
   /** The expected codes; `valid` for a valid token. */
   readonly expected: readonly string[];
-  /** Matches the peer's answer, where the expected code does not suffice to know the cause. */
+  /** Matches the peer's answer. It is needed if differences with the same expected code have different causes. */
   readonly said?: RegExp;
   readonly comment?: RegExp;
   readonly why: string;

@@ -106,7 +106,7 @@ function readConfirming(value: unknown): Confirming | undefined {
 export interface SignIn extends LoginState {
   /** The path, relative to the console, to which the browser returns after the sign-in. */
   readonly to: string;
-  /** The action, if a signed-in user signs in again to confirm one. */
+  /** The action to confirm, if a signed-in user signs in again for it. */
   readonly confirming?: Confirming;
 }
 
@@ -134,8 +134,8 @@ export class SignIns {
   }
 
   /**
-   * Returns and deletes the sign-in that was started in this browser. It is deleted even if it then fails,
-   * since its code is valid only once.
+   * Returns the sign-in that was started in this browser, and deletes it. The sign-in is deleted even if it
+   * fails afterwards, since its code is valid only once.
    */
   take(req: Request, res: Response): SignIn | undefined {
     const text = this.#cookie.read(req);

@@ -31,7 +31,7 @@ export function jsonBody(
   const texts = new WeakMap<IncomingMessage, string>();
   const parse = express.json({
     limit: limits.bytes,
-    // Otherwise a few compressed bytes could expand to a quarter of a megabyte.
+    // With compression, a few bytes could expand to a quarter of a megabyte.
     inflate: false,
     strict: false,
     type: [...types],

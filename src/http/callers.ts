@@ -36,8 +36,8 @@ export function noteCaller(req: Request, presenter: Presenter): void {
 }
 
 /**
- * Returns middleware that authenticates the client. It answers 401 if that fails, and 503 if authentication is
- * not possible at present.
+ * Returns middleware that authenticates the client. It answers 401 if the authentication fails, and 503 if
+ * authentication is not possible at present.
  */
 export function authentication(
   authenticator: Authenticator,
@@ -111,8 +111,8 @@ export async function waitFor(
 }
 
 /**
- * Returns whether an error is a `RateLimiterRes`. The promise of `consume` is rejected with this object above
- * the limit.
+ * Returns whether an error is a `RateLimiterRes`. If the limit is exceeded, the promise of `consume` is
+ * rejected with this object.
  */
 function isOverLimit(error: unknown): error is { readonly msBeforeNext: number } {
   return (

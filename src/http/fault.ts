@@ -40,8 +40,8 @@ export function failureFault(error: unknown): HttpFault {
 }
 
 /**
- * Returns two handlers. The first answers every remaining request with 404, the second a thrown error with a
- * fault. Mount them last.
+ * Returns two handlers. The first one answers every remaining request with 404. The second one answers a thrown
+ * error with a fault. Mount them last.
  *
  * @param onFailure - Receives the error. The client only learns that there was an error.
  */

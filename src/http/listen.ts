@@ -20,7 +20,7 @@ export interface DrainOptions {
 }
 
 const GRACE = 10_000;
-/** After `overdue` is called, its answers can be sent for this many milliseconds. */
+/** After `overdue` is called, the last answers must be sent within this many milliseconds. */
 const LAST = 1000;
 
 /**
@@ -53,8 +53,8 @@ export function drain(
       force = setTimeout(cut, LAST);
       overdue().catch(cut);
     }, grace);
-    // A connection stays open for further requests after its pending one. Close each connection when it becomes
-    // idle.
+    // A connection with a pending request stays open for further requests. Close each connection when it
+    // becomes idle.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close((error) => {
       clearTimeout(force);

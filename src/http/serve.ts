@@ -42,7 +42,7 @@ export interface ServeOptions {
   readonly timeout?: number | undefined;
   /** Milliseconds within which pending requests can finish when the server closes; 10,000 by default. */
   readonly grace?: number | undefined;
-  /** Returns the problems that `/readyz` reports. While the server drains, `/readyz` reports that itself. */
+  /** Returns the problems that `/readyz` reports, apart from draining. */
   readonly health?: HealthCheck | undefined;
   /** Answers requests that no protocol handles. */
   readonly answer: FaultWriter;
@@ -75,14 +75,14 @@ export async function serve<Protocols extends Mounted>(
   const app = express().disable("x-powered-by").disable("etag");
   trustProxies(app, options.trustedProxies);
   const server = createServer(app);
-  // A slow sender must not occupy a connection for longer.
+  // A slow sender must not occupy a connection for longer than these limits.
   server.requestTimeout = 15_000;
   server.headersTimeout = 10_000;
-  // By default, Node ignores headers beyond a number of headers, and a capability may be among the ignored
-  // ones. Node also limits the total size of headers, which suffices.
+  // By default, Node ignores headers after the first 2,000, and a capability may be among the ignored ones.
+  // Node also limits the total size of all headers, which suffices.
   server.maxHeadersCount = 0;
-  // Nor must a client that does not read its answers. While a skill runs, there may be nothing to read, so the
-  // time limit of a request is added.
+  // A client that does not read its answers must not occupy a connection either. While a skill runs, there may
+  // be nothing to read, so the time limit of a request is added.
   server.timeout = (options.timeout ?? TIMEOUT) + 30_000;
   const listening = await listen(server, address);
   const url = (options.publicUrl ?? listening).replace(/\/$/, "");

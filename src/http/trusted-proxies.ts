@@ -34,7 +34,7 @@ export function addressKey(req: Request): string {
   return originOf(req).address;
 }
 
-/** Returns the address from which a request comes as {@link addressKey} does, and the larger network around it. */
+/** Returns the key of {@link addressKey} for a request, and the larger network around the address. */
 export function originOf(req: Request): Origin {
   const given = req.ip ?? "";
   const address = isIP(given) === 0 ? (req.socket.remoteAddress ?? "") : given;

@@ -1,6 +1,6 @@
 import type { Caller } from "../agent/caller.js";
 
-/** Limits the pending work of each caller, of whatever protocol: its calls and tasks, or its open streams. */
+/** Limits the pending work of each caller over all protocols: its calls and tasks, or its open streams. */
 export class ConcurrencyLimit {
   readonly #most: number;
   readonly #underWay = new Map<string, number>();

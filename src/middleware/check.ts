@@ -17,7 +17,10 @@ export interface CapabilityAuthority {
   authorize(token: string, invocation: Invocation): Decision;
   /** Brings a revocation list up to date. It is called and awaited before each `authorize`. */
   catchUp?(): Promise<void>;
-  /** The known grants with their operations. Routes may then name only these. */
+  /**
+   * The known grants with their operations. If this property is present, routes may name no other grants or
+   * operations.
+   */
   readonly grants?: ReadonlyMap<string, { readonly operations: readonly string[] }> | undefined;
 }
 

@@ -2,7 +2,7 @@ import { type AgentDenial, codesOf, MOST_DENIALS } from "../agent/refusal.js";
 import type { Denial, DenialCode } from "../capability/denial.js";
 import { CAPABILITY_HEADER, DENIAL_HEADER } from "../http/headers.js";
 
-/** An error code of a resource server. Where RFC 6750 defines a code for a case, this is it. */
+/** An error code of a resource server. It is the code of RFC 6750 for every case that the RFC covers. */
 export type RefusalError =
   | "invalid_request"
   | "capability_missing"

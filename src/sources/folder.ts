@@ -31,8 +31,8 @@ export interface FolderOptions {
  *
  * The display name of an item is the field `title`, or else the file's name. If the front matter is invalid, or
  * has an alias or a tag, `onProblem` is called. The file then has no fields at all, so that it matches no
- * condition. If this process may not read a file or folder, every query that needs it fails. Such a query never
- * returns fewer items instead.
+ * condition. If this process may not read a file or folder, every query that needs the file or folder fails,
+ * instead of returning fewer items.
  *
  * The folder is read synchronously. It should have at most several thousand files.
  *

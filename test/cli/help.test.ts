@@ -42,7 +42,7 @@ test("proviso --help shows the common path, every verb, exit codes and environme
   const text = await help("");
   for (const verb of VERBS.slice(0, 11)) expect(text).toMatch(new RegExp(`^  ${verb}\\b`, "m"));
   expect(examplesIn(text).map((line) => line.split(" ")[1])).toEqual(
-    ["init", "mint", "attenuate", "inspect", "verify", "revoke"], // in this order
+    ["init", "mint", "attenuate", "inspect", "verify", "revoke"], // in the order of use
   );
   expect(text.match(/^ {2}[0-7] {2}\S/gm)).toHaveLength(8);
   for (const name of ["PROVISO_HOME", "NO_COLOR"]) expect(text).toContain(name);

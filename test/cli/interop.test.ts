@@ -25,7 +25,10 @@ function newHop(): Uint8Array {
   });
 }
 
-/** Checks this command's verdicts on a token that another implementation has narrowed with such a hop. */
+/**
+ * Checks this command's verdicts on a token that another implementation has narrowed with the hop of {@link
+ * newHop}.
+ */
 async function checkNarrowed(narrowed: string): Promise<void> {
   bench.write("theirs", `${narrowed}\n`);
   bench.write("narrowed", `${await bench.output("convert", "@theirs", "--to", "v2")}\n`);

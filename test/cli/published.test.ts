@@ -8,7 +8,7 @@ import { FULL } from "../support/size.js";
 import { Bench, runProgram } from "./run.js";
 
 // Most tests run the command in this process, from its sources. Users run the bundle, with the streams of its
-// process. These tests run some verbs from the bundle; a full run, all verbs.
+// process. These tests run some command lines with the bundle; a full run has more of them.
 
 const COMMAND = fileURLToPath(new URL("../../cli", import.meta.url));
 const bench = new Bench();

@@ -305,7 +305,7 @@ describe("a fault in what the configuration refers to is refused by its field", 
     refusesSkills("run", text, message),
   );
 
-  // The built command runs these, since Vitest would change the messages.
+  // The built command loads these modules, since Vitest would change the error messages.
   test.each<[string, string, RegExp]>([
     [
       "a syntax error",

@@ -19,7 +19,7 @@ export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Calls `look` every 50 ms until it returns true. Only the time limit of the test ends this otherwise. */
+/** Calls `look` every 50 ms until it returns true. If it never does, the time limit of the test ends the wait. */
 export async function eventually(look: () => Promise<boolean>): Promise<void> {
   while (!(await look())) await sleep(50);
 }
@@ -67,7 +67,7 @@ const SKILLS = `
       },
       close() {
         appendFileSync(join(home, "closed.txt"), "closed\\n");
-        // Something that keeps a process alive must not keep this one.
+        // This interval would keep a process alive, but must not keep the agent alive.
         setInterval(() => {}, 1000);
       },
     };

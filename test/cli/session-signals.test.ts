@@ -10,7 +10,7 @@ import { FULL } from "../support/size.js";
 import { Bench } from "./run.js";
 import { RunningHere, RunningProgram } from "./running.js";
 
-// How `proviso session serve` and `proviso session connect` end after a signal.
+// The end of `proviso session serve` and of `proviso session connect` after a signal.
 
 const bench = new Bench();
 

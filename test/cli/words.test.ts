@@ -57,7 +57,7 @@ describe("times given on the command line", () => {
   test("durations are shown in their largest unit", () => {
     const spans = [0, 1.4, 109, 119, 299.9, 7141, 7200, 172_799, 172_800, 7_776_000];
     expect(spans.map((seconds) => spanInWords(seconds * 1000))).toEqual(
-      ["0 s", "1 s", "109 s", "2 min", "5 min", "2 h", "2 h", "2 days", "2 days", "90 days"], // rounded
+      ["0 s", "1 s", "109 s", "2 min", "5 min", "2 h", "2 h", "2 days", "2 days", "90 days"], // each is rounded
     );
     expect(seenFromNow("2030-01-31T12:15:00Z", NOW)).toBe("in 15 min");
     expect(seenFromNow("2030-01-31T11:00:00Z", NOW)).toBe("60 min ago");

@@ -62,7 +62,7 @@ export function consoleWith(
 export class UserAgent {
   readonly visitor: Visitor;
   readonly #provider: Visitor;
-  /** How often the provider has asked for credentials. */
+  /** Number of times that the provider has asked for credentials. */
   asked = 0;
 
   constructor(console: Pick<TestConsole, "visitor">, provider: AuthorizationServer) {

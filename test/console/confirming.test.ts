@@ -199,7 +199,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     await alice.confirm(await approve(alice, one.approval), "alice");
     const page = await approve(alice, other.approval);
     expect(words(page.text)).toContain("Nothing is done yet");
-    // Nor does the console accept the form of one request at the address of another request.
+    // The console does not accept the form of one request at the address of another request, either.
     await alice.confirm(await approve(alice, one.approval), "alice");
     const at = `/requests/${one.approval.id}`;
     const form = formIn((await alice.visitor.get(at)).text, new URL(`${console.url}${at}`));

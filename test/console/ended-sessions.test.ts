@@ -29,7 +29,7 @@ test("an ended session is never accepted again, however many end after it", asyn
   app.get("/end", (req, res) => {
     const session = sessions.of(req);
     if (session !== undefined) sessions.end(res, session);
-    // Other users end more sessions than an earlier version could remember.
+    // Other users end 10,100 sessions. None of them may displace the record of this one.
     for (let at = 0; at < 10_100; at++) {
       sessions.end(res, { id: `other ${at}`, principal: "x", csrf: "", ends: now, codes: [] });
       res.removeHeader("Set-Cookie");

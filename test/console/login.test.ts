@@ -74,7 +74,7 @@ describe("sign-in by OpenID Connect", () => {
     const [one, victim] = [console.visitor(), console.visitor()];
     const search = await atProvider(await one.once("/login"), "alice");
     expect((await victim.get(`/callback${search}`)).status).toBe(400);
-    // Nor does it match a sign-in that the victim has begun.
+    // The provider's answer does not match a sign-in that the victim has begun, either.
     await victim.once("/login");
     const page = await victim.get(`/callback${search}`);
     expect(page.status).toBe(403);

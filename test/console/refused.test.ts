@@ -409,7 +409,7 @@ describe("codes typed by users", () => {
         expect(page.status).toBe(400);
       }
       expect((await again.post("/device", { user_code: "BCDF-GHJK" }, "/device")).status).toBe(429);
-      // Another user has other attempts.
+      // Another user has a limit of their own.
       const bob = await strict.signedIn("bob");
       const page = await bob.post("/device", { user_code: asked.userCode }, "/device");
       expect(page.status).toBe(200);

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The path of the package's folder. */
 export const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The entries of the package. With each come the exports that users begin with, which need an example. */
+/** The entries of the package. Each has the exports that users begin with, which need an example. */
 export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[]])[] = [
   [
     "src/index.ts",

@@ -10,7 +10,7 @@ import { jsonBody } from "../../src/http/body.js";
 async function lateBody(text: string): Promise<unknown> {
   const app = express();
   app.use((_req, res, next) => {
-    // A middleware with a timeout does this.
+    // A middleware with a timeout can also begin the answer before the body has arrived.
     res.status(503).write("late");
     next();
   });

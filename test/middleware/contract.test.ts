@@ -108,7 +108,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     test("and the handler may set its own Cache-Control", async () => {
       const { status, headers } = await server.ask("/own-cache/rh_1", own(token));
       expect([status, headers["cache-control"]]).toEqual([200, "public, max-age=60"]);
-      // Otherwise a shared cache would serve this answer to clients without the capability.
+      // Without this header, a shared cache would serve the answer to clients without the capability.
       expect(headers["vary"]).toContain("Proviso-Capability");
     });
   });

@@ -52,8 +52,8 @@ export function viewOfGrant(grant: AgentGrant, reading: Reading): AskedView {
 export type OnlyReads = (asked: AskedGrant) => boolean;
 
 /**
- * Returns a function that finds grants which can only read data. Every skill of every operation in the grant
- * must be declared as reading. An operation without a skill may change data.
+ * Returns a function that tells whether a requested grant can only read data. Every skill of every operation in
+ * the grant must be declared as reading. An operation without a skill may change data.
  */
 export function onlyReadsBy(skills: Iterable<Pick<Skill, "operation" | "effect">>): OnlyReads {
   const reading = new Map<string, boolean>();
@@ -64,8 +64,8 @@ export function onlyReadsBy(skills: Iterable<Pick<Skill, "operation" | "effect">
 }
 
 /**
- * Returns whether an approval needs proof that the user is present: it can change data, or lets a host act for
- * its user.
+ * Returns whether an approval needs proof that the user is present, because it can change data or lets a host
+ * act for its user.
  */
 export function isWeighty(approval: Approval, onlyReads: OnlyReads): boolean {
   const { kind, asked } = approval.subject;

@@ -90,8 +90,8 @@ export function createDevelopmentLogin(tokens: Authenticator): DevelopmentLogin 
 }
 
 /**
- * Values of claims that prove the user's presence. The user was present at the sign-in or used a separate
- * channel, such as a security key. A password alone does not prove presence. One of the values is enough.
+ * Values of claims that prove the user's presence. They say that the user was present at the sign-in, or used a
+ * separate channel such as a security key. A password alone proves neither. One of the values is enough.
  */
 export interface Presence {
   /**

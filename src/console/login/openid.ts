@@ -159,7 +159,7 @@ function issuerUrl(value: unknown): URL {
   throw new TypeError("login.issuer: must be an https: URL, or an http: URL of loopback");
 }
 
-/** Returns a function that reads the provider's metadata. It reads them only once, and again only after a failure. */
+/** Returns a function that reads the provider's metadata once. After a failure, the function tries again. */
 function provider(client: Client, settings: Settings): () => Promise<Configuration> {
   const { issuer, clientId, clientSecret, timeout } = settings;
   let asked: Promise<Configuration> | undefined;

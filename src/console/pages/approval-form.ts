@@ -230,7 +230,7 @@ const FOLDER_HINT =
 const URL_HINT =
   "Such as https://*.example.com/docs: this folder and everything below it; *. stands for every host below example.com.";
 
-/** The note that every holder of a token can use an approved grant. */
+/** A note for the user: every holder of a token can use an approved grant. */
 const HANDING_ON: Markup = html`<p class="note">The agent may hand on what you approve: any party that gets a token of it can use it, until it ends. Under <b>Limit it</b> you can bind it to this agent.</p>`;
 
 /** Describes where a token that is bound to the agent can be used. */

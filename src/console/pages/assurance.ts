@@ -5,7 +5,7 @@ export type Assurance =
   | { readonly kind: "development" }
   | {
       readonly kind: "openid";
-      /** The name by which users know the identity provider. */
+      /** The identity provider's name, as users know it. */
       readonly issuer: string;
       /**
        * `not needed`: the action needs no proof of presence. `checked`: the console checks the proof.

@@ -142,9 +142,9 @@ export async function finishConfirming(
 }
 
 /**
- * Records that an authentication has been used. The user and the second of the authentication identify it. It
- * can confirm only one action: a program that controls the browser cannot use it for other actions that it has
- * started.
+ * Records that an authentication has been used. An authentication is identified by its user and its second. It
+ * can confirm only one action: a program that controls the browser cannot use it for other actions that the
+ * program has started.
  *
  * @returns A refusal if the authentication was used before, or if there is no space to record the use;
  *   otherwise `undefined`.
@@ -166,8 +166,8 @@ export async function refusalOfUse(
 }
 
 /**
- * The use of an authentication is remembered for this many milliseconds. By then, every confirmation that was
- * started before the use has expired.
+ * A used authentication is remembered for this many milliseconds. When they are over, every confirmation that
+ * was started before the use has expired.
  */
 const KEPT = 10 * 60 * 1000;
 
@@ -248,15 +248,15 @@ const NOT_PRESENT: Refusal = {
 interface ConfirmParts {
   /** The URL where the user signs in. */
   readonly url: string;
-  /** The name by which users know the identity provider. */
+  /** The identity provider's name, as users know it. */
   readonly issuer: string;
   /** The action after "to", such as `approve`. */
   readonly verb: string;
 }
 
 /**
- * Renders a page that sends the user to the identity provider. The form itself cannot redirect there, because
- * `form-action` also applies to redirects.
+ * Renders a page that sends the user to the identity provider. The form itself cannot redirect to the provider,
+ * because `form-action` also applies to redirects.
  */
 function confirmPage({ url, issuer, verb }: ConfirmParts): PageParts {
   const main = html`<div class="card"><p>Nothing is done yet. Sign in once more at <b>${issuer}</b> to ${verb}; you come back here then.</p>

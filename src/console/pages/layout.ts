@@ -129,7 +129,7 @@ export function cards(items: readonly Markup[], none: string): Markup {
 interface Party {
   readonly id: string;
   readonly name?: string;
-  /** Set if the user chose the name of the party. */
+  /** True if the user chose the name of the party. */
   readonly named?: true;
 }
 

@@ -98,7 +98,7 @@ ${list(strangers, 3)}</section>`
   return { title: "Waiting", main };
 }
 
-/** Returns whether a request is from an unlinked host, and no user has yet approved linking it. */
+/** Returns whether a request is from an unlinked host, and no decision so far links the host to a user. */
 export function isOfStranger(approval: Approval): boolean {
   return isFromStranger(approval) && principalOf(approval) === undefined;
 }

@@ -62,7 +62,7 @@ function linkingWords({ defaults }: Asker): Markup {
 /** The note that explains how pages mark strings by their origin. */
 export const LEGEND: Markup = html`<p class="note">Words in ${untrusted("quotation marks of this colour")} come from the agent, its host or others, and are not checked.</p>`;
 
-/** What a request allows or changes in addition to its grants. */
+/** The effects of a request besides its grants, by the kind of the request. */
 const BESIDES: Readonly<Record<ApprovalKind, string>> = {
   "agent-grants": "only to act for you. What it may do then needs approvals of its own.",
   "agent-claim":
