@@ -14,11 +14,11 @@ export function median(values) {
 }
 
 /**
- * Returns the median over the rounds of the first contender's time as a multiple of the second's.
+ * Returns the median, over the rounds, of the first contender's time divided by the second contender's time.
  * @param {Rounds} rounds
  * @param {string} first
  * @param {string} second
- * @returns {number | undefined} Undefined if one of them was not measured.
+ * @returns {number | undefined} `undefined` if one of the two was not measured.
  */
 export function ratio(rounds, first, second) {
   const [a, b] = [rounds[first], rounds[second]];
@@ -27,7 +27,7 @@ export function ratio(rounds, first, second) {
 }
 
 /**
- * A contender that runs a function of this process. The function must throw if it does not do the work.
+ * Returns a contender that runs a function in this process. The function must throw if it does not do the work.
  * @param {string} name
  * @param {() => unknown} operation
  * @returns {Contender}
@@ -52,7 +52,7 @@ export function here(name, operation) {
 }
 
 /**
- * A contender that times itself, for as long as its work takes.
+ * Returns a contender that times itself, for as long as its work takes.
  * @param {string} name
  * @param {() => Promise<number>} operation - Returns milliseconds per operation.
  * @returns {Contender}
@@ -74,7 +74,7 @@ export async function inTurns(contenders, { rounds, milliseconds }) {
     const order = round % 2 === 0 ? contenders : [...contenders].reverse();
     for (const { name, sample } of order) {
       const taken = await sample(milliseconds);
-      // A round before the first one warms up the JIT compiler.
+      // An additional round at the start warms up the JIT compiler.
       if (round >= 0) all[name]?.push(taken);
     }
   }

@@ -14,7 +14,10 @@ import {
 
 /** @import { HopInit } from "proviso" */
 /** @import { Invocation } from "proviso/issuer" */
-/** A case: the token, and calls that are allowed, nearly allowed, and refused clearly. */
+/**
+ * A case: its name, its token and three calls. The token allows the first call. In the second call the names nearly
+ * match; in the third they are too long for a suggestion.
+ */
 /** @typedef {[what: string, token: string, calls: readonly Invocation[]]} Case */
 
 const { bytes, caveats, caveatBytes, discharges, setMembers } = CAPABILITY_LIMITS;
@@ -78,7 +81,7 @@ function deep(hop) {
 }
 
 /**
- * Builds a hop with as many different names as are allowed and fit into it.
+ * Builds a hop with the maximum number of different names that are allowed and fit into the hop.
  * @param {string} start
  * @param {number} length
  * @param {(names: string[]) => HopInit} hop

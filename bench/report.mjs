@@ -24,7 +24,7 @@ function table(columns, rows) {
   return [line(columns), line(columns.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** The tables in docs/performance.md; bench/results.json has the others too. */
+/** The tables that docs/performance.md shows. bench/results.json has all tables. */
 const SHOWN = ["From text to decision", "Calls of the service"];
 
 /**

@@ -1,5 +1,5 @@
-// The tokens and calls of all measurements: a user's documents, narrowed hop by hop as agents do. A pool is
-// larger than the default verification cache, so that each of its tokens is cold when it is used.
+// The tokens and calls of all measurements: a user's documents, narrowed hop by hop as agents do. A pool is larger than
+// the default verification cache, so that no token is in the cache when it is used.
 import { createHash } from "node:crypto";
 import { encodeHop } from "proviso";
 import { createIssuer, createRevocationList, importKeyring } from "proviso/issuer";
@@ -58,7 +58,7 @@ const HOPS = [
 ];
 
 /**
- * Returns the restrictions of a token with this many hops, its issuer's first. @param {number} hops @returns
+ * Returns the restrictions of a token with this many hops, the issuer's hop first. @param {number} hops @returns
  * {HopInit[]}
  */
 export function hopsOf(hops) {

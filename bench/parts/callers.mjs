@@ -30,7 +30,7 @@ const nothing = {
 };
 
 /**
- * An agent, a token that has been narrowed twice, and a function that calls with it.
+ * Starts an agent, and returns functions that call it with a token that has been narrowed twice.
  * @param {string} home
  * @param {Ledger} ledger
  */

@@ -1,4 +1,4 @@
-// From text to decision: proviso and every peer, by the number of hops.
+// Measures the time from the text of a token to the decision, for proviso and every peer, by the number of hops.
 import { each, here, inTurns, microseconds, ratio, rounded } from "../measure.mjs";
 import { startChildren } from "../peers/children.mjs";
 import { npmMacaroons } from "../peers/macaroons.mjs";

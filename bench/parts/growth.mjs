@@ -1,4 +1,4 @@
-// The cost of a decision as the token, the revocation list and the number of grants grow.
+// Measures the cost of a decision as the token, the revocation list and the number of grants grow.
 import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import { each, here, inTurns, microseconds, ratio, rounded } from "../measure.mjs";
 

@@ -1,5 +1,5 @@
-// The cost of writing the ledger: `authorize` with a note of its outcome, and `authorize` alone. The measured
-// time includes every batch that the notes cause.
+// Measures the cost of writing the ledger: `authorize` with a note of its outcome, compared with `authorize` alone. The
+// measured time includes every batch that the notes cause.
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ function tokensOf() {
 }
 
 /**
- * Returns milliseconds per operation, including the work that the operations leave.
+ * Returns milliseconds per operation, including work that is still pending after the last operation.
  * @param {(at: number) => void} operation
  * @param {() => Promise<void>} [settle]
  */
@@ -101,7 +101,7 @@ export async function run({ quick }) {
     const ledger = openLedger(database);
     const sample = eventOf(authorize(all, 0));
     const write = () => ledger.flush();
-    // Everything handed over is written before the clock is read again.
+    // Writes everything that was handed over before the clock is read again.
     const handOver = async () => {
       let spent = 0;
       for (let i = 0; i < COUNT; i++) {

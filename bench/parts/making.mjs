@@ -1,4 +1,4 @@
-// Making and reading tokens without a decision: mint, attenuate with its lint, inspect.
+// Measures the making and reading of tokens without a decision: mint, attenuate with its lint, and inspect.
 import { attenuate, inspect } from "proviso";
 import { each, here, inTurns, microseconds, ratio, rounded } from "../measure.mjs";
 import { npm } from "../peers/macaroons.mjs";

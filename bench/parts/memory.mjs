@@ -1,5 +1,5 @@
-// Memory, measured by the heap in a separate process: bytes that an AuthenticToken retains, and bytes that a
-// warm allowance allocates.
+// Measures memory on the heap of a separate process: the bytes that an AuthenticToken retains, and the bytes that an
+// allowance with a warm cache allocates.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ALLOWED, decide, issuer, pool } from "../workload.mjs";

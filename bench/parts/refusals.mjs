@@ -1,6 +1,7 @@
-// The cost of a refusal compared with an allowance, at every limit of the specification: one token, with a call
-// that it allows and with two that it refuses. The names of one refused call nearly match, so there may be a
-// suggestion; those of the other are too long for one. The difference is the cost of suggestions.
+// Measures the cost of a refusal compared with an allowance, at every limit of the specification. Each case has one
+// token, one call that the token allows and two that it refuses. In one refused call the names nearly match, so the
+// refusal may contain a suggestion. In the other the names are too long for a suggestion. The difference is the cost of
+// suggestions.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +30,10 @@ async function rowOf(what, operations, quick) {
   return { row: [what, microseconds(rounds, ALLOWED), near ?? 0, far ?? 0], near, far };
 }
 
-/** Compares several presented capabilities that are all refused with the same number of calls that present one each. */
+/**
+ * Compares one refused call that presents several capabilities with the same number of refused calls that present one
+ * capability each.
+ */
 async function throughTheGate(/** @type {boolean} */ quick) {
   const home = mkdtempSync(join(tmpdir(), "proviso-bench-"));
   const database = await createStores(join(home, "proviso.db"));

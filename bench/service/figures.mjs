@@ -120,8 +120,8 @@ async function inTurns(servers, load, { rounds, milliseconds }) {
 }
 
 /**
- * Returns the median of calls per second. Rounds are of two kinds, with a full garbage collection or without,
- * and the median is one of them.
+ * Returns the calls per second of all rounds together. A median would be the speed of one of two kinds of rounds, with
+ * or without a full garbage collection.
  * @param {readonly Stretch[]} rounds
  */
 function overall(rounds) {
@@ -131,8 +131,8 @@ function overall(rounds) {
 }
 
 /**
- * Returns processor time per call in the quieter rounds, the lower quartile: other work on the machine only
- * ever adds to it, by emptying caches and sharing cores.
+ * Returns the lower quartile of the processor time per call, which is from the quieter rounds. Other work on the
+ * machine only adds processor time, because it empties caches and shares cores.
  * @param {readonly Stretch[]} rounds
  */
 function quiet(rounds) {

@@ -1,5 +1,5 @@
-// Calls a server over loopback from a separate process, over plain sockets, so that the load takes no processor
-// time from a server. A message requests one stretch: as fast as answers arrive, or at a fixed rate.
+// Calls a server over loopback from a separate process, over plain sockets, so that the load takes no processor time
+// from a server. A message requests one stretch of calls, either as fast as answers arrive or at a fixed rate.
 import { connect } from "node:net";
 
 /** @typedef {{ url: string, token: string, connections: number, milliseconds: number, rate?: number, prefix: string }} Stretch */

@@ -1,5 +1,4 @@
-// Shows where a server spends its time: a CPU profile of the inspector, by file of this package and by other
-// package.
+// Prints a CPU profile of a server: the time that is spent in each file of this package and in each other package.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +14,8 @@ const LINES = 50;
 
 /**
  * Prints self time of a warm server, in microseconds a call.
- * @param {Kind} kind @param {boolean} byFunction whether each function has a line, and not each file
+ * @param {Kind} kind @param {boolean} byFunction `true` for one line for each function, `false` for one line for each
+ *   file
  */
 export async function printProfile(kind, byFunction) {
   const folder = mkdtempSync(join(tmpdir(), "proviso-service-"));

@@ -20,9 +20,9 @@ import { ACCESS_TOKEN, ALICE, BODY_BYTES, cardAt, executor, tell } from "./setti
 /** @import { Ledger } from "proviso/stores" */
 
 /**
- * `bare`: no guard. `guarded`: the guard, with the SDK's task store, no ledger. `ledger`: with the ledger.
- * `durable`: an agent of this package, with its task store and its ledger in one SQLite file. `volatile`:
- * the same without ledger.
+ * `bare`: no guard. `guarded`: the guard, with the SDK's task store, no ledger. `ledger`: with the ledger. `durable`:
+ * an agent of this package, with its task store and its ledger in one SQLite file. `volatile`: like `durable`, but
+ * without the ledger.
  * @typedef {"bare" | "guarded" | "ledger" | "volatile" | "durable"} Kind
  */
 

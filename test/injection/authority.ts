@@ -18,7 +18,7 @@ export interface Handed {
   readonly service: Service;
   /** The operations that the task needs; empty for tokens of the session. */
   readonly operations: readonly string[];
-  /** Empty in ambient mode. */
+  /** The tokens; empty in ambient mode. */
   readonly tokens: readonly string[];
   /** Handles by title. */
   readonly handles: { readonly [title: string]: string };

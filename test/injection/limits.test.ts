@@ -6,8 +6,8 @@ import { METHODS } from "../../src/protocols/a2a/extension.js";
 import { marksIn } from "./world/holdings.js";
 import { World } from "./world/world.js";
 
-// Limits of task-scoped capabilities (docs/injection.md). Each test demonstrates one, so that the page does not promise
-// too much, and does not warn of attacks that are no longer possible.
+// Limits of task-scoped capabilities (docs/injection.md). Each test demonstrates one limit, so that the page does not
+// promise too much, and does not warn of attacks that are no longer possible.
 
 async function inWorld<T>(action: (world: World) => Promise<T>): Promise<T> {
   const world = await World.open({ mode: "require", runTask: async () => ({ done: true }) });

@@ -50,7 +50,7 @@ export class Worker implements Assignment {
     this.handed = handed;
   }
 
-  /** The principal for its calls to other agents: the user in ambient mode, else the agent itself. */
+  /** The principal for the worker's calls to other agents: the user in ambient mode, else the agent itself. */
   get principal(): Principal {
     return this.#stage.mode === "ambient" ? "alice" : "itself";
   }
@@ -59,7 +59,7 @@ export class Worker implements Assignment {
     return this.#stage.tally.step(`${this.agent}: ${name}`, action);
   }
 
-  /** Calls a skill for the task. @throws Error if it is refused. */
+  /** Calls a skill for the task. @throws Error if the call is refused. */
   async call(service: Service, skill: string, given: JsonObject): Promise<Json> {
     if (service === this.agent) {
       const outcome = await this.task.invoke(skill, given);

@@ -142,7 +142,7 @@ export class Attacker {
     }
   }
 
-  /** Runs an action, judges it by its effects, and undoes its changes. */
+  /** Runs an action, judges the action by its effects, and undoes its changes. */
   async attempt(kind: Kind, service: AgentName, action: () => Promise<unknown>): Promise<void> {
     const { world, tally } = this.stage;
     const before = world.lastState();

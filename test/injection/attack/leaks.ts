@@ -63,7 +63,7 @@ const BYSTANDERS: readonly Bystander[] = [
 /** The text of a task that waits until the end of the scenario. */
 export const WAIT = "Wait until you are told to stop.";
 
-/** Makes other users work beside the scenario, and leave finished and unfinished tasks. */
+/** Makes other users work at the same time as the scenario. They leave finished and unfinished tasks behind. */
 export async function bystanders(world: World, mode: ModeName): Promise<Leaks> {
   const seen = { handles: [] as Seen[], capabilities: [] as Seen[], tasks: [] as Seen[] };
   const bound: string[] = [];

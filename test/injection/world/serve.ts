@@ -35,7 +35,7 @@ export interface ServedAgent {
   readonly holdings: Holdings;
   /** Reads the agent's contents, tasks and revocations from disk. */
   state(): State;
-  /** Internal errors, which callers are not told. */
+  /** Internal errors, whose causes the answers do not show. */
   readonly failures: readonly string[];
   close(): Promise<void>;
 }
