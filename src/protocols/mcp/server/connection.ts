@@ -59,7 +59,7 @@ export interface ServerConnection {
   /** The name of the server in the configuration file; `undefined` for a gate's only server. */
   readonly name: string | undefined;
   /**
-   * Sends one message. The promise is fulfilled when the server has taken the message, so that calling code that waits
+   * Sends one message. The promise is fulfilled when the server has taken the message. Code that waits for the promise
    * never fills the memory. Answers arrive through {@link onMessage}; over HTTP, some can arrive before the promise is
    * fulfilled.
    *

@@ -187,8 +187,8 @@ class HttpServer implements ServerConnection {
   }
 
   /**
-   * Reads the stream of messages that belong to no request, which the old era has. Reconnects until the session ends,
-   * or until the server answers that it offers no such stream.
+   * In the old era, reads the stream of messages that belong to no request. Reconnects until the session ends, or until
+   * the server answers that it offers no such stream.
    */
   async #listen(): Promise<void> {
     const { signal } = this.#closing;
@@ -201,7 +201,7 @@ class HttpServer implements ServerConnection {
         const { statusCode = 0 } = response;
         if (mediaType(response) !== EVENTS) {
           response.resume();
-          // The server offers no such stream. A status of 500 or more is a temporary failure.
+          // With a status below 500, the server offers no such stream. A higher status is a temporary failure.
           if (statusCode < 500) return;
         }
         for await (const event of eventsOf(response, this.#limit, (asked) => (retry = asked))) {

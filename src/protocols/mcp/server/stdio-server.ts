@@ -144,7 +144,7 @@ class StdioServer implements ServerConnection {
       // A server that is ending closes its input without reading the rest.
       await Promise.race(["drain", "close"].map((event) => once(stdin, event, stop)));
     } catch {
-      // After a broken pipe, the end of the server's process is reported.
+      // A broken pipe is not reported here, because the end of the server's process is reported.
       if (!stop.signal.aborted) return;
       const message = `${this.#title} has not read its input for ${this.#stall} ms`;
       this.#over({ code: "server_timeout", message });
