@@ -126,7 +126,7 @@ export function denied(denials: AgentDenials, capability: string): SessionFault 
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Converts a {@link PluginError} to a fault. Returns `undefined` for any other error, which the peer must not see. */
+/** Converts a `PluginError` to a fault. Returns `undefined` for any other error, which the peer must not see. */
 export function pluginFault(error: unknown): SessionFault | undefined {
   if (!isPluginError(error) || typeof error.code !== "string") return undefined;
   const { code, message, detail, retryable } = error;

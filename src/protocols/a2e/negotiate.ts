@@ -15,7 +15,9 @@ export interface AcceptedCapability {
   /** The requested name. */
   readonly capability: string;
   readonly enabled: boolean;
-  /** If enabled, the metadata of the capability's first plugin; otherwise a stable code and the reason. */
+  /**
+   * The metadata of the capability's first plugin if the capability is enabled; otherwise a stable code and the reason.
+   */
   readonly metadata: PluginMetadata | { readonly code: string; readonly reason: string };
 }
 

@@ -46,7 +46,10 @@ export interface SessionPlugin {
   readonly name: string;
   /** The capability that the plugin serves. */
   readonly type: CapabilityName;
-  /** If several plugins handle a message, the plugin with the highest priority serves it; 0 unless given. */
+  /**
+   * The rank among plugins that handle the same message: the plugin with the highest priority serves it. 0 unless
+   * given.
+   */
   readonly priority?: number;
   /** True to exclude all other plugins from this plugin's operations, whatever their priorities. */
   readonly exclusive?: boolean;

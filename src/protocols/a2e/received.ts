@@ -7,7 +7,10 @@ import { objectIn } from "../../client/received.js";
 /** The outcome for one requested capability. */
 export interface AcceptedEntry {
   readonly enabled: boolean;
-  /** If enabled, the plugin's `name`, `type`, `priority` and `exclusive`; otherwise a code and the reason. */
+  /**
+   * The plugin's `name`, `type`, `priority` and `exclusive` if the capability is enabled; otherwise a code and the
+   * reason.
+   */
   readonly metadata: JsonObject;
   /** The reason why the capability is not enabled, if the host gave one. */
   readonly reason?: string;

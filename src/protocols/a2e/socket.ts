@@ -14,7 +14,7 @@ export type SessionAddress =
 
 /** A listening server. */
 export interface Listening {
-  /** Such as `127.0.0.1:4711`; for a Unix socket, its path. */
+  /** The address, such as `127.0.0.1:4711`; for a Unix socket, its path. */
   readonly address: string;
   /** Accepts no more connections. Existing connections stay open. */
   close(): Promise<void>;

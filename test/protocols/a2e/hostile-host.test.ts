@@ -63,7 +63,7 @@ test("connectSession fails with version_mismatch if the host answers in another 
     const attempt = withHost([{ ...GREETING, ...version }]);
     await expect(attempt).rejects.toMatchObject({ code: "version_mismatch", retryable: false });
   }
-  // The version of a refusal does not matter: its own reason is reported.
+  // The version in a refusal does not matter: the client reports the refusal's own reason.
   const refusal = { ...GREETING, ok: false, reason: "auth_failed", a2e: "2.0" };
   await expect(withHost([refusal])).rejects.toMatchObject({ code: "auth_failed" });
 });

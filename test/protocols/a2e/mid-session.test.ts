@@ -125,7 +125,7 @@ test("if one of two tokens for a capability expires, the other token still allow
   const host = await hosted();
   const tokens = [host.token("tools", { expires: "10s" }), host.token("tools")];
   const session = await joined(host, ["tools"], tokens);
-  // The host runs a call under the first token that allows the call, and ends the call with this token.
+  // The host runs a call under the first token that allows the call. When this token expires, the call ends.
   const waiting = codeOf(session.call("tool/call", { name: "wait" }));
   await session.ping();
   host.timers.turn(10_000);

@@ -169,7 +169,7 @@ describe("the plugins of a host", () => {
     ]);
   });
 
-  test("are refused if the agent lacks a grant or an operation of theirs, or if a schema is invalid", async () => {
+  test("are refused if the agent lacks their grant or one of their operations, or if a schema is invalid", async () => {
     const two = saying("two", { operations: { "tool/call": {}, "tool/list": {} } });
     const { agent } = await world({
       skills: [],

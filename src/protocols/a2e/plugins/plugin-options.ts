@@ -8,7 +8,10 @@ import type { SessionPlugin } from "../plugin.js";
 export interface PluginOrder {
   /** The plugin's name, which peers can read in the capability's metadata; the capability's name unless given. */
   readonly name?: string | undefined;
-  /** If several plugins handle a message, the plugin with the highest priority serves it; 0 unless given. */
+  /**
+   * The rank among plugins that handle the same message: the plugin with the highest priority serves it. 0 unless
+   * given.
+   */
   readonly priority?: number | undefined;
   /** True to exclude all other plugins from this plugin's operations; false unless given. */
   readonly exclusive?: boolean | undefined;

@@ -21,8 +21,8 @@ export interface Row {
   /** Patterns of the places where the reference and our server differ. */
   readonly places?: readonly Place[];
   /**
-   * If our server does not differ from the reference: the file name of a test in test/protocols/agent-auth that shows
-   * the behaviour.
+   * The file name of a test in test/protocols/agent-auth that shows the behaviour, if our server and the reference do
+   * not differ.
    */
   readonly shown?: string;
 }
