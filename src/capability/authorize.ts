@@ -22,7 +22,7 @@ import { earliestExpiry, type VerifiedCapability } from "./verified-capability.j
 
 export type { VerifiedCapability, VerifiedHop } from "./verified-capability.js";
 
-/** The context of a check. */
+/** The data that a check needs besides the token and the invocation. */
 export interface CheckContext extends AuthenticationContext {
   readonly revocations: RevocationSource;
   /** Returns milliseconds since 1970. */

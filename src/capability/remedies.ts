@@ -9,7 +9,6 @@ import type { Denial } from "./denial.js";
  */
 const MOST_REMEDIES = 32;
 
-/** A refused call. */
 interface RefusedCall {
   readonly operation: string;
   readonly arguments: { readonly [name: string]: unknown };

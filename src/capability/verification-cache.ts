@@ -13,7 +13,6 @@ export interface CacheBounds {
   readonly bytes?: number | undefined;
 }
 
-/** The default bounds. */
 export const CACHE_BOUNDS: { readonly entries: number; readonly bytes: number } =
   /* @__PURE__ */ Object.freeze({ entries: 1000, bytes: 16 * 1024 * 1024 });
 

@@ -44,7 +44,7 @@ function valuesOf(operators: ArgumentOperators): ArgumentDomain {
   return parts.reduce(meetArguments, { missing, types: TYPES });
 }
 
-/** Intersects two domains. */
+/** Returns the domain of the values that both domains allow. */
 export function meetArguments(a: ArgumentDomain, b: ArgumentDomain): ArgumentDomain {
   const forms = meetForms(a, b);
   const scalars = withinForms(meetDomains(scalarsOf(a), scalarsOf(b)), forms);
@@ -113,7 +113,7 @@ function meetUrls(a: UrlLimit, b: UrlLimit): UrlLimit | null {
     }),
   );
   const ports = meetOperands(a.ports, b.ports, shared);
-  // If only one limit names ports, the other one allows just the default port of each scheme.
+  // If only one limit names ports, the other limit allows just the default port of each scheme.
   const isMixed = (a.ports === undefined) !== (b.ports === undefined);
   const schemes = shared(a.schemes, b.schemes).filter(
     (scheme) => !isMixed || ports?.includes(defaultPort(scheme)),

@@ -13,7 +13,6 @@ import { ruleOf } from "./hop-rule.js";
 import { nearestArgument } from "./nearest-argument.js";
 import { EVERY_OPERATION, entryRule, type OperationAuthority } from "./operation-authority.js";
 
-/** The arguments of a call. */
 interface Arguments {
   readonly [name: string]: unknown;
 }

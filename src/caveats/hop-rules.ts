@@ -11,7 +11,6 @@ import { EXPIRES, NOT_BEFORE } from "./time-rule.js";
 /** The name of one key that a hop may have. */
 export type HopKey = keyof Hop;
 
-/** The value of a key. */
 export type HopValue<Key extends HopKey> = Required<Hop>[Key];
 
 /**

@@ -64,7 +64,7 @@ function* numbersNear({ min, max }: ArgumentDomain, given: unknown): Iterable<nu
   const [least, most] = [min ?? Number.NEGATIVE_INFINITY, max ?? Number.POSITIVE_INFINITY];
   const within = (one: number): number => Math.min(Math.max(one, least), most);
   const bound = within(start);
-  // The bound itself may be excluded.
+  // The bound itself may be excluded by `not_in`.
   yield* [bound, within(bound - 1), within(bound + 1)];
 }
 

@@ -6,7 +6,7 @@ import { isScalar, type Scalar, scalarType, shownList } from "./scalar.js";
 
 /** The reason why a value violates an operator. */
 export interface OperatorFailure {
-  /** The operand. */
+  /** The operand of the violated operator. */
   readonly expected: Json;
   /** The end of a sentence about the argument, such as `must be a number of at most 50`. */
   readonly must: string;

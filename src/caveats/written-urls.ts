@@ -7,7 +7,7 @@ interface Place {
   readonly scheme: string;
   /** A host, or `.example.com` for every host below `example.com`. */
   readonly host: string;
-  /** The port, or the scheme's default. */
+  /** The port, or the default port of the scheme. */
   readonly port: string;
   /** True if the URL has a port. */
   readonly hasPort: boolean;

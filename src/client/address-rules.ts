@@ -86,7 +86,7 @@ export function hostAndPort({ hostname, port, protocol }: URL): string {
 /**
  * Parses a `HOST:PORT`.
  *
- * @throws ClientError `address_invalid`
+ * @throws ClientError `address_invalid` if `text` has another form.
  */
 export function readHostAndPort(text: string): string {
   const isShaped = /^(\[[0-9a-f:.]+\]|[^\s/@:?#[\]\\]+):\d{1,5}$/i.test(text);

@@ -17,7 +17,7 @@ const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
 /**
  * Returns every IP address of a URL's host. If the host is an IP address itself, returns that address.
  *
- * @throws The resolver's error.
+ * @throws The error of the resolver, if it fails.
  */
 async function hostAddresses(
   { hostname }: URL,
@@ -34,7 +34,7 @@ async function hostAddresses(
  *
  * @throws ClientError `address_refused` if the host has only non-public addresses, and the calling code did not name
  *   the host.
- * @throws The resolver's error.
+ * @throws The error of the resolver, if it fails.
  */
 export async function pinnedAddresses(
   url: URL,

@@ -38,7 +38,7 @@ const JSON_TYPE = /^application\/([\w.-]+\+)?json$/i;
  * named the host. The connection goes to the checked address, redirects must stay within the origin, and size and
  * time are limited. No secrets are sent.
  *
- * @throws ClientError
+ * @throws ClientError if there is no usable answer.
  */
 export async function pinnedGet(url: URL, access: GetAccess): Promise<GetAnswer> {
   assertScheme(url, access);

@@ -49,7 +49,7 @@ export interface GrantApproval {
 const ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * Returns grants by id.
+ * Returns the grants by their ids.
  *
  * @throws TypeError that names the wrong field, such as `grants[1].operations`.
  */

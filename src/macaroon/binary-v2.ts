@@ -186,7 +186,6 @@ function locationLength(location: string | undefined): number {
   return location ? fieldLength(encodeUtf8(location).length) : 0;
 }
 
-/** Writes the v2 binary form. */
 export function writeBinaryV2(macaroon: Macaroon): Uint8Array {
   const { location, identifier, caveats, signature } = partsOf(macaroon);
   const out = new Uint8Array(binaryV2Length(macaroon));

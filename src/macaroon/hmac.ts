@@ -61,12 +61,12 @@ const HASHES: Hashes = /* @__PURE__ */ hashesOf(
   globalThis.process?.getBuiltinModule?.("node:crypto"),
 );
 
-/** Returns the SHA-256 (FIPS 180-4). */
+/** Returns the SHA-256 hash of a message (FIPS 180-4). */
 export function sha256(message: Uint8Array): Uint8Array {
   return HASHES.sha256(message);
 }
 
-/** Returns the HMAC-SHA256 (RFC 2104). */
+/** Returns the HMAC-SHA256 of a message (RFC 2104). */
 export function hmac(key: Uint8Array, message: Uint8Array): Uint8Array {
   return HASHES.hmac(key, message);
 }

@@ -50,7 +50,7 @@ function readHex(text: string): Uint8Array {
 }
 
 /**
- * Returns the v1 JSON object.
+ * Returns a macaroon as its v1 JSON object.
  *
  * @throws TypeError if an identifier is not UTF-8: this format cannot encode other bytes.
  */

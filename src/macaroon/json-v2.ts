@@ -60,7 +60,7 @@ export function signatureLength(length: number): TokenError {
   return new TokenError("signature_length", message);
 }
 
-/** Returns the v2 JSON object. */
+/** Returns a macaroon as its v2 JSON object. */
 export function writeJsonV2(macaroon: Macaroon): Json {
   const { location, identifier, caveats, signature } = partsOf(macaroon);
   return {

@@ -5,7 +5,7 @@ import { rejection } from "../macaroon/support.js";
 import { sized } from "../support/size.js";
 
 describe("writing base64", () => {
-  // RFC 4648, section 10, without padding.
+  // Test vectors of RFC 4648, section 10, without their padding.
   test.each([
     ["", ""],
     ["f", "Zg"],

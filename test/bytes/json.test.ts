@@ -20,7 +20,7 @@ import { sized } from "../support/size.js";
 // The type declarations of canonicalize describe an ES module, but the package is CommonJS.
 const canonicalize = declared as unknown as (value: unknown) => string | undefined;
 
-// RFC 8785, appendix B, and the limits of ECMAScript's number notation.
+// Numbers of RFC 8785, appendix B, and numbers at the limits of ECMAScript's number notation.
 const NUMBERS: readonly [number, string][] = [
   [0, "0"],
   [-0, "0"],

@@ -31,7 +31,6 @@ const several: fc.Arbitrary<Constraint> = fc
   .record({ min: bound, max: bound, in: scalars, not_in: scalars }, { requiredKeys: [] })
   .filter((limit) => Object.keys(limit).length > 0);
 
-/** A limit on one argument. */
 export const constraint: fc.Arbitrary<Constraint> = fc.oneof(
   { weight: 1, arbitrary: scalar },
   { weight: 2, arbitrary: several },

@@ -33,7 +33,6 @@ function step(walk: Walk, at: number, length: number, into: Verdict): Walk {
   };
 }
 
-/** Returns a hop by its number. */
 export function hopAt(at: number): Hop {
   return HOPS[at] ?? {};
 }

@@ -18,7 +18,6 @@ const [EARLY, MIDDLE, LATE] = [
 ] as const;
 export const INSTANTS: readonly string[] = [EARLY, MIDDLE, LATE];
 
-/** Returns all subsets of a list. */
 export function subsets<T>(items: readonly T[]): T[][] {
   return items.reduce<T[][]>((all, item) => all.concat(all.map((one) => [...one, item])), [[]]);
 }

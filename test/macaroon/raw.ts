@@ -43,7 +43,6 @@ export function v2(
   return concat(2, ...header, 0, ...sections, 0, tail);
 }
 
-/** Encodes a v1 packet. */
 export function packet(key: string, data: Raw): Uint8Array {
   const body = concat(key, " ", data, "\n");
   return concat((body.length + 4).toString(16).padStart(4, "0"), body);

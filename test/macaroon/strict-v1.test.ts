@@ -21,7 +21,7 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  // Packets.
+  // Faults in single packets:
   {
     about: "an uppercase length",
     bytes: concat("000Flocation l\n"),
@@ -96,7 +96,7 @@ const CASES: readonly Case[] = [
     code: "field_unknown",
     offset: HEAD + 4,
   },
-  // Order of the packets.
+  // Faults in the order of packets:
   {
     about: "no location",
     bytes: concat(identifier, signature),
@@ -184,7 +184,7 @@ const CASES: readonly Case[] = [
     code: "trailing_bytes",
     offset: good.length,
   },
-  // Values.
+  // Faults in values:
   {
     about: "a first-party caveat with a location",
     bytes: v1(cid, cl),

@@ -23,7 +23,7 @@ const CASES: readonly Case[] = [
   { about: "no bytes", bytes: concat(), code: "empty", offset: 0 },
   { about: "version 1", bytes: concat(1, id, 0), code: "format_unknown", offset: 0 },
   { about: "version 3", bytes: concat(3, id, 0), code: "format_unknown", offset: 0 },
-  // Trailing bytes.
+  // Bytes after the end:
   {
     about: "a byte behind the end",
     bytes: concat(good, 0),
@@ -42,7 +42,7 @@ const CASES: readonly Case[] = [
     code: "truncated",
     offset: good.length + 4,
   },
-  // Varints.
+  // Faults in varints:
   {
     about: "a length with a needless byte",
     bytes: concat(2, 2, 0x81, 0, "i", 0, 0, signature),
@@ -91,7 +91,7 @@ const CASES: readonly Case[] = [
     code: "truncated",
     offset: 5,
   },
-  // Fields of the header.
+  // Faults in fields of the header:
   { about: "no identifier", bytes: v2([location]), code: "field_missing", offset: 5 },
   { about: "no header fields", bytes: v2([]), code: "field_missing", offset: 2 },
   { about: "two identifiers", bytes: v2([id, id]), code: "field_duplicate", offset: 4 },
@@ -122,7 +122,7 @@ const CASES: readonly Case[] = [
     code: "utf8_invalid",
     offset: 0,
   },
-  // Fields of a caveat; its section starts at byte 5.
+  // Faults in fields of a caveat, whose section starts at byte 5:
   {
     about: "a caveat without identifier",
     bytes: v2([id], [[vid]]),
@@ -183,7 +183,7 @@ const CASES: readonly Case[] = [
     code: "vid_length",
     offset: 5,
   })),
-  // The signature's field starts at byte 6.
+  // Faults in the signature, whose field starts at byte 6:
   ...[0, 1, 31, 33].map((length) => ({
     about: `a signature of ${length} bytes`,
     bytes: v2([id], [], field(FIELD.signature, new Uint8Array(length))),

@@ -48,7 +48,6 @@ export interface AuthorizationServer {
   idTokenFor(user: string, client: string): Promise<string>;
   /** Returns an access token of the agent for itself, whose `sub` is the agent. */
   clientToken(client: string, request?: TokenRequest): Promise<string>;
-  /** Returns the secret of an agent. */
   secretOf(client: string): string;
   /** Replaces the signing key: later tokens are signed with a new key, and only the new key is published. */
   rotateKeys(): Promise<void>;

@@ -15,7 +15,6 @@ export interface LoopbackServer {
   readonly requests: readonly IncomingMessage[];
 }
 
-/** Starts an HTTP server. */
 export async function httpServer(answer: RequestListener): Promise<LoopbackServer> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
