@@ -59,7 +59,7 @@ export function hasOlderForm(card: JsonObject): boolean {
 /** An interface of a card, in the form of A2A 1.0 or of earlier versions. */
 export interface WrittenInterface {
   readonly holder: Holder;
-  /** The name of the property with the binding. */
+  /** Name of the property that has the binding. */
   readonly binding: "protocolBinding" | "preferredTransport" | "transport";
   /** The object with the interface's version. */
   readonly version: Holder;

@@ -51,7 +51,7 @@ export interface CardInterface {
   /** The protocol binding, as written in the card. The binding may be unknown to this package. */
   readonly binding: string;
   readonly tenant?: string;
-  /** The versions that the interface names, without unreadable ones; empty if the card's range applies. */
+  /** The versions that the interface names, without unreadable versions; empty if the card's range applies instead. */
   readonly versions: readonly ProtocolVersion[];
   /** Every version that the interface speaks, from its own list and the card's range; empty if unknown. */
   readonly speaks: readonly VersionRange[];

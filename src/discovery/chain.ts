@@ -23,7 +23,7 @@ interface UsableChain {
   readonly ok: true;
   /** The agent to call: the first of the chain. */
   readonly agent: UsableAgent;
-  /** Capabilities that the first agent declares, except propagating ones that a later agent lacks. */
+  /** Capabilities that the first agent declares, except propagating capabilities that a later agent lacks. */
   readonly capabilities: readonly string[];
   readonly warnings: readonly DiscoveryWarning[];
 }
@@ -53,8 +53,8 @@ interface ChainOptions {
  * end.
  *
  * - A capability is required end to end if it is in `endToEnd`, or if it is required and propagates
- *   (`context_reuse`). The chain is then refused if a card does not name its delegates, or names a delegate
- *   outside the chain.
+ *   (`context_reuse`). If there is such a capability, each card must name its delegates, and name none outside
+ *   the chain.
  * - A capability that a card claims for the next agent is checked at that agent. If the capability propagates,
  *   it is checked at all later agents, too.
  * - A card that lists delegates must name the next agent.
@@ -163,7 +163,7 @@ function linksAllowed(options: ChainOptions): number {
   throw new TypeError("options.maxLinks: expected a number of agents, 1 or more");
 }
 
-/** Returns the capabilities of the first agent, except propagating ones that a later agent lacks. */
+/** Returns the capabilities of the first agent, except propagating capabilities that a later agent lacks. */
 function leftStanding([first, ...others]: readonly ChainLink[]): readonly string[] {
   const declared = [...(first?.card.capabilities ?? [])].flatMap(([name, has]) =>
     has ? [name] : [],

@@ -26,7 +26,7 @@ export interface CardChange {
 
 /**
  * Returns the change that a difference makes.
- * @param said - The description of the change; unless given, it shows both values.
+ * @param said - The description of the change; unless given, the description shows both values.
  */
 export function change(
   { path, before, after }: Difference,

@@ -65,7 +65,7 @@ const MOST = 256;
  *
  * @param metadata - The metadata of a message, a task, an artifact or an event. Metadata that is not an object
  *   names no delegates.
- * @throws TypeError if an object is not plain, such as a Promise.
+ * @throws TypeError if an object is not a plain object, for example a Promise.
  */
 export function delegatedTo(metadata: Json | undefined): readonly Behaviour[] {
   if (metadata === undefined || !isJsonObject(metadata)) return [];

@@ -49,7 +49,7 @@ interface LintOptions {
  * limited.
  *
  * @returns The findings in the order of the text; empty if there are none. If there are more than 200, returns
- *   the 200 most severe ones, and a last finding with the number of omitted ones.
+ *   the 200 most severe findings, and a last finding with the number of omitted findings.
  * @throws TypeError if the text is not a string, or an option is invalid.
  */
 export async function lintCard(

@@ -7,7 +7,7 @@ import { CAPABILITY_REGISTRY } from "./registry.js";
 import { rangeText, type VersionRange } from "./versions.js";
 
 // Two cards are compared by their meanings. A meaning is one object, independent of spelling and order, that
-// has each named part of the card under its name.
+// has each named part of the card as a property of that name.
 
 /**
  * Fields of the discovery contract at the top level of a card. They are left out of the raw properties, because
@@ -240,7 +240,7 @@ function skillsIn(
 /** Names of the property with the security requirements: first in A2A 1.0, then in A2A 0.x. */
 const REQUIREMENTS = [...both(["securityRequirements"]), "security"];
 
-/** Returns each alternative of the security requirements as one string, with its schemes and scopes sorted. */
+/** Returns each alternative of the security requirements as one string with sorted schemes and scopes. */
 function requirements(holder: JsonObject): Json {
   return objectsIn(REQUIREMENTS.map((name) => holder[name]).find(Array.isArray)).map((one) => {
     const all = one["schemes"];

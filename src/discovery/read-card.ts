@@ -33,7 +33,7 @@ const MAX_EXTENSIONS = 128;
  *
  * @param document - The result of `JSON.parse`.
  * @param registry - The registry of known capabilities; this package's registry unless given.
- * @throws TypeError if an object is not plain, such as a Promise.
+ * @throws TypeError if an object is not a plain object, for example a Promise.
  */
 export function readCard(
   document: Json,
@@ -145,7 +145,10 @@ function readExtensions(card: JsonObject, faults: Faults): Extensions {
 /** Maximum number of unregistered capabilities in one card. */
 const MOST = 256;
 
-/** Reads the flags in `capabilities`, including A2A's own flags, and in the params of the discovery contract. */
+/**
+ * Reads the flags in `capabilities`, including A2A's own flags, and the flags in the params of the discovery
+ * contract.
+ */
 function readCapabilities(
   card: JsonObject,
   contract: readonly Holder[],

@@ -25,7 +25,7 @@ export function readRange(holders: readonly Holder[], faults: Faults): VersionRa
 }
 
 /**
- * Parses the versions in the given fields. An empty string is the same as an absent field, as in the JSON of
+ * Parses the versions in the given fields. An empty string counts as an absent field, as in the JSON of
  * Protocol Buffers.
  */
 export function readVersions(

@@ -153,8 +153,8 @@ const VENDOR_URI = /^(?:https?:\/\/|urn:)[^\s]{1,500}$/i;
 const VENDOR_NAME = /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)+$/i;
 
 /**
- * Returns whether a name is the name of a vendor's capability, such as `urn:acme:voice:1` or `com.acme.voice`.
- * No registry contains vendors' capabilities.
+ * Returns whether a name belongs to a vendor's capability, such as `urn:acme:voice:1` or `com.acme.voice`. No
+ * registry contains vendors' capabilities.
  */
 export function isVendorCapability(name: string): boolean {
   return name.length <= 512 && (VENDOR_URI.test(name) || VENDOR_NAME.test(name));

@@ -101,7 +101,7 @@ function isAnError({ keyword, schemaPath }: ErrorObject): boolean {
   return keyword !== "if" && !/\/oneOf\/\d/.test(schemaPath);
 }
 
-/** Removes properties that are `null`, which is the same as absent (docs/spec.md, section 14.3). */
+/** Removes properties that are `null`, because they count as absent (docs/spec.md, section 14.3). */
 function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;

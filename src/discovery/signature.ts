@@ -17,11 +17,11 @@ type Jose = typeof import("jose");
 export interface SignatureReading {
   /** The card to judge. If a trusted key signed the card, only its signed properties are left. */
   readonly document: JsonObject;
-  /** The `kid` of the trusted key that made a valid signature; absent if none did. */
+  /** The `kid` of the trusted key that made a valid signature; absent if no trusted key did. */
   readonly signedBy?: string;
-  /** Denials `signature_invalid`. If there is one, the card is refused, whatever else it says. */
+  /** Denials with the code `signature_invalid`. If there is a denial, the card is refused, whatever else it says. */
   readonly denials: readonly DiscoveryDenial[];
-  /** Warnings `signature_untrusted`. */
+  /** Warnings with the code `signature_untrusted`. */
   readonly warnings: readonly DiscoveryWarning[];
 }
 
@@ -66,7 +66,7 @@ export async function readSignatures(
     if ("invalid" in found) return refused(card, found.invalid, path);
     if ("failed" in found) failed.push({ by: found, path });
     else if ("untrusted" in found) {
-      // A signer who signs several forms of one card is reported once.
+      // A signer that signs several forms of one card is reported once.
       const warning = untrusted(found.untrusted, path);
       if (!warnings.some(({ message }) => message === warning.message)) warnings.push(warning);
     } else {
@@ -149,7 +149,7 @@ interface Signed {
   readonly key: JWK;
 }
 
-/** Checks one card's signatures. Checks are counted, since each may hash a megabyte. */
+/** Checks one card's signatures. Checks are counted, since each check may hash a megabyte. */
 class SignatureChecks {
   readonly #jose: Jose;
   readonly #forms: readonly { readonly form: SignedForm; readonly payload: string }[];

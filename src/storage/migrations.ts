@@ -2,8 +2,8 @@ import { type Generated, type RawBuilder, type SchemaModule, sql, type Transacti
 import type { DatabaseDialect } from "./columns.js";
 
 /**
- * The action if there is no database: no file, or none of the tables. `create` creates the database. `new`
- * creates it too, but refuses an existing file. `refuse` throws.
+ * The action if there is no database, which means no file or none of the tables. `create` creates the database.
+ * `new` creates it too, but refuses an existing file. `refuse` throws.
  */
 export type IfMissing = "create" | "new" | "refuse";
 
@@ -74,7 +74,7 @@ export interface Table {
   readonly indexes?: readonly (readonly string[])[];
 }
 
-/** TypeScript types of values by column type; a `?` allows null. */
+/** TypeScript types of values, by column type. A column type with `?` allows null. */
 interface Values {
   /** The primary key. */
   serial: Generated<number>;

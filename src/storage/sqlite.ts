@@ -150,7 +150,7 @@ async function bringUpToDate<Tables>(
 
 /**
  * Refuses another program's file before any other connection reads it. When a connection to such a file is
- * closed, SQLite would move the log beside it into the file and remove the log.
+ * closed, SQLite would move the log beside the file into the file, and remove the log.
  */
 function assertOurs(connect: Connect, path: string, schema: Schema, name: string): void {
   const connection = connect(path, name, "glance");

@@ -51,7 +51,7 @@ export type TableDatabase = Database<StoreTables>;
 export type StoreQueries = Queries<StoreTables>;
 
 /**
- * Returns the database of stores with its methods for reading and writing.
+ * Returns a database of the stores with its methods for reading and writing.
  *
  * @throws TypeError unless `createStores` or `openStores` has made the database.
  */

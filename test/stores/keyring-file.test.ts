@@ -122,7 +122,7 @@ describe("reading a keyring file", () => {
     const { path, keyring } = keyFile();
     const text = readFileSync(path, "utf8");
     const secret = secretsOf(keyring)[0] ?? "";
-    // Every length that cuts off more than the final line break.
+    // Cut the text at every length that removes more than the final line break.
     for (let length = 0; length < text.length - 1; length++) {
       writeFileSync(path, text.slice(0, length));
       const error = await storageError(() => readKeyringFile(path));

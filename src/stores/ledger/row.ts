@@ -162,7 +162,7 @@ function moment(at: string): number {
 }
 
 /**
- * Converts a database row to an event. The hops of its path have no contents yet.
+ * Converts a database row to an event. The hops in the event's path have no contents yet.
  *
  * @throws TypeError, SyntaxError or RangeError if the row is damaged.
  */

@@ -181,7 +181,7 @@ export class MemoryStore {
         .where("key", "<", `${prefix}${END}`)
         .where("key", ">", after)
         .orderBy("key")
-        // Read one key more than the page has, to know whether further keys follow.
+        // Read one key more than a page has, to know whether further keys follow.
         .limit(limit + 1)
         .execute(),
     );

@@ -59,7 +59,7 @@ export class Change {
    * Writes the ledger events of the change. Later use of the draft throws.
    *
    * @returns The hops of the events, to be remembered as stored once the transaction is committed.
-   * @throws Conflict if there was one, even if the callback caught it.
+   * @throws Conflict if there was a conflict, even if the callback caught the error.
    */
   async finish(hops: KnownHops): Promise<ReturnType<KnownHops["newIn"]>> {
     if (this.#conflict !== undefined) throw this.#conflict;

@@ -1,6 +1,6 @@
 // `exhaust.mjs FOLDER`: calls an agent that serves the folder. The first calls are made with free file
-// descriptors, the next without any, and the last with free ones again. Prints the answers and the errors as
-// one line of JSON.
+// descriptors, the next without any, and the last with free file descriptors again. Prints the answers and the
+// errors as one line of JSON.
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -23,8 +23,8 @@ interface StoreRace {
 }
 
 /**
- * Returns a contender whose `decide` returns whether it has acted. If so, the contender notes the change in the
- * ledger.
+ * Returns a contender that runs `decide` in a change. If `decide` returns `true`, the contender notes the
+ * change in the ledger.
  */
 function does(
   change: string,
