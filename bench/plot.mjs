@@ -1,4 +1,4 @@
-// Draws lines as an SVG picture on logarithmic axes, in the colours of the reader's scheme.
+// Draws lines as an SVG picture on logarithmic axes, in the light or dark colours that the reader has chosen.
 
 /** @import { Plot } from "./measure.mjs" */
 

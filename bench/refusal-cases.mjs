@@ -1,5 +1,6 @@
-// A token at each limit of the specification, with one call that it allows and two that it refuses: one with names that
-// nearly match, for which there may be a suggestion, and one with names that are too long for a suggestion.
+// A token at each limit of the specification, with three calls. The token allows the first call and refuses the other
+// two. The names of the second call nearly match, so there may be a suggestion; the names of the third are too long for
+// a suggestion.
 import { bindDischarges, CAPABILITY_LIMITS, encodeHop } from "proviso";
 import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import {
@@ -14,10 +15,7 @@ import {
 
 /** @import { HopInit } from "proviso" */
 /** @import { Invocation } from "proviso/issuer" */
-/**
- * A case: its name, its token and three calls. The token allows the first call. In the second call the names nearly
- * match; in the third they are too long for a suggestion.
- */
+/** A case: its name, its token and its three calls. */
 /** @typedef {[what: string, token: string, calls: readonly Invocation[]]} Case */
 
 const { bytes, caveats, caveatBytes, discharges, setMembers } = CAPABILITY_LIMITS;

@@ -222,7 +222,7 @@ class HttpMount implements Mounted {
       } else await this.#old(route.kind, message, { req, res, tokens: given.tokens });
     } catch (error) {
       this.#onFailure(error, "message");
-      // An event stream that has begun is ended, and the request gets no answer.
+      // Ends an event stream that has begun. Its request gets no answer.
       if (res.headersSent) res.end();
       else
         refuse(

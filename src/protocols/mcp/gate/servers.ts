@@ -20,7 +20,8 @@ export class Servers {
   }
 
   /**
-   * The only server, if it has no name; else `undefined`. The host sees its tools and prompts under their own names.
+   * The only server, if it has no name; else `undefined`. The host sees the tools and prompts of this server under
+   * their own names.
    */
   get only(): ServerLink | undefined {
     const [link] = this.links;

@@ -84,8 +84,8 @@ function within(value: Json, step: string): readonly Json[] {
 }
 
 /**
- * Finds an argument whose name differs only in case from a property in the tool's schema, or from another property of
- * the same object at any depth.
+ * Finds an argument whose name differs only in case from a property in the tool's schema or, at any depth, from another
+ * property of the same object.
  */
 export function misspeltArgument(given: JsonObject, inputSchema: JsonObject): string | undefined {
   const known = Object.keys(objectAt(inputSchema, ["properties"]) ?? {});

@@ -78,9 +78,9 @@ export function placeLimit(
 }
 
 /**
- * Limits URLs by schemes, hosts, the common folder and, unless all ports are the defaults, ports. Such a limit allows
- * every combination of its schemes, hosts and ports. Returns `undefined` if a combination does not occur in `urls`,
- * unless `allowBroad` is true.
+ * Limits URLs by their schemes, hosts and common folder, and by their ports if at least one is not the default port.
+ * Such a limit allows every combination of its schemes, hosts and ports. Returns `undefined` if a combination does not
+ * occur in `urls`, unless `allowBroad` is true.
  */
 function urlLimit(
   urls: readonly UrlParts[],

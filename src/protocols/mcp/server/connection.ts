@@ -5,7 +5,7 @@
  * Reasons why a server cannot be used:
  * - `server_unavailable`: it does not start, or its address cannot be reached;
  * - `server_ended`: its process has ended, or it has ended the session;
- * - `server_timeout`: it does not read, or does not answer, in time;
+ * - `server_timeout`: it does not read or answer in time;
  * - `server_unreadable`: it sends something that is not an MCP message.
  */
 export type ServerErrorCode =

@@ -112,19 +112,22 @@ test.each([
 test.each([
   ["an error", '"error":{"code":-32601,"message":""}'],
   ["a result", '"result":{}'],
-])("a host cannot hide a call in %s by property names in another case", async (_, answer) => {
-  const host = await openLineHost();
-  await host.write(INITIALIZE);
-  await expect.poll(host.output).toContain("serverInfo");
-  await host.server.say({ jsonrpc: "2.0", id: "server-1", method: "ping" });
-  await expect.poll(host.output).toContain('"method":"ping"');
-  const call = '"Method":"tools/call","Params":{"name":"delete","arguments":{"path":"/data/a"}}';
-  await host.write(`{"jsonrpc":"2.0","id":1,${answer},${call}}`);
-  await host.end();
-  expect(host.server.received.join()).not.toContain("delete");
-});
+])(
+  "the properties of a call in another case, within %s of the host, do not reach the server",
+  async (_, answer) => {
+    const host = await openLineHost();
+    await host.write(INITIALIZE);
+    await expect.poll(host.output).toContain("serverInfo");
+    await host.server.say({ jsonrpc: "2.0", id: "server-1", method: "ping" });
+    await expect.poll(host.output).toContain('"method":"ping"');
+    const call = '"Method":"tools/call","Params":{"name":"delete","arguments":{"path":"/data/a"}}';
+    await host.write(`{"jsonrpc":"2.0","id":1,${answer},${call}}`);
+    await host.end();
+    expect(host.server.received.join()).not.toContain("delete");
+  },
+);
 
-test("a server cannot hide a request in its answer by property names in another case", async () => {
+test("the properties of a request in another case, within an answer of the server, do not reach the host", async () => {
   const host = await openLineHost();
   host.server.answers["tools/call"] = (request) => {
     const answer = { jsonrpc: "2.0", id: request["id"] ?? 0, result: { content: [] } };
