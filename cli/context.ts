@@ -23,7 +23,7 @@ export interface Output {
   write(bytes: Uint8Array): NodeJS.ErrnoException | undefined;
 }
 
-/** The parts of a process that a command line uses. A test supplies its own. */
+/** The parts of a process that a command line uses. Tests pass replacements. */
 export interface Surroundings {
   readonly stdin: Input;
   readonly stdout: Output;
@@ -43,7 +43,10 @@ export interface Surroundings {
   readonly cwd: string | undefined;
   /** The user's home folder. */
   readonly userFolder: string;
-  /** Returns an AbortSignal. The first signal to the process then aborts it, instead of ending the process. */
+  /**
+   * Returns an AbortSignal. After the call, the first signal to the process aborts the AbortSignal instead of
+   * ending the process.
+   */
   readonly untilStopped: () => AbortSignal;
 }
 

@@ -7,7 +7,7 @@
  *   data.
  */
 export const EXIT = {
-  /** Done, or allowed. */
+  /** The command is done, or the call is allowed. */
   done: 0,
   /** A rule refused the request. */
   refused: 1,

@@ -91,11 +91,11 @@ export function refuseOthers(expression: Expression): void {
 }
 
 /**
- * Reads the value after `=`. An unquoted value that looks like an operator or a pattern is refused. It would be
- * compared literally, and no call would match it.
+ * Reads the value after `=`. An unquoted value that looks like an operator or a pattern is refused. Such a
+ * value would be compared literally, and no call would match it.
  *
- * @param instead - Returns the expression that a pattern probably means; `undefined` if no expression can say
- *   it.
+ * @param instead - Returns the expression that a pattern probably means; `undefined` if no expression has that
+ *   meaning.
  */
 export function equalValue(
   expression: Expression,
@@ -114,8 +114,8 @@ export function equalValue(
  * Reads a value as JSON, or as a string if it is not JSON. An unquoted value that looks like a pattern is
  * refused.
  *
- * @param instead - Returns the expression that a pattern probably means; `undefined` if no expression can say
- *   it.
+ * @param instead - Returns the expression that a pattern probably means; `undefined` if no expression has that
+ *   meaning.
  */
 export function valueFrom(
   { subject, operator, expressionError }: Expression,

@@ -146,7 +146,7 @@ export function addDatabase(command: Command): void {
 /**
  * Returns the location of a database: the absolute path of a file, or a URL unchanged.
  *
- * @throws CliError if `text` is neither a path nor a PostgreSQL URL. The message does not quote it, since it
+ * @throws CliError if `text` is neither a path nor a PostgreSQL URL. The message does not quote `text`, which
  *   may contain a password.
  */
 export function databaseAt(context: Pick<Context, "cwd">, text: string): string {

@@ -8,7 +8,7 @@ import { readTextArgument } from "./token-argument.js";
 const HINT = "give what proviso keys export printed: a JWK, or a JWK Set";
 
 /**
- * Reads root keys from a file written by `keys export`. The keys that it returns check tokens, but do not mint.
+ * Reads root keys from a file written by `keys export`. The returned keys check tokens, but do not mint.
  *
  * @param file - The file's name, with or without a leading @, or `-` for standard input.
  * @throws CliError if the file cannot be read or contains no root keys. The message never shows a secret.

@@ -156,7 +156,7 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-/** Lists the codes of a refusal. After each code come the hops and rules that it concerns, if the ledger names them. */
+/** Lists the codes of a refusal. After each code come the hops and rules of its denials, if the ledger names them. */
 function whyWords({ codes = [], denials = [] }: LedgerEvent, paint: Paint): string {
   const words = codes.map((code) => {
     const places = denials

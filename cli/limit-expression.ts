@@ -216,8 +216,8 @@ function countFrom({ subject, rest, expressionError }: Expression): {
 }
 
 /**
- * Returns the expression that a pattern with `*` at its end probably means; `undefined` if no expression can
- * say it.
+ * Returns the expression that a pattern with `*` at its end probably means; `undefined` if no expression has
+ * that meaning.
  */
 function insteadOf(pattern: string, subject: string): string | undefined {
   if (/^(https?|wss?):\/\//.test(pattern)) return `${subject} at ${pattern.replace(/\/?\*+$/, "")}`;

@@ -28,7 +28,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
     verb = verbIn(args);
     if (verb === "verify") assertHelpAlone(args);
     const program = await buildProgram(context, verb, args);
-    // The shells' completion scripts make this call. Its words may be anything, so commander must not parse
+    // The shells' completion scripts make this call. The words may be anything, so commander must not parse
     // them.
     if (args[0] === "__complete") {
       const { candidates } = await import("./completion/candidates.js");

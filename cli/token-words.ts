@@ -168,7 +168,7 @@ function scalar(value: Scalar): string {
   return typeof value === "string" ? word(value) : escapedJson(value);
 }
 
-// Writes a string without quotes if --arg would read it as the same string; otherwise with quotes.
+// Writes a string without quotes if `--arg` would then read the same string; otherwise with quotes.
 function word(text: string): string {
   return BARE.test(text) && !isJson(text) ? text : quoted(text);
 }

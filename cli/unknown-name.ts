@@ -22,7 +22,10 @@ export function unknownKey(kid: string, keyring: Keyring): CliError {
 
 const RUNS_A_SERVER = ["gate", "learn"];
 
-/** Says where the server's own options go, if the command line has no `--` before its command. */
+/**
+ * Returns a hint for an unknown option: an option of an MCP server must come after `--`. Returns `undefined`
+ * for a verb that runs no server.
+ */
 function serverOptionHint([verb, subverb = ""]: readonly string[]): string | undefined {
   if (verb !== "mcp" || !RUNS_A_SERVER.includes(subverb)) return undefined;
   return `if it is an option of the server, write -- before the server's command: proviso mcp ${subverb} -- COMMAND ARGS...`;

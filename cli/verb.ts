@@ -51,7 +51,7 @@ export function flagsBefore<Options extends GlobalOptions>(command: Command): Op
   return named ? options : { ...options, home: undefined };
 }
 
-/** Adds examples to the end of a command's help. The examples work if they are run in this order. */
+/** Adds examples to the end of a command's help. The examples work if they are run in the given order. */
 export function addExamples(command: Command, lines: readonly string[], title = "Examples"): void {
   const text = lines.map((line) => `  $ ${line}`).join("\n");
   command.addHelpText("after", `\n${title}:\n${text}`);

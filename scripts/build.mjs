@@ -28,10 +28,10 @@ function compileLibrary() {
 }
 
 /**
- * Bundles the command. It starts faster if Node has few files to load. One file has the code that every verb
- * needs, a second the code of the verbs that only read tokens, a third that of the verbs that open a home.
- * Modules that are loaded on demand have their own files. All files are CommonJS, since Node takes about 20 ms
- * longer to start with ES modules.
+ * Bundles the command. The command starts faster if Node has few files to load. One file has the code that
+ * every verb needs. A second file has the code of the verbs that only read tokens, a third the code of the
+ * verbs that open a home. Modules that are loaded on demand have their own files. All files are CommonJS, since
+ * Node takes about 20 ms longer to start with ES modules.
  *
  * @returns {Promise<readonly string[]>} The bundled modules.
  */

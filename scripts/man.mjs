@@ -1,4 +1,5 @@
-// Writes the manual page, cli/dist/man/proviso.1, from the help of the built command. `npm run build` runs it.
+// Writes the manual page, cli/dist/man/proviso.1, from the help of the built command. `npm run build` runs this
+// script.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -48,8 +48,8 @@ function nameOf(file, { location: { start, end }, mutatorName, replacement }) {
  *
  * Stryker can switch most mutants on while the tests run, and then runs only the tests that reach them. Some
  * mutants run while a module is loaded, such as those in tables and constants; others run when a test file
- * builds its tokens. Such a mutant may survive wrongly. It is therefore tested once more by itself: Stryker
- * loads everything anew, and runs all tests.
+ * builds its tokens. Such a mutant may survive wrongly, so it is tested once more by itself: Stryker loads
+ * everything anew, and runs all tests.
  * @param {string} folder
  * @returns {Map<string, string>}
  */

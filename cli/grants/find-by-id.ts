@@ -51,8 +51,8 @@ export interface Revoked {
 const OPERATOR = { operator: true } as const;
 
 /**
- * Revokes the object with an id, and every token that depends on it. For an agent or a host, its grants end
- * too; for an approval, the grants that it gave. A pending approval is cancelled.
+ * Revokes the object with an id, and every token that depends on it. The grants of an agent or a host end too,
+ * and so do the grants that an approval gave. A pending approval is cancelled.
  *
  * @throws CliError if there is no such object.
  */

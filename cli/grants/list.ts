@@ -55,7 +55,10 @@ export function listedLine(one: Listed, paint: Paint, now: number): string {
   return one.kind === "approval" ? approvalLine(one, paint, now) : grantLine(one, paint, now);
 }
 
-/** Returns a string that describes the state of a listed object. `--watch` prints the object again when it changes. */
+/**
+ * Returns a string that describes the state of a listed object. When the string changes, `--watch` prints the
+ * object again.
+ */
 function standing(one: Listed): string {
   return one.kind === "approval" ? `${one.state} ${one.decisions.length}` : one.status;
 }

@@ -17,7 +17,8 @@ import { seenFromNow, spanInWords } from "../moment.js";
 import { type Paint, printable, quoted, type Row, renderRows } from "../output.js";
 import { hopRows } from "../token-words.js";
 
-// Strings from agents and hosts are quoted, or have their control characters escaped.
+// Describes approvals and grants for the operator. Strings from agents and hosts are quoted, or have their
+// control characters escaped.
 
 export function approvalLine(approval: Approval, paint: Paint, now: number): string {
   const { id, state, subject, expires } = approval;

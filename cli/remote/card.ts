@@ -5,7 +5,7 @@ import { extensionParams, readCard as readDiscovery } from "../../src/discovery/
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
-/** The readable parts of an agent's card. Strings in it must be escaped before they are displayed. */
+/** The readable parts of an agent's card. Its strings must be escaped before they are displayed. */
 export interface RemoteCard {
   readonly name: string;
   readonly version: string;

@@ -63,9 +63,10 @@ export function problemFrom(error: unknown): ConfigProblem {
 }
 
 /**
- * Calls `make` with values from a file, and converts its errors to errors about the file.
+ * Calls `make` with values from a file, and converts errors of `make` to errors about the file.
  *
- * @param placed - Replaces the library's name of the field in a message by the name in the file.
+ * @param placed - Returns a message of the library in which the file's name for a field replaces the library's
+ *   name.
  * @throws CliError `config_invalid` if `make` throws a `TypeError` whose message begins with a field.
  */
 export async function fromConfig<T>(

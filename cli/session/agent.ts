@@ -11,7 +11,7 @@ import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "../serve/c
 import type { ConfigProblem } from "../serve/schema.js";
 import type { SessionConfig } from "./session-config.js";
 
-/** The policy of a host that has none: a principal may do everything that its token allows. */
+/** The policy of a host whose configuration names none: a principal may do everything that its token allows. */
 const TOKENS_ALONE: Policy = {
   permissions: () => [{ operations: "*", resources: { collections: "*" } }],
 };

@@ -18,7 +18,7 @@ export interface Connecting {
   readonly agentId: string;
   readonly tokens: readonly string[];
   readonly ambient: boolean;
-  /** The capabilities to request; by default, those of the tokens. */
+  /** The capabilities to request; by default, the capabilities of the tokens. */
   readonly capabilities?: readonly string[] | undefined;
   readonly json: boolean;
   /** True to receive answers in parts. */

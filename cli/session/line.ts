@@ -24,7 +24,7 @@ const MEMBERS = ["type", "tool_name", "name", "server", "arguments", "timeout"];
  * Parses the short form of a call: an operation, a name, and arguments. For `mcp`, the name is a server, or
  * `SERVER/TOOL`.
  *
- * @throws CliError, as a usage error.
+ * @throws CliError if the text has another form.
  */
 export function callFrom(operation: string, words: readonly string[]): SessionCall {
   const [first = "=", ...rest] = words;
@@ -42,7 +42,7 @@ export function callFrom(operation: string, words: readonly string[]): SessionCa
  * Parses one line: the short form of a call, or a protocol message as a JSON object.
  *
  * @returns The call; `undefined` if the line is empty or begins with `#`.
- * @throws CliError, as a usage error.
+ * @throws CliError if the text has another form.
  */
 export function lineFrom(text: string): SessionCall | undefined {
   const line = text.trim();
@@ -98,7 +98,7 @@ export const ADDRESS_FORM =
 /**
  * Parses `HOST:PORT`, or the path of a socket. A path contains a `/` or begins with `unix:`.
  *
- * @throws CliError, as a usage error.
+ * @throws CliError if the text has another form.
  */
 export function addressFrom(context: Pick<Context, "cwd">, text: string): SessionAddress {
   const [, path] = /^(?:unix:)(.+)$/.exec(text) ?? [];
@@ -107,7 +107,7 @@ export function addressFrom(context: Pick<Context, "cwd">, text: string): Sessio
   return portFrom(text);
 }
 
-/** Parses `HOST:PORT`. @throws CliError, as a usage error. */
+/** Parses `HOST:PORT`. @throws CliError if the text has another form. */
 export function portFrom(text: string): Extract<SessionAddress, { port: number }> {
   const address = addressIn(text);
   if (address !== undefined) return address;

@@ -49,7 +49,7 @@ export async function openPlugins(
   return plugins;
 }
 
-/** Creates the memory plugin on the home's database. Returns an empty array if it is not configured. */
+/** Creates the memory plugin on the home's database. Returns an empty array if the plugin is not configured. */
 export async function memoryPlugin(
   { config, file }: ReadConfig<SessionConfig>,
   database: StoreDatabase,

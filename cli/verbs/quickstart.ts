@@ -21,7 +21,7 @@ export function define(program: Command, context: Context): void {
   addExamples(command, ["proviso quickstart", "proviso quickstart --json"]);
 }
 
-/** Runs examples/quickstart.mjs in a separate process. The build copies it to the folder of this command. */
+/** Runs examples/quickstart.mjs in a separate process. The build copies that file to the folder of this command. */
 async function run(context: Context, { json = false }: GlobalOptions): Promise<void> {
   const script = fileURLToPath(packageFile("dist/quickstart/quickstart.mjs"));
   const proviso = fileURLToPath(packageFile("dist/main.cjs"));

@@ -25,8 +25,8 @@ export default async function documentsAgent({ resources }) {
 
 /**
  * Answers a message in plain words. The answer names the documents that a search within the capability finds,
- * and quotes the beginning of the best one. The words of the message cannot change the permissions: each call
- * passes the gate.
+ * and quotes the beginning of the best document. The words of the message cannot change the permissions: each
+ * call passes the gate.
  *
  * @type {TaskRunner}
  */

@@ -33,8 +33,8 @@ const PAYEE = "ACME Office Supplies";
 await pay(250, "invoice-41");
 await pay(1001, "invoice-43");
 
-// This happens offline, without a call to the desk and without a key. The desk learns of the new hop only when
-// the narrowed token is used there.
+// The narrowing happens offline, without a call to the desk and without a key. The desk learns of the new hop
+// only when the narrowed token is used there.
 const narrowed = await agent.narrow("transfer_funds", {
   expires: "5m",
   constraints: { amount: { max: 100 }, payment_id: "invoice-42" },

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
 
-// The vectors are built from these primitives. They never use the code under test.
+// The vectors are built from these primitives, never from the code under test.
 
 /** A byte string, or a string to be encoded as UTF-8. */
 export type Data = string | Uint8Array;

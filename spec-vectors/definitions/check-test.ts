@@ -3,7 +3,7 @@ import { type Built, bind, chain, dischargeOf, type Link, type Third } from "../
 import { type Form, write } from "../build/forms.js";
 import type { Flag } from "./notes.js";
 
-/** Values that every test has unless it sets its own. */
+/** The default values of every test. */
 export const ISSUER = "documents-agent";
 export const NOW = "2026-01-01T00:30:00Z";
 /** The grant that tokens and invocations have by default. */

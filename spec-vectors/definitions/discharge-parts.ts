@@ -76,8 +76,8 @@ export function tangled(
 }
 
 /**
- * Returns a macaroon with one third-party caveat whose `vid` seals `key`. With another key as `under`, a
- * checker cannot open it.
+ * Returns a macaroon with one third-party caveat whose `vid` seals `key`. If `under` is another key than the
+ * tag, a checker cannot open the `vid`.
  */
 function sealedWith(key: Uint8Array, under?: Uint8Array): Built {
   const start = chain(KEY, "id");
@@ -92,8 +92,8 @@ export const GARBLED: Built = sealedWith(flip(derive(A.caveatKey), 0));
 export const BROKEN: Built = brokenBox();
 
 /**
- * Returns a macaroon with one third-party caveat whose `vid` has a flipped bit. It is correctly signed, since
- * any holder can append such a caveat.
+ * Returns a macaroon with one third-party caveat whose `vid` has a flipped bit. The macaroon is correctly
+ * signed, since any holder can append such a caveat.
  */
 function brokenBox(): Built {
   const start = chain(KEY, "id");

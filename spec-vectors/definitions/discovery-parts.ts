@@ -19,17 +19,17 @@ export interface CardParts {
   readonly interfaces?: readonly Members[];
 }
 
-/** The URL of a card's first interface. The URLs of the others end in a number. */
+/** The URL of a card's first interface. The URLs of further interfaces end in a number. */
 export const ENDPOINT = "https://agent.example/a2a";
 
-/** Returns an interface with the given properties. If it has no URL, `card` adds one. */
+/** Returns an interface with the given properties. Without a `url`, `card` adds one. */
 export function speaking(members: Members, binding = "JSONRPC", url?: string): Members {
   return { ...(url === undefined ? {} : { url }), protocolBinding: binding, ...members };
 }
 
 export const ONE: Members = { protocolVersion: "1.0" };
 
-/** Returns a card that a caller without requirements can use. The test's parts are added to it. */
+/** Returns a card that a caller without requirements can use. The test's parts are added to the card. */
 export function card(parts: CardParts = {}): Card {
   const {
     top = {},

@@ -29,7 +29,10 @@ export function forged(fields: Parameters<typeof tampered>[1]): Presented {
   return as("v2", tampered(ROOT, fields));
 }
 
-/** Returns a token under another key. A checker computes other tags than its maker, so the test lists no tags. */
+/**
+ * Returns a token under another key. A checker computes other tags than the token's maker, so the test lists no
+ * tags.
+ */
 export function under(secret: string): Presented {
   return { text: as("v2", chain(secret, "id", CAVEATS)).text, chains: [] };
 }

@@ -19,7 +19,7 @@ export function canAnswer({ approvals }: Desk, approval: Approval, session: Sess
   return mayTakeOn(approval, session.principal) && enteredCode(approval, session) !== undefined;
 }
 
-/** Returns whether the user of a session may see a request. A user who has decided it may still see it. */
+/** Returns whether the user of a session may see a request. A user who has decided the request may still see it. */
 export function canSee(desk: Desk, approval: Approval, session: Session): boolean {
   const { principal } = session;
   const own = principalOf(approval) === principal;

@@ -116,8 +116,8 @@ export function contentType(types: readonly string[], answer: FaultWriter): Requ
   return (req, res, next) => {
     const { "content-type": type = "", "content-length": length } = req.headers;
     const is = req.is(taken);
-    // A request without a body is passed on. A body without a content type is refused, since its reader would
-    // ignore it.
+    // A request without a body is passed on. A body without a content type is refused. Otherwise the reader of
+    // bodies would ignore it.
     if (is === null || (type === "" && length === "0")) return next();
     if (is === false) {
       const message = `the body must be ${taken.join(" or ")}, not ${JSON.stringify(type.slice(0, 64))}`;

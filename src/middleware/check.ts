@@ -42,8 +42,8 @@ export type RouteCheck<Args extends readonly unknown[]> = (
 ) => Promise<Checked>;
 
 /**
- * Apps can set their own value. Without one, a shared cache would not know that `Proviso-Capability` determines
- * who may read an answer.
+ * Apps can set another value. Without any value, a shared cache would not know that `Proviso-Capability`
+ * determines who may read an answer.
  */
 export const PRIVATE = "private, no-cache";
 
@@ -103,8 +103,8 @@ export function createCheck(
           return { ok: false, refusal: denied(decision.denials, challenge) };
         }
         const { capability } = decision;
-        // The route reads no arguments. The limits `absent` and `optional` and closed lists would then pass,
-        // whatever arguments the request has.
+        // The route reads no arguments. The limits `absent` and `optional` and closed lists would therefore
+        // pass, whatever arguments the request has.
         if (args === undefined && limitsArguments(capability.authority, read.operation)) {
           return { ok: false, refusal: denied([unreadArguments(read.operation)], challenge) };
         }

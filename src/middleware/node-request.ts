@@ -4,7 +4,7 @@ import { CAPABILITY_HEADER } from "../http/headers.js";
 import { PRIVATE, type RouteCheck } from "./check.js";
 
 /**
- * Checks one request of `node:http`. If the request is refused, answers it.
+ * Checks one request of `node:http`. A refused request is answered.
  *
  * @returns The verified capability; `undefined` if the request was answered. Errors of the check are rethrown.
  */

@@ -14,7 +14,8 @@ export type PresentedToken =
 
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const ADVICE = "send one capability in it";
-// No limit is needed: the check of the token has its own, and servers limit the total size of headers.
+// No limit is needed: the check of the token has a limit of its own, and servers limit the total size of
+// headers.
 const ANY_LENGTH = Number.POSITIVE_INFINITY;
 
 /**

@@ -25,7 +25,7 @@ const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR", "ELOOP"];
 
 /** A file that is open for reading. */
 export interface OpenFile {
-  /** A stamp of the file. A change of the file changes it, except perhaps soon after another change. */
+  /** A stamp of the file. A change of the file changes the stamp, except perhaps soon after another change. */
   readonly signature: string;
   /** True if the last change is old enough that the next change is certain to change the stamp. */
   readonly settled: boolean;

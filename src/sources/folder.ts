@@ -20,8 +20,8 @@ export interface FolderOptions {
 }
 
 /**
- * Opens a folder of text files as a source of resources. Each subfolder is a collection. An item is a file at
- * any depth of a collection whose name ends in `.md` or `.txt`. Hidden files and folders are ignored, and
+ * Opens a folder of text files as a source of resources. Each subfolder is a collection. An item is a file
+ * whose name ends in `.md` or `.txt`, at any depth of a collection. Hidden files and folders are ignored, and
  * symbolic links are not followed. Files may be added, changed and removed at any time. This function needs the
  * package yaml.
  *

@@ -1,6 +1,9 @@
 import type { BigIntStats } from "node:fs";
 
-/** Returns a stamp of a file. Replacing or writing the file changes it, except perhaps soon after another change. */
+/**
+ * Returns a stamp of a file. Replacing or writing the file changes the stamp, except perhaps soon after another
+ * change.
+ */
 export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join();
 }

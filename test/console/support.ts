@@ -182,7 +182,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   }));
   const development = (): ConsoleLogin =>
     createDevelopmentLogin(createFixedTokens(tokens, { development: true, announce: () => {} }));
-  // If the server has a public URL, it does not report its own port, so the port is chosen here.
+  // If the server has a public URL, it does not report its own port, so this function chooses a port.
   const port = wanted ?? (publicUrl === undefined ? 0 : await freePort());
   const server = await serve(
     {

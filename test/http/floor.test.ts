@@ -14,7 +14,7 @@ import { AgentMetrics } from "../../src/http/metrics.js";
 import { alive, readiness, serveMetrics } from "../../src/http/status.js";
 import { type Answer, send } from "../protocols/a2a/callers.js";
 
-// A protocol with codes and headers of its own, on src/http, which knows neither of them.
+// A protocol with its own codes and headers, on top of src/http, which knows neither the codes nor the headers.
 
 const TOKEN = "a-development-token";
 const lines: object[] = [];

@@ -15,7 +15,7 @@ import { type Peer, type PeerName, peerInstalled, startPeer } from "./peers.js";
 
 /**
  * Tests an unsigned caveat that does not hold. Some verifiers compute the chain only from caveats that hold,
- * and so ignore it. The tests expect that the peer is such a verifier, and that ours is not.
+ * and so ignore such a caveat. The tests expect that the peer is such a verifier, and that this project is not.
  */
 export function describeInjection(name: PeerName, formats: readonly MacaroonFormat[]): void {
   describe.skipIf(!peerInstalled(name))(`a caveat injected into a token for ${name}`, () => {

@@ -45,7 +45,7 @@ interface PeerVerify {
   readonly macaroon: string;
   readonly key: Bytes;
   readonly discharges?: readonly string[];
-  /** The first-party caveats that hold. If it is absent, all of them hold. */
+  /** The first-party caveats that hold. Without this property, all of them hold. */
   readonly satisfied?: readonly Bytes[];
 }
 
@@ -128,7 +128,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A peer behind a driver. Requests go to the driver as JSON lines, and its answers come in the same order. */
+/** A peer behind a driver. Requests go to the driver as JSON lines, and the driver answers in the same order. */
 class DrivenPeer implements Peer {
   readonly #child: ChildProcess;
   readonly #lines: Interface;

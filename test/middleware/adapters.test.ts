@@ -74,7 +74,7 @@ describe("a wrong option or requirement is a TypeError when the middleware is ma
     ],
     ["a misspelt property", { ...GET, resourceHandle: () => [] }, /did you mean "resourceHandles"/],
   ])("%s", (_, requirement, message) => {
-    // A program without type checks can pass such a requirement.
+    // A program without type checks can pass a wrong requirement.
     const wrong = requirement as RouteRequirement<readonly unknown[]>;
     expect(misuse(() => forExpress(issuer)(wrong))).toMatch(message);
     expect(misuse(() => forFetch(issuer)(wrong, () => new Response()))).toMatch(message);

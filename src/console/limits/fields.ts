@@ -73,7 +73,7 @@ export function fieldsOf(
   desk: Reading,
 ): ApprovalFields {
   const asked = subject.asked.map((one, place) => viewOf(one, place, desk));
-  // If the user takes over an agent, it ends. Its grants need no limits.
+  // If the user takes over an agent, the agent ends, so its grants need no limits.
   const grants = subject.kind === "agent-claim" ? [] : asked.map(grantFields);
   const shape = grants.map((fields) => [
     fields.arguments.map(({ argument }) => argument),

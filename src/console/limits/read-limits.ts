@@ -122,7 +122,7 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
     add(name, limit, []);
   }
   const lists = closedLists(form, grant, operations, required);
-  // If the request has a stricter limit, it stays in force. That is not an error of the user.
+  // A stricter limit of the request stays in force. It is not an error of the user.
   const lowered = intersectEntries(plain(optional), grant.authority);
   for (const [operation, entry] of Object.entries(lowered)) {
     own.set(operation, new Map([...(own.get(operation) ?? []), ...Object.entries(entry)]));
@@ -194,8 +194,8 @@ function fieldOf(
 }
 
 /**
- * Returns the field in which an operator was entered. If a combination of limits leaves no value, returns one
- * of their fields.
+ * Returns the field in which an operator was entered. If a combination of limits leaves no value, returns the
+ * field of one of them.
  */
 function fieldAt(
   operator: string,

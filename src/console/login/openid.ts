@@ -33,7 +33,7 @@ export interface OpenIdLoginOptions {
   readonly presence?: Presence;
   /**
    * Seconds by which the provider's clock may differ from this server's, from 0 to 60; 0 by default. A sign-in
-   * that is up to this much older than the approval still counts as made for it.
+   * that is up to this much older than the approval still counts as made for the approval.
    */
   readonly clockSkew?: number;
 }

@@ -18,7 +18,10 @@ import type { PageParts } from "./layout.js";
 
 /** An action that the user must confirm by signing in again, with the texts for its pages. */
 interface Deed extends Confirmable {
-  /** True if the action changes data or links a host. If the login checks presence, the sign-in must then prove it. */
+  /**
+   * True if the action changes data or links a host. If the login checks presence, the sign-in must then prove
+   * the user's presence.
+   */
   readonly weighty: boolean;
   /** The action after "to", such as `approve`. */
   readonly verb: string;
@@ -142,9 +145,9 @@ export async function finishConfirming(
 }
 
 /**
- * Records that an authentication has been used. An authentication is identified by its user and its second. It
- * can confirm only one action: a program that controls the browser cannot use it for other actions that the
- * program has started.
+ * Records that an authentication has been used. An authentication is identified by its user and its second.
+ * Each authentication can confirm only one action: a program that controls the browser cannot use it for other
+ * actions that the program has started.
  *
  * @returns A refusal if the authentication was used before, or if there is no space to record the use;
  *   otherwise `undefined`.
@@ -166,8 +169,8 @@ export async function refusalOfUse(
 }
 
 /**
- * A used authentication is remembered for this many milliseconds. When they are over, every confirmation that
- * was started before the use has expired.
+ * A used authentication is remembered for this many milliseconds. After that time, every confirmation that was
+ * started before the use has expired.
  */
 const KEPT = 10 * 60 * 1000;
 
