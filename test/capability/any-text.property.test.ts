@@ -40,7 +40,7 @@ const anyText = fc.oneof(
   mutated,
 );
 
-test("any string at all gets a decision with a code and a message, and never an exception", () => {
+test("authorize returns a decision for any string, with a code and a message in each denial", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const decision = issuer.authorize(text, GET);
@@ -54,7 +54,7 @@ test("any string at all gets a decision with a code and a message, and never an 
   );
 });
 
-test("a token changed anywhere is refused for that alone, or is the same token in another spelling", () => {
+test("authorize gives a token with replaced characters one denial, or the same decision as the original token", () => {
   fc.assert(
     fc.property(mutated, (text) => {
       const decision = issuer.authorize(text, GET);
@@ -68,7 +68,7 @@ test("a token changed anywhere is refused for that alone, or is the same token i
   );
 });
 
-test("any bytes as a caveat make the token refused, and can still be inspected", () => {
+test("a token with any bytes as a caveat is refused by authorize, and inspect still shows its links", () => {
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 });
   const object = fc.json({ maxDepth: 5 }).map((json) => new TextEncoder().encode(`{"a":${json}}`));
   fc.assert(
@@ -83,7 +83,7 @@ test("any bytes as a caveat make the token refused, and can still be inspected",
   );
 });
 
-test("inspecting any text gives an inspection or a TokenError", () => {
+test("inspect returns an unverified inspection or throws a TokenError, for any string", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       try {

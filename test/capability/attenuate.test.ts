@@ -25,7 +25,7 @@ const NONCE = "AAAAAAAAAAAAAAAA";
 const GENERIC = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
 
 describe("a child made by attenuate", () => {
-  test("is returned with the appended hop and the id that revokes it", () => {
+  test("is returned with the appended hop and the child's revocation id", () => {
     const child = attenuate(token, {
       operations: ["put", "get", "put"],
       purpose: "why",
@@ -41,7 +41,7 @@ describe("a child made by attenuate", () => {
     expect(child.ok && inspect(child.token).links[1]).toMatchObject({ hop: child.ok && child.hop });
   });
 
-  test("allows what both parent and hop allow; the parent is unchanged", () => {
+  test("allows only what both the parent and the hop allow, and does not change what the parent allows", () => {
     const child = attenuated(token, { operations: ["get"] });
     expect(codes(issuer.authorize(child, GET))).toEqual([]);
     expect(codes(issuer.authorize(child, { ...GET, operation: "put" }))).toEqual([
@@ -50,7 +50,7 @@ describe("a child made by attenuate", () => {
     expect(codes(issuer.authorize(token, { ...GET, operation: "put" }))).toEqual([]);
   });
 
-  test("may follow a third-party caveat", () => {
+  test("can be made from a token whose last caveat is a third-party caveat", () => {
     const asking = macaroonToText(
       addThirdPartyCaveat(parseMacaroon(token), { key: utf8("k"), identifier: "q" }),
     );
@@ -59,7 +59,7 @@ describe("a child made by attenuate", () => {
     ).toEqual(["hop", "third-party", "hop"]);
   });
 
-  test("gets the intersection with the token if the option intersect is set", () => {
+  test("has the intersection of the hop and the token as its hop if the option intersect is set", () => {
     const hop = { operations: ["delete", "get"], expires: "2031-01-01T00:00:00Z" };
     expect(attenuate(token, hop)).toMatchObject({ ok: false });
     expect(attenuate(token, hop, { intersect: true })).toMatchObject({
@@ -69,7 +69,7 @@ describe("a child made by attenuate", () => {
   });
 });
 
-test("gets a note naming operations that nothing checks, if the token allows every operation", () => {
+test("attenuate returns a note with the operations of the hop that nothing checks, if the token allows every operation", () => {
   const open = mintOpen(issuer);
   const hop = {
     operationConstraints: { gte: { size: { max: 1 } }, "*": { force: { absent: true } } },
@@ -83,8 +83,8 @@ test("gets a note naming operations that nothing checks, if the token allows eve
   expect(attenuate(open, named)).not.toHaveProperty("note");
 });
 
-describe("attenuate refuses a hop with every reason", () => {
-  test("for each value beyond the token", () => {
+describe("attenuate refuses a hop", () => {
+  test("with one reason for each value beyond the token", () => {
     const refused = attenuate(token, { operations: ["gat"], expires: "2031-01-01T00:00:00Z" });
     expect(refused.ok || refused.overreaches.map(({ rule, nearest }) => [rule, nearest])).toEqual([
       ["operations", "get"],
@@ -92,25 +92,25 @@ describe("attenuate refuses a hop with every reason", () => {
     ]);
   });
 
-  test("if nothing would be left even when intersected", () => {
+  test("with the option intersect, if no operation would be left", () => {
     expect(attenuate(token, { operations: ["delete"] }, { intersect: true })).toMatchObject({
       ok: false,
       overreaches: [{ rule: "operations", value: "delete" }],
     });
   });
 
-  describe("if it limits the arguments of an operation that the token does not have", () => {
+  describe("if the hop limits the arguments of an operation that the child would not have", () => {
     const LIMITS = {
       operationConstraints: { Get: { amount: { max: 50 } } },
       arguments: { Get: ["amount"] },
     };
 
     test.each([
-      ["with no other restriction", token, LIMITS],
-      ["beside operations", token, { ...LIMITS, operations: ["get"] }],
-      ["beside a correct limit", token, { ...LIMITS, arguments: { get: ["amount"] } }],
+      ["and has no other restriction", token, LIMITS],
+      ["and names operations too", token, { ...LIMITS, operations: ["get"] }],
+      ["and has a correct limit too", token, { ...LIMITS, arguments: { get: ["amount"] } }],
       [
-        "in a hop that first names operations",
+        "and is the first hop of the token to name operations",
         mintOpen(issuer),
         { ...LIMITS, operations: ["get"] },
       ],
@@ -125,7 +125,7 @@ describe("attenuate refuses a hop with every reason", () => {
       }
     });
 
-    test("but accepts it under intersect if the same hop drops that operation", () => {
+    test("unless the option intersect is set and the hop itself takes the operation away", () => {
       const hop = { operations: ["get"], operationConstraints: { put: { size: { max: 1 } } } };
       expect(attenuate(token, hop)).toMatchObject({ ok: false });
       const child = attenuate(token, hop, { intersect: true, nonce: false });
@@ -133,7 +133,7 @@ describe("attenuate refuses a hop with every reason", () => {
     });
   });
 
-  test("if the token may not be narrowed further", () => {
+  test("if the token allows no further hop", () => {
     const sealed = attenuated(token, { maxFurtherHops: 0 });
     expect(attenuate(sealed, { purpose: "x" }, { intersect: true })).toMatchObject({
       ok: false,
@@ -141,7 +141,7 @@ describe("attenuate refuses a hop with every reason", () => {
     });
   });
 
-  test("if the token has caveats that cannot be read, each with its number", () => {
+  test("if caveats of the token cannot be read, with the number of each such caveat", () => {
     const broken = append(append(append(token, "?"), '{"purpose":"fine"}'), '{"a":1,"b":2}');
     const refused = attenuate(broken, { purpose: "x" });
     expect(refused.ok || refused.overreaches.map(({ rule, value }) => [rule, value])).toEqual([
@@ -155,7 +155,7 @@ describe("attenuate refuses a hop with every reason", () => {
   });
 });
 
-describe("a hop past a limit is a TokenError", () => {
+describe("attenuate throws a TokenError for a hop past a limit:", () => {
   const full = Array.from({ length: 31 }).reduce<string>(
     (text, _, at) => attenuated(text, { purpose: `${at}` }),
     token,
@@ -163,13 +163,13 @@ describe("a hop past a limit is a TokenError", () => {
   const heavy = attenuated(token, { purpose: "x".repeat(8000) });
   const wide = { operations: Array.from({ length: 257 }, (_, at) => at.toString(36)) };
 
-  test("the 33rd link", () => {
+  test("the hop would be the 33rd link", () => {
     expect(inspect(full).links).toHaveLength(32);
     expect(tokenError(() => attenuate(full, { purpose: "x" }))).toBe("too_many_caveats");
     expect(codes(issuer.authorize(full, GET))).toEqual([]);
   });
 
-  test("more than 8 KiB in the hop", () => {
+  test("the hop has more than 8 KiB", () => {
     const purpose = "x".repeat(8192 - '{"purpose":""}'.length);
     const appending = (more: string): string =>
       tokenError(() => attenuate(token, { purpose: purpose + more }, { nonce: false }));
@@ -177,7 +177,7 @@ describe("a hop past a limit is a TokenError", () => {
     expect(appending("x")).toBe("caveat_too_large");
   });
 
-  test("more than 10 KiB in the token", () => {
+  test("the token would have more than 10 KiB", () => {
     const room = 10_240 - inspect(heavy).bytes;
     // The size of a caveat with an empty purpose: its JSON, and four bytes for the field type, the length and the end
     // of the section.
@@ -190,7 +190,7 @@ describe("a hop past a limit is a TokenError", () => {
     expect(tokenError(() => attenuate(heavy, more, { nonce: false }))).toBe("too_large");
   });
 
-  test("more than 256 members in a set", () => {
+  test("a set has more than 256 members", () => {
     const open = mintOpen(issuer);
     expect(tokenError(() => attenuate(open, wide))).toBe("too_many_members");
     const fewer = { operations: wide.operations.slice(1) };
@@ -212,21 +212,21 @@ describe("attenuate throws a TokenError for a string that is not exactly one cap
 });
 
 test.each<[string, unknown, string]>([
-  ["attenuating by undefined", undefined, "hop must be a plain object with operations, "],
+  ["undefined", undefined, "hop must be a plain object with operations, "],
   ["an empty hop", {}, "a hop must have at least one of operations, "],
   ["a misspelt key", { operation: ["get"] }, 'did you mean "operations"?'],
   [
-    "what is no time",
+    "an expiry that is not a time",
     { expires: "soon" },
     '"expires" must be a time such as 2026-01-31T23:59:59Z, a Date, or a duration such as 90s, 15m, 2h or 1d, not "soon"',
   ],
   [
-    "an operator from elsewhere",
+    "an unknown operator",
     { constraints: { amount: { lte: 5 } } },
     'unknown operator "lte" in a hop; there are in, max, min, not_in',
   ],
   [
-    "one operation",
+    "operations as a string",
     { operations: "get" },
     '"operations" must be a non-empty array of strings, not',
   ],
@@ -234,7 +234,7 @@ test.each<[string, unknown, string]>([
   expect(misuse(() => attenuate(token, hop as object, { nonce: false }))).toContain(message);
 });
 
-test("nonces are distinct, and 16 base64url characters", () => {
+test("createNonce returns distinct strings of 16 base64url characters", () => {
   const nonces = Array.from({ length: 100 }, createNonce);
   expect(new Set(nonces).size).toBe(100);
   for (const nonce of nonces) expect(nonce).toMatch(/^[\w-]{16}$/);

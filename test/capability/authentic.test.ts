@@ -51,7 +51,7 @@ function codes(issuer: Issuer, text: string, token: AuthenticToken, asked = READ
 }
 
 describe("an authentic token", () => {
-  test("is judged like the string it was read from", () => {
+  test("gets the same decisions as its string", () => {
     const { issuer, token, authentic: known } = world();
     expect(codes(issuer, token, known)).toEqual([]);
     const write = { ...READ, operation: "write" };
@@ -59,7 +59,7 @@ describe("an authentic token", () => {
     expect(issuer.revocationOf(known, "done")).toEqual(issuer.revocationOf(token, "done"));
   });
 
-  test("is refused once it is revoked or expired, or its key or a current list is missing", () => {
+  test("is refused once it is revoked or expired, its key is missing, or the revocation list is not current", () => {
     const { issuer, token, authentic: known, revocations, clock, keys } = world();
     const revocation = issuer.revocationOf(known);
     if (!revocation.ok) throw new Error("it is not revocable");
@@ -80,7 +80,7 @@ describe("an authentic token", () => {
     expect(codes(stranger, token, known)).toEqual(["foreign_issuer"]);
   });
 
-  test("is not returned for a string that the issuer did not make", () => {
+  test("is not returned by authenticate for a string that is no token or was altered", () => {
     const { issuer, token } = world();
     const altered = `${token.slice(0, -2)}${token.endsWith("AA") ? "BB" : "AA"}`;
     for (const [text, code] of [
@@ -94,9 +94,9 @@ describe("an authentic token", () => {
   test.each([
     ["a copy", (known: AuthenticToken) => ({ ...known })],
     ["a deep copy", (known: AuthenticToken) => structuredClone(known)],
-    ["a child object", (known: AuthenticToken) => Object.create(known)],
+    ["an object that inherits from it", (known: AuthenticToken) => Object.create(known)],
     ["a proxy", (known: AuthenticToken) => new Proxy(known, {})],
-  ])("cannot be forged: %s is a TypeError", (_, made) => {
+  ])("is a TypeError in every method if replaced by %s", (_, made) => {
     const { issuer, authentic: known } = world();
     const forged = made(known);
     for (const use of [
@@ -110,7 +110,7 @@ describe("an authentic token", () => {
     }
   });
 
-  test("shows nothing of its signature", () => {
+  test("does not show its signature in its properties or in util.inspect", () => {
     const { authentic: known } = world();
     expect(Object.keys(known)).toEqual(["identifier", "chains"]);
     expect(Reflect.ownKeys(known)).toEqual(["identifier", "chains"]);
@@ -146,8 +146,8 @@ describe("extending an authentic token", () => {
   });
 });
 
-describe("an authentic token cannot be changed", () => {
-  test("through what a decision returns", () => {
+describe("authentic tokens", () => {
+  test("are frozen, and so are the values of a decision about them", () => {
     const { issuer, authentic: known } = world();
     const decision = issuer.authorize(known, READ);
     if (!decision.allowed) throw new Error("it was refused");
@@ -166,7 +166,7 @@ describe("an authentic token cannot be changed", () => {
     expect(Object.isFrozen(child.authentic.chains[0].revocationIds)).toBe(true);
   });
 
-  test("extending an authentic token respects the issuer's own limits", () => {
+  test("are extended only within the limits of the issuer", () => {
     const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
     const issuer = createIssuer({ ...options, limits: { caveats: 2 } });
     const { token } = issuer.mint({ grant: "documents:read", operations: ["read"] });
@@ -175,7 +175,7 @@ describe("an authentic token cannot be changed", () => {
     expect(() => issuer.extend(once.authentic, { purpose: "two" })).toThrow(/caveats/);
   });
 
-  test("a token authenticated by an issuer with wider limits is refused past the limits of the judging issuer", () => {
+  test("are refused past the limits of the judging issuer, even if authenticated by an issuer with wider limits", () => {
     const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
     const wide = createIssuer(options);
     const { token } = wide.mint({ grant: "documents:read", operations: ["read"] });
@@ -193,7 +193,7 @@ describe("an authentic token cannot be changed", () => {
     );
   });
 
-  test("discharges authenticated by an issuer with wider limits are refused past the judging issuer's number and nesting", () => {
+  test("are refused past the judging issuer's limits on the number and the nesting of discharges", () => {
     const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
     const wide = createIssuer(options);
     const { token } = wide.mint({ grant: "documents:read", operations: ["read"] });
@@ -214,7 +214,7 @@ describe("an authentic token cannot be changed", () => {
     expect(codes(flat, text, known)).toEqual(["discharge_invalid"]);
   });
 
-  test("an authentic token is refused if its key id now has another secret", () => {
+  test("are refused if their key id now has another secret", () => {
     const options = { name: "documents", revocations: new RevocationList() };
     const ring = createKeyring();
     const issuer = createIssuer({ ...options, keys: ring });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createKeyring } from "../../src/issuer/index.js";
 import { attenuated, codes, fixture, GET, mint, NOW } from "./support.js";
 
-test("the decision for an allowed call has the verified capability", () => {
+test("authorize returns the verified capability with an allowed call", () => {
   const { issuer, keys } = fixture();
   const minted = issuer.mint({ grant: "files", principal: "alice", operations: ["get", "put"] });
   const child = attenuated(
@@ -48,7 +48,7 @@ test("a call without an audience is judged with the issuer's own audience", () =
   ]);
 });
 
-test("a call's own time decides whether its token has expired, not the clock", () => {
+test("if a call has a time, the time of the call decides whether the token has expired, not the clock", () => {
   const { issuer } = fixture();
   const token = mint(issuer, { expires: "2030-01-01T00:01:00Z" });
   const at = (time: string): string[] =>
@@ -57,7 +57,7 @@ test("a call's own time decides whether its token has expired, not the clock", (
   expect(at("2030-01-01T00:01:00.000Z")).toEqual(["expired"]);
 });
 
-test("the clock decides whether a token has expired if the call has no time", () => {
+test("if a call has no time, the clock decides whether the token has expired", () => {
   let now = NOW;
   const { issuer } = fixture({ clock: () => now });
   const token = mint(issuer);
@@ -66,7 +66,7 @@ test("the clock decides whether a token has expired if the call has no time", ()
   expect(codes(issuer.authorize(token, GET))).toEqual(["expired"]);
 });
 
-test("tokens survive the rotation of their key, and are refused after its retirement", () => {
+test("a token is allowed after the rotation of its key, and refused after the retirement of its key", () => {
   const keys = createKeyring();
   const token = mint(fixture({ keys }).issuer);
   const rotated = keys.rotate();

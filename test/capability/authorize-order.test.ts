@@ -12,13 +12,13 @@ function altered(token: string): string {
   return `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
 }
 
-describe("a token's contents are not mentioned before its signatures are verified", () => {
+describe("authorize lists no reason from a token's contents before the signatures are verified", () => {
   const { issuer, keys, revocations } = fixture();
   const token = append(append(mint(issuer), EXPIRED), BROKEN);
   const revocation = issuer.revocationOf(token);
   if (revocation.ok) revocations.add(revocation.entry);
 
-  test("with valid signatures, every reason is listed", () => {
+  test("but lists every reason if the signatures are valid", () => {
     expect(codes(issuer.authorize(token, { grant: "files", operation: "delete" }))).toEqual([
       "revoked",
       "operation_denied",
@@ -46,14 +46,14 @@ describe("a token's contents are not mentioned before its signatures are verifie
       mint(fixture({ name: "other", keys: createKeyring() }).issuer),
       "foreign_issuer",
     ],
-  ])("a token that is %s gets that reason alone", (_, text, code) => {
+  ])("and gives only one reason for a token that is %s", (_, text, code) => {
     const decision = issuer.authorize(text, { grant: "files", operation: "delete" });
     expect(codes(decision)).toEqual([code]);
     expect(decision).not.toHaveProperty("capability");
   });
 });
 
-describe("a denial lists both revocations and failed rules", () => {
+describe("a refusal for both revocations and failed rules", () => {
   const { issuer, keys, revocations } = fixture();
   const minted = issuer.mint({ grant: "files", principal: "alice", operations: ["get"] });
   const entries: RevocationEntry[] = [
@@ -64,7 +64,7 @@ describe("a denial lists both revocations and failed rules", () => {
   ];
   for (const entry of entries) revocations.add(entry);
 
-  test("revocations first, with everything that revokes the token", () => {
+  test("lists the revocations first, with everything that revokes the token", () => {
     const decision = issuer.authorize(minted.token, {
       grant: "files",
       operation: "put",
@@ -80,14 +80,14 @@ describe("a denial lists both revocations and failed rules", () => {
     ]);
   });
 
-  test("and the refusal names the capability", () => {
+  test("names the capability", () => {
     const decision = issuer.authorize(minted.token, GET);
     expect(decision).toMatchObject({
       capability: { id: minted.id, grant: "files", principal: "alice" },
     });
   });
 
-  test("a denial never shows the reason of the revocation", () => {
+  test("never shows the reason of a revocation", () => {
     revocations.add({ kind: "key", id: keys.minting.kid, at: AT, reason: "key found in a log" });
     expect(JSON.stringify(issuer.authorize(minted.token, GET))).not.toContain("found in a log");
   });

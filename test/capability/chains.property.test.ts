@@ -26,7 +26,7 @@ function isAllowed(token: string, call: Invocation): boolean {
 }
 
 describe("for random tokens and calls", () => {
-  test("the authority that inspect shows contains exactly the allowed calls", () => {
+  test("the authority that inspect shows contains exactly the calls that authorize allows", () => {
     let allowed = 0;
     fc.assert(
       fc.property(chain, calls, (hops, asked) => {
@@ -46,7 +46,7 @@ describe("for random tokens and calls", () => {
     expect(allowed).toBeGreaterThan(RUNS / 10);
   });
 
-  test("an appended hop never allows what its parent refused", () => {
+  test("a token with one more hop never allows a call that its parent refused", () => {
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, hop, asked) => {
         const parent = tokenWith(hops);
@@ -96,7 +96,7 @@ describe("a hop accepted by attenuate", () => {
     expect(accepted).toBeGreaterThan(RUNS / 20);
   });
 
-  test("with intersect decides every call as parent and original hop together", () => {
+  test("with the option intersect, decides each call as the parent and the original hop together would", () => {
     let intersected = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, hop, asked) => {

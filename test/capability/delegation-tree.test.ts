@@ -24,7 +24,7 @@ const NAMES = tree({ name: "r", token: mint(fixture().issuer), ancestors: [] }, 
 );
 
 test.each(NAMES)(
-  "revoking %s refuses it and its descendants, and no other token of the tree",
+  "in a tree of tokens, revoking the token %s refuses that token and its descendants, and no other token",
   (revoked) => {
     const { issuer, revocations } = fixture();
     const nodes = tree({ name: "r", token: mint(issuer), ancestors: [] }, 3);
@@ -44,7 +44,7 @@ test.each(NAMES)(
   },
 );
 
-test("a holder computes the same revocation id as the issuer", () => {
+test("revocationId, attenuate and inspect give the same revocation id as the issuer", () => {
   const { issuer } = fixture();
   const minted = issuer.mint({ grant: "files", operations: ["get"] });
   expect(revocationId(minted.token)).toBe(minted.revocationId);
@@ -55,7 +55,7 @@ test("a holder computes the same revocation id as the issuer", () => {
   for (const id of ids) expect(revocation).toMatchObject({ ok: true, entry: { id } });
 });
 
-test("children with equal hops and no nonce are the same token, and are revoked together", () => {
+test("children with equal hops are the same token without a nonce, and have different revocation ids with nonces", () => {
   const { issuer } = fixture();
   const parent = mint(issuer);
   const twin = (): string => attenuated(parent, { operations: ["get"] }, { nonce: false });

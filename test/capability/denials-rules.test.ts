@@ -9,7 +9,7 @@ import { append, denials, fixture, GET, mint } from "./support.js";
 const { issuer, keys } = fixture();
 const token = mint(issuer);
 
-describe("a rule of a token's second hop refuses the call", () => {
+describe("a rule of a token's second hop refuses", () => {
   test.each<[string, HopInit, Partial<Invocation>, Omit<Denial, "message" | "hop">]>([
     [
       "an operation",
@@ -59,7 +59,7 @@ describe("a rule of a token's second hop refuses the call", () => {
       { code: "constraint_violated", rule: "constraints.to", expected: "acc_1", nearest: "acc_1" },
     ],
     [
-      "a call after it expired",
+      "a call after the hop has expired",
       { expires: "2029-12-31T23:59:59Z" },
       {},
       {
@@ -70,7 +70,7 @@ describe("a rule of a token's second hop refuses the call", () => {
       },
     ],
     [
-      "a call before it starts",
+      "a call before the hop starts",
       { notBefore: "2030-01-01T00:00:01Z" },
       {},
       {
@@ -81,7 +81,7 @@ describe("a rule of a token's second hop refuses the call", () => {
       },
     ],
     [
-      "a check for another service",
+      "a check with another audience",
       { audience: ["files"] },
       { audience: "file" },
       {
@@ -93,7 +93,7 @@ describe("a rule of a token's second hop refuses the call", () => {
       },
     ],
     [
-      "a check without a service",
+      "a check without an audience",
       { audience: ["files"] },
       {},
       { code: "audience_denied", rule: "audience", expected: ["files"] },
@@ -134,7 +134,7 @@ describe("a rule of a token's second hop refuses the call", () => {
   });
 });
 
-describe("a caveat that is not a valid hop refuses the call", () => {
+describe("authorize refuses a token that has a caveat that is not a valid hop:", () => {
   test.each<[string, string, Partial<Denial>]>([
     ["a predicate that is not JSON", "time < 2040", { code: "caveat_unknown" }],
     ["an unknown key", '{"scopes":["a"]}', { code: "caveat_unknown", rule: "scopes" }],
@@ -153,20 +153,24 @@ describe("a caveat that is not a valid hop refuses the call", () => {
   });
 });
 
-describe("a token without an expiry is refused", () => {
+describe("authorize gives the reason expiry_missing", () => {
   const { identifier } = parseMacaroon(token);
   const bare = macaroonToText(createMacaroon(keys.minting.root, { identifier }));
 
   test.each<[string, string, string[]]>([
-    ["without any hop", bare, ["expiry_missing"]],
-    ["without expires", append(bare, '{"operations":["get"]}'), ["expiry_missing"]],
+    ["for a token without any hop", bare, ["expiry_missing"]],
     [
-      "with an expires that cannot be read",
+      "for a token whose hops have no expires",
+      append(bare, '{"operations":["get"]}'),
+      ["expiry_missing"],
+    ],
+    [
+      "for a token whose expires cannot be read",
       append(bare, '{"expires":"2040-01-01"}'),
       ["caveat_malformed", "expiry_missing"],
     ],
     [
-      "but not if a later hop has one",
+      "but not for a token whose later hop has an expires",
       append(append(bare, '{"purpose":"x"}'), '{"expires":"2030-01-01T00:01:00Z"}'),
       [],
     ],
@@ -174,7 +178,7 @@ describe("a token without an expiry is refused", () => {
     expect(denials(issuer.authorize(text, GET)).map(({ code }) => code)).toEqual(expected);
   });
 
-  test("with the reason expiry_missing", () => {
+  test("with a rule and a message, and without a hop number", () => {
     expect(denials(issuer.authorize(bare, GET))).toEqual([
       {
         code: "expiry_missing",
@@ -185,7 +189,7 @@ describe("a token without an expiry is refused", () => {
   });
 });
 
-test("a denial lists the first 16 unmet limits of a hop, and counts the others", () => {
+test("a refusal lists the first 16 unmet limits of a hop, and the last denial counts the others", () => {
   const names = Array.from({ length: 760 }, (_, at) => `a${at.toString(36).padStart(2, "0")}`);
   const limits = (count: number): string =>
     JSON.stringify({ constraints: Object.fromEntries(names.slice(0, count).map((n) => [n, 1])) });
@@ -202,7 +206,7 @@ test("a denial lists the first 16 unmet limits of a hop, and counts the others",
   expect(of(16).at(-1)).not.toHaveProperty("more");
 });
 
-test("a denial lists every failure of every hop, in order", () => {
+test("a refusal lists every failure of every hop, in the order of the hops", () => {
   const child = [
     { operations: ["set"], invokers: ["agent-a"] },
     { expires: "2029-01-01T00:00:00Z", constraints: { n: { max: 1, min: 0 } } },
@@ -221,7 +225,7 @@ test("a denial lists every failure of every hop, in order", () => {
 });
 
 test.each(["constraints", "operationConstraints"])(
-  "%s: a denial does not shorten the name of the failed rule",
+  "a denial for a limit in %s has the full name of the failed rule, however long",
   (key) => {
     const name = `${"a ".repeat(60)}b`;
     const limits = { [name]: { max: 1 } };

@@ -61,7 +61,7 @@ describe("a token that cannot be read is refused", () => {
     expect(decision).not.toHaveProperty("capability");
   });
 
-  test("and a truncated one is told to copy the whole token", () => {
+  test("with the advice to copy the whole token, if the token is truncated", () => {
     const [denial] = denials(issuer.authorize(token.slice(0, 60), GET));
     expect(denial?.message).toMatch(/cut short, copy the whole token$/);
   });
@@ -72,7 +72,7 @@ describe("a token that cannot be read is refused", () => {
     ["caveatBytes", { caveatBytes: 60 }, "caveat_too_large"],
     ["identifierBytes", { identifierBytes: 100 }, "caveat_too_large"],
     ["setMembers", { setMembers: 1 }, "too_many_members"],
-  ])("also past a limit that the issuer lowered: %s", (_, limits, rule) => {
+  ])("if the token exceeds a limit that the issuer has lowered: %s", (_, limits, rule) => {
     const strict = fixture({ keys, limits });
     const child = attenuated(token, { purpose: "x" });
     expect(denials(strict.issuer.authorize(child, GET))).toMatchObject([
@@ -81,7 +81,7 @@ describe("a token that cannot be read is refused", () => {
     expect(denials(issuer.authorize(child, GET))).toEqual([]);
   });
 
-  test("an issuer can lower its limits, not raise them", () => {
+  test("under limits that an issuer can lower and cannot raise", () => {
     expect(misuse(() => fixture({ limits: { bytes: 10_241 } }))).toMatch(
       /limits.bytes can only be/,
     );
@@ -102,7 +102,7 @@ describe("a refusal of a token that this issuer did not make", () => {
     ]);
   });
 
-  test("names the key that the token needs, if the issuer has the same name", () => {
+  test("names the key of the token, if an issuer of the same name made the token", () => {
     const other = createKeyring();
     const text = mint(fixture({ keys: other }).issuer);
     expect(denials(issuer.authorize(text, GET))).toEqual([
@@ -125,7 +125,7 @@ describe("a refusal of a token that this issuer did not make", () => {
         }),
       ),
     ],
-  ])("or says that the token was altered: %s", (_, text) => {
+  ])("says that the signature does not match, for a token %s", (_, text) => {
     const decision = issuer.authorize(text, GET);
     expect(decision).toEqual({
       allowed: false,
@@ -139,7 +139,7 @@ describe("a refusal of a token that this issuer did not make", () => {
   });
 });
 
-describe("a wrong invocation is a TypeError", () => {
+describe("authorize throws a TypeError for", () => {
   test.each<[string, unknown, unknown]>([
     ["no call", token, undefined],
     ["a call without operation", token, { grant: "files" }],

@@ -115,7 +115,7 @@ describe("diff of parent and child lists what was taken away", () => {
     ]);
   });
 
-  test("over several hops, listing the hops too", () => {
+  test("for several hops, with the hops themselves", () => {
     const child = attenuated(attenuated(token, { operations: ["get"] }), { purpose: "x" });
     expect(diff(token, child)).toMatchObject({
       derived: true,
@@ -126,7 +126,7 @@ describe("diff of parent and child lists what was taken away", () => {
   });
 });
 
-describe("diff of two tokens that are not parent and child says", () => {
+describe("diff of two tokens that are not parent and child", () => {
   const { identifier } = parseMacaroon(token);
   const imitation = macaroonToText(createMacaroon(createRootKey(utf8("x")), { identifier }));
   const [issuerHop] = parseMacaroon(token).caveats;
@@ -145,21 +145,21 @@ describe("diff of two tokens that are not parent and child says", () => {
     ],
     ["in the wrong order", child, token, "not_a_descendant", /give the parent first/],
     ["siblings", child, attenuated(token, { purpose: "x" }), "not_a_descendant", /another branch/],
-    ["the same links with another signature", token, forged, "signature_mismatch", /was altered/],
+    ["equal except for the signature", token, forged, "signature_mismatch", /was altered/],
     [
-      "a child of a token with another signature",
+      "not parent and child, since the parent's signature differs",
       token,
       append(forged, '{"purpose":"x"}'),
       "signature_mismatch",
       /altered/,
     ],
-  ])("that they are %s", (_, parent, other, reason, message) => {
+  ])("gives a reason if the tokens are %s", (_, parent, other, reason, message) => {
     const result = diff(parent, other);
     expect(result).toMatchObject({ derived: false, reason });
     expect(result.derived || result.message).toMatch(message);
   });
 
-  test("a string that is not a token is a TokenError", () => {
+  test("throws a TokenError if one of the strings is not a token", () => {
     expect(tokenError(() => diff(token, "?"))).toBe("base64_character");
     expect(tokenError(() => diff("", token))).toBe("empty");
   });

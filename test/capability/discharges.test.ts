@@ -35,13 +35,13 @@ function answer(question: string, ...hops: readonly string[]): string {
 describe("a token that needs a discharge", () => {
   const token = asking("q1");
 
-  test("is allowed with it", () => {
+  test("is allowed with the discharge", () => {
     const decision = issuer.authorize(bindDischarges(token, [answer("q1")]), GET);
     expect(decision).toMatchObject({ allowed: true, capability: { hops: [{}, { number: 2 }] } });
     expect(decision.allowed && decision.capability.hops[1]).not.toHaveProperty("hop");
   });
 
-  test("allows what token and discharge allow together, until the first of them expires", () => {
+  test("allows what the token and the discharge both allow, until the earlier of the two expires", () => {
     const hop = { constraints: { size: { max: 5 } }, expires: "2030-01-01T00:05:00Z" };
     const presented = bindDischarges(token, [answer("q1", JSON.stringify(hop))]);
     const decision = issuer.authorize(presented, { ...GET, arguments: { size: 5 } });
@@ -61,7 +61,7 @@ describe("a token that needs a discharge", () => {
     expect(own).toMatchObject({ allowed: true, capability: { expires: "2030-01-01T00:15:00Z" } });
   });
 
-  test("cannot be extended by the checking party, which only borrows its discharges", () => {
+  test("cannot be extended by the issuer together with a discharge", () => {
     const authentic = issuer.authenticate(bindDischarges(token, [answer("q1")]));
     if (!authentic.ok) throw new Error(authentic.denial.message);
     const { token: known } = authentic;
@@ -70,7 +70,7 @@ describe("a token that needs a discharge", () => {
     expect(bare.ok && issuer.extend(bare.token, { purpose: "x" }).ok).toBe(true);
   });
 
-  test("is refused without it", () => {
+  test("is refused without the discharge", () => {
     expect(denials(issuer.authorize(token, GET))).toEqual([
       {
         code: "discharge_missing",
@@ -89,14 +89,14 @@ describe("a token that needs a discharge", () => {
     ["is not bound to the token", unbound, "discharge_mismatch", 1],
     ["was bound before the token was narrowed", attenuated, "discharge_mismatch", 1],
     [
-      "comes with one for another question",
+      "comes with a discharge for another question",
       bindDischarges(token, [answer("q1"), answer("q2")]),
       "discharge_unused",
       2,
     ],
     ["is presented twice", twice, "discharge_duplicate", 2],
     [
-      "comes with a nested one that nothing asked for",
+      "comes with a nested discharge that nothing asked for",
       bindDischarges(token, [answer("q3"), answer("q1")]),
       "discharge_unused",
       1,
@@ -115,12 +115,12 @@ describe("a token that needs a discharge", () => {
   });
 });
 
-describe("a discharge's hops are judged like the token's own", () => {
+describe("the hops of a discharge", () => {
   const token = asking("q1", "q2");
   const check = (...hops: readonly string[]): unknown =>
     denials(issuer.authorize(bindDischarges(token, [answer("q1"), answer("q2", ...hops)]), GET));
 
-  test("they allow a call within their rules", () => {
+  test("allow a call within their rules", () => {
     expect(check('{"operations":["get"]}', '{"expires":"2030-01-01T00:01:00Z"}')).toEqual([]);
   });
 
@@ -128,18 +128,18 @@ describe("a discharge's hops are judged like the token's own", () => {
     ["a rule", '{"operations":["read"]}', { code: "operation_denied", rule: "operations" }],
     ["its expiry", '{"expires":"2029-01-01T00:00:00Z"}', { code: "expired", rule: "expires" }],
     ["a caveat that is not a hop", "account = 7", { code: "caveat_unknown" }],
-  ])("they refuse a call by %s", (_, hop, denial) => {
+  ])("refuse a call by %s", (_, hop, denial) => {
     expect(check('{"purpose":"x"}', hop)).toMatchObject([{ ...denial, hop: 2, discharge: 2 }]);
   });
 
-  test("maxFurtherHops in a discharge counts the hops of that discharge", () => {
+  test("are the only hops that maxFurtherHops of the discharge counts", () => {
     expect(check('{"maxFurtherHops":0}')).toEqual([]);
     expect(check('{"maxFurtherHops":0}', '{"purpose":"x"}')).toMatchObject([
       { code: "too_many_hops", hop: 1, discharge: 2 },
     ]);
   });
 
-  test("they are part of the effective authority", () => {
+  test("are part of the effective authority", () => {
     const answers = [answer("q1", '{"operations":["get"]}'), answer("q2", '{"invokers":["a"]}')];
     const decision = issuer.authorize(bindDischarges(token, answers), { ...GET, invoker: "a" });
     expect(decision).toMatchObject({
@@ -148,7 +148,7 @@ describe("a discharge's hops are judged like the token's own", () => {
     });
   });
 
-  test("they do not replace the token's own expiry", () => {
+  test("do not replace the token's own expiry", () => {
     const { keys, issuer: own } = fixture();
     const { identifier } = parseMacaroon(mint(own));
     const root = addThirdPartyCaveat(createMacaroon(keys.minting.root, { identifier }), {
@@ -161,7 +161,7 @@ describe("a discharge's hops are judged like the token's own", () => {
   });
 });
 
-test("revoking a link of a discharge refuses the token presented with it", () => {
+test("a token is refused if a link of the discharge presented with it is revoked", () => {
   const text = bindDischarges(asking("q1"), [answer("q1", '{"purpose":"x"}')]);
   const link = parseMacaroon(answer("q1", '{"purpose":"x"}'));
   const id = revocationIdOf(link.signature);

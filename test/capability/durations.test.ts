@@ -26,9 +26,9 @@ describe("a duration as expires or notBefore in attenuate", () => {
     ],
     ["of hours", { expires: "2h" }, { expires: "2030-01-01T00:15:00Z" }],
     ["of days", { expires: "999999999d" }, { expires: "2030-01-01T00:15:00Z" }],
-    ["until a start", { notBefore: "1m" }, { notBefore: "2030-01-01T00:01:00Z" }],
+    ["as notBefore", { notBefore: "1m" }, { notBefore: "2030-01-01T00:01:00Z" }],
     [
-      "for start and end",
+      "as both notBefore and expires",
       { notBefore: "1m", expires: "1h" },
       { expires: "2030-01-01T00:15:00Z", notBefore: "2030-01-01T00:01:00Z" },
     ],
@@ -36,7 +36,7 @@ describe("a duration as expires or notBefore in attenuate", () => {
     expect(appended(hop)).toEqual(expected);
   });
 
-  test("counts from now, and fractions of a second shorten the child's life", () => {
+  test("counts from the current time, and fractions of a second shorten the child's life", () => {
     const now = NOW + 1999;
     expect(appended({ expires: "10s" }, token, now)).toEqual({ expires: "2030-01-01T00:00:11Z" });
     expect(appended({ notBefore: "10s" }, token, now)).toEqual({
@@ -44,13 +44,13 @@ describe("a duration as expires or notBefore in attenuate", () => {
     });
   });
 
-  test("as notBefore is raised to the token's own start", () => {
+  test("is raised, as notBefore, to the token's own start", () => {
     const later = append(token, '{"notBefore":"2030-01-01T00:10:00Z"}');
     expect(appended({ notBefore: "1m" }, later)).toEqual({ notBefore: "2030-01-01T00:10:00Z" });
     expect(appended({ notBefore: "11m" }, later)).toEqual({ notBefore: "2030-01-01T00:11:00Z" });
   });
 
-  test("is refused if it leaves nothing", () => {
+  test("is refused if it leaves the child no time", () => {
     expect(appended({ notBefore: "15m" })).toBe("notBefore");
     expect(appended({ notBefore: "5m", expires: "5m" })).toBe("notBefore");
   });
@@ -63,7 +63,7 @@ describe("a duration as expires or notBefore in attenuate", () => {
     expect(appended({ expires: "5m" }, shorter)).toEqual({ expires: "2030-01-01T00:02:00Z" });
   });
 
-  test("expires exactly when authorize starts to refuse", () => {
+  test("ends at the moment when authorize begins to refuse the child", () => {
     const child = attenuate(token, { expires: "1m" }, { now: NOW });
     const at = (milliseconds: number): string[] =>
       codes(
@@ -77,7 +77,7 @@ describe("a duration as expires or notBefore in attenuate", () => {
   });
 });
 
-describe("an absolute time past the token's expiry is refused, not lowered", () => {
+describe("attenuate refuses an expires past the token's own, and lowers it only with the option intersect", () => {
   test.each<[string, string | Date]>([
     ["as a string", "2030-01-01T00:15:01Z"],
     ["as a Date", new Date(NOW + 901_000)],
@@ -111,7 +111,7 @@ describe("a duration in mint", () => {
   });
 });
 
-describe("a string that is neither a duration nor a time is refused", () => {
+describe("attenuate, mint and normalizeHop refuse a string that is neither a duration nor a time", () => {
   test.each(
     [
       ["", "5", "m", "5 m", " 5m", "5m ", "-5m", "+5m", "1.5h", "5M", "5w", "5min", "PT5M", "5m\n"],
@@ -128,12 +128,12 @@ describe("a string that is neither a duration nor a time is refused", () => {
     }
   });
 
-  test("as every duration is by normalizeHop, which has no current time", () => {
+  test("and normalizeHop refuses durations too, since it has no current time", () => {
     expect(misuse(() => normalizeHop({ expires: "5m" }))).toContain('"expires" must be a time');
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])(
-    "attenuate refuses %d as the current time",
+    "and attenuate refuses %d as the current time",
     (now) => {
       expect(misuse(() => attenuate(token, { notBefore: "5m" }, { now }))).not.toBe("accepted");
     },

@@ -64,7 +64,7 @@ test("a denial that is not about a link has no link number", () => {
   expect(codes(issuer.authorize(many, GET))).toEqual(["token_too_large"]);
 });
 
-describe("limits are inclusive, and nesting is measured on hops only", () => {
+describe("limits are inclusive, and the limit on nesting applies to hops only", () => {
   test.each<[string, string, () => string]>([
     ["an identifier of 2,048 bytes", "token_malformed", () => withIdentifier("x".repeat(2048))],
     ["an identifier of 2,049 bytes", "token_too_large", () => withIdentifier("x".repeat(2049))],
@@ -75,7 +75,7 @@ describe("limits are inclusive, and nesting is measured on hops only", () => {
       () => append(TOKEN, "[[[[[[[["),
     ],
     ["a deep hop", "token_too_large", () => append(TOKEN, "{[[[[[[[")],
-  ])("%s: %s", (_, code, make) => {
+  ])("%s gets the code %s", (_, code, make) => {
     expect(codes(issuer.authorize(make(), GET))).toEqual([code]);
   });
 });
@@ -99,7 +99,7 @@ test("an identifier with arrays in place of strings is malformed", () => {
 });
 
 describe("an inspection", () => {
-  test("has no property for what the token lacks", () => {
+  test("has no property for a part that the token lacks", () => {
     const generic = inspect(withIdentifier("a"), { now: NOW });
     expect(keysOf(generic)).not.toContain("grant");
     expect(keysOf(generic)).not.toContain("location");
@@ -132,10 +132,10 @@ describe("an inspection", () => {
   });
 });
 
-describe("diff reports links that are not hops", () => {
+describe("diff", () => {
   const changes = (result: TokenDiff): unknown => (result.derived ? result.changes : result.reason);
 
-  test("a third-party caveat, and an unreadable caveat", () => {
+  test("reports a third-party caveat and an unreadable caveat as changes", () => {
     const third = diff(TOKEN, needing(TOKEN, "a"));
     expect(changes(third)).toEqual([
       {
@@ -154,13 +154,13 @@ describe("diff reports links that are not hops", () => {
     expect(unreadable.derived && unreadable.added).toStrictEqual([{ purpose: "a" }]);
   });
 
-  test("links that both tokens share, and purposes, are not reported as changes", () => {
+  test("does not report links that both tokens share, or purposes, as changes", () => {
     const parent = needing(attenuated(TOKEN, { constraints: { n: 1 } }), "a");
     expect(changes(diff(parent, attenuated(parent, { purpose: "b" })))).toStrictEqual([]);
     expect(changes(diff(parent, parent))).toStrictEqual([]);
   });
 
-  test("a first-party and a third-party caveat with the same content are different branches", () => {
+  test("takes a first-party and a third-party caveat with the same content for different branches", () => {
     const hop = '{"purpose":"a"}';
     const [one, other] = [append(TOKEN, hop), needing(TOKEN, hop)];
     expect(changes(diff(one, other))).toBe("not_a_descendant");

@@ -17,7 +17,7 @@ const { issuer: knowing } = fixture({
 const files = mintOpen(blind);
 const weather = mintOpen(blind, { grant: "weather:read" });
 
-describe("a call's grant must be a string or an array of strings, and is read once", () => {
+describe("the grant of a call", () => {
   const list = (value: unknown): string =>
     misuse(() => blind.authorize(files, { operation: "get", grant: value as string }));
   const WRONG = "invocation.grant must be a grant, or an array of at least one";
@@ -33,7 +33,7 @@ describe("a call's grant must be a string or an array of strings, and is read on
     ["an object with toString", { toString: () => "files" }],
     ["an array with a number", ["files", 7]],
     ["an array in an array", [["files"]]],
-  ])("%s is a TypeError", (_, value) => {
+  ])("is a TypeError if it is %s", (_, value) => {
     expect(list(value)).toBe(WRONG);
   });
 
@@ -43,17 +43,17 @@ describe("a call's grant must be a string or an array of strings, and is read on
       "has an iterator that yields nothing",
       Object.assign(["files"], { [Symbol.iterator]: () => [].values() }),
     ],
-  ])("an array that %s is a TypeError", (_, value) => {
+  ])("is a TypeError if it is an array that %s", (_, value) => {
     expect(list(value)).toBe(
       "invocation.grant must be an array without holes and without other properties",
     );
   });
 
-  test("undefined counts as no grant, which is a TypeError", () => {
+  test("is missing if it is undefined, which is a TypeError", () => {
     expect(list(undefined)).toMatch(/^invocation\.grant must say under which grant/);
   });
 
-  test("an inherited grant is a TypeError", () => {
+  test("is a TypeError if the call inherits it", () => {
     const inherited: Invocation = Object.assign(Object.create({ grant: "files" }), {
       operation: "get",
     });
@@ -62,7 +62,7 @@ describe("a call's grant must be a string or an array of strings, and is read on
     );
   });
 
-  test("an inherited grant is a TypeError even if the issuer could pick a grant itself", () => {
+  test("is a TypeError if the call inherits it, even if the issuer could pick a grant itself", () => {
     class Sending {
       readonly operation = "put";
       get grant(): string {
@@ -75,7 +75,7 @@ describe("a call's grant must be a string or an array of strings, and is read on
     );
   });
 
-  test("a getter's first value is judged", () => {
+  test("is read once, so the first value of a getter is judged", () => {
     let looks = 0;
     const asked = {
       operation: "get",
@@ -88,7 +88,7 @@ describe("a call's grant must be a string or an array of strings, and is read on
     expect(looks).toBe(1);
   });
 
-  test("an array that grows while the call is read is judged as it was", () => {
+  test("is judged as first read, even if its array grows while the call is read", () => {
     const grants = ["mail:send"];
     const asked = {
       grant: grants,

@@ -29,7 +29,7 @@ const { issuer: knowing } = fixture({ keys, grants: GRANTS });
 const files = mintOpen(blind);
 const weather = mintOpen(blind, { grant: "weather:read" });
 
-describe("an issuer without a list of grants, asked under", () => {
+describe("an issuer without a list of grants", () => {
   test.each<[string, string, Invocation["grant"], string[]]>([
     ["the token's own grant, allows", files, "files", []],
     ["an array with the token's grant, allows", files, ["files"], []],
@@ -41,12 +41,12 @@ describe("an issuer without a list of grants, asked under", () => {
     ["a part of the name, refuses", weather, "weather", ["grant_denied"]],
     ["*, refuses", files, "*", ["grant_denied"]],
     ["an inherited property's name, refuses", files, "toString", ["grant_denied"]],
-  ])("%s", (_, token, grant, expected) => {
+  ])("asked under %s", (_, token, grant, expected) => {
     const asked = { grant, operation: "get" };
     expect(codes(blind.authorize(token, asked))).toEqual(expected);
   });
 
-  test("a denial names the grants asked for and the token's, and no hop", () => {
+  test("gives a denial that names the call's grants and the token's grant, and no hop", () => {
     expect(denials(blind.authorize(weather, { grant: ["files", "a"], operation: "get" }))).toEqual([
       {
         code: "grant_denied",
@@ -58,7 +58,7 @@ describe("an issuer without a list of grants, asked under", () => {
     ]);
   });
 
-  test("no grant at all is a TypeError, whatever the token", () => {
+  test("throws a TypeError for a call without a grant, whatever the token", () => {
     for (const token of [files, weather, "noise", ""]) {
       expect(misuse(() => blind.authorize(token, { operation: "get" }))).toBe(
         'invocation.grant must say under which grant this service acts, such as "documents:read": this issuer does not know its grants',
@@ -68,7 +68,7 @@ describe("an issuer without a list of grants, asked under", () => {
 });
 
 describe("an issuer with a list of grants", () => {
-  test("refuses an operation outside the token's grant whatever the hops say", () => {
+  test("refuses an operation that the token's grant does not have", () => {
     expect(denials(knowing.authorize(files, { grant: "files", operation: "delete" }))).toEqual([
       {
         code: "grant_denied",
@@ -80,7 +80,7 @@ describe("an issuer with a list of grants", () => {
     ]);
   });
 
-  test("refuses such an operation even if a hop names it", () => {
+  test("refuses an operation outside the token's grant even if a hop names the operation", () => {
     const wider = append(files, '{"operations":["delete","get"]}');
     expect(codes(knowing.authorize(wider, { grant: "files", operation: "delete" }))).toEqual([
       "grant_denied",
@@ -120,12 +120,12 @@ describe("an issuer with a list of grants", () => {
       'invocation.operation: no grant has "delete"; there are "get", "put", "forecast", "send"',
     ],
     [
-      "for a grant that it lacks",
+      "for an unknown grant",
       { grant: "fils", operation: "get" },
       'this issuer has no grant "fils"; there are "files", "weather:read", "mail:send"',
     ],
     [
-      "for a grant that it lacks beside one that it has",
+      "for an unknown grant beside a known grant",
       { grant: ["files", "calendar"], operation: "get" },
       'this issuer has no grant "calendar"; there are "files", "weather:read", "mail:send"',
     ],
@@ -140,7 +140,7 @@ describe("an issuer with a list of grants", () => {
     }
   });
 
-  test("refuses the capabilities of a grant that is gone, or lost the operation", () => {
+  test("refuses the capabilities of a grant that was removed, or that lost the operation", () => {
     const fewer = fixture({ keys, grants: [{ id: "weather:read", operations: ["forecast"] }] });
     const at = (token: string): string[] =>
       codes(fewer.issuer.authorize(token, { grant: "weather:read", operation: "get" }));
@@ -163,10 +163,10 @@ describe("an issuer with a list of grants", () => {
   });
 });
 
-describe("the place of grant_denied among the reasons", () => {
+describe("the denial grant_denied", () => {
   const at = "2030-01-01T00:00:00Z";
 
-  test("is after revocation and a stale list, before every hop", () => {
+  test("comes after revoked and revocation_stale, and before the denials of hops", () => {
     const revocations = createRevocationList({ version: 1, trustedUntil: at, entries: [] });
     const { issuer } = fixture({ keys, grants: GRANTS, revocations });
     const minted = blind.issue(() => ({ grant: "files", operations: ["get"] })).capability;
@@ -196,7 +196,7 @@ describe("the place of grant_denied among the reasons", () => {
     ["under another key", mint(fixture({ keys: createKeyring() }).issuer), "unknown_key"],
     ["cut short", weather.slice(0, -8), "token_truncated"],
     ["too large", append(weather, "x".repeat(8193)), "token_too_large"],
-  ])("no grant is mentioned for a token that is %s", (_, token, code) => {
+  ])("is not given for a token that is %s", (_, token, code) => {
     for (const issuer of [blind, knowing]) {
       const decision = issuer.authorize(token, { grant: "mail:send", operation: "send" });
       expect(codes(decision)).toEqual([code]);
@@ -204,15 +204,15 @@ describe("the place of grant_denied among the reasons", () => {
     }
   });
 
-  test("a refusal by the grant names the capability", () => {
+  test("comes with the id of the capability", () => {
     const decision = knowing.authorize(weather, { grant: "files", operation: "put" });
     expect(decision).toMatchObject({ allowed: false, capability: { grant: "weather:read" } });
   });
 });
 
-describe("calls that need no grant", () => {
+describe("no grant is needed", () => {
   test.each([["knows", knowing] as const, ["does not know", blind] as const])(
-    "an issuer that %s its grants answers standing and revocationOf",
+    "for standing and revocationOf, at an issuer that %s its grants",
     (_, issuer) => {
       for (const token of [files, weather, mintOpen(blind, { grant: "gone" })]) {
         expect(codes(issuer.standing(token))).toEqual([]);
@@ -221,14 +221,14 @@ describe("calls that need no grant", () => {
     },
   );
 
-  test("attenuate and inspect ask for no grant", () => {
+  test("for attenuate", () => {
     const child = attenuated(weather, { operations: ["get"] });
     const call = { grant: "weather:read", operation: "get", time: new Date(NOW) };
     expect(codes(knowing.authorize(child, call))).toEqual([]);
   });
 });
 
-test("an operation that no grant has is a TypeError that suggests the nearest one", () => {
+test("the TypeError for an operation that no grant has suggests the nearest operation", () => {
   const start = "invocation.operation: no grant has";
   expect(misuse(() => knowing.authorize(files, { operation: "forcast" }))).toBe(
     `${start} "forcast"; did you mean "forecast"? There are "get", "put", "forecast", "send"`,

@@ -47,7 +47,7 @@ async function exchange(headers: Record<string, string>): Promise<[number, unkno
   });
 }
 
-test("a capability for 200 resources, and its child for 100, fit into a header and are checked", () => {
+test("a capability for 200 resources, narrowed to 100, fits into a header and is checked", () => {
   for (const handle of HANDLES) expect(handle).toHaveLength(25);
   const token = attenuatedToken();
   const call = { ...GET, resourceHandles: HANDLES.slice(0, 100) };
@@ -58,14 +58,14 @@ test("a capability for 200 resources, and its child for 100, fit into a header a
   expect(token.length + ACCESS_TOKEN.length).toBeLessThan(HEADER_ROOM);
 });
 
-test("Node's server accepts such a capability in a header beside an access token", async () => {
+test("Node's server accepts a capability narrowed from 200 resources to 100 in a header beside an access token", async () => {
   const token = attenuatedToken();
   const authorization = `Bearer ${ACCESS_TOKEN}`;
   const headers = { authorization, [CAPABILITY_HEADER]: token };
   expect(await exchange(headers)).toEqual([200, token]);
 });
 
-test("the server accepts a header with a token of the maximum size", async () => {
+test("Node's server accepts a header with a token of the maximum size", async () => {
   const token = Buffer.alloc(CAPABILITY_LIMITS.bytes, 1).toString("base64url");
   const headers = { authorization: `Bearer ${ACCESS_TOKEN}`, [CAPABILITY_HEADER]: token };
   expect(await exchange(headers)).toEqual([200, token]);

@@ -19,18 +19,18 @@ import { fixture, GET, mint, NOW } from "./support.js";
 
 // Hostile objects of calling code: inherited properties, getters, shared memory, huge lists.
 
-describe("an invocation counts by its own properties, each read once", () => {
+describe("an invocation", () => {
   const { issuer } = fixture();
   const bound = mint(issuer, { invokers: ["admin"] });
 
-  test("an invocation with inherited properties is a TypeError", () => {
+  test("with inherited properties is a TypeError", () => {
     const inherited: Invocation = Object.create({ ...GET, invoker: "admin" });
     expect(() => issuer.authorize(bound, inherited)).toThrow(TypeError);
     const half: Invocation = Object.assign(Object.create({ invoker: "admin" }), GET);
     expect(() => issuer.authorize(bound, half)).toThrow("invocation must be a plain object");
   });
 
-  test("properties set on Object.prototype do not count", () => {
+  test("is judged without properties that were set on Object.prototype", () => {
     const expired = mint(issuer, { expires: "2030-01-01T00:00:01Z" });
     const later = createIssuer({
       name: issuer.name,
@@ -50,7 +50,7 @@ describe("an invocation counts by its own properties, each read once", () => {
     }
   });
 
-  test("an argument whose getter changes is judged by its first value", () => {
+  test("with an argument whose getter changes is judged by the first value", () => {
     const limited = mint(issuer, { constraints: { amount: { max: 10 } } });
     const child = attenuate(limited, { constraints: { amount: { max: 5 } } });
     let looks = 0;
@@ -65,7 +65,7 @@ describe("an invocation counts by its own properties, each read once", () => {
     expect(looks).toBe(1);
   });
 
-  test("an array of handles with a custom iterator is a TypeError", () => {
+  test("with a custom iterator on its array of handles is a TypeError", () => {
     const token = mint(issuer, { resourceHandles: ["rh_ok"] });
     const handles = ["rh_secret"];
     handles[Symbol.iterator] = ["rh_ok"][Symbol.iterator].bind(["rh_ok"]);
@@ -76,17 +76,17 @@ describe("an invocation counts by its own properties, each read once", () => {
   });
 });
 
-describe("work and messages stay bounded, whatever a call brings", () => {
+describe("a refusal", () => {
   const { issuer } = fixture();
 
-  test("of 20,000 wrong handles, 16 are reported", () => {
+  test("for 20,000 wrong handles reports 16 of them", () => {
     const token = mint(issuer, { resourceHandles: ["rh_1"] });
     const resourceHandles = Array.from({ length: 20_000 }, (_, i) => `rh_wrong_${i}`);
     const decision = issuer.authorize(token, { ...GET, resourceHandles });
     expect(decision.allowed ? 0 : decision.denials.length).toBe(16);
   });
 
-  test("a long argument is not repeated in messages", () => {
+  test("does not repeat a long argument in its messages", () => {
     const token = mint(issuer, { constraints: { text: { in: ["a"], max: 1, not_in: ["b"] } } });
     const text = "x".repeat(1_000_000);
     const decision = issuer.authorize(token, { ...GET, arguments: { text } });
@@ -96,7 +96,7 @@ describe("work and messages stay bounded, whatever a call brings", () => {
   });
 });
 
-test("a long value is not repeated in the denial's properties either", () => {
+test("the properties of a denial do not repeat a long value", () => {
   const { issuer } = fixture();
   const long = "x".repeat(1_000_000);
   const limits = { text: { in: ["a"], max: 1 }, list: { min: 1 }, object: 1, short: { max: 1 } };
@@ -136,7 +136,7 @@ describe("properties that other code set on Object.prototype are no part of a ho
   test.each<[string, object]>([
     ["expires", { expires: "2099-01-01T00:00:00Z" }],
     ["an undefined expires", { expires: undefined }],
-  ])("a token without expiry is still refused: %s", (_, polluted) => {
+  ])("so a token without expiry is still refused: %s", (_, polluted) => {
     const token = withHop('{"operations":["get"]}');
     Object.assign(Object.prototype, polluted);
     try {
@@ -149,7 +149,7 @@ describe("properties that other code set on Object.prototype are no part of a ho
     }
   });
 
-  test("a token that allows a call still allows it", () => {
+  test("so a token that allows a call still allows the call", () => {
     const token = mint(issuer, { constraints: { amount: { max: 5 } } });
     const asked = { ...GET, arguments: { amount: 3 } };
     const known = issuer.authenticate(token);
@@ -164,10 +164,10 @@ describe("properties that other code set on Object.prototype are no part of a ho
   });
 });
 
-describe("later changes of the caller's buffers do not change a macaroon", () => {
+describe("defences against the calling code", () => {
   const key = createRootKey(Uint8Array.of(1));
 
-  test("a macaroon read from a Node Buffer does not share its memory, nor do its parts", () => {
+  test("a macaroon shares no memory with the Buffer that it was read from, or with the parts that its getters return", () => {
     const buffer = Buffer.from(macaroonToBytes(createMacaroon(key, { identifier: "id" }), "v2"));
     const { macaroons } = macaroonsFromBytes(buffer);
     buffer.fill(0x41);
@@ -179,7 +179,7 @@ describe("later changes of the caller's buffers do not change a macaroon", () =>
     expect(new TextDecoder().decode(made.identifier)).toBe("own");
   });
 
-  test("an exported key set is a copy: blanking it out changes no key", () => {
+  test("a change of an exported key set changes no key of the keyring", () => {
     const keyring = createKeyring();
     const exported = keyring.exportJwkSet();
     for (const jwk of exported.keys) Object.assign(jwk, { k: "REDACTED" });
@@ -187,11 +187,11 @@ describe("later changes of the caller's buffers do not change a macaroon", () =>
     expect(() => importKeyring(exported)).toThrow(/k must be 32 bytes/);
   });
 
-  test("a random source that returns a key of the wrong length is refused", () => {
+  test("createKeyring refuses a random source that returns a key of the wrong length", () => {
     expect(() => createKeyring({ random: () => new Uint8Array(1) })).toThrow(/32 bytes/);
   });
 
-  test("limits cannot be changed, and a misspelt one is named", () => {
+  test("limits cannot be changed, and createIssuer names a misspelt limit", () => {
     expect(() => Object.assign(CAPABILITY_LIMITS, { caveats: 1000 })).toThrow(TypeError);
     const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
     const misspelt = JSON.parse('{"caveat":0}');
@@ -202,7 +202,7 @@ describe("later changes of the caller's buffers do not change a macaroon", () =>
     );
   });
 
-  test("a hop with a changing getter is written as it was checked", () => {
+  test("encodeHop writes a hop with a changing getter as it was checked", () => {
     let looks = 0;
     const hop = {
       get operations(): string[] {
@@ -213,8 +213,8 @@ describe("later changes of the caller's buffers do not change a macaroon", () =>
   });
 });
 
-describe("revoking a token that is already refused", () => {
-  test('answers "needless" for a revoked token and its children, so nobody fills the list with them', () => {
+describe("revocationOf", () => {
+  test('answers "needless" for a revoked token and for its children', () => {
     const { issuer, revocations } = fixture();
     const token = mint(issuer);
     const first = issuer.revocationOf(token);

@@ -56,7 +56,7 @@ describe("the limit of 2,048 bytes for the identifier of a token", () => {
   });
 });
 
-test("mint refuses an identifier past the limit, an issuer may lower the limit, and inspect warns", () => {
+test("mint refuses an identifier past the limit, an issuer may lower the limit, and inspect warns of a longer identifier", () => {
   expect(() => mint(issuer, { grant: "g".repeat(2048) })).toThrow(
     /^the identifier has \d+ bytes; at most 2048 are allowed$/,
   );

@@ -32,12 +32,12 @@ function changed(member: string, value?: string): string {
   return `{${texts.join(",")}}`;
 }
 
-test("an identifier is written in canonical form, and read back", () => {
+test("encodeIdentifier writes canonical form, and decodeIdentifier reads it back", () => {
   expect(new TextDecoder().decode(encodeIdentifier(IDENTIFIER))).toBe(TEXT);
   expect(decodeIdentifier(utf8(TEXT))).toEqual(IDENTIFIER);
 });
 
-test("an identifier without a principal is read", () => {
+test("decodeIdentifier reads an identifier without a principal", () => {
   const { principal: _, ...rest } = IDENTIFIER;
   expect(decodeIdentifier(utf8(changed("principal")))).toEqual(rest);
 });
@@ -87,12 +87,12 @@ describe("a malformed identifier", () => {
     ["an escape that is not needed", TEXT.replace("alice", "\\u0061lice")],
     ["a lone surrogate", TEXT.replace("alice", "\\ud800")],
     ["JSON cut short", TEXT.slice(0, -1)],
-  ])("is refused with one code: %s", (_, text) => {
+  ])("is refused with the code identifier_malformed: %s", (_, text) => {
     const bytes = typeof text === "string" ? utf8(text) : text;
     expect(tokenError(() => decodeIdentifier(bytes))).toBe("identifier_malformed");
   });
 
-  test.each(BAD)("is not written: %s", (_, text) => {
+  test.each(BAD)("is not written by encodeIdentifier: %s", (_, text) => {
     expect(misuse(() => encodeIdentifier(JSON.parse(text)))).toMatch(/identifier/);
   });
 });
@@ -104,6 +104,6 @@ test.each([
   ["CAP_AAAAAAAAAAAAAAAA", false],
   ["xcap_AAAAAAAAAAAAAAAA", false],
   ["", false],
-])("whether %j has the form of a capability id: %s", (text, expected) => {
+])("isCapabilityId(%j) is %s", (text, expected) => {
   expect(isCapabilityId(text)).toBe(expected);
 });

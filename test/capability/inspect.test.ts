@@ -20,8 +20,8 @@ function warnings(text: string, now: number = NOW): string[] {
   return inspect(text, { now }).warnings.map(({ code }) => code);
 }
 
-describe("inspect reads any macaroon", () => {
-  test("and shows its caveats raw, whatever bytes they are", () => {
+describe("inspect", () => {
+  test("shows the bytes of the caveats of a macaroon that is not a capability, whatever the bytes are", () => {
     const bytes = Uint8Array.from([0xff, 0x00]);
     const generic = createMacaroon(key, { identifier: bytes, location: "https://bank.example" });
     const first = addFirstPartyCaveat(generic, "account = 7");
@@ -55,7 +55,7 @@ describe("inspect reads any macaroon", () => {
     });
   });
 
-  test("with its discharges, and what they leave together", () => {
+  test("shows the discharges of a token, and the authority that the token and the discharges leave together", () => {
     const shared = utf8("shared");
     const asking = addThirdPartyCaveat(parseMacaroon(token), { key: shared, identifier: "q" });
     const answer = createMacaroon(createRootKey(shared), { identifier: "q" });
@@ -81,7 +81,7 @@ describe("inspect reads any macaroon", () => {
     ["bytes that are not UTF-8", Uint8Array.from([0x7b, 0xc0, 0x80])],
     ["zero bytes", new Uint8Array(16_000)],
   ];
-  test.each(HOSTILE)("with a hostile caveat as one more link: %s", (_, caveat) => {
+  test.each(HOSTILE)("shows a hostile caveat as one more link: %s", (_, caveat) => {
     const inspection = inspect(append(token, caveat), { now: NOW });
     expect(inspection.links).toHaveLength(2);
     expect(inspection.authority).toMatchObject({ operations: ["get", "put"] });
@@ -91,12 +91,12 @@ describe("inspect reads any macaroon", () => {
     ["an empty string", "", "empty"],
     ["prose", "hello there", "base64_whitespace"],
     ["half a token", token.slice(0, 50), "truncated"],
-  ])("but throws a TokenError for %s", (_, text, code) => {
+  ])("throws a TokenError for %s", (_, text, code) => {
     expect(tokenError(() => inspect(text))).toBe(code);
   });
 });
 
-test("the signature is never in an inspection", () => {
+test("an inspection never contains the signature of the token", () => {
   const { signature } = parseMacaroon(token);
   const text = JSON.stringify(inspect(token));
   for (const encoding of ["base64url", "base64", "hex", "latin1"] as const) {
@@ -162,7 +162,7 @@ describe("inspect warns a holder", () => {
     expect(warnings(append(bare, '{"operations":["get"]}'))).toEqual(["no_expiry"]);
   });
 
-  test("once the token has expired", () => {
+  test("about an expiry, once the token has expired", () => {
     expect(warnings(token, NOW + 15 * 60_000 - 1)).toEqual([]);
     expect(warnings(token, NOW + 15 * 60_000)).toEqual(["expired"]);
   });
@@ -175,9 +175,12 @@ describe("inspect warns a holder", () => {
   });
 });
 
-test.each(LOSSY)("inspect refuses %s as a token and as an option", async (_, make) => {
-  const value = make();
-  expect(await mistake(() => inspect(value))).toMatch(/^token must be a string, not /);
-  expect(await mistake(() => inspect(token, value))).toMatch(/^options(?: must be|\.max)/);
-  expect(await mistake(() => inspect(token, { now: value }))).toMatch(/^options\.now must be/);
-});
+test.each(LOSSY)(
+  "inspect refuses %s as the token, as the options and as the option now",
+  async (_, make) => {
+    const value = make();
+    expect(await mistake(() => inspect(value))).toMatch(/^token must be a string, not /);
+    expect(await mistake(() => inspect(token, value))).toMatch(/^options(?: must be|\.max)/);
+    expect(await mistake(() => inspect(token, { now: value }))).toMatch(/^options\.now must be/);
+  },
+);

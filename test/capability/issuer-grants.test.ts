@@ -38,7 +38,7 @@ describe("an issuer's option grants", () => {
       "grants[0].operations[1]: must be a text",
     ],
     ["the operation *", [{ id: "a", operations: ["*"] }], '"*" is no operation; write out those'],
-  ])("with %s is a TypeError that names the place", (_, grants, message) => {
+  ])("is a TypeError that names the place, for %s", (_, grants, message) => {
     expect(misuse(() => fixture({ grants: grants as Grant[] }))).toContain(message);
   });
 

@@ -18,11 +18,11 @@ function limitsOn(count: number, limit: object): { [argument: string]: object } 
   return Object.fromEntries(many(count, "argument_").map((name) => [name, limit]));
 }
 
-describe("a hop past a limit is refused for that alone", () => {
+describe("attenuate refuses a hop past a limit with one TokenError", () => {
   const long = "x".repeat(1000);
   const large = { constraints: limitsOn(242, { in: [long] }) };
 
-  test("for 242 kB of limits, without listing overreaches", () => {
+  test("for 242 kB of limits on arguments, without listing overreaches", () => {
     expect(JSON.stringify(large).length).toBeGreaterThan(242_000);
     const parent = mint(issuer, { constraints: limitsOn(100, { max: 1 }) });
     const run = (): unknown => attenuate(parent, large);
@@ -37,7 +37,7 @@ describe("a hop past a limit is refused for that alone", () => {
     }
   });
 
-  test("even if it would be a TypeError otherwise", () => {
+  test("even if the hop would otherwise be a TypeError", () => {
     const wrong = { operations: many(10_000), expires: "someday" };
     expect(tokenError(() => attenuate(token, wrong))).toBe("caveat_too_large");
   });
@@ -45,8 +45,12 @@ describe("a hop past a limit is refused for that alone", () => {
   test.each<[string, object, string]>([
     ["too many members", { operations: many(257) }, "too_many_members"],
     ["too many bytes", { purpose: "x".repeat(8192) }, "caveat_too_large"],
-    ["too deep", { constraints: { a: { in: [[[[[[[1]]]]]]] } } }, "too_deep"],
-  ])("%s, even on a token that allows none of it", (_, hop, code) => {
+    [
+      "values that are nested too deep",
+      { constraints: { a: { in: [[[[[[[1]]]]]]] } } },
+      "too_deep",
+    ],
+  ])("for %s, even if the token allows none of the hop", (_, hop, code) => {
     expect(tokenError(() => attenuate(token, hop))).toBe(code);
   });
 
@@ -56,7 +60,7 @@ describe("a hop past a limit is refused for that alone", () => {
     expect(tokenError(() => attenuate(token, { purpose }, { nonce: false }))).toBe("accepted");
   });
 
-  test("also if intersecting makes it too large", () => {
+  test("also if intersecting makes the hop too large", () => {
     const values = (from: number): string[] => many(150, `${from}`);
     const parent = mint(issuer, { constraints: { a: { not_in: values(1) } } });
     const hop = { constraints: { a: { not_in: values(2) } } };
@@ -71,7 +75,7 @@ describe("at most 16 reasons are reported", () => {
     expect(refused.ok || refused.overreaches.length).toBe(MOST);
   });
 
-  test("for members and limits together, the first ones", () => {
+  test("for members and limits together, the first 16", () => {
     const parent = mint(issuer, { invokers: ["a"], constraints: limitsOn(90, { max: 1 }) });
     const refused = attenuate(parent, {
       operations: ["delete"],
@@ -82,7 +86,7 @@ describe("at most 16 reasons are reported", () => {
     expect(rules).toEqual(["operations", ...Array<string>(15).fill("constraints")]);
   });
 
-  test("for a token that may not be narrowed, that reason among them", () => {
+  test("for a token that may not be narrowed, with that reason among them", () => {
     const sealed = append(token, '{"maxFurtherHops":0}');
     const refused = attenuate(sealed, { operations: many(256) });
     expect(refused.ok || refused.overreaches.length).toBeLessThanOrEqual(MOST);
@@ -107,7 +111,7 @@ describe("at most 16 reasons are reported", () => {
     expect(overreaches({ operations: ["a"] }, { operations: many(5000) })).toHaveLength(MOST);
   });
 
-  test("for a caveat that is not a hop, in every answer about it", () => {
+  test("for a caveat that is not a hop, by readHop, authorize, inspect and attenuate", () => {
     const names = many(200, "k").sort();
     const caveat = JSON.stringify(Object.fromEntries(names.map((name) => [name, 1])));
     const reading = readHop(utf8(caveat));
@@ -119,7 +123,7 @@ describe("at most 16 reasons are reported", () => {
     expect(refused.ok || refused.overreaches.length).toBe(MOST);
   });
 
-  test("all of 16, and the first 16 of 17", () => {
+  test("so 16 of 16, and 16 of 17", () => {
     const told = (count: number): unknown => {
       const refused = attenuate(token, { operations: many(count) });
       return refused.ok || refused.overreaches.length;

@@ -63,7 +63,7 @@ describe("the warnings of inspect", () => {
     expect(warnings(make())).toEqual([message]);
   });
 
-  test("start past a lifetime of one day, and at the second of expiry", () => {
+  test("are none for a lifetime of exactly one day until the moment of expiry, and none for a notBefore of now", () => {
     const day = mint(issuer, { expires: new Date(NOW + 86_400_000) });
     expect(warnings(day)).toEqual([]);
     expect(warnings(day, NOW + 86_400_000)).toEqual(["it expired at 2030-01-02T00:00:00Z"]);
@@ -71,11 +71,11 @@ describe("the warnings of inspect", () => {
   });
 });
 
-describe("the message for misuse of a function", () => {
+describe("the message for misuse", () => {
   const other = macaroonToText(createMacaroon(createRootKey(utf8("third")), { identifier: "a" }));
   const both = bindDischarges(needing(TOKEN, "a"), [other]);
 
-  test("says that a token with discharges can be neither bound to others nor attenuated", () => {
+  test("of bindDischarges or attenuate says that a token has discharges", () => {
     expect(() => bindDischarges(both, [other])).toThrow(
       "the token is followed by discharges already",
     );
@@ -85,7 +85,7 @@ describe("the message for misuse of a function", () => {
     );
   });
 
-  test("appending a hop to a token with unreadable caveats", () => {
+  test("of attenuate names the hop that cannot be read", () => {
     const result = attenuate(append(TOKEN, "{}"), { operations: ["get"] });
     expect(result).toEqual({
       ok: false,
@@ -116,17 +116,17 @@ describe("the message for misuse of a function", () => {
     ],
     ["request.grant must be a non-empty string, not an empty string", { grant: "" }],
     ["a caveat has 8274 bytes; at most 8192 are allowed", { purpose: "x".repeat(8200) }],
-  ])("%s", (message, request) => {
+  ])("of mint is: %s", (message, request) => {
     expect(misuse(() => mint(issuer, request))).toBe(message);
   });
 
-  test("says that the version of an identifier is not 1", () => {
+  test("of encodeIdentifier says that the version is not 1", () => {
     expect(misuse(() => encodeIdentifier({ ...PARTS, v: 2 } as never))).toBe(
       "the identifier's version is not 1; a newer checker may know it",
     );
   });
 
-  test("says that a limit can only be lowered", () => {
+  test("of createIssuer says that a limit can only be lowered", () => {
     expect(misuse(() => fixture({ limits: { caveats: 33 } }))).toBe(
       "limits.caveats can only be lowered: at most 32, not 33",
     );

@@ -22,7 +22,7 @@ describe("minting without operations", () => {
     );
   });
 
-  test("gets the grant's operations in its hop, in canonical order, if the issuer has a list", () => {
+  test("writes the grant's operations into the hop, in canonical order, if the issuer has a list of grants", () => {
     const { hop, token } = knowing.mint({ grant: "files" });
     expect(hop.operations).toEqual(["get", "put"]);
     expect(inspect(token).authority.operations).toEqual(["get", "put"]);
@@ -30,7 +30,7 @@ describe("minting without operations", () => {
     expect(codes(knowing.authorize(token, { grant: "files", operation: "put" }))).toEqual([]);
   });
 
-  test("keeps those operations when the grant gets more later", () => {
+  test("allows only the operations that the grant had then, even if the grant gets more later", () => {
     const { keys } = fixture();
     const { token } = fixture({ keys, grants: GRANTS }).issuer.mint({ grant: "weather:read" });
     const grants = [{ id: "weather:read", operations: ["forecast", "alerts"] }];
@@ -38,7 +38,7 @@ describe("minting without operations", () => {
     expect(codes(later.authorize(token, { operation: "alerts" }))).toEqual(["operation_denied"]);
   });
 
-  test("does the same in issue()", () => {
+  test("is refused, or gets the grant's operations, in issue() as well", () => {
     expect(misuse(() => blind.issue(() => ({ grant: "files" })))).toMatch(/^operations must be/);
     const { capability } = knowing.issue(() => ({ grant: "files" }));
     expect(capability.hop.operations).toEqual(["get", "put"]);
@@ -46,7 +46,7 @@ describe("minting without operations", () => {
 });
 
 describe("minting with anyOperation", () => {
-  test("writes no operations into the hop, and inspect warns of it", () => {
+  test("writes no operations into the hop, and inspect warns that they are missing", () => {
     for (const issuer of [blind, knowing]) {
       const { hop, token } = issuer.mint({ grant: "files", anyOperation: true });
       expect(hop).not.toHaveProperty("operations");
@@ -70,10 +70,13 @@ describe("minting with anyOperation", () => {
     );
   });
 
-  test.each([1, "true", {}, null])("is refused with the value %o", (anyOperation) => {
-    const request = { grant: "files", anyOperation } as unknown as MintRequest;
-    expect(misuse(() => blind.mint(request))).toBe("request.anyOperation must be a boolean");
-  });
+  test.each([1, "true", {}, null])(
+    "is refused if the value of anyOperation is %o",
+    (anyOperation) => {
+      const request = { grant: "files", anyOperation } as unknown as MintRequest;
+      expect(misuse(() => blind.mint(request))).toBe("request.anyOperation must be a boolean");
+    },
+  );
 });
 
 describe("an issuer with a list of grants refuses to mint", () => {
@@ -142,13 +145,13 @@ describe("an issuer with a list of grants refuses to mint", () => {
       { grant: "files", operations: "get" },
       '"operations" must be',
     ],
-  ])("%s", (_, request, message) => {
+  ])("with %s", (_, request, message) => {
     expect(misuse(() => knowing.mint(request as MintRequest))).toContain(message);
   });
 });
 
-describe("inherited properties of a mint request are not used", () => {
-  test("inherited operations are refused or written, never taken for every operation", () => {
+describe("mint of an unusual request object", () => {
+  test("refuses inherited operations or writes them into the hop, and never allows every operation", () => {
     class Reading {
       readonly grant = "files";
       get operations(): string[] {
@@ -167,7 +170,7 @@ describe("inherited properties of a mint request are not used", () => {
     }
   });
 
-  test("an inherited anyOperation is refused", () => {
+  test("refuses an inherited anyOperation", () => {
     const request: MintRequest = Object.assign(Object.create({ anyOperation: true }), {
       grant: "files",
     });
@@ -176,7 +179,7 @@ describe("inherited properties of a mint request are not used", () => {
     );
   });
 
-  test("operations of a changing getter are checked as they are written", () => {
+  test("checks the operations of a changing getter as written into the hop", () => {
     let looks = 0;
     const request = {
       grant: "files",

@@ -5,7 +5,7 @@ import { createIssuer, createKeyring, createRevocationList } from "../../src/iss
 import { fixture, misuse, NOW } from "./support.js";
 
 describe("a minted capability", () => {
-  test("says what was granted, by whom, to whom, when", () => {
+  test("has the grant, the issuer, the principal, the key, the operations and the times", () => {
     const { issuer, keys } = fixture();
     const minted = issuer.mint({ grant: "files", principal: "alice", operations: ["put", "get"] });
     expect(minted).toMatchObject({
@@ -27,7 +27,7 @@ describe("a minted capability", () => {
     expect(inspection).not.toHaveProperty("location");
   });
 
-  test("has an id of 96 random bits", () => {
+  test("has a distinct id of 16 base64url characters", () => {
     const issuer = createIssuer({
       name: "agent",
       keys: createKeyring(),
@@ -41,7 +41,7 @@ describe("a minted capability", () => {
     for (const id of ids) expect(id).toMatch(/^cap_[\w-]{16}$/);
   });
 
-  test("lives for 15 minutes by default, less if the issuer's maximum is lower, and longer if asked", () => {
+  test("lives for 15 minutes by default, less if the issuer's maximum is lower, and longer if the request says so", () => {
     const expires = (options: object, request: object = {}): string =>
       fixture(options).issuer.mint({ grant: "files", operations: ["get"], ...request }).expires;
     expect(expires({})).toBe("2030-01-01T00:15:00Z");
@@ -85,7 +85,7 @@ describe("mint and createIssuer throw a TypeError", () => {
       { grant: "g", operations: Array.from({ length: 257 }, (_, at) => at.toString(36)) },
       "a set of more than 256 members",
     ],
-  ])("%s", (_, request, message) => {
+  ])("mint, for %s", (_, request, message) => {
     const complete = { operations: ["get"], ...(request as MintRequest) };
     expect(misuse(() => fixture().issuer.mint(complete))).toContain(message);
   });
@@ -97,7 +97,7 @@ describe("mint and createIssuer throw a TypeError", () => {
     ["with no lifetime", { maxLifetime: 0 }, "maxLifetime must be 1 to"],
     ["with a lifetime over 90 days", { maxLifetime: 90 * 86_400 + 1 }, "maxLifetime must be 1 to"],
     ["with a fraction of a lifetime", { maxLifetime: 1.5 }, "maxLifetime must be 1 to"],
-  ])("for an issuer %s", (_, options, message) => {
+  ])("createIssuer, for an issuer %s", (_, options, message) => {
     const valid = { name: "agent", keys: createKeyring(), revocations: createRevocationList() };
     expect(misuse(() => createIssuer({ ...valid, ...options }))).toContain(message);
   });

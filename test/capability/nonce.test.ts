@@ -35,7 +35,7 @@ describe("attenuate adds a nonce to the hop", () => {
     expect(child.ok && Object.keys(child.hop)).toEqual(["nonce"]);
   });
 
-  test("also when it intersects", () => {
+  test("also with the option intersect", () => {
     const child = attenuate(token, { operations: ["get", "delete"] }, { intersect: true });
     expect(child).toMatchObject({
       ok: true,
@@ -43,7 +43,7 @@ describe("attenuate adds a nonce to the hop", () => {
     });
   });
 
-  test("unless the hop has one, and changes no object of the caller", () => {
+  test("unless the hop has a nonce, and never changes the caller's hop", () => {
     const hop = { operations: ["get"], nonce: NONCE };
     const [one, two] = [attenuate(token, hop), attenuate(token, hop)];
     expect(one).toEqual(two);
@@ -53,7 +53,7 @@ describe("attenuate adds a nonce to the hop", () => {
     expect(bare).toEqual({ operations: ["get"] });
   });
 
-  test("and refuses an inherited, undefined or malformed nonce", () => {
+  test("but refuses an inherited, undefined or malformed nonce", () => {
     const inherited = Object.assign(Object.create({ nonce: NONCE }), { operations: ["get"] });
     expect(misuse(() => attenuate(token, inherited))).toContain("hop must be a plain object");
     expect(misuse(() => attenuate(token, { nonce: undefined } as object))).toContain("undefined");
@@ -74,7 +74,7 @@ describe("the option nonce: false", () => {
   });
 });
 
-test("an unknown option of attenuate is a TypeError, since a misspelt one must not be ignored", () => {
+test("an unknown option of attenuate is a TypeError that suggests the nearest option", () => {
   const misspelt = { nonces: false } as AttenuateOptions;
   expect(misuse(() => attenuate(token, { operations: ["get"] }, misspelt))).toBe(
     'options.nonces: unknown member; did you mean "nonce"?',

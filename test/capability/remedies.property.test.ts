@@ -14,7 +14,7 @@ const REFUSALS = sized(1000, 100);
 const { issuer } = fixture();
 const token = mintOpen(issuer);
 
-test(`${REFUSALS} refusals: a script that has only the denials gets what the limits name`, {
+test(`in ${REFUSALS} refusals, a script makes nearly every call allowed from the denials alone, if the limits name a value`, {
   timeout: 0,
 }, () => {
   const seed = seedOr(40);

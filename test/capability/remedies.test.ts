@@ -59,7 +59,7 @@ test("a remedy is the nearest allowed value", () => {
   expect(remedy({ items: { min: 2 } }, [1])).toEqual({});
 });
 
-test("remedies are what all hops together leave, and the denials of one argument have the same", () => {
+test("a remedy is a value that all hops together allow, and all denials of one argument have the same remedy", () => {
   const found = judged({ amount: 90, bcc: "eve", to: { iban: "FR1" }, "a/b": 1 }, [
     { constraints: { amount: { max: 50 } }, arguments: { "*": ["a/b", "amount", "to"] } },
     {
@@ -94,7 +94,7 @@ test("remedies are what all hops together leave, and the denials of one argument
   );
 });
 
-test("no denial has a remedy if one is about anything but arguments, or has none", () => {
+test("a refusal has no remedy at all if one of its denials is not about arguments, or has no remedy", () => {
   const limit: HopInit = { constraints: { amount: { max: 50 } } };
   const none = (found: ReturnType<typeof judged>): void => {
     expect(found.length).toBeGreaterThan(1);
@@ -112,7 +112,7 @@ test("no denial has a remedy if one is about anything but arguments, or has none
   none(denials(issuer.authorize(other, call)));
 });
 
-test("a token that is revoked or not genuine has no remedy, and nothing of its hops is said", () => {
+test("the refusal of a revoked or altered token has no remedy, and that of an altered token shows nothing of its limits", () => {
   const own = append(mint(issuer), hopText({ constraints: { amount: { max: 50 } } }));
   const ask = (text: string) =>
     JSON.stringify(issuer.authorize(text, { grant: "files", operation: "get", arguments: {} }));

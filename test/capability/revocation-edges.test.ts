@@ -27,7 +27,7 @@ describe("a revoked link that is part of token and discharge", () => {
     );
   const text = writeMacaroons([needing, discharge("a"), discharge("b")], "v2");
 
-  test("gives one denial per entry, for its first place", () => {
+  test("gives one denial per revocation entry, with the first place of the link", () => {
     const decision = issuer.authorize(text, GET);
     const ids = decision.allowed ? decision.capability.revocationIds : [];
     expect(ids.length).toBeGreaterThan(0);
@@ -46,7 +46,7 @@ describe("a revoked link that is part of token and discharge", () => {
     expect(revocations.size).toBe(0);
   });
 
-  test("is asked for once in the query to the list", () => {
+  test("occurs once in the query to the revocation source", () => {
     let asked: readonly string[] = [];
     const source: RevocationSource = {
       find: ({ links }) => {
@@ -113,13 +113,13 @@ describe("the moment at which a revocation list must be current", () => {
     return asked[0] ?? Number.NaN;
   };
 
-  test("is the clock's, in milliseconds, if the call has no time or an earlier one", () => {
+  test("is the clock's, in milliseconds, if the call has no time or an earlier time", () => {
     expect([momentFor(), momentFor(NOW), momentFor(NOW - 60_000)]).toEqual(
       Array(3).fill(NOW + 250),
     );
   });
 
-  test("is the call's time if that is later", () => {
+  test("is the call's time if that is later than the clock", () => {
     expect(momentFor(NOW + 60_000)).toBe(NOW + 60_000);
   });
 

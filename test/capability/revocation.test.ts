@@ -18,8 +18,8 @@ function entryFor(issuer: ReturnType<typeof fixture>["issuer"], token: string): 
   return revocation.entry;
 }
 
-describe("a revoked token is refused, and the denial says what was revoked", () => {
-  test("a link: its token and descendants, not its parent", () => {
+describe("authorize refuses a revoked token, and the denial says what was revoked", () => {
+  test("for a link: its token and descendants are refused, and its parent is allowed", () => {
     const { issuer, revocations } = fixture();
     const parent = mint(issuer);
     const child = attenuated(parent, { operations: ["get"] });
@@ -44,7 +44,7 @@ describe("a revoked token is refused, and the denial says what was revoked", () 
     expect(denials(issuer.authorize(parent, GET))).toEqual([]);
   });
 
-  test("the first link: the whole capability", () => {
+  test("for the first link: the whole capability", () => {
     const { issuer, revocations } = fixture();
     const token = mint(issuer);
     const decision = issuer.authorize(token, GET);
@@ -55,7 +55,7 @@ describe("a revoked token is refused, and the denial says what was revoked", () 
     ]);
   });
 
-  test("a foreign link that a faulty list names: refused all the same", () => {
+  test("for an entry with another link, which a faulty list returns", () => {
     const id = "rv_AAAAAAAAAAAAAAAAAAAAAA";
     const find = (): RevocationEntry[] => [{ kind: "link", id, at: AT }];
     const { issuer } = fixture({ revocations: { find, isCurrent: () => true } });
@@ -64,7 +64,7 @@ describe("a revoked token is refused, and the denial says what was revoked", () 
     ]);
   });
 
-  test("a capability", () => {
+  test("for a capability", () => {
     const { issuer, revocations } = fixture();
     const minted = issuer.mint({ grant: "files", operations: ["get"] });
     revocations.add({ kind: "capability", id: minted.id, at: AT });
@@ -79,7 +79,7 @@ describe("a revoked token is refused, and the denial says what was revoked", () 
     expect(codes(issuer.authorize(mint(issuer), GET))).toEqual([]);
   });
 
-  test("a key", () => {
+  test("for a key", () => {
     const keys = createKeyring();
     const { issuer: before } = fixture({ keys });
     const { issuer, revocations } = fixture({ keys: keys.rotate() });
@@ -90,7 +90,7 @@ describe("a revoked token is refused, and the denial says what was revoked", () 
     expect(codes(issuer.authorize(mint(issuer), GET))).toEqual([]);
   });
 
-  test("a principal: its tokens issued before the given moment, not at it", () => {
+  test("for a principal: tokens issued before the given moment are refused, and tokens issued at that moment are allowed", () => {
     let now = NOW;
     const { issuer, revocations } = fixture({ clock: () => now });
     const early = mint(issuer, { principal: "alice" });
@@ -115,7 +115,7 @@ describe("a revocation list past its trust limit", () => {
     return codes(issuer.authorize(mint(issuer), GET));
   };
 
-  test("refuses from that moment on", () => {
+  test("refuses every token from the moment of the limit on", () => {
     expect(check(NOW - 1)).toEqual([]);
     expect(check(NOW)).toEqual(["revocation_stale"]);
   });
@@ -158,7 +158,7 @@ describe("a revocation list past its trust limit", () => {
     expect(codes(issuer.authorize(mint(issuer), GET))).toEqual(["revocation_stale"]);
   });
 
-  test("still reports known revocations too", () => {
+  test("still reports the revocations that it knows", () => {
     const keys = createKeyring();
     const token = mint(fixture({ keys }).issuer);
     const entries = [entryFor(fixture({ keys }).issuer, token)];
@@ -204,7 +204,7 @@ describe("revoking a token presented with a discharge", () => {
     },
   );
 
-  test('answers "needless" once the token itself is revoked, with whatever discharge', () => {
+  test('answers "needless" once the token itself is revoked, with whichever discharge', () => {
     const { issuer, revocations } = fixture();
     const token = needing(mint(issuer), "q1");
     const [presented, another] = [first, second].map(({ discharge }) =>

@@ -11,7 +11,7 @@ import { append, codes, fixture, mint, mintOpen, misuse } from "./support.js";
 const CALL_CODES = ["operation_denied", "resource_denied", "constraint_violated"];
 
 describe("issuer.standing", () => {
-  test("ignores operation, handles and arguments, and says what is left", () => {
+  test("ignores operation, handles and arguments, and returns the authority that is left", () => {
     const { issuer } = fixture();
     const token = mint(issuer, { resourceHandles: ["rh_1"], constraints: { n: 1 } });
     const standing = issuer.standing(token);
@@ -39,7 +39,7 @@ describe("issuer.standing", () => {
     ]);
   });
 
-  test("refuses what every check refuses: malformed, forged, unknown hops, revoked", () => {
+  test("refuses a malformed, forged or revoked token and unknown hops, as every check does", () => {
     const { issuer, revocations } = fixture();
     const token = mint(issuer);
     expect(codes(issuer.standing("noise"))).toEqual(["token_malformed"]);
@@ -61,7 +61,7 @@ describe("issuer.standing", () => {
     );
   });
 
-  test("equals the whole check without the reasons about the call itself", () => {
+  test("gives the reasons of authorize except those about the call itself", () => {
     const { issuer } = fixture();
     const root = mintOpen(issuer);
     let stands = 0;
@@ -84,7 +84,7 @@ describe("issuer.standing", () => {
 });
 
 describe("the stored record of a capability", () => {
-  test("is enough to remake its token byte for byte, and holds no secret", () => {
+  test("is enough to remake its token byte for byte, and contains no secret", () => {
     const { issuer, keys } = fixture();
     const request = {
       grant: "files",
@@ -101,7 +101,7 @@ describe("the stored record of a capability", () => {
     expect(kept.includes(keys.exportJwkSet().keys[0]?.k ?? "absent")).toBe(false);
   });
 
-  test("has every hop it was issued with, in order", () => {
+  test("has every hop with which the capability was issued, in order", () => {
     const { issuer } = fixture();
     const { capability, identifier } = issuer.issue(() => ({ grant: "files", anyOperation: true }));
     const nonce = "AAAAAAAAAAAAAAAA";
@@ -121,7 +121,7 @@ describe("the stored record of a capability", () => {
     expect(issuer.remake({ identifier, hop, further: further.toReversed() })).not.toBe(token);
   });
 
-  test("makes another token if it was changed, and none if its key is gone", () => {
+  test("remakes another token if the record was changed, and no token if its key is gone", () => {
     const { issuer } = fixture();
     const { capability, identifier } = issuer.issue(() => ({ grant: "files", anyOperation: true }));
     const hop = JSON.stringify(capability.hop);
@@ -141,7 +141,7 @@ describe("the stored record of a capability", () => {
 });
 
 describe("a draft passed to issue()", () => {
-  test("knows the capability's id in advance, and seals handles for it alone", () => {
+  test("has the capability's id in advance, and seals handles for that capability alone", () => {
     const { issuer } = fixture();
     const ids: string[] = [];
     const { capability } = issuer.issue((draft) => {

@@ -48,14 +48,14 @@ function signedAs(content: string, other: string): string {
 }
 
 describe("the verification cache is keyed by the whole string", () => {
-  test("verifying a token caches it alone, not its parent, child or sibling", () => {
+  test("verifying a token caches the token alone, not its parent, child or sibling", () => {
     const { check, known, parent } = kit();
     const [a, b] = [child(parent, "a"), child(parent, "b")];
     check(a);
     expect([a, parent, b, child(a, "c")].map(known)).toEqual([true, false, false, false]);
   });
 
-  test("another signature, discharge or base64 alphabet is another key", () => {
+  test("a string with another signature or with base64 padding has another key", () => {
     const { check, known, parent } = kit();
     const a = child(parent, "a");
     check(a);
@@ -65,8 +65,8 @@ describe("the verification cache is keyed by the whole string", () => {
   });
 });
 
-describe("the verification cache is bounded", () => {
-  test("and evicts the least recently used entry", () => {
+describe("the size of the verification cache", () => {
+  test("is kept to a number of entries by evicting the least recently used entry", () => {
     const { check, known, issuer, cache } = kit({ entries: 2 });
     const [one, two, three] = [mint(issuer), mint(issuer), mint(issuer)];
     for (const text of [one, two, one]) check(text);
@@ -75,7 +75,7 @@ describe("the verification cache is bounded", () => {
     expect([known(one), known(three), known(two)]).toEqual([true, true, false]);
   });
 
-  test("the cache never exceeds its byte limit, and does not store an entry larger than the limit", () => {
+  test("never exceeds its byte limit, since an entry larger than the limit is not stored", () => {
     const { check, issuer, cache } = kit({ bytes: 60_000 });
     for (let i = 0; i < 20; i++) {
       check(child(mint(issuer), "x".repeat(i * 60)));
@@ -87,7 +87,7 @@ describe("the verification cache is bounded", () => {
     expect([small.cache.size, small.cache.bytes]).toEqual([0, 0]);
   });
 
-  test("and a refused token neither enters it nor changes its entries", () => {
+  test("does not change when a refused token is checked", () => {
     const { check, known, parent, cache } = kit();
     const foreign = mint(fixture({ name: "another" }).issuer);
     const namesake = mint(fixture({ keys: createKeyring() }).issuer);
@@ -145,7 +145,7 @@ describe("a cache entry ends", () => {
 });
 
 describe("the option cache", () => {
-  test("is on unless it is false", () => {
+  test("is on unless its value is false", () => {
     for (const [cache, tags] of [
       [undefined, 0],
       [{ entries: 5 }, 0],
@@ -160,7 +160,7 @@ describe("the option cache", () => {
     }
   });
 
-  test("is refused if it is invalid", () => {
+  test("is refused if its value is invalid", () => {
     expect(misuse(() => fixture({ cache: { entries: 0 } }))).toContain("cache.entries");
     expect(misuse(() => fixture({ cache: { bytes: 1.5 } }))).toContain("cache.bytes");
     // @ts-expect-error: not a bound
@@ -169,7 +169,7 @@ describe("the option cache", () => {
     expect(misuse(() => fixture({ cache: true }))).toContain("cache");
   });
 
-  test("changing a returned decision throws, so later decisions are unaffected", () => {
+  test("keeps later decisions unaffected, since changing a returned decision throws", () => {
     const { issuer } = fixture();
     const token = mint(issuer, { operations: ["get"] });
     const decision = issuer.authorize(token, GET);

@@ -38,7 +38,7 @@ function errorOf(action: () => unknown): TokenError {
 describe.each(OTHERS)("a capability in the format %s", (format) => {
   const text = inForm(format);
 
-  test("is refused with advice how to convert it", () => {
+  test("is refused by authorize, with advice on how to convert it", () => {
     const [denial, ...others] = denials(issuer.authorize(text, GET));
     expect(others).toEqual([]);
     expect(denial).toMatchObject({ code: "token_malformed", rule: "format_not_v2" });
@@ -62,7 +62,7 @@ describe.each(OTHERS)("a capability in the format %s", (format) => {
     expect(errorOf(action).code).toBe("format_not_v2");
   });
 
-  test("is read by inspect, and is authorized once converted", () => {
+  test("is read by inspect, and authorized once converted", () => {
     expect(inspect(text)).toMatchObject({ format, grant: "files" });
     const converted = writeMacaroons(readMacaroons(text).macaroons, "v2");
     expect(issuer.authorize(converted, GET)).toEqual(issuer.authorize(token, GET));

@@ -28,7 +28,7 @@ function meets(rows: readonly Row[]): void {
 
 const NOTHING: Rest = { types: [] };
 
-describe("of two limits on an argument, there remains", () => {
+describe("of two limits on an argument, meetOf leaves", () => {
   meets([
     [
       "the deeper of two folders",
@@ -143,7 +143,7 @@ describe("of two limits on an argument, there remains", () => {
   ]);
 });
 
-describe("of two limits on arrays, there remains", () => {
+describe("of two limits on arrays, meetOf leaves", () => {
   meets([
     [
       "the common interval of the number of elements",
@@ -222,7 +222,7 @@ describe("of two limits on arrays, there remains", () => {
   ]);
 });
 
-describe("of two limits on URLs, there remains", () => {
+describe("of two limits on URLs, meetOf leaves", () => {
   const url = (parts: Partial<UrlLimit>): ArgumentConstraint => ({
     url: { schemes: ["https"], hosts: ["a.example"], ...parts },
   });

@@ -19,7 +19,7 @@ function lowered(token: ArgumentConstraint, wanted: ArgumentConstraint): unknown
   return hop.operationConstraints?.["get"]?.["x"];
 }
 
-describe("a limit that is lowered to the token's is written", () => {
+describe("a limit that is lowered to the limit of the token is written", () => {
   test.each<[string, ArgumentConstraint, ArgumentConstraint, unknown]>([
     ["as a single value, if only one is left", { max: 5 }, { in: [5, 9] }, 5],
     ["as the value null, if only that is left", { in: [null, 1] }, { in: [null, 2] }, null],
@@ -127,7 +127,7 @@ describe("a limit that is lowered to the token's is written", () => {
   });
 });
 
-describe("what a limit leaves has the same values as a check allows:", () => {
+describe("leftOfArgument and judgeHop allow the same values for a limit to", () => {
   test.each<[string, ArgumentConstraint, readonly unknown[], readonly unknown[]]>([
     ["strings with a prefix", { prefix: "DE" }, ["DE", "DE02"], ["FR", "02DE", 7, null, ["DE"]]],
     ["paths in a folder", { path: "/data" }, ["/data/a"], ["/data/../a", "/etc", 7, ["/data"]]],

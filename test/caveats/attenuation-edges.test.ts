@@ -27,14 +27,14 @@ describe("attenuation accepts a hop at the edge of the token", () => {
   });
 });
 
-test("a number is not suggested in place of another type", () => {
+test("overreaches suggests no number in place of a value of another type", () => {
   const authority = meetOf([[{ constraints: { a: { max: 10 } } }]]);
   const [found] = overreaches(authority, { constraints: { a: true } });
   expect(found).toMatchObject({ rule: "constraints.a", value: true, allowed: { max: 10 } });
   expect(found).not.toHaveProperty("nearest");
 });
 
-test("the nearest string is suggested from a list of mixed types", () => {
+test("overreaches suggests the nearest string from a list of mixed types", () => {
   const authority = meetOf([[{ constraints: { a: { in: [1, null, "retrieve", true] } } }]]);
   const [found] = overreaches(authority, { constraints: { a: "retreive" } });
   expect(found).toMatchObject({ value: "retreive", nearest: "retrieve" });
@@ -48,7 +48,7 @@ describe("at most 16 overreaches are reported", () => {
     expect(overreaches(authority, { audience: names, operations: names })).toHaveLength(16);
   });
 
-  test("for arguments that nothing would be left of", () => {
+  test("for arguments that would have no value left", () => {
     const limits = (value: string) =>
       Object.fromEntries(names.map((name) => [name, { not_in: [value] }]));
     const authority = meetOf([
@@ -59,7 +59,7 @@ describe("at most 16 overreaches are reported", () => {
   });
 });
 
-describe("intersecting changes only what goes beyond the token", () => {
+describe("intersectHop keeps what does not go beyond the token:", () => {
   test.each<[string, Hop, Hop, Hop]>([
     ["a start that is later", { notBefore: JAN_1 }, { notBefore: JAN_2 }, { notBefore: JAN_2 }],
     ["an expiry where there was none", {}, { expires: JAN_2 }, { expires: JAN_2 }],
@@ -78,7 +78,7 @@ describe("intersecting changes only what goes beyond the token", () => {
       { constraints: { a: null } },
     ],
     [
-      "exclusions, which are put in order",
+      "exclusions, which are sorted together with the token's exclusions",
       { constraints: { a: { not_in: ["b", "d"] } } },
       { constraints: { a: { not_in: ["a", "c"] } } },
       { constraints: { a: { not_in: ["a", "b", "c", "d"] } } },

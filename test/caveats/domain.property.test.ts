@@ -66,7 +66,7 @@ describe("for random limits on one argument", () => {
     );
   });
 
-  test("the limit written from the meet allows exactly the same values", () => {
+  test("the limit written from the meet allows exactly the values of the meet", () => {
     fc.assert(
       fc.property(limits, (given) => {
         const hops = given.map(hopWith);
@@ -82,7 +82,7 @@ describe("for random limits on one argument", () => {
     );
   });
 
-  test("an intersected limit allows exactly what is left, and is canonical", () => {
+  test("an intersected limit allows exactly the values that are left, and is canonical", () => {
     fc.assert(
       fc.property(limits, constraint, (given, wanted) => {
         const hops = given.map(hopWith);

@@ -75,7 +75,7 @@ describe("the meet of two limits", () => {
   });
 });
 
-describe("a single limit that allows nothing", () => {
+describe("the domain of one limit is empty if the limit is", () => {
   test.each<[string, Constraint]>([
     ["bounds that cross", { max: 1, min: 2 }],
     ["a list outside its bounds", { in: [5], max: 4 }],
@@ -88,13 +88,13 @@ describe("a single limit that allows nothing", () => {
   });
 });
 
-describe("a domain that no hop produces", () => {
-  test("types without exclusions meet as types", () => {
+describe("domains and limits that no hop has", () => {
+  test("two lists of types without exclusions meet in their common types", () => {
     const texts = { types: ["string"] } as const;
     expect(meetDomains({ types: ["boolean", "string"] }, texts)).toEqual(texts);
   });
 
-  test("an exclusion is dropped with the last type it concerns", () => {
+  test("an exclusion is dropped with the last type that it concerns", () => {
     const domain = { types: ["number", "string"], not_in: ["a"] } as const;
     expect(meetDomains(domain, { types: ["number"] })).toEqual({ types: ["number"] });
   });

@@ -24,7 +24,7 @@ describe("readDuration", () => {
     ["1234567890s", undefined],
     ["in 15m", undefined],
     ["15m more", undefined],
-  ])("reads %j as this number of seconds: %s", (duration, seconds) => {
+  ])("reads %j as a number of seconds: %s", (duration, seconds) => {
     expect(readDuration(duration)).toBe(seconds);
   });
 });
@@ -42,7 +42,7 @@ describe("withoutDurations", () => {
     expect(withoutDurations({ expires: "soon" }, NOW)).toEqual({ expires: "soon" });
   });
 
-  test("lowers expires to the token's own, unless that has passed", () => {
+  test("lowers expires to the token's own, unless the token has expired", () => {
     const end = (bound: number): unknown =>
       withoutDurations({ expires: "10m" }, NOW, { expires: text(bound) }).expires;
     expect(end(60)).toEqual(at(60));

@@ -38,7 +38,7 @@ describe("the domain of a limit", () => {
     expect(domainOf(limit)).toStrictEqual(domain);
   });
 
-  test("an exclusion meeting a bound keeps the types of the bound", () => {
+  test("of an exclusion and a bound together keeps the types of the bound", () => {
     const both = meetDomains(domainOf({ max: 9 }), domainOf({ not_in: ["a", 3] }));
     expect(both).toStrictEqual({ types: ["number"], max: 9, not_in: [3] });
   });
@@ -50,10 +50,13 @@ test.each<[string, Domain, Constraint | undefined]>([
   ["an upper bound", { types: ["number"], max: 2 }, { max: 2 }],
   ["an exclusion", { types: ["string"], not_in: ["a"] }, { not_in: ["a"] }],
   ["any number", { types: ["number"] }, undefined],
-  ["an empty domain has none", { types: [] }, undefined],
-])("the limit written from a domain: %s", (_, domain, limit) => {
-  expect(limitFrom(domain)).toStrictEqual(limit);
-});
+  ["an empty domain, which no limit expresses", { types: [] }, undefined],
+])(
+  "limitFrom writes a domain as a limit, if a limit can express the domain: %s",
+  (_, domain, limit) => {
+    expect(limitFrom(domain)).toStrictEqual(limit);
+  },
+);
 
 test.each<[Constraint, unknown, boolean]>([
   [{ min: 2 }, 1.9, false],
@@ -64,7 +67,7 @@ test.each<[Constraint, unknown, boolean]>([
   [{ not_in: [null, "a"] }, "b", true],
   [{ in: [null] }, null, true],
   [{ in: [null] }, undefined, false],
-])("the domain of %j contains %j: %j", (limit, value, expected) => {
+])("the domain of %j contains the value %j: %j", (limit, value, expected) => {
   expect(allows(domainOf(limit), value)).toBe(expected);
 });
 
@@ -89,7 +92,7 @@ describe("emptyRules for times", () => {
 });
 
 describe("parseTime and formatTime", () => {
-  test("refuse impossible dates and years past 9999", () => {
+  test("refuse timestamps of impossible dates and of years past 9999", () => {
     expect(parseTime("+010000-01-01T00:00:00Z")).toBeUndefined();
     for (const none of ["2026-02-29", "2026-04-31", "2026-13-01", "2026-00-10", "2026-01-00"]) {
       expect(parseTime(`${none}T00:00:00Z`)).toBeUndefined();
@@ -105,13 +108,13 @@ describe("parseTime and formatTime", () => {
     expect(misuse(() => formatTime(Date.UTC(10_000, 0)))).toContain("does not have four digits");
   });
 
-  test("refuse NaN", () => {
+  test("do not write NaN as a timestamp", () => {
     expect(misuse(() => formatTime(Number.NaN))).toBe("not a moment in time");
   });
 });
 
-describe("a checked invocation", () => {
-  test("has no property that was not given", () => {
+describe("checkInvocation", () => {
+  test("returns only properties that were given, and defaults", () => {
     const checked = checkInvocation({ operation: "get" }, () => NOW);
     expect(checked).toEqual({
       operation: "get",
@@ -124,14 +127,14 @@ describe("a checked invocation", () => {
     expect(asked(whole)).toMatchObject(whole);
   });
 
-  test("names a misspelt property and the nearest one", () => {
+  test("names a misspelt property and the nearest known property", () => {
     expect(misuse(() => asked({ operations: ["get"] } as object))).toBe(
       'invocation.operations: unknown member; did you mean "operation"?',
     );
   });
 });
 
-describe("limits of names in messages are inclusive", () => {
+describe("the limits on names and values in messages are inclusive:", () => {
   test("64 characters for a suggestion", () => {
     const name = "x".repeat(64);
     expect(nearest(`${name.slice(1)}y`, [name])).toBe(name);

@@ -21,7 +21,7 @@ describe("a time with a fraction of a second", () => {
     expect(normalizeHop({ notBefore: text })).toEqual({ notBefore });
   });
 
-  test("gives the same as a Date of that moment", () => {
+  test("is written like a Date of the same moment", () => {
     fc.assert(
       fc.property(fc.integer({ min: NOW - 1e11, max: NOW + 1e11 }), (milliseconds) => {
         const date = new Date(milliseconds);
@@ -55,7 +55,7 @@ describe("a time with a fraction of a second", () => {
     expect(misuse(() => normalizeHop({ notBefore: text }))).toContain('"notBefore" must be a time');
   });
 
-  test("at the very end of year 9999 is refused as notBefore", () => {
+  test("in the last second of year 9999 is refused as notBefore", () => {
     const text = "9999-12-31T23:59:59.5Z";
     expect(normalizeHop({ expires: text })).toEqual({ expires: "9999-12-31T23:59:59Z" });
     expect(misuse(() => normalizeHop({ notBefore: text }))).toContain("four digits");

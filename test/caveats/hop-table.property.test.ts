@@ -68,18 +68,21 @@ describe("the table of hop keys", () => {
     ]);
   });
 
-  test.each(HOP_KEYS)("tells valid from invalid %s, in reader and writer alike", (key) => {
-    expect(problemsIn(JSON.stringify({ [key]: WHOLE[key] }))).toEqual([]);
-    expect(normalizeHop({ [key]: WHOLE[key] })).toEqual({ [key]: WHOLE[key] });
-    for (const wrong of [null, true, {}, [], -1, [1]]) {
-      expect(problemsIn(JSON.stringify({ [key]: wrong })), JSON.stringify(wrong)).toEqual([
-        `caveat_malformed ${key}`,
-      ]);
-      expect(misuse(() => normalizeHop({ [key]: wrong }))).toContain(`"${key}"`);
-    }
-  });
+  test.each(HOP_KEYS)(
+    "makes readHop and normalizeHop accept a valid %s and refuse invalid ones",
+    (key) => {
+      expect(problemsIn(JSON.stringify({ [key]: WHOLE[key] }))).toEqual([]);
+      expect(normalizeHop({ [key]: WHOLE[key] })).toEqual({ [key]: WHOLE[key] });
+      for (const wrong of [null, true, {}, [], -1, [1]]) {
+        expect(problemsIn(JSON.stringify({ [key]: wrong })), JSON.stringify(wrong)).toEqual([
+          `caveat_malformed ${key}`,
+        ]);
+        expect(misuse(() => normalizeHop({ [key]: wrong }))).toContain(`"${key}"`);
+      }
+    },
+  );
 
-  test("judges every key but purpose and nonce", () => {
+  test("has a rule that judges calls for every key but purpose and nonce", () => {
     const call = asked({ operation: "put", arguments: { m: 1 }, time: new Date(NOW) });
     const after = { ...WHOLE, notBefore: "2030-01-01T00:00:01Z" };
     const rules = keysIn(judgeHop(after, call, 1));

@@ -75,7 +75,7 @@ describe("the description of what all hops allow for a key", () => {
   });
 });
 
-test("each key has its label, and a flag with help text if the command offers one", () => {
+test("each hop key has its label and, if the command has a flag for the key, that flag with help text", () => {
   const words = HOP_KEYS.map((key) => {
     const { label, flag } = HOP_RULES[key];
     return [key, label, flag?.kind, flag?.form, flag?.help];
@@ -162,7 +162,7 @@ test("each key has its label, and a flag with help text if the command offers on
   ]);
 });
 
-test("a capability request may have every hop key but resourceHandles and nonce", () => {
+test("a capability request may have every hop key except resourceHandles and nonce", () => {
   expect(REQUESTED_KEYS).toEqual(
     HOP_KEYS.filter((key) => key !== "resourceHandles" && key !== "nonce"),
   );

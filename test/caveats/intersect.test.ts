@@ -7,7 +7,7 @@ import { normalizeHop } from "../../src/caveats/write-hop.js";
 const JAN_1 = "2030-01-01T00:00:00Z";
 const JAN_2 = "2030-01-02T00:00:00Z";
 
-describe("a hop is intersected with what the token still allows", () => {
+describe("intersectHop intersects a hop with what the token still allows:", () => {
   test.each<[string, Hop, Hop, Hop]>([
     [
       "members that the token lacks are dropped",
@@ -81,7 +81,7 @@ describe("a hop is intersected with what the token still allows", () => {
   });
 });
 
-describe("a rule that would leave nothing is kept, and then refused", () => {
+describe("intersectHop keeps a rule that would leave nothing, and overreaches then refuses the hop, for", () => {
   test.each<[string, Hop, Hop]>([
     ["a set", { invokers: ["a"] }, { invokers: ["b"] }],
     ["an argument", { constraints: { x: "a" } }, { constraints: { x: "b" } }],

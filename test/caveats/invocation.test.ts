@@ -6,7 +6,7 @@ function check(invocation: unknown): unknown {
   return checkInvocation(invocation as Invocation, () => NOW);
 }
 
-test("a bare invocation gets its defaults", () => {
+test("checkInvocation completes an invocation that has only an operation with the defaults", () => {
   expect(check({ operation: "get" })).toEqual({
     operation: "get",
     resourceHandles: [],
@@ -16,7 +16,7 @@ test("a bare invocation gets its defaults", () => {
   });
 });
 
-test("an invocation's own time is used, cut to whole seconds", () => {
+test("checkInvocation keeps an invocation's own time, cut to whole seconds", () => {
   const time = new Date("2031-02-03T04:05:06.789Z");
   expect(check({ operation: "get", time })).toMatchObject({ time: "2031-02-03T04:05:06Z" });
 });
@@ -75,7 +75,7 @@ describe("a wrong invocation is a TypeError that names the property", () => {
   });
 });
 
-test("one grant counts as a list of one, and repeated grants count once", () => {
+test("checkInvocation lists a single grant as a list of one, and a repeated grant once", () => {
   expect(check({ operation: "get", grant: "a" })).toMatchObject({ grants: ["a"] });
   expect(check({ operation: "get", grant: ["a", "b", "a"] })).toMatchObject({ grants: ["a", "b"] });
 });

@@ -37,7 +37,7 @@ const LIMITS: [string, Constraint, readonly unknown[], readonly unknown[]][] = [
   ["several operators", { in: [1, 5, 9], max: 8, not_in: [5] }, [1], [5, 9, 2]],
 ];
 
-describe.each(LIMITS)("%s", (_, limit, allowed, refused) => {
+describe.each(LIMITS)("judgeHop with a limit of %s", (_, limit, allowed, refused) => {
   test.each(allowed)("allows %o", (value) => {
     expect(allows(limit, value)).toBe(true);
   });
@@ -62,17 +62,17 @@ describe.each(LIMITS)("%s", (_, limit, allowed, refused) => {
 });
 
 describe.each(["__proto__", "constructor", "toString", "hasOwnProperty"])(
-  "an argument named %s",
+  "judgeHop with an argument named %s",
   (name) => {
     const constraints = Object.fromEntries([[name, { not_in: ["x"] }]]);
 
-    test("is missing if it is only inherited", () => {
+    test("reports the argument as missing if it is only inherited", () => {
       const [failure, ...others] = judgeHop({ constraints }, asked({ arguments: {} }), 0);
       expect(failure?.message).toMatch(/it is missing$/);
       expect(others).toEqual([]);
     });
 
-    test("is judged if the call has it", () => {
+    test("judges the argument if the call has it", () => {
       const own: { [name: string]: unknown } = JSON.parse(`{${JSON.stringify(name)}:"y"}`);
       expect(judgeHop({ constraints }, asked({ arguments: own }), 0)).toEqual([]);
     });

@@ -10,21 +10,25 @@ function codes(hop: Hop, invocation: Partial<Invocation> = {}, furtherLinks = 0)
 
 describe("a hop allows a call", () => {
   test.each<[string, Hop, Partial<Invocation>]>([
-    ["any call, if it restricts nothing", { purpose: "why", nonce: "AAAAAAAAAAAAAAAA" }, {}],
-    ["with an operation in its set", { operations: ["retrieve", "search"] }, {}],
     [
-      "with a handle in its set",
+      "of any kind, if the hop restricts nothing",
+      { purpose: "why", nonce: "AAAAAAAAAAAAAAAA" },
+      {},
+    ],
+    ["with an operation in the hop's set", { operations: ["retrieve", "search"] }, {}],
+    [
+      "with a handle in the hop's set",
       { resourceHandles: ["rh_a", "rh_b"] },
       { resourceHandles: ["rh_b"] },
     ],
     [
-      "with several handles that are all in its set",
+      "with several handles that are all in the hop's set",
       { resourceHandles: ["rh_a", "rh_b"] },
       { resourceHandles: ["rh_b", "rh_a", "rh_b"] },
     ],
-    ["with any handles, if it names none", {}, { resourceHandles: ["rh_x"] }],
-    ["at the service that it names", { audience: ["docs"] }, { audience: "docs" }],
-    ["by the agent that it names", { invokers: ["agent"] }, { invoker: "agent" }],
+    ["with any handles, if the hop names no handle", {}, { resourceHandles: ["rh_x"] }],
+    ["at a service that the hop names", { audience: ["docs"] }, { audience: "docs" }],
+    ["by an agent that the hop names", { invokers: ["agent"] }, { invoker: "agent" }],
   ])("%s", (_, hop, invocation) => {
     expect(codes(hop, invocation)).toEqual([]);
   });
@@ -32,7 +36,12 @@ describe("a hop allows a call", () => {
 
 describe("a hop refuses a call", () => {
   test.each<[string, Hop, Partial<Invocation>, string[]]>([
-    ["with an operation outside its set", { operations: ["search"] }, {}, ["operation_denied"]],
+    [
+      "with an operation outside the hop's set",
+      { operations: ["search"] },
+      {},
+      ["operation_denied"],
+    ],
     [
       "with an operation in another case",
       { operations: ["Retrieve"] },
@@ -41,20 +50,20 @@ describe("a hop refuses a call", () => {
     ],
     ["without a handle", { resourceHandles: ["rh_a"] }, {}, ["resource_denied"]],
     [
-      "for every handle outside its set, once each",
+      "with handles outside the hop's set, once for each of them",
       { resourceHandles: ["rh_a"] },
       { resourceHandles: ["rh_y", "rh_a", "rh_z", "rh_y"] },
       ["resource_denied", "resource_denied"],
     ],
     [
-      "at a service that it does not name",
+      "at a service that the hop does not name",
       { audience: ["docs"] },
       { audience: "doc" },
       ["audience_denied"],
     ],
     ["in a check without an audience", { audience: ["docs"] }, {}, ["audience_denied"]],
     [
-      "by an agent that it does not name",
+      "by an agent that the hop does not name",
       { invokers: ["a"] },
       { invoker: "b" },
       ["invoker_denied"],
@@ -64,7 +73,7 @@ describe("a hop refuses a call", () => {
     expect(codes(hop, invocation)).toEqual(expected);
   });
 
-  test("with every reason, in the order of its keys", () => {
+  test("with every reason, in the order of the table of hop keys", () => {
     const hop: Hop = {
       invokers: ["a"],
       audience: ["docs"],
@@ -90,22 +99,22 @@ describe("a hop refuses a call", () => {
   });
 });
 
-describe("times are compared by the second", () => {
+describe("a hop compares times by the second, so a call is", () => {
   test.each<[string, Hop, string, string[]]>([
     [
-      "allowed just before it expires",
+      "allowed just before the hop expires",
       { expires: "2030-01-01T00:00:00Z" },
       "2029-12-31T23:59:59.999Z",
       [],
     ],
     [
-      "refused as it expires",
+      "refused at the second at which the hop expires",
       { expires: "2030-01-01T00:00:00Z" },
       "2030-01-01T00:00:00.000Z",
       ["expired"],
     ],
     [
-      "refused after it expired",
+      "refused after the hop has expired",
       { expires: "2030-01-01T00:00:00Z" },
       "2030-01-01T00:00:01Z",
       ["expired"],
@@ -118,14 +127,19 @@ describe("times are compared by the second", () => {
     ],
     ["allowed in the year 0", { expires: "2030-01-01T00:00:00Z" }, "0000-01-01T00:00:00Z", []],
     [
-      "refused before it starts",
+      "refused before the hop starts",
       { notBefore: "2030-01-01T00:00:00Z" },
       "2029-12-31T23:59:59.999Z",
       ["not_yet_valid"],
     ],
-    ["allowed as it starts", { notBefore: "2030-01-01T00:00:00Z" }, "2030-01-01T00:00:00.000Z", []],
     [
-      "refused by a hop that starts when it ends",
+      "allowed at the second at which the hop starts",
+      { notBefore: "2030-01-01T00:00:00Z" },
+      "2030-01-01T00:00:00.000Z",
+      [],
+    ],
+    [
+      "refused if the hop expires at the second at which it starts",
       { expires: "2030-01-01T00:00:00Z", notBefore: "2030-01-01T00:00:00Z" },
       "2030-01-01T00:00:00Z",
       ["expired"],
@@ -141,9 +155,12 @@ test.each([
   [2, 2, []],
   [2, 3, ["too_many_hops"]],
   [Number.MAX_SAFE_INTEGER, 32, []],
-])("maxFurtherHops %d is checked against %d links behind it", (maxFurtherHops, links, expected) => {
-  expect(codes({ maxFurtherHops }, {}, links)).toEqual(expected);
-});
+])(
+  "a hop with maxFurtherHops %d and %d links after it gives the denials %j",
+  (maxFurtherHops, links, expected) => {
+    expect(codes({ maxFurtherHops }, {}, links)).toEqual(expected);
+  },
+);
 
 describe("a failure of a hop reports", () => {
   const cases: [string, Hop, Partial<Invocation>, object][] = [

@@ -67,7 +67,7 @@ describe("the meet of all hops, for random chains", () => {
     expect(empty).toBeGreaterThan(RUNS / 40);
   });
 
-  test("of a token's chain and a discharge's contains what both allow", () => {
+  test("of a token's chain and a discharge's chain contains the calls that both allow", () => {
     fc.assert(
       fc.property(chain, chain, calls, (own, discharge, asked) => {
         const authority = meetOf([own, discharge]);
@@ -82,7 +82,7 @@ describe("the meet of all hops, for random chains", () => {
 });
 
 describe("an intersected hop, for random chains", () => {
-  test("behind the token allows exactly what the original hop would, and is accepted unless nothing is left", () => {
+  test("appended to the token allows exactly what the original hop would allow, and is accepted unless nothing is left", () => {
     let intersected = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, wanted, asked) => {
@@ -104,7 +104,7 @@ describe("an intersected hop, for random chains", () => {
     expect(intersected).toBeGreaterThan(RUNS / 40);
   });
 
-  test("decides like the original hop if that is within the token", () => {
+  test("decides like the original hop if the original hop is within the token", () => {
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, wanted, asked) => {
         const authority = meetOf([hops]);

@@ -46,7 +46,7 @@ describe("the message of a failed rule", () => {
     expect(failures(hop).map((failure) => failure.message)).toEqual([message]);
   });
 
-  test("2 links follow this hop, which allows 1", () => {
+  test("says that 2 links follow this hop, which allows 1", () => {
     const [failure] = failures({ maxFurtherHops: 1 }, 2);
     expect(failure).toStrictEqual({
       code: "too_many_hops",
@@ -184,11 +184,14 @@ describe("the message for a program's hop that cannot be written", () => {
     ["a property", { maxFurtherHops: 0, operations: undefined }],
     ["a limit", { constraints: { a: 1, to: undefined } }],
     ["an operator", { constraints: { a: { max: 1, min: undefined } } }],
-  ])("refuses an undefined value of %s, which could be taken for no restriction", (_, hop) => {
-    expect(misuse(() => normalizeHop(hop))).toMatch(/undefined/);
-  });
+  ])(
+    "says that the value of %s is undefined, since that could be taken for no restriction",
+    (_, hop) => {
+      expect(misuse(() => normalizeHop(hop))).toMatch(/undefined/);
+    },
+  );
 
-  test("null is accepted as a value", () => {
+  test("does not appear for the value null, which is accepted", () => {
     expect(normalizeHop({ constraints: { b: null } })).toStrictEqual({ constraints: { b: null } });
   });
 });

@@ -13,7 +13,7 @@ import { asked } from "./support.js";
 
 const PAIRS = sized(6_000, 400);
 
-test(`${PAIRS} calls: a narrowed schema accepts what tool and hops allow, and little else`, {
+test(`in ${PAIRS} calls, a narrowed schema accepts what the tool and the hops allow, and of other calls only known kinds`, {
   timeout: 0,
 }, () => {
   const seed = seedOr(39);

@@ -38,7 +38,7 @@ function isAccepted(schema: JsonObject, call: JsonObject): boolean {
   return new Ajv2020({ strict: false }).compile(schema)(call) === true;
 }
 
-test("the hops' limits on arguments are added to the server's schema", () => {
+test("narrowedSchema adds the hops' limits on arguments to the server's schema", () => {
   const schema = narrowed(
     SEND,
     { constraints: { amount: { max: 100 } } },
@@ -67,7 +67,7 @@ test("the hops' limits on arguments are added to the server's schema", () => {
   expect(SEND["required"]).toEqual(["to"]);
 });
 
-test("a closed list closes the schema, and a property outside the list accepts no value", () => {
+test("a closed list of arguments closes the schema, and a property outside the list accepts no value", () => {
   const schema = narrowed(SEND, { arguments: { send_money: ["amount", "memo", "to"] } });
   expect(schema).toMatchObject({
     properties: { to: {}, memo: true, bcc: { type: "array", not: {} }, note: { not: {} } },
@@ -86,7 +86,7 @@ test("a closed list closes the schema, and a property outside the list accepts n
   );
 });
 
-test("each operator becomes keywords of JSON Schema", () => {
+test("narrowedSchema writes each operator as keywords of JSON Schema", () => {
   expect(limited("acc_1")).toEqual({ type: "string", const: "acc_1" });
   expect(limited({ in: [1, 2] })).toEqual({ type: "number", enum: [1, 2] });
   expect(limited({ not_in: ["a"] })).toEqual({ type: "string", not: { const: "a" } });
@@ -107,7 +107,7 @@ test("each operator becomes keywords of JSON Schema", () => {
   expect(isAccepted(absent, { to: "acc_1", bcc: [] })).toBe(false);
 });
 
-test("paths and URLs are patterns of their strict forms", () => {
+test("narrowedSchema writes limits on paths and URLs as patterns of their strict forms", () => {
   const path = narrowed(
     { type: "object" },
     { operationConstraints: { "*": { x: { path: "/data" } } } },
@@ -164,7 +164,7 @@ test("paths and URLs are patterns of their strict forms", () => {
   }
 });
 
-test("a nested argument is limited in its place, and is required together with its parents", () => {
+test("a limit on a nested argument is added at its place in the schema, and the argument and its parents become required", () => {
   const schema = {
     type: "object",
     properties: { to: { type: "object", properties: { iban: { type: "string", minLength: 5 } } } },
@@ -191,7 +191,7 @@ test("a nested argument is limited in its place, and is required together with i
   expect(isAccepted(free, { to: "DE02" })).toBe(false);
 });
 
-test("no keyword that composes schemas is added at the root, since vendors' APIs refuse it there", () => {
+test("narrowedSchema adds no keyword that composes schemas at the root, since vendors' APIs refuse such a keyword there", () => {
   const schema = narrowed(
     { type: "object", properties: { x: { type: "string", pattern: "b$", const: "ab" } } },
     { operationConstraints: { "*": { x: { prefix: "a" }, y: { path: "/a", prefix: "/a/b" } } } },
@@ -204,7 +204,7 @@ test("no keyword that composes schemas is added at the root, since vendors' APIs
   });
 });
 
-test("an argument whose schema is referred to elsewhere keeps it, and a recursive schema is not changed", () => {
+test("narrowedSchema changes neither a schema that a $ref elsewhere names nor a recursive schema", () => {
   const shared = {
     type: "object",
     properties: { from: { type: "string" }, to: { $ref: "#/properties/from" }, amount: {} },

@@ -21,7 +21,7 @@ const url = (parts: Partial<UrlLimit>): ArgumentConstraint => ({
   url: { schemes: ["https"], hosts: ["a.example"], ...parts },
 });
 
-describe("a limit on an argument is appended", () => {
+describe("attenuation accepts a limit on an argument", () => {
   test.each<[string, ArgumentConstraint, ArgumentConstraint]>([
     ["with one of the values of a list", { in: ["a", "b"] }, "a"],
     ["with null, which a list has", { in: [null, "a"] }, null],
@@ -85,7 +85,7 @@ describe("a limit on an argument is appended", () => {
   });
 });
 
-describe("a limit on an argument goes beyond the token", () => {
+describe("attenuation refuses a limit on an argument that goes beyond the token", () => {
   type Row = readonly [
     title: string,
     token: ArgumentConstraint,
@@ -280,7 +280,7 @@ describe("a limit on an argument goes beyond the token", () => {
   });
 });
 
-describe("a limit on an argument would leave no value", () => {
+describe("attenuation refuses a limit on an argument that would leave no value", () => {
   test.each<[string, ArgumentConstraint, ArgumentConstraint, string]>([
     [
       "for strings, if the token allows only numbers",
@@ -310,7 +310,7 @@ describe("a limit on an argument would leave no value", () => {
     expect(lint(token, hop).map((one) => one.message)).toEqual([`"${RULE}": ${message}`]);
   });
 
-  test("by its own contradiction, if the token does not limit the argument", () => {
+  test("because the limit contradicts itself, if the token does not limit the argument", () => {
     const hop = limiting({ min: 2, max: 1 });
     expect(overreaches({}, hop)).toEqual([
       {
@@ -322,7 +322,7 @@ describe("a limit on an argument would leave no value", () => {
     ]);
   });
 
-  test("with only values beyond the token, each of which is reported instead", () => {
+  test("because all its values are beyond the token, and reports each value instead", () => {
     expect(
       lint({ in: ["a", "b"] }, { in: ["x", "y"] }).map(({ rule, value }) => [rule, value]),
     ).toEqual([

@@ -25,7 +25,7 @@ const MAY_BE_ANYTHING: ArgumentDomain = {
 };
 const LEFT_OUT: ArgumentDomain = { missing: true, types: [] };
 
-describe("the arguments that calls of an operation may have are", () => {
+describe("the arguments that a call of an operation may have are", () => {
   test.each<[string, HopInit[], readonly string[] | undefined]>([
     ["any, without a closed list", [{ operations: ["get"] }], undefined],
     ["any, with a closed list of another operation", [{ arguments: { put: ["a"] } }], undefined],
@@ -108,7 +108,7 @@ describe("an argument of an operation", () => {
       { missing: false, types: ["number"], in: [1] },
     ],
     [
-      "must be left out if it and one inside it are limited",
+      "must be left out if it and an argument inside it are limited",
       [
         {
           operationConstraints: {
@@ -120,7 +120,7 @@ describe("an argument of an operation", () => {
       LEFT_OUT,
     ],
     [
-      "must be left out if it is limited, inside one that is limited",
+      "must be left out if it is limited, and so is an argument around it",
       [
         {
           operationConstraints: {
@@ -132,7 +132,7 @@ describe("an argument of an operation", () => {
       LEFT_OUT,
     ],
     [
-      "is not affected by a limit on one beside it",
+      "is not affected by a limit on an argument beside it",
       [
         {
           operationConstraints: {
@@ -194,7 +194,7 @@ describe("a chain of hops leaves nothing because of", () => {
   });
 });
 
-test("the lint refuses a name that the token's closed list lacks, with those that it has", () => {
+test("overreaches refuses a name that the token's closed list lacks, and lists the names that the list has", () => {
   const token = authority({ arguments: { get: ["amount", "to"] } });
   expect(overreaches(token, normalizeHop({ arguments: { get: ["amuont"] } }))).toEqual([
     {
@@ -208,7 +208,7 @@ test("the lint refuses a name that the token's closed list lacks, with those tha
   ]);
 });
 
-describe("the lint lists 16 findings at most", () => {
+describe("overreaches lists at most 16 findings", () => {
   const twenty = Array.from({ length: 20 }, (_, at) => `a${at + 10}`);
   const entries = <Entry>(entry: Entry): { readonly [operation: string]: Entry } =>
     Object.fromEntries(twenty.map((operation) => [operation, entry]));
@@ -223,7 +223,7 @@ describe("the lint lists 16 findings at most", () => {
       { arguments: { "*": [] } },
     ],
     [
-      "of operations without a value for an argument, if another one is left",
+      "of operations without a value for an argument, if another operation is left",
       { operations: [...twenty, "b"], operationConstraints: entries({ x: 1 }) },
       { arguments: entries([]) },
     ],
@@ -238,7 +238,7 @@ describe("the lint lists 16 findings at most", () => {
 });
 
 describe("a hop that is lowered to the token's limits", () => {
-  test("keeps its entries if the token may have any operation", () => {
+  test("keeps its entries for operations if the token may have any operation", () => {
     const hop = normalizeHop({
       operationConstraints: { get: { x: 1 } },
       arguments: { put: ["y"] },
@@ -251,7 +251,7 @@ describe("a hop that is lowered to the token's limits", () => {
     expect(intersectHop(authority({ operations: ["get"] }), hop)).toEqual({ purpose: "p" });
   });
 
-  test("stays as it is if it has nothing else than such entries", () => {
+  test("is unchanged if it has only entries for operations that the token does not have", () => {
     const hop = normalizeHop({ operationConstraints: { put: { x: 1 } } });
     expect(intersectHop(authority({ operations: ["get"] }), hop)).toEqual(hop);
   });

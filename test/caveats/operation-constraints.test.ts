@@ -34,7 +34,7 @@ const TOOLS: Hop = normalizeHop({
   arguments: { read_file: ["path"] },
 });
 
-describe("a denial of a limit on an operation's argument", () => {
+describe("the denials of a call by limits on its operation's arguments", () => {
   const denied = (operation: string, given: { [name: string]: unknown }) =>
     judgeHop(TOOLS, asked({ operation, arguments: given }), 0);
 
@@ -51,7 +51,7 @@ describe("a denial of a limit on an operation's argument", () => {
     ],
     [
       ...([
-        "there though absent",
+        "given although it must be absent",
         "send_money",
         { amount: 1, bcc: "x", to: { iban: "DE1" } },
       ] as const),
@@ -59,7 +59,11 @@ describe("a denial of a limit on an operation's argument", () => {
       'argument "bcc" must be left out; it is "x"',
     ],
     [
-      ...(["inside what is no object", "send_money", { amount: 1, to: "DE1" }] as const),
+      ...([
+        "inside a value that is not an object",
+        "send_money",
+        { amount: 1, to: "DE1" },
+      ] as const),
       'operationConstraints.send_money["/to/iban"].prefix',
       'argument "/to/iban" must begin with "DE"; "to" is no object',
     ],
@@ -78,13 +82,16 @@ describe("a denial of a limit on an operation's argument", () => {
       "arguments.read_file",
       'argument "pat" is not allowed; allowed: "path"; did you mean "path"?',
     ],
-  ])("%s", (_, operation, given, rule, message) => {
-    expect(denied(operation, given)).toEqual([
-      expect.objectContaining({ code: "constraint_violated", rule, message }),
-    ]);
-  });
+  ])(
+    "have the rule and the message for an argument that is %s",
+    (_, operation, given, rule, message) => {
+      expect(denied(operation, given)).toEqual([
+        expect.objectContaining({ code: "constraint_violated", rule, message }),
+      ]);
+    },
+  );
 
-  test("has a scalar as the actual value if a pointer leads into it, and no actual value for a missing argument", () => {
+  test("have a scalar as the actual value if a pointer leads into the scalar, and no actual value for a missing argument", () => {
     const actual = (to: object): readonly unknown[] =>
       denied("send_money", { amount: 1, ...to }).map((one) => [
         Object.hasOwn(one, "actual"),
@@ -97,7 +104,7 @@ describe("a denial of a limit on an operation's argument", () => {
     expect(actual({})).toEqual([[false, undefined]]);
   });
 
-  test("names the entry for every operation with *", () => {
+  test("name the entry for every operation as *", () => {
     const hop = entry("*", { n: 1 });
     expect(judgeHop(hop, asked({ operation: "a.b" }), 0)[0]?.rule).toBe("operationConstraints.*.n");
     const odd = entry("a.b", { n: 1 });
@@ -106,7 +113,7 @@ describe("a denial of a limit on an operation's argument", () => {
     );
   });
 
-  test("lists 16 failures, and counts the others", () => {
+  test("list 16 failures, and count the others", () => {
     const given = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, at]));
     const found = denied("read_file", { path: "/data", ...given });
     expect(found).toHaveLength(16);
@@ -224,7 +231,7 @@ describe("attenuation with limits on operations", () => {
   });
 });
 
-test("the authority says whether an argument may still be missing", () => {
+test("leftOfArgument says whether an argument may still be missing", () => {
   const optional = (value: number): Hop => entry("get", { n: { in: [value], optional: true } });
   const left = (...hops: readonly Hop[]) =>
     leftOfArgument(authorityOver("get", meetOf([hops])), "n");
@@ -259,7 +266,7 @@ test("limitsArguments is true for operations with an entry, and for all if every
   expect(limited({ operations: ["get"] })).toBe(false);
 });
 
-test("intersecting lowers each entry to what is left of the operation", () => {
+test("intersectHop lowers each entry of a hop to what the token leaves for the operation", () => {
   const wanted = normalizeHop({
     operationConstraints: {
       read_file: { path: { path: "/" } },
@@ -278,7 +285,7 @@ test("intersecting lowers each entry to what is left of the operation", () => {
 });
 
 describe("a caveat with limits on operations", () => {
-  test("is read with the problems of every entry", () => {
+  test("is read with a list of the problems of every entry", () => {
     expect(
       problemsIn(
         '{"arguments":{"a":["b","a"]},"operationConstraints":{"a":{"/x":1,"y":{"maxx":1}}}}',
@@ -311,7 +318,7 @@ describe("a caveat with limits on operations", () => {
     });
   });
 
-  test("is refused with what was expected if a program writes it wrong", () => {
+  test("is refused, with the expected form, if a program passes a wrong value", () => {
     const path = (folder: string): Hop => ({
       operationConstraints: { a: { p: { path: folder } } },
     });

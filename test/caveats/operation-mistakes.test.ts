@@ -15,7 +15,7 @@ function mistakesOf(x: ArgumentConstraint): readonly Overreach[] {
   return mistakes({ operationConstraints: { get: { x } } });
 }
 
-describe("a prefix is a mistake", () => {
+describe("the mistakes of a hop include a prefix", () => {
   const url = { schemes: ["https"], hosts: ["a.example"] };
   test.each<[string, ArgumentConstraint, string, string]>([
     [
@@ -61,7 +61,7 @@ describe("a prefix is a mistake", () => {
     ]);
   });
 
-  test("in each argument of each operation that has one", () => {
+  test("in each argument of each operation that has such a prefix", () => {
     const found = mistakes({
       operationConstraints: {
         "*": { a: { prefix: "/a" }, b: { prefix: "b" } },
@@ -75,7 +75,7 @@ describe("a prefix is a mistake", () => {
   });
 });
 
-describe("a limit on an argument is no mistake", () => {
+describe("the mistakes of a hop do not include a limit", () => {
   test.each<[string, ArgumentConstraint]>([
     ["with a prefix of a name", { prefix: "DE" }],
     ["with a prefix that ends in a slash", { prefix: "data/" }],
@@ -98,7 +98,7 @@ describe("a limit on an argument is no mistake", () => {
 describe("an entry for an operation", () => {
   const one = (operation: string): HopInit => ({ operationConstraints: { [operation]: { x: 1 } } });
 
-  test("that the token does not have is a mistake, with all that it has", () => {
+  test("that the token does not have is a mistake, reported with the operations that the token has", () => {
     expect(mistakes(one("delete"), ["get", "put"])).toStrictEqual([
       {
         rule: "operationConstraints.delete",
@@ -110,7 +110,7 @@ describe("an entry for an operation", () => {
     ]);
   });
 
-  test("whose name is misspelt is a mistake, with the similar one", () => {
+  test("whose name is misspelt is a mistake, reported with the similar operation", () => {
     expect(mistakes({ arguments: { retreive: ["x"] } }, ["retrieve", "search"])).toEqual([
       {
         rule: "arguments.retreive",
@@ -131,7 +131,7 @@ describe("an entry for an operation", () => {
     expect(mistakes(hop, operations)).toEqual([]);
   });
 
-  test("is listed under each key that has it, before mistakes in prefixes", () => {
+  test("is reported under each key that has the entry, before mistakes in prefixes", () => {
     const hop: HopInit = {
       operationConstraints: { other: { x: { prefix: "/data" } } },
       arguments: { other: ["x"] },
@@ -190,7 +190,7 @@ describe("appending a hop after which an operation could not be called", () => {
     ],
     ["is accepted if its closed list has the required argument", { arguments: { get: ["x"] } }, []],
     [
-      "is accepted if another operation can still be called, which it does not name",
+      "is accepted if an operation that the hop does not name can still be called",
       { arguments: { "*": ["to", "y"] } },
       [],
     ],
@@ -198,7 +198,7 @@ describe("appending a hop after which an operation could not be called", () => {
     expect(lint(token, hop)).toEqual(found);
   });
 
-  test("names an operation once if both keys have an entry for it", () => {
+  test("is refused once for the operation if both keys have an entry for it", () => {
     const hop: HopInit = {
       operationConstraints: { list: { y: 1 } },
       arguments: { list: [] },
@@ -206,7 +206,7 @@ describe("appending a hop after which an operation could not be called", () => {
     expect(lint(token, hop).map(([rule]) => rule)).toEqual(["operationConstraints.list.y"]);
   });
 
-  test("does not name an operation that could not be called before", () => {
+  test("is accepted if the operation could not be called before either", () => {
     const dead: HopInit = { arguments: { get: [] } };
     expect(lint(token, dead, { operationConstraints: { get: { y: { absent: true } } } })).toEqual(
       [],

@@ -9,7 +9,7 @@ import { asked, problemsIn, utf8 } from "./support.js";
 
 const RULE = "operationConstraints.get.x";
 
-describe("a call is refused because its argument", () => {
+describe("a call is refused with the message that its argument", () => {
   const failures = (x: ArgumentConstraint, given: { [name: string]: unknown }) => {
     const hop = normalizeHop({ operationConstraints: { get: { x } } });
     return judgeHop(hop, asked({ operation: "get", arguments: given }), 0);
@@ -100,7 +100,7 @@ describe("a call is refused because its argument", () => {
     ["has the greatest number of elements", { items: { min: 256 } }, new Array(256).fill(0)],
     ["has elements that all satisfy the limit", { each: { in: ["a", "b"] } }, ["b", "a", "b"]],
     ["is the empty array", { each: { max: 1 } }, []],
-  ])("unless it %s", (_, constraint, x) => {
+  ])("but is allowed if the argument %s", (_, constraint, x) => {
     expect(failures(constraint, { x })).toEqual([]);
   });
 
@@ -201,7 +201,7 @@ describe("a caveat cannot be read, since", () => {
   });
 });
 
-test("a problem with an operator of elements is named by the rule of that operator", () => {
+test("readHop names a problem with an operator of elements by the rule of that operator", () => {
   const caveat = '{"operationConstraints":{"get":{"x":{"each":{"absent":true,"maxx":1}}}}}';
   expect(problemsIn(caveat)).toEqual([
     `caveat_malformed ${RULE}.each.absent`,
@@ -246,7 +246,7 @@ describe("the failures of a hop", () => {
     expect(found[15]?.message).toBe(`argument "a15" is not allowed; allowed: "b"${end}`);
   });
 
-  test("have the similar name of an argument outside a closed list, if there is one", () => {
+  test("suggest the similar name for an argument outside a closed list, if there is one", () => {
     const [failure] = judgeHop(
       normalizeHop({ arguments: { get: ["amount", "to"] } }),
       asked({ operation: "get", arguments: { amuont: 1 } }),

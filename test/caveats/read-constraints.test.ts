@@ -70,7 +70,7 @@ describe("an argument's name", () => {
     ["a b", 'constraints["a b"]'],
     ["", 'constraints[""]'],
     ["__proto__", "constraints.__proto__"],
-  ])("%j is written as %s in problems", (name, rule) => {
+  ])("%j is written as %s in the rule of a problem", (name, rule) => {
     const text = `{"constraints":{${JSON.stringify(name)}:[]}}`;
     expect(problemsIn(text)).toEqual([`caveat_malformed ${rule}`]);
   });

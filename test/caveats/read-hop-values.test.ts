@@ -18,7 +18,7 @@ describe.each(["operations", "resourceHandles", "audience", "invokers"])("%s", (
     ["an object", '{"0":"a"}'],
     ["null", "null"],
     ["true", "true"],
-  ])("may not be %s", (_, value) => {
+  ])("is malformed: %s", (_, value) => {
     expect(problemsIn(`{"${key}":${value}}`)).toEqual([`caveat_malformed ${key}`]);
   });
 });
@@ -65,7 +65,7 @@ describe.each(["expires", "notBefore"])("%s", (key) => {
     ["null", "null"],
     ["an array", '["2023-01-01T00:00:00Z"]'],
     ["an object that has no text", '{"toString":1}'],
-  ])("may not be %s", (_, value) => {
+  ])("is malformed: %s", (_, value) => {
     expect(problemsIn(`{"${key}":${value}}`)).toEqual([`caveat_malformed ${key}`]);
   });
 });
@@ -98,13 +98,13 @@ describe("nonce", () => {
     ["a number", "1234567890123456"],
     ["empty", '""'],
     ["null", "null"],
-  ])("may not be %s", (_, value) => {
+  ])("is malformed: %s", (_, value) => {
     expect(problemsIn(`{"nonce":${value}}`)).toEqual(["caveat_malformed nonce"]);
   });
 });
 
 describe("purpose", () => {
-  test.each(['""', '"read the minutes"', `"${"x".repeat(1000)}"`])("may be a text", (value) => {
+  test.each(['""', '"read the minutes"', `"${"x".repeat(1000)}"`])("may be a string", (value) => {
     expect(problemsIn(`{"purpose":${value}}`)).toEqual([]);
   });
 

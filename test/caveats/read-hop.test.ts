@@ -23,7 +23,7 @@ describe("a canonical hop", () => {
     ["text beyond ASCII is not escaped", '{"purpose":"é 漢 \u{1F511} \u007F \u2028"}'],
     ["a byte order mark inside a string is kept", '{"purpose":"\uFEFF"}'],
     ["an empty string in a set is kept", '{"operations":["","a"]}'],
-  ])("%s", (_, text) => {
+  ])("is read: %s", (_, text) => {
     expect(problemsIn(text)).toEqual([]);
   });
 });
@@ -91,7 +91,7 @@ describe("a caveat that is not canonical is malformed", () => {
   });
 });
 
-describe("a caveat with an unknown key", () => {
+describe("a caveat is refused because of an unknown key", () => {
   test.each([
     ["a misspelt key", '{"opperations":["a"]}', "caveat_unknown opperations → operations"],
     ["another case", '{"Expires":"2030-01-01T00:00:00Z"}', "caveat_unknown Expires → expires"],
@@ -106,12 +106,12 @@ describe("a caveat with an unknown key", () => {
     expect(problemsIn(text)).toEqual([problem]);
   });
 
-  test("that is reserved is called so", () => {
+  test("that is reserved, and the message says that it is reserved", () => {
     const reading = readHop(utf8('{"cnf":{}}'));
     expect(reading.ok || reading.problems[0]?.message).toMatch(/^reserved key "cnf" in a hop; /);
   });
 
-  test("is refused although its other keys are known", () => {
+  test("although its other keys are known", () => {
     const text = '{"operations":["a"],"operationz":["b"]}';
     expect(problemsIn(text)).toEqual(["caveat_unknown operationz → operations"]);
   });
@@ -137,7 +137,7 @@ test("at most 16 problems of a caveat are reported, of whatever kind", () => {
 });
 
 test.each([null, 1, "text", true, ["operations"]])(
-  "a JSON value that is not an object is not a hop: %j",
+  "hopFrom refuses a JSON value that is not an object: %j",
   (value) => {
     expect(hopFrom(value)).toMatchObject({ ok: false, problems: [{ code: "caveat_unknown" }] });
   },

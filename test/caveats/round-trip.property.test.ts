@@ -56,7 +56,7 @@ const init: fc.Arbitrary<HopInit> = fc
   )
   .filter((hop) => Object.keys(hop).length > 0);
 
-test("a written hop is read back unchanged", () => {
+test("readHop returns the normalized hop of the bytes that encodeHop wrote", () => {
   fc.assert(
     fc.property(init, (hop) => {
       const normal = normalizeHop(hop);
@@ -68,7 +68,7 @@ test("a written hop is read back unchanged", () => {
   );
 });
 
-test("a non-canonical spelling of a hop is refused", () => {
+test("readHop refuses a non-canonical spelling of a hop", () => {
   const spelling = fc.constantFrom<(json: string) => string>(
     (json) => JSON.stringify(JSON.parse(json), null, 1),
     (json) => `${json} `,
@@ -90,7 +90,7 @@ test("a non-canonical spelling of a hop is refused", () => {
   );
 });
 
-test("any bytes are read as a hop or as a list of problems", () => {
+test("readHop returns a hop or a list of problems for any bytes", () => {
   const json = fc
     .json({ maxDepth: 4 })
     .map((one) => new TextEncoder().encode(`{"operations":${one}}`));

@@ -111,8 +111,8 @@ const url = stringsOf(
   ],
 );
 
-describe("a string that passes an operator, for random strings", () => {
-  test("path: stays below the folder after the file system resolves it", () => {
+describe("a random string", () => {
+  test("that passes the operator path stays below the folder after the file system resolves it", () => {
     let passed = 0;
     fc.assert(
       fc.property(path, fc.constantFrom("/", "/data", "/a", "data", "a"), (text, folder) => {
@@ -128,7 +128,7 @@ describe("a string that passes an operator, for random strings", () => {
     expect(passed).toBeGreaterThan(RUNS / 100);
   });
 
-  test("path: keeps its separators and has no parent segments in every Unicode normal form", () => {
+  test("that passes the operator path keeps its separators and gets no parent segment in any Unicode normal form", () => {
     fc.assert(
       fc.property(path, (text) => {
         if (!isPath(text)) return;
@@ -142,7 +142,7 @@ describe("a string that passes an operator, for random strings", () => {
     );
   });
 
-  test("url: has the scheme, host, port and path that Node reads", () => {
+  test("that passes the operator url has the scheme, host, port and path that Node reads", () => {
     let passed = 0;
     fc.assert(
       fc.property(url, (text) => {
@@ -198,7 +198,7 @@ describe("the code points excluded from paths", () => {
   const isExcluded = (code: number): boolean =>
     EXCLUDED_FROM_PATHS.some(([first, last]) => code >= first && code <= last);
 
-  test("include all that are ignorable, or normalize to a character with a meaning in paths", () => {
+  test("include all code points that are ignorable, or that normalize to a character with a meaning in paths", () => {
     const open: number[] = [];
     for (let code = 0; code <= 0x10ffff; code++) {
       if (code >= 0xd800 && code <= 0xdfff) continue;

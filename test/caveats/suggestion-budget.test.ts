@@ -23,7 +23,7 @@ describe("the suggestions of one answer", () => {
     expect(suggest("a", ["b"])).toBeUndefined();
   });
 
-  test("are not made if one would cost more than is left", () => {
+  test("leave out a suggestion that would cost more than the rest of the budget", () => {
     const names = ["retrieve"];
     expect(suggestions(cost("retreive", names))("retreive", names)).toBe("retrieve");
     expect(suggestions(cost("retreive", names) - 1)("retreive", names)).toBeUndefined();
@@ -46,7 +46,7 @@ describe("the suggestions of one answer", () => {
     expect(suggest("retreive", ["retrieve"])).toBe("retrieve");
   });
 
-  test("are bounded, while a single suggestion is not", () => {
+  test("are bounded, while a suggestion by nearest() alone is not", () => {
     const names = Array.from({ length: 64 }, (_, at) => `${at}`.padStart(64, "x"));
     const text = "y".padStart(64, "x");
     expect(cost(text, names)).toBeGreaterThan(WORK);

@@ -32,7 +32,7 @@ describe("values in messages are shown", () => {
     [undefined, "undefined"],
     ["x".repeat(100), `"${"x".repeat(76)}...`],
     [1n, "a bigint that cannot be shown"],
-  ])("%o", (value, text) => {
+  ])("%o as %s", (value, text) => {
     expect(shown(value)).toBe(text);
   });
 
@@ -41,7 +41,7 @@ describe("values in messages are shown", () => {
     [1, "0"],
     [8, "0, 1, 2, 3, 4, 5, 6, 7"],
     [10, "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"],
-  ])("as a list of %d", (length, text) => {
+  ])("a list of %d items as %s", (length, text) => {
     expect(shownList(Array.from({ length }, (_, i) => i))).toBe(text);
   });
 });

@@ -65,12 +65,12 @@ describe("a limit on URLs refuses the host", () => {
   });
 });
 
-describe("a limit on URLs has a port", () => {
-  test.each(["1", "80", "65535"])("such as %s", (port) => {
+describe("the port of a limit on URLs", () => {
+  test.each(["1", "80", "65535"])("may be %s", (port) => {
     expect(problems("a.example", port)).toEqual([]);
   });
 
-  test.each(["0", "080", "65536", "100000", "80.5", "80a", "", "-1"])("but not %j", (port) => {
+  test.each(["0", "080", "65536", "100000", "80.5", "80a", "", "-1"])("may not be %j", (port) => {
     expect(problems("a.example", port)).toEqual(REFUSED_PORT);
   });
 });
@@ -81,14 +81,14 @@ describe("URLs that a person writes for a limit", () => {
     return read.ok ? undefined : read.mistake;
   };
 
-  test("must be given", () => {
+  test("are refused with a hint if there are none", () => {
     expect(mistake()).toEqual({
       problem: "the URL is missing",
       hint: "write https://host/folder",
     });
   });
 
-  test("must be every combination of their parts, also with a suffix", () => {
+  test("are refused with a hint unless they are every combination of their parts, also with a suffix", () => {
     expect(mistake("https://*.a.example", "http://b.example")).toEqual({
       problem: "this limit would allow https://b.example:443 too",
       hint: "add https://b.example:443, or give fewer URLs: a limit allows every combination of schemes, hosts and ports",

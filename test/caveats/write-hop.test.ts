@@ -56,7 +56,7 @@ describe("a Date is rounded in the direction that narrows", () => {
     ["2030-01-01T00:00:00.001Z", "2030-01-01T00:00:00Z", "2030-01-01T00:00:01Z"],
     ["2030-01-01T00:00:00.999Z", "2030-01-01T00:00:00Z", "2030-01-01T00:00:01Z"],
     ["1969-12-31T23:59:59.500Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"],
-  ])("%s", (date, expires, notBefore) => {
+  ])("%s becomes %s as expires and %s as notBefore", (date, expires, notBefore) => {
     const hop = normalizeHop({ expires: new Date(date), notBefore: new Date(date) });
     expect(hop).toEqual({ expires, notBefore });
   });
@@ -122,7 +122,7 @@ describe("a wrong hop is a TypeError that names the key", () => {
     expect(misuse(() => written(init))).toContain(message);
   });
 
-  test("all wrong values are named together", () => {
+  test("and names all wrong values together", () => {
     const message = misuse(() => written({ operations: [], nonce: "x" }));
     expect(message).toMatch(/"nonce" must be .*; "operations" must be /);
   });
