@@ -38,7 +38,7 @@ export interface CliErrorInit {
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
-  /** What the user can do about the error. */
+  /** A hint for the user: the next step. */
   readonly hint?: string | undefined;
   /** Further properties of the error for `--json`. */
   readonly details?: { readonly [name: string]: unknown };

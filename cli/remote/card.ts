@@ -24,8 +24,8 @@ export interface CapabilityOffer {
   /** True if the card declares the extension that this program implements; false if it only lists grants. */
   readonly spoken: boolean;
   /**
-   * How the agent treats calls without a capability. `declared`: it accepts them only if they declare ambient
-   * authority.
+   * The agent's treatment of calls without a capability. `declared`: it accepts them only if they declare
+   * ambient authority.
    */
   readonly ambient: "accepted" | "declared" | "refused" | "unknown";
   readonly mode: string | undefined;

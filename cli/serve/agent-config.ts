@@ -46,7 +46,7 @@ export interface AgentConfig {
     readonly revocations: number;
   };
   readonly delegation?: DelegationConfig;
-  /** If a property is absent, the default of `openRevocations` applies. */
+  /** Settings for reading the revocation list. The defaults are those of `openRevocations`. */
   readonly revocationList?: RevocationListConfig;
   /** Services trust the published list for this long; by default for 5 minutes. */
   readonly revocationFeed?: { readonly maxAge: string };

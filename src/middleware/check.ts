@@ -152,8 +152,8 @@ function unreadArguments(operation: string): Denial {
 }
 
 /**
- * Returns the values that were read from a request. If one of them is not plain data, the client is at fault;
- * then returns a sentence about it.
+ * Returns the values that were read from a request. If one of them is not plain data, returns a sentence about
+ * the client's mistake instead.
  */
 function fromRequest<T>(read: () => T): T | string {
   try {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { type Run, runProgram } from "../cli/run.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// A copy of the packages shows that unfinished packages cannot be published.
+// The scripts that prevent the publication of unfinished packages are tried on a copy of the packages.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ADDRESS = "https://code.example/owner/proviso";
