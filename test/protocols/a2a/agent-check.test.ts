@@ -92,7 +92,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
   return error === undefined ? "done" : String(error);
 }
 
-describe("the A2A version that a client asks for", () => {
+describe("the A2A version of a client's requests", () => {
   const WIDE = { top: { minProtocolVersion: "1.0", maxProtocolVersion: "1.2" } };
   const versions = (sent: string): readonly string[] =>
     sent
@@ -101,10 +101,10 @@ describe("the A2A version that a client asks for", () => {
       .map((request) => /a2a-version: (\S+)/i.exec(request)?.[1] ?? "none");
 
   test.each<[what: string, requirements: object | undefined, expected: string]>([
-    ["is its transport's by default", undefined, "1.0"],
-    ["is the one required of the agent", { protocolVersion: "1.1" }, "1.1"],
-    ["is sent without its patch number", { protocolVersion: "1.2.7" }, "1.2"],
-  ])("%s", async (_what, requirements, expected) => {
+    ["the version of the transport by default", undefined, "1.0"],
+    ["the version that the options require", { protocolVersion: "1.1" }, "1.1"],
+    ["the required version without its patch number", { protocolVersion: "1.2.7" }, "1.2"],
+  ])("is %s", async (_what, requirements, expected) => {
     const agent = await agentOf(WIDE);
     const client = await agent.client();
     const options = { card: agent.url, requirements };
@@ -114,7 +114,7 @@ describe("the A2A version that a client asks for", () => {
     expect(versions(agent.sent())).toEqual([expected, expected]);
   });
 
-  test("must be one that an interface of the card has, or nothing is sent", async () => {
+  test("must be a version of an interface in the card, or the client refuses the agent before any call", async () => {
     const agent = await agentOf();
     const options = { card: agent.url, requirements: { protocolVersion: "1.1" } };
     const holder = await withCapability(await agent.client(), TOKEN, options);
@@ -122,7 +122,7 @@ describe("the A2A version that a client asks for", () => {
     expect(agent.sent()).not.toContain("POST");
   });
 
-  test("must be one that the client itself speaks", async () => {
+  test("must be a version that the client speaks, or creating the client fails", async () => {
     const client = await (await agentOf(WIDE)).client();
     const requirements = { protocolVersion: "0.3" };
     const message = /^requirements\.protocolVersion: the client speaks 1\.0, not 0\.3$/;
@@ -131,13 +131,13 @@ describe("the A2A version that a client asks for", () => {
   });
 });
 
-describe("no byte of a token is sent to an agent whose card is refused for", () => {
+describe("a client with a capability token", () => {
   const CONTRADICTION = { params: { minProtocolVersion: "2.0", maxProtocolVersion: "1.0" } };
 
   test.each<
     [what: string, parts: JsonObject, options: Parameters<typeof withCapability>[2], code: string]
   >([
-    ["a card that contradicts itself", CONTRADICTION, {}, "card_malformed"],
+    ["a contradiction", CONTRADICTION, {}, "card_malformed"],
     [
       "an undeclared capability",
       {},
@@ -147,27 +147,30 @@ describe("no byte of a token is sent to an agent whose card is refused for", () 
     ["a missing grant", {}, { requirements: { grants: [{ grant: "a:b" }] } }, "grant_missing"],
     ["a missing signature", {}, { requirements: { requireSignature: true } }, "signature_missing"],
     [
-      "an unknown chain",
+      "an undeclared end-to-end capability",
       {},
       { requirements: { endToEnd: ["context_reuse"] } },
       "capability_undeclared",
     ],
-  ])("%s", async (_what, parts, options, code) => {
-    const agent = await agentOf(parts);
-    const client = await agent.client();
-    for (const more of [options, { ...options, card: agent.url }]) {
-      const holder = await withCapability(client, TOKEN, more);
-      expect(await codeOf(holder.sendMessage(callOf("s", {})))).toBe(`refused ${code}`);
-      expect(await codeOf(holder.getTask({ tenant: "", id: "t" }))).toBe(`refused ${code}`);
-      const caller = createCapabilityClient(client, more);
-      expect(await codeOf(caller.invoke("s", {}, TOKEN))).toBe(`refused ${code}`);
-      expect(await codeOf(caller.request({ grants: ["a:b"] }))).toBe(`refused ${code}`);
-    }
-    expect(agent.sent()).not.toContain(TOKEN);
-    expect(agent.sent()).not.toContain("POST");
-  });
+  ])(
+    "sends nothing to an agent whose card is refused for %s",
+    async (_what, parts, options, code) => {
+      const agent = await agentOf(parts);
+      const client = await agent.client();
+      for (const more of [options, { ...options, card: agent.url }]) {
+        const holder = await withCapability(client, TOKEN, more);
+        expect(await codeOf(holder.sendMessage(callOf("s", {})))).toBe(`refused ${code}`);
+        expect(await codeOf(holder.getTask({ tenant: "", id: "t" }))).toBe(`refused ${code}`);
+        const caller = createCapabilityClient(client, more);
+        expect(await codeOf(caller.invoke("s", {}, TOKEN))).toBe(`refused ${code}`);
+        expect(await codeOf(caller.request({ grants: ["a:b"] }))).toBe(`refused ${code}`);
+      }
+      expect(agent.sent()).not.toContain(TOKEN);
+      expect(agent.sent()).not.toContain("POST");
+    },
+  );
 
-  test("but a token is sent to an agent whose card is accepted", async () => {
+  test("sends the token to an agent whose card is accepted", async () => {
     const agent = await agentOf();
     for (const options of [{}, { card: agent.url }]) {
       const holder = await withCapability(await agent.client(), TOKEN, options);
@@ -176,7 +179,7 @@ describe("no byte of a token is sent to an agent whose card is refused for", () 
     expect(agent.sent().split(TOKEN).length).toBe(3);
   });
 
-  test("nor to an interface that the judged card does not name", async () => {
+  test("sends nothing to an interface that the judged card does not name", async () => {
     const agent = await agentOf();
     const other = await agentOf();
     const holder = await withCapability(await other.client(), TOKEN, { card: agent.url });
@@ -185,8 +188,8 @@ describe("no byte of a token is sent to an agent whose card is refused for", () 
   });
 });
 
-describe("a card that may have changed", () => {
-  test("is judged again before the next token is sent", async () => {
+describe("a card whose max-age has passed", () => {
+  test("is fetched and judged again before the next token is sent", async () => {
     const agent = await agentOf(
       { capabilities: { pause_resume: true } },
       { "Cache-Control": "max-age=60" },
@@ -210,7 +213,7 @@ describe("a card that may have changed", () => {
   });
 });
 
-describe("what an agent does is compared with its card:", () => {
+describe("withCapability checks an agent's answers against its card", () => {
   const message = (more: JsonObject): JsonObject => ({
     message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "x" }], ...more },
   });
@@ -220,24 +223,24 @@ describe("what an agent does is compared with its card:", () => {
   });
 
   test.each<[what: string, result: JsonObject, expected: string]>([
-    ["an answer without metadata is accepted", message({}), "done"],
+    ["no metadata is accepted", message({}), "done"],
     [
-      "handing on to a declared agent is accepted",
+      "delegating to a declared agent is accepted",
       message({ metadata: delegated("https://b.example") }),
       "done",
     ],
     [
-      "handing on to another agent is reported",
+      "delegating to an undeclared agent is reported",
       message({ metadata: delegated("https://c.example") }),
       "undeclared delegate_undeclared",
     ],
     [
-      "handing on in a task is reported",
+      "undeclared delegation in a task is reported",
       task({ metadata: delegated("https://c.example") }),
       "undeclared delegate_undeclared",
     ],
     [
-      "handing on in an artifact is reported",
+      "undeclared delegation in an artifact is reported",
       task({
         artifacts: [
           { artifactId: "a", parts: [{ text: "x" }], metadata: delegated("https://c.example") },
@@ -247,11 +250,11 @@ describe("what an agent does is compared with its card:", () => {
     ],
     ["using a listed extension is accepted", message({ extensions: ["urn:x:listed"] }), "done"],
     [
-      "using another extension is reported",
+      "using an unlisted extension is reported",
       message({ extensions: ["urn:x:other"] }),
       "undeclared capability_undeclared",
     ],
-  ])("%s", async (_what, result, expected) => {
+  ])("an answer is accepted or reported: %s", async (_what, result, expected) => {
     const params = { delegates: [{ url: "https://b.example" }] };
     const agent = await agentOf({ params, extensions: [{ uri: "urn:x:listed" }] });
     agent.answers.result = result;
@@ -263,7 +266,7 @@ describe("what an agent does is compared with its card:", () => {
     [{ params: { capabilities: { streaming_message: true } } }, "done"],
     [{}, "undeclared capability_undeclared"],
   ])(
-    "a message in pieces is reported unless the card declares streaming_message: %j",
+    "a partial message is reported unless the card declares streaming_message (card: %j)",
     async (parts, expected) => {
       const agent = await agentOf(parts);
       agent.answers.stream = [message({ metadata: { partial: true } })];
@@ -275,7 +278,7 @@ describe("what an agent does is compared with its card:", () => {
     },
   );
 
-  test("is reported to onDrift, if set, and the answer still reaches the caller", async () => {
+  test("with onDrift, undeclared behaviour is reported there and the caller still gets the answer", async () => {
     const agent = await agentOf();
     agent.answers.result = message({ metadata: delegated("https://c.example") });
     const drifted: DiscoveryDenial[] = [];
@@ -290,12 +293,12 @@ describe("what an agent does is compared with its card:", () => {
 test.each<[options: object, message: RegExp]>([
   [{ require: {} }, /options.require: unknown member; there are requirements/],
   [{ requirements: { capability: [] } }, /requirements.capability: unknown member/],
-])("a wrong option of the client is a TypeError: %j", async (options, message) => {
+])("createCapabilityClient refuses a wrong option by name: %j", async (options, message) => {
   const client = await (await agentOf()).client();
   expect(() => createCapabilityClient(client, options)).toThrow(message);
 });
 
-describe("agents served here, checked as a chain", () => {
+describe("a chain of agents that delegate to each other", () => {
   const pushOrigins = ["https://caller.example"];
   let last: TestAgent;
   let middle: TestAgent;
@@ -309,7 +312,7 @@ describe("agents served here, checked as a chain", () => {
   const hostOf = ({ server }: TestAgent): string => new URL(server.url).host;
   const END_TO_END = { endToEnd: ["push_notifications", "context_reuse"] };
 
-  test("declare what the chain needs", async () => {
+  test("passes discoverChain if every agent declares the required capabilities", async () => {
     const allowHosts = [middle, last].map(hostOf);
     const found = await discoverChain(first.server.url, END_TO_END, { allowHosts });
     expect(found).toMatchObject({ ok: true, warnings: [] });
@@ -318,14 +321,14 @@ describe("agents served here, checked as a chain", () => {
     );
   });
 
-  test("have cards without a fault", async () => {
+  test("has cards in which lintCard finds no fault", async () => {
     for (const { server } of [first, last]) {
       const text = await (await fetch(server.cardUrl)).text();
       expect(await lintCard(text)).toEqual([]);
     }
   });
 
-  test("get no token if the last one has dropped the capability", async () => {
+  test("gets no token if its last agent does not declare a required capability", async () => {
     const dropped = await startAgent({ delegates: [] });
     const before = await startAgent({ pushOrigins, delegates: [{ url: dropped.server.url }] });
     const url = before.server.url;
@@ -347,7 +350,7 @@ describe("agents served here, checked as a chain", () => {
     await Promise.all([dropped.remove(), before.remove()]);
   });
 
-  test("keep a context across calls, as their cards declare", async () => {
+  test("keeps several calls in one context, as the cards declare", async () => {
     const client = await clientOf(first, "JSON-RPC", "alice");
     const { token } = await request(client, {
       grants: ["documents:read"],
@@ -371,7 +374,7 @@ describe("agents served here, checked as a chain", () => {
     ["params.history", { history: [] }, {}],
     ["params.message.messages", {}, { messages: [{ role: "ROLE_AGENT" }] }],
     ["params.message.message_history", {}, { message_history: {} }],
-  ])("refuse %s, which their cards do not declare", async (where, params, message) => {
+  ])("refuses the parameter %s, which the cards do not declare", async (where, params, message) => {
     const asked = JSON.parse(JSON.stringify(callOf("list_documents", {})));
     const whole = { messageId: "m", role: "ROLE_USER", parts: [{ text: "x" }], ...message };
     const response = await fetch(first.server.rpcUrl, {

@@ -94,8 +94,8 @@ async function inState(client: Client, id: string, state: string): Promise<Task>
 const denialOf = async (action: Promise<unknown>): Promise<string> =>
   String(await failureOf(action));
 
-describe.each(BINDINGS)("over %s", (binding) => {
-  test("a request that needs an approval waits, and is collected once approved", async () => {
+describe.each(BINDINGS)("a capability request that needs approval, over %s", (binding) => {
+  test("waits, and its tokens can be collected once a user approves the request", async () => {
     const agent = await asking();
     const { alice, capabilities } = await clients(agent, binding);
     const asked = await capabilities.request(PAYMENT);
@@ -134,7 +134,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(stateOf(await inState(alice, approvalId, "TASK_STATE_COMPLETED"))).toBeTruthy();
   });
 
-  test("a request sent as a message becomes a task that continues after approval and stores no token", async () => {
+  test("becomes a task if sent as a message; the task ends after approval and stores no token", async () => {
     const agent = await asking();
     const { alice, capabilities } = await clients(agent, binding);
     const task = taskIn(await alice.sendMessage(message(), KNOWN));
@@ -158,7 +158,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("a denied request fails its task with the approver's reason", async () => {
+  test("becomes a rejected task with the approver's reason if a user denies the request", async () => {
     const agent = await asking();
     const { alice, capabilities } = await clients(agent, binding);
     const { id } = taskIn(await alice.sendMessage(message(), KNOWN));
@@ -171,7 +171,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(await denialOf(capabilities.collect(id))).toContain("not before Friday");
   });
 
-  test("repeating the message finds its task; another message under its id is refused", async () => {
+  test("has one task if its message is repeated; another message with the same id is refused", async () => {
     const agent = await asking();
     const { alice } = await clients(agent, binding);
     const once = message();
@@ -189,7 +189,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(stateOf(taskIn(await alice.sendMessage(once, KNOWN)))).toBe("TASK_STATE_COMPLETED");
   });
 
-  test("cancelling the task withdraws the request for approval", async () => {
+  test("is withdrawn if its task is cancelled before a user decides", async () => {
     const agent = await asking();
     const { alice } = await clients(agent, binding);
     const cancel = (id: string) => alice.cancelTask({ tenant: "", id, metadata: {} });
@@ -204,7 +204,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(await agent.approvals.get(approved)).toMatchObject({ state: "approved" });
   });
 
-  test("a stream, and a subscription, follow the task until it is approved", async () => {
+  test("can be followed to the end of its task by a stream and by a subscription", async () => {
     const agent = await asking();
     const { alice } = await clients(agent, binding);
     const events: StreamResponse[] = [];
@@ -232,7 +232,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   });
 });
 
-test("requesting again under the same id opens no second approval", async () => {
+test("a capability request repeated with its requestId opens no second approval; another request with that id is refused", async () => {
   const agent = await asking();
   const first = await rpc(agent, "alice", METHOD, { ...PAYMENT, requestId: "rent" });
   const again = await rpc(agent, "alice", METHOD, { ...PAYMENT, requestId: "rent" });
@@ -267,7 +267,7 @@ test("requesting again under the same id opens no second approval", async () => 
   }
 });
 
-test("the same request in another message has the same task, even after it ended", async () => {
+test("a capability request repeated with its requestId in another message gets the same task, even after the task has ended", async () => {
   const agent = await asking();
   const { alice } = await clients(agent);
   const rent = { ...PAYMENT, requestId: "rent" };
@@ -279,7 +279,7 @@ test("the same request in another message has the same task, even after it ended
   expect(stateOf(await sent())).toBe("TASK_STATE_COMPLETED");
 });
 
-test("grants without approval are issued at once, and their tokens are not kept in the task", async () => {
+test("grants that need no approval are issued at once, and the task does not store their tokens", async () => {
   const agent = await asking();
   const { alice, capabilities } = await clients(agent);
   const both = { grants: ["work:do", "payments:send"] };
@@ -292,7 +292,7 @@ test("grants without approval are issued at once, and their tokens are not kept 
   expect(asked).toMatchObject({ capabilities: [{ grant: "work:do" }], pending: {} });
 });
 
-test("a request that nobody decides in time ends its task", async () => {
+test("the task of a capability request that nobody decides in time fails as approval_expired", async () => {
   const agent = await asking();
   const { alice } = await clients(agent);
   const { id } = taskIn(await alice.sendMessage(message(), KNOWN));
@@ -304,7 +304,7 @@ test("a request that nobody decides in time ends its task", async () => {
   });
 });
 
-test("a task continues after a restart, whether it is decided before, during or after", async () => {
+test("a task that waits for approval continues after a restart, even if the user decides while the agent is stopped", async () => {
   const agent = await startAgent({ approval: RULE });
   let { alice } = await clients(agent);
   const ids: string[] = [];
@@ -334,7 +334,7 @@ test("a task continues after a restart, whether it is decided before, during or 
   expect(capabilities).toHaveLength(1);
 });
 
-test("the end of the task is pushed to its receiver, without a token", async () => {
+test("the end of a task that waited for approval is pushed to its receivers without a token", async () => {
   const got: string[] = [];
   const server = createServer((req, res) => {
     req.setEncoding("utf8").on("data", (chunk: string) => got.push(chunk));
@@ -384,7 +384,7 @@ test("the end of the task is pushed to its receiver, without a token", async () 
   expect(got.join("")).not.toMatch(/"token"/);
 });
 
-test("a request's task is read without a capability, which gives access to no other task", async () => {
+test("in mode require, only the task of a capability request can be read without a capability", async () => {
   const agent = await asking({ mode: "require" });
   const { alice } = await clients(agent);
   const { id } = taskIn(await alice.sendMessage(message(), KNOWN));
@@ -403,7 +403,7 @@ test("a request's task is read without a capability, which gives access to no ot
   expect(bad.status).toBe(403);
 });
 
-test("waiting for approval does not count towards a caller's running tasks", async () => {
+test("tasks that wait for approval do not count towards the caller's limit of running tasks", async () => {
   const agent = await asking({ mostRunning: 1 });
   const { alice, capabilities } = await clients(agent);
   for (const purpose of ["one", "two", "three"]) {
@@ -414,7 +414,7 @@ test("waiting for approval does not count towards a caller's running tasks", asy
   expect((await capabilities.invoke("wait", { milliseconds: 1 }, token)).result).toBeTruthy();
 });
 
-test("collecting with an unknown or missing approval id is refused", async () => {
+test("collecting tokens with an unknown, missing or malformed approval id is refused", async () => {
   const agent = await asking();
   for (const [params, words] of [
     [{}, '"approvalId" must be'],

@@ -51,7 +51,7 @@ function outcomes(body: Json): Json {
   return at(body, "result", "task", "artifacts", 0, "parts", 0, "data", "outcomes");
 }
 
-test("an attenuation is appended to every listed token of its capability id", async () => {
+test("a2a/task/send appends the attenuation for a capability id to every listed token with that id", async () => {
   const { id, token } = await granted();
   const child = narrowed(token, { purpose: "a descendant" });
   const lists: Json[] = [
@@ -73,7 +73,7 @@ test("an attenuation is appended to every listed token of its capability id", as
   }
 });
 
-test("other listed capabilities keep their authority", async () => {
+test("a2a/task/send does not narrow listed capabilities that have no attenuation", async () => {
   const [one, other] = [await granted(), await granted()];
   const capabilities = [{ token: one.token }, other.id];
   const { body } = await sent({ capabilities, attenuations: { [one.id]: SHORT } });
@@ -83,7 +83,7 @@ test("other listed capabilities keep their authority", async () => {
   expect(outcomes(narrow.body)).toEqual(["done", "constraint_violated,constraint_violated"]);
 });
 
-test("attenuations with capabilities outside the list are refused", async () => {
+test("a2a/task/send refuses attenuations that are null, without a list of capabilities, or beside authority outside the list", async () => {
   const { id, token } = await granted();
   const attenuations = { [id]: SHORT };
   const metadata = { [EXTENSION_URI]: { capabilities: [{ token }] } };
@@ -112,7 +112,7 @@ test("attenuations with capabilities outside the list are refused", async () => 
   expect(agent.ran.length).toBe(before);
 });
 
-test("an attenuation for an id without a listed capability is refused", async () => {
+test("a2a/task/send refuses an attenuation for a capability id that is not listed", async () => {
   const [one, other] = [await granted(), await granted()];
   for (const capabilities of [
     [one.id],
@@ -129,7 +129,7 @@ test("an attenuation for an id without a listed capability is refused", async ()
   }
 });
 
-test("a listed token counts under the id that it is signed for", async () => {
+test("a2a/task/send takes a listed token's capability id from the signed token, and refuses another id", async () => {
   const [one, other] = [await granted(), await granted()];
   const mislabelled = [{ id: other.id, token: one.token }];
   for (const id of [one.id, other.id]) {
@@ -143,7 +143,7 @@ test("a listed token counts under the id that it is signed for", async () => {
   expect(outcomes(byToken.body)).toEqual(DENIED);
 });
 
-test("an attenuation of a token that is not authentic is refused, whatever else is listed", async () => {
+test("a2a/task/send with attenuations is refused if any listed capability is forged, malformed, unknown or another user's", async () => {
   const { id, token } = await granted();
   const theirs = await granted("bob");
   for (const [bad, reason] of [
@@ -162,7 +162,7 @@ test("an attenuation of a token that is not authentic is refused, whatever else 
   }
 });
 
-test("a token that is not valid yet cannot be attenuated, and the call is refused", async () => {
+test("a2a/task/send is refused if any listed token is not valid yet, whichever capability the attenuation is for", async () => {
   const { id, token } = await granted();
   const notBefore = new Date(Date.now() + 60_000).toISOString().replace(/\.\d+/, "");
   const later = { token: narrowed(token, { notBefore }) };
@@ -175,7 +175,7 @@ test("a token that is not valid yet cannot be attenuated, and the call is refuse
   expect(textAt(kept.body, "error", "data", 0, "reason")).toBe("not_yet_valid");
 });
 
-test("a revoked token is refused, and a hop beyond the token is refused as attenuation_exceeds", async () => {
+test("a2a/task/send refuses a revoked token as revoked, and an attenuation beyond its token as attenuation_exceeds", async () => {
   const { id, token } = await granted();
   const wide = await sent({ capabilities: [id], attenuations: { [id]: { operations: ["pay"] } } });
   expect(textAt(wide.body, "error", "data", 0, "reason")).toBe("attenuation_exceeds");

@@ -31,7 +31,7 @@ const messageFor = (milliseconds: number): Json => ({
 const rpc = (method: string, params: Json): Promise<Answer> =>
   post(agent.server.rpcUrl, { jsonrpc: "2.0", id: "seven", method, params });
 
-test("a caller with too many tasks gets 429 with Retry-After on every route", async () => {
+test("a caller at its limit of running tasks gets 429 with Retry-After from every method that starts a task", async () => {
   const configuration = { returnImmediately: true };
   const first = await rpc("SendMessage", { ...Object(messageFor(20_000)), configuration });
   const id = textAt(first.body, "result", "task", "id");

@@ -14,7 +14,7 @@ const ALL: readonly CallerOf[] = Array.from({ length: CALLERS }, (_, at) => ({
   token: `development-token-${String(at).padStart(3, "0")}`,
 }));
 
-test(`${CALLERS} concurrent callers for ${SECONDS} seconds get no wrong decision`, {
+test(`in ${SECONDS} seconds, no call of ${CALLERS} concurrent callers is decided wrongly`, {
   timeout: 60_000,
 }, async () => {
   quietConsole();

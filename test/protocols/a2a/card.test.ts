@@ -39,7 +39,7 @@ const MEMBERS = [
 const PROPOSED = ["capabilityGrants", "capabilitiesRequired", "ambientAuthority"];
 const NAMED = { "A2A-Extensions": `https://other.example/x, ${EXTENSION_URI}` };
 
-test("the card's top level has A2A's own properties and no others", async () => {
+test("the top level of the agent card has only properties that A2A 1.0 defines", async () => {
   const { body, headers } = await card();
   expect(MEMBERS).toEqual(expect.arrayContaining(Object.keys(body ?? {})));
   for (const required of ["name", "description", "version", "supportedInterfaces", "skills"]) {
@@ -50,7 +50,7 @@ test("the card's top level has A2A's own properties and no others", async () => 
   expect(headers.get("vary")).toBe("A2A-Extensions");
 });
 
-test("a request that names the extension gets the proposal's properties at the top of the card too", async () => {
+test("a card request that names the extension also gets the extension's properties at the top level of the card", async () => {
   const [plain, named] = [await card(), await card(NAMED)];
   const params = at(plain.body, "capabilities", "extensions", 0, "params");
   const proposed = Object.fromEntries(PROPOSED.map((name) => [name, at(params, name)]));
@@ -64,7 +64,7 @@ test("a request that names the extension gets the proposal's properties at the t
   }
 });
 
-test("the card is cacheable, and revalidated by its ETag", async () => {
+test("the agent card is cacheable, and a request with its ETag in If-None-Match gets 304", async () => {
   const { headers, text } = await card();
   const etag = headers.get("etag") ?? "";
   expect(headers.get("cache-control")).toMatch(/(^|, )max-age=[1-9]\d*$/);
@@ -88,7 +88,7 @@ test("the card is cacheable, and revalidated by its ETag", async () => {
   }
 });
 
-test("If-Modified-Since counts only without If-None-Match", async () => {
+test("a card request with If-None-Match ignores If-Modified-Since", async () => {
   const { headers } = await card();
   const since = headers.get("last-modified") ?? "";
   const before = new Date(Date.parse(since) - 1000).toUTCString();
@@ -102,7 +102,7 @@ test("If-Modified-Since counts only without If-None-Match", async () => {
   expect(await statusOf({ "If-Modified-Since": before, "If-None-Match": etag })).toBe(304);
 });
 
-test("the two representations of the card have different ETags", async () => {
+test("the agent card has different ETags with and without the extension's properties at the top level", async () => {
   const [plain, named] = [await card(), await card(NAMED)];
   const etag = plain.headers.get("etag") ?? "";
   expect(named.headers.get("etag")).toMatch(/^"[\w-]+"$/);

@@ -93,21 +93,24 @@ async function signed(document: JsonObject) {
 }
 
 describe("an agent that serves another agent's card", () => {
-  test.each([false, true])("gets no token (its own card asked for first: %s)", async (asked) => {
-    const good = await agentOf({ card: {} });
-    const { genuine, options } = await signed(cardAt([`${good.url}/rpc`]));
-    good.say.card = genuine;
-    const evil = await agentOf({ card: {}, extended: genuine });
-    const client = await clientFor(extensible(cardAt([`${evil.url}/rpc`])));
-    if (asked) await client.getAgentCard();
-    const own = asked ? "interface_unsupported" : "signature_missing";
-    expect(await codeOf(client, options)).toBe(own);
-    expect(await codeOf(client, { ...options, card: good.url })).toBe("interface_unsupported");
-    expect(evil.sent()).not.toContain(TOKEN);
-  });
+  test.each([false, true])(
+    "gets no token (client called getAgentCard before: %s)",
+    async (asked) => {
+      const good = await agentOf({ card: {} });
+      const { genuine, options } = await signed(cardAt([`${good.url}/rpc`]));
+      good.say.card = genuine;
+      const evil = await agentOf({ card: {}, extended: genuine });
+      const client = await clientFor(extensible(cardAt([`${evil.url}/rpc`])));
+      if (asked) await client.getAgentCard();
+      const own = asked ? "interface_unsupported" : "signature_missing";
+      expect(await codeOf(client, options)).toBe(own);
+      expect(await codeOf(client, { ...options, card: good.url })).toBe("interface_unsupported");
+      expect(evil.sent()).not.toContain(TOKEN);
+    },
+  );
 });
 
-test("an agent gets no access token before its card is judged", async () => {
+test("an agent whose card is refused gets no call and no access token", async () => {
   const evil = await agentOf({ card: {} });
   const document = extensible(cardAt([`${evil.url}/rpc`]));
   evil.say.card = document;
@@ -125,9 +128,9 @@ test("an agent gets no access token before its card is judged", async () => {
   expect(evil.sent()).not.toContain(ACCESS);
 });
 
-describe("the client sends tokens only where the judged card says", () => {
+describe("the interface to which a client sends tokens", () => {
   test.each(["JSONRPC", "jsonrpc"])(
-    "and refuses an interface that is not in the judged card (binding %s)",
+    "is refused if the judged card does not list the interface (binding %s)",
     async (binding) => {
       const evil = await agentOf({ card: {} });
       const good = await agentOf({ card: {} });
@@ -138,7 +141,7 @@ describe("the client sends tokens only where the judged card says", () => {
     },
   );
 
-  test("and judges the address of another interface of that card too", async () => {
+  test("is refused if its own address is not allowed, although another address in the card is", async () => {
     const other = await agentOf({ card: {} });
     const agent = await agentOf({ card: {} });
     const document = cardAt(["https://8.8.8.8/rpc"], [`${other.url}/rpc`]);
@@ -150,7 +153,7 @@ describe("the client sends tokens only where the judged card says", () => {
     expect(await codeOf(client, { card: agent.url, discovery })).toBe("called");
   });
 
-  test("and refuses an interface of that card that has another version", async () => {
+  test("is refused if the judged card lists the interface with an incompatible version", async () => {
     const other = await agentOf({ card: {} });
     const document = cardAt([`${other.url}/a`], [`${other.url}/b`]);
     const client = await clientFor(cardAt([`${other.url}/b`]));
@@ -163,7 +166,7 @@ describe("the client sends tokens only where the judged card says", () => {
   });
 });
 
-describe("the address in the client's own card is judged", () => {
+describe("a client without options.card judges the address in its own card", () => {
   test.each([
     ["http://agent.example/rpc", "address_refused"],
     ["http://169.254.169.254/latest", "address_refused"],
@@ -172,7 +175,7 @@ describe("the address in the client's own card is judged", () => {
     ["https://user:secret@8.8.8.8/rpc", "card_malformed"],
     ["https://8.8.8.8/rpc", "called"],
     ["http://localhost:9/rpc", "called"],
-  ])("%s: %s", async (place, expected) => {
+  ])("the outcome of a call to %s is: %s", async (place, expected) => {
     let sent = 0;
     const fetchImpl: typeof fetch = async (_input, init) => {
       sent += 1;
@@ -185,7 +188,7 @@ describe("the address in the client's own card is judged", () => {
     expect(sent).toBe(expected === "called" ? 1 : 0);
   });
 
-  test("a private address is refused unless the caller allows it by name", async () => {
+  test("a private address is refused unless allowHosts lists the address", async () => {
     const client = await clientFor(cardAt(["https://10.0.0.1/rpc"]), async () => {
       throw new Error("sent");
     });
@@ -200,7 +203,7 @@ test.each<[about: string, addresses: readonly string[], expected: string]>([
   ["a public address and a loopback one", ["8.8.8.8", "127.0.0.1"], "address_refused"],
   ["no address", [], "card_unreachable"],
 ])(
-  "a client whose interface's name resolves to %s, given as %j, gets: %s",
+  "if the host name of an interface resolves to %s (%j), the outcome of a call is: %s",
   async (_, addresses, expected) => {
     const client = await clientFor(cardAt(["https://agent.example/rpc"]), async () => {
       throw new Error("sent");
@@ -211,7 +214,7 @@ test.each<[about: string, addresses: readonly string[], expected: string]>([
 );
 
 describe("createAgentFetch", () => {
-  test("follows no redirect", async () => {
+  test("does not follow redirects", async () => {
     const other = await agentOf({ card: {} });
     const agent = await agentOf({ card: {}, redirect: `${other.url}/x` });
     agent.say.card = cardAt([`${agent.url}/rpc`]);
@@ -225,7 +228,7 @@ describe("createAgentFetch", () => {
     [{ token: "x" }, /options.token: unknown member/],
     [{ accessToken: "" }, /options.accessToken: must be/],
     [{ fetch: "x" }, /options.fetch: must be/],
-  ])("with a wrong option is a TypeError: %j", (options, message) => {
+  ])("refuses a wrong option by name: %j", (options, message) => {
     expect(() => createAgentFetch(options)).toThrow(message);
   });
 });

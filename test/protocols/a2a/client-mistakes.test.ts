@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-test("an argument that a skill refuses is answered as invalid params, with the skill's message", async () => {
+test("a2a/skill/invoke answers arguments that the skill refuses with -32602 and the skill's message", async () => {
   const call = { skill: "choosy", arguments: { amount: 7 }, token };
   const { status, body } = await rpc(agent, "alice", "a2a/skill/invoke", call);
   expect(status).toBe(200);
@@ -62,7 +62,7 @@ test("an argument that a skill refuses is answered as invalid params, with the s
 });
 
 test.each(BINDINGS)(
-  "a task whose arguments a skill refuses is rejected with the skill's message (%s)",
+  "if a skill refuses the arguments of a call, the task is rejected with the skill's message (over %s)",
   async (binding) => {
     const before = agent.logged().length;
     const holder = await withCapability(await clientOf(agent, binding, "alice"), token);
@@ -83,39 +83,42 @@ test.each(BINDINGS)(
   },
 );
 
-describe.each(LOSSY)("%s passed to the client", (_, make) => {
-  test.each(BINDINGS)("is refused with its place, and nothing is sent (%s)", async (binding) => {
-    const client = createCapabilityClient(await clientOf(agent, binding, "alice"));
-    const before = agent.logged().length;
-    const value = make();
-    const grants = ["clock:read"];
-    const pending = { approvalId: "ap_1", interval: 1 };
-    const places: readonly (readonly [string, () => unknown])[] = [
-      ["query", () => client.request(value)],
-      ["query.grants", () => client.request({ grants: value })],
-      ["query.constraints.a", () => client.request({ grants, constraints: { a: value } })],
-      [
-        "query.resourceQuery.filter",
-        () => client.request({ grants, resourceQuery: { collection: "a", filter: value } }),
-      ],
-      ["approvalId", () => client.collect(value)],
-      ["pending", () => client.waitFor(value)],
-      ["options", () => client.waitFor(pending, value)],
-      ["token", () => client.revoke(value)],
-      ["reason", () => client.revoke(token, value)],
-      ["token", () => client.introspect(value)],
-      ["skill", () => client.invoke(value, {})],
-      ["given", () => client.invoke("choosy", value)],
-      ["given.amount", () => client.invoke("choosy", { amount: value })],
-      ["token", () => client.invoke("choosy", {}, value)],
-      ["token[0]", () => client.invoke("choosy", {}, [value])],
-    ];
-    for (const [place, call] of places) {
-      const message = await mistake(call);
-      expect(message.startsWith(place), `${place}: ${message}`).toBe(true);
-    }
-    expect(agent.logged().length).toBe(before);
-  });
+describe.each(LOSSY)("%s passed to a method of createCapabilityClient", (_, make) => {
+  test.each(BINDINGS)(
+    "is a TypeError that names the argument, and nothing is sent (over %s)",
+    async (binding) => {
+      const client = createCapabilityClient(await clientOf(agent, binding, "alice"));
+      const before = agent.logged().length;
+      const value = make();
+      const grants = ["clock:read"];
+      const pending = { approvalId: "ap_1", interval: 1 };
+      const places: readonly (readonly [string, () => unknown])[] = [
+        ["query", () => client.request(value)],
+        ["query.grants", () => client.request({ grants: value })],
+        ["query.constraints.a", () => client.request({ grants, constraints: { a: value } })],
+        [
+          "query.resourceQuery.filter",
+          () => client.request({ grants, resourceQuery: { collection: "a", filter: value } }),
+        ],
+        ["approvalId", () => client.collect(value)],
+        ["pending", () => client.waitFor(value)],
+        ["options", () => client.waitFor(pending, value)],
+        ["token", () => client.revoke(value)],
+        ["reason", () => client.revoke(token, value)],
+        ["token", () => client.introspect(value)],
+        ["skill", () => client.invoke(value, {})],
+        ["given", () => client.invoke("choosy", value)],
+        ["given.amount", () => client.invoke("choosy", { amount: value })],
+        ["token", () => client.invoke("choosy", {}, value)],
+        ["token[0]", () => client.invoke("choosy", {}, [value])],
+      ];
+      for (const [place, call] of places) {
+        const message = await mistake(call);
+        expect(message.startsWith(place), `${place}: ${message}`).toBe(true);
+      }
+      expect(agent.logged().length).toBe(before);
+    },
+  );
 });
 
 /** The JSON escape of a lone surrogate. */
@@ -126,7 +129,7 @@ function post(url: string, body: Json): Promise<Answer> {
   return send(url, { method: "POST", headers: presenting(token), body: text });
 }
 
-describe("a lone surrogate in a request", () => {
+describe("surrogates in a request", () => {
   const call = { skill: "wait", arguments: { milliseconds: 0 } };
 
   test.each<[string, Json]>([
@@ -139,7 +142,7 @@ describe("a lone surrogate in a request", () => {
     ["in metadata", { message: userMessage([{ text: "a" }]), metadata: { HALF: 1 } }],
     ["deep in data", { message: userMessage([{ data: [[[{ a: ["HALF"] }]]] }]) }],
     ["in an id", { message: userMessage([{ text: "a" }], { contextId: "HALF" }) }],
-  ])("%s is refused before anything runs", async (_, params) => {
+  ])("a lone surrogate is refused before any skill runs: %s", async (_, params) => {
     const runs = agent.ran.length;
     const events = (await agent.ledger.list({ kind: "invocation" })).length;
     const { rpcUrl, restUrl } = agent.server;
@@ -160,7 +163,7 @@ describe("a lone surrogate in a request", () => {
     expect((await agent.ledger.list({ kind: "invocation" })).length).toBe(events);
   });
 
-  test("is refused in the parameters of the extension's methods", async () => {
+  test("a lone surrogate is refused in the parameters of the extension's methods, and in a method's name", async () => {
     for (const [method, params] of [
       ["a2a/skill/invoke", { ...call, arguments: { text: "HALF" }, token }],
       ["a2a/capabilities/request", { grants: ["work:do"], purpose: "HALF" }],
@@ -172,7 +175,7 @@ describe("a lone surrogate in a request", () => {
     }
   });
 
-  test("is not confused with a whole pair, which is accepted", async () => {
+  test("a complete surrogate pair is accepted", async () => {
     const params = {
       message: userMessage([{ data: { ...call, arguments: { milliseconds: 0 } } }], {
         metadata: { "😀": "😀" },

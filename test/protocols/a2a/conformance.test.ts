@@ -119,7 +119,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     );
   });
 
-  test("a body of another content type is refused", async () => {
+  test("a body whose content type is not JSON is refused", async () => {
     for (const type of ["text/plain", "application/xml", "application/x-www-form-urlencoded"]) {
       const headers = { "Content-Type": type };
       const answer = await sendMessage(binding, userMessage(WORDS), { headers });
@@ -128,7 +128,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("a body in another charset than UTF-8 is refused", async () => {
+  test("a body whose charset is not UTF-8 is refused", async () => {
     for (const charset of ["utf-16", "utf-16le", "utf-32", "utf-7", "latin1"]) {
       const headers = { "Content-Type": `application/json; charset=${charset}` };
       const answer = await sendMessage(binding, userMessage(WORDS), { headers });
@@ -148,7 +148,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("bytes that are not UTF-8 are read as U+FFFD", async () => {
+  test("bytes in a body that are not valid UTF-8 are read as U+FFFD", async () => {
     const message = userMessage([{ text: "caf?" }]);
     const body = binding === "JSON-RPC" ? rpcBody(message) : JSON.stringify({ message });
     const bytes = new Uint8Array(Buffer.from(body));
@@ -159,7 +159,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(answer.text).toContain('{"said":"caf\ufffd"}');
   });
 
-  test("application/a2a+json is accepted for HTTP+JSON and refused for JSON-RPC", async () => {
+  test("a body of application/a2a+json is accepted over HTTP+JSON only", async () => {
     const headers = { "Content-Type": "application/a2a+json" };
     const answer = await sendMessage(binding, userMessage(WORDS), { headers });
     if (binding === "JSON-RPC") expect(errorOf(answer)).toEqual(unsupported);
@@ -186,7 +186,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect((await sendMessage(binding, message)).text).toContain("TASK_STATE_COMPLETED");
   });
 
-  test("the A2A version is read from header or address, without its patch number", async () => {
+  test("the A2A version is read from the header or the query, and its patch number is ignored", async () => {
     const { "A2A-Version": _, ...others } = headersWith();
     const url = binding === "JSON-RPC" ? agent.server.rpcUrl : `${agent.server.restUrl}/tasks`;
     const list = (version: string | undefined, query = ""): Promise<Answer> =>
@@ -219,7 +219,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("each of A2A's errors has its code, status and reason", async () => {
+  test("each A2A error has the code, HTTP status and reason that the specification defines", async () => {
     const done = await sendMessage(binding, userMessage(WORDS));
     const path = binding === "JSON-RPC" ? ["result", "task"] : ["task"];
     const id = textAt(done.body, ...path, "id");
@@ -289,7 +289,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("a task has its ids, states by name, and timestamps in UTC", async () => {
+  test("a task has an id, a context id, a state by name, and a timestamp in UTC", async () => {
     const contextId = randomUUID();
     const first = await sendMessage(binding, userMessage(WORDS));
     const second = await sendMessage(binding, userMessage(WORDS, { contextId }));
@@ -305,7 +305,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(textAt(one, "history", 0, "role")).toBe("ROLE_USER");
   });
 
-  test("history has the length asked for, and artifacts are listed if asked for", async () => {
+  test("GetTask returns as many messages as historyLength says; ListTasks returns artifacts only with includeArtifacts", async () => {
     const done = await sendMessage(binding, userMessage(WORDS));
     const path = binding === "JSON-RPC" ? ["result"] : [];
     const id = textAt(done.body, ...path, "task", "id");
@@ -333,7 +333,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("every stream of a task gets the same events, whichever stream ends first", async () => {
+  test("all streams of a task get the same events, even if one client stops reading early", async () => {
     const alice = await clientOf(agent, binding, "alice", token);
     const call = { ...callOf("wait", { milliseconds: 1000 }), configuration: AT_ONCE };
     const { id } = taskIn(await alice.sendMessage(call));

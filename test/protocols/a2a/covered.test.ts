@@ -47,7 +47,7 @@ function attenuated(token: string, hop: HopInit): string {
   return attenuation.token;
 }
 
-describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
+describe.each(["skill", "words"])("a finished task (started by a message of: %s)", (kind) => {
   let id = "";
   let first: Awaited<ReturnType<typeof reports>>;
 
@@ -71,18 +71,18 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     (await clientOf(agent, "JSON-RPC", who, token)).getTask({ tenant: "", id });
   const NOT_FOUND = { name: "TaskNotFoundError" };
 
-  test("is not read with its own capability once that has expired", async () => {
+  test("cannot be read with the capability that started the task once that capability has expired", async () => {
     expect(String(await failureOf(read("alice", first.capability.token)))).toContain("expired");
   });
 
-  test("is read by its party with another capability for the same resources", async () => {
+  test("can be read by the same caller with another capability for the same resources", async () => {
     const { capability } = await reports();
     expect(resultOf(await read("alice", capability.token))).toMatchObject({
       text: expect.any(String),
     });
   });
 
-  test("is not read by another agent, or another principal", async () => {
+  test("cannot be read by another agent or another principal", async () => {
     for (const who of ["calendar", "bob"] as const) {
       const { capability } = await reports(who);
       expect(await failureOf(read(who, capability.token))).toMatchObject(NOT_FOUND);
@@ -91,7 +91,7 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     }
   });
 
-  test("is not read with a capability that lacks its resource, operation or grant", async () => {
+  test("cannot be read with a capability that lacks the task's resource, operation or grant, or limits arguments", async () => {
     const { capability, client } = await reports();
     const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
     expect(used).not.toBe("");
@@ -114,7 +114,7 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     expect(await failureOf(read("alice", work.token))).toMatchObject(NOT_FOUND);
   });
 
-  test("is read with two capabilities that cover it together", async () => {
+  test("can be read with two capabilities that together cover the task", async () => {
     const { capability } = await reports();
     const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
     const halves = [[used], others.sort()].map((resourceHandles) =>
@@ -125,7 +125,7 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
   });
 });
 
-test("a running task, or one made with ambient authority, is not read with a capability that covers it", async () => {
+test("a task can be read with another capability that covers the task only once the task has ended", async () => {
   const alice = await clientOf(agent, "JSON-RPC", "alice");
   const first = await request(alice, { grants: ["work:do"] });
   const holder = await withCapability(alice, first.token);
@@ -147,7 +147,7 @@ test("a running task, or one made with ambient authority, is not read with a cap
     .toEqual({ waited: 800 });
 });
 
-test("a repeated message is answered with its task for a capability that covers it", async () => {
+test("a message repeated with another capability that covers its task gets that task, and runs nothing", async () => {
   const first = await reports();
   const text = { query: "a" };
   const call = callOf("search_documents", text, { messageId: "covered again" });

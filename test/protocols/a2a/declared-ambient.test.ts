@@ -30,7 +30,7 @@ const newMessage = () => userMessage([{ data: WAIT }]);
 const AMBIENT = { [EXTENSION_URI]: { authority: "ambient" } };
 
 test.each(["advertise", "prefer"] as const)(
-  "in mode %s, answer and ledger say whether ambient authority was declared",
+  "in mode %s, tasks and the ledger say whether the caller declared ambient authority",
   async (mode) => {
     const agent = await agentFor({ runTask, mode });
     for (const binding of BINDINGS) {
@@ -58,7 +58,7 @@ test.each(["advertise", "prefer"] as const)(
   },
 );
 
-test("ambient authority is declared in metadata or in a header, for every way to call", async () => {
+test("ambient authority can be declared in metadata or in a header", async () => {
   const agent = await agentFor({ runTask, mode: "prefer", undeclaredAmbient: "refused" });
   const header = { "Proviso-Authority": "ambient" };
   for (const [method, params, headers] of [
@@ -82,7 +82,7 @@ test("ambient authority is declared in metadata or in a header, for every way to
   expect(rest.status).toBe(200);
 });
 
-test("undeclared ambient authority is refused if configured so, with advice how to declare it", async () => {
+test('with undeclaredAmbient "refused", a call without a declaration is refused with advice to declare ambient authority', async () => {
   const agent = await agentFor({ runTask, mode: "advertise", undeclaredAmbient: "refused" });
   const card = await send(agent.server.cardUrl);
   const params = at(card.body, "capabilities", "extensions", 0, "params");
@@ -114,14 +114,14 @@ test("undeclared ambient authority is refused if configured so, with advice how 
   expect(new Set(events.flatMap(({ codes }) => codes))).toEqual(new Set(["authority_undeclared"]));
 });
 
-test("a call with a capability needs no declaration", async () => {
+test('with undeclaredAmbient "refused", a call with a capability needs no declaration', async () => {
   const agent = await agentFor({ runTask, mode: "prefer", undeclaredAmbient: "refused" });
   const { holder, id } = await held(agent);
   const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
   expect(task.metadata?.[EXTENSION_URI]).toEqual({ authority: "capability", capability: id });
 });
 
-test("a declaration beside a capability, or with an unknown word, is refused", async () => {
+test("a declaration of ambient authority is refused beside a capability, or with an unknown value", async () => {
   const agent = await agentFor({ runTask, mode: "prefer" });
   const { alice, token } = await held(agent);
   const header = { "Proviso-Authority": "ambient" };
@@ -157,7 +157,7 @@ test("a declaration beside a capability, or with an unknown word, is refused", a
   expect(agent.ran).toEqual([]);
 });
 
-test("in mode require, a declaration is refused", async () => {
+test("in mode require, a call without a capability is refused even if it declares ambient authority", async () => {
   const agent = await agentFor({ runTask, mode: "require" });
   for (const headers of [{}, { "Proviso-Authority": "ambient" }] as Record<string, string>[]) {
     for (const [method, params] of [
@@ -172,7 +172,7 @@ test("in mode require, a declaration is refused", async () => {
   expect(agent.ran).toEqual([]);
 });
 
-test("a declaration is ignored by the methods about capabilities", async () => {
+test("requesting and introspecting capabilities ignore a declaration of ambient authority", async () => {
   const agent = await agentFor({ runTask, mode: "prefer" });
   for (const binding of BINDINGS) {
     const client = await withAmbientAuthority(await clientOf(agent, binding, "alice"));
@@ -181,7 +181,7 @@ test("a declaration is ignored by the methods about capabilities", async () => {
   }
 });
 
-test("a task made with ambient authority by one agent is hidden from the user's other agents", async () => {
+test("a task that an agent made with ambient authority is hidden from the user's other agents", async () => {
   const agent = await agentFor({ runTask, mode: "prefer" });
   for (const binding of BINDINGS) {
     const [mine, other] = [

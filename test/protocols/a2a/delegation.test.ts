@@ -91,7 +91,7 @@ function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
   return attenuation.token;
 }
 
-describe.each(BINDINGS)("a task in words over %s", (binding) => {
+describe.each(BINDINGS)("a task given in words over %s", (binding) => {
   test("does no more than its capabilities allow, whatever the text says", async () => {
     const { read, q1, q2, work } = await grants();
     const token = narrowed(read.token, { operations: ["retrieve"], resourceHandles: [q1] });
@@ -132,7 +132,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
     await expect(client.sendMessage(text, known)).rejects.toThrow("capability_missing");
   });
 
-  test("with a call beside its text is refused, and not stored", async () => {
+  test("is refused, and runs nothing, if its message also has a skill call", async () => {
     const { work } = await grants();
     const client = await clientOf(agent, binding, "alice", work.token);
     const before = agent.ran.length;
@@ -142,7 +142,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
     expect(agent.ran.length).toBe(before);
   });
 
-  test("uses each of several capabilities for what it allows, without combining them", async () => {
+  test("uses each of its capabilities only for what that capability allows, and never combines two", async () => {
     const { read, q1, q2, work } = await grants();
     const one = narrowed(read.token, { operations: ["search"], resourceHandles: [q1] });
     const other = narrowed(read.token, { operations: ["retrieve"], resourceHandles: [q2] });
@@ -165,7 +165,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
     );
   });
 
-  test("loses a capability that is revoked while it runs", async () => {
+  test("cannot use a capability that was revoked while the task was running", async () => {
     const { work } = await grants();
     const client = await clientOf(agent, binding, "alice", work.token);
     const slow = order("wait", { milliseconds: 500 });
@@ -181,8 +181,8 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
   });
 });
 
-describe("a task that starts tasks", () => {
-  test("passes on at most its own authority, and less if the hop says so", async () => {
+describe("a task that delegates to other tasks", () => {
+  test("passes on at most its own authority, further narrowed by the hop", async () => {
     const { read, q1, q2, work } = await grants();
     const token = narrowed(read.token, {
       operations: ["retrieve", "search"],
@@ -236,7 +236,7 @@ describe("a task that starts tasks", () => {
     expect(resultOf(task)).toEqual([[]]);
   });
 
-  test("makes separate children that can be revoked one by one", async () => {
+  test("makes a separate child token at each call of delegate, which can be revoked alone", async () => {
     const { work } = await grants();
     const seen: string[] = [];
     const own = await startAgent({

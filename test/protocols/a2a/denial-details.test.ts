@@ -31,7 +31,7 @@ function post(url: string, body: Json | undefined, presented: string): Promise<A
 const call = { skill: "wait", arguments: { milliseconds: 0 } };
 const message = (parts: Json): Json => ({ message: userMessage(parts) });
 
-test("JSON-RPC errors carry every denial as data", async () => {
+test("a refusal over JSON-RPC has every denial as structured data in error.data", async () => {
   const nonsense = "nonsense";
   for (const [method, params, presented] of [
     ["SendMessage", message([{ data: call }]), token],
@@ -55,7 +55,7 @@ test("JSON-RPC errors carry every denial as data", async () => {
   }
 });
 
-test("HTTP+JSON errors carry every denial as data", async () => {
+test("a refusal over HTTP+JSON has every denial as structured data in error.details", async () => {
   const url = agent.server.restUrl;
   const nonsense = "nonsense";
   for (const [path, body, presented] of [
@@ -91,7 +91,7 @@ function expectDenials(answer: Answer, details: Json): void {
 
 const denialsIn = (details: unknown) => denialsOf(details, ERROR_DOMAIN);
 
-test("the client reads denials from data first, and from the string of an older agent", () => {
+test("denialsOf reads structured denials first, and otherwise the JSON string in the ErrorInfo", () => {
   const denial = { code: "expired", message: "it has expired", hop: 1 };
   const info = (denials: string) => ({ domain: ERROR_DOMAIN, metadata: { denials } });
   const struct = { "@type": STRUCT, value: { denials: [denial] } };

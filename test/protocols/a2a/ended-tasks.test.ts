@@ -59,7 +59,7 @@ test("a task that timed out can no longer call a skill or pass authority on", as
   expect(agent.ran).toEqual([]);
 });
 
-test("a caller has a limited number of running tasks, separately from other callers", async () => {
+test("each caller has its own limit of running tasks", async () => {
   const { runTask, goOn } = stubborn();
   const agent = await agentFor({ runTask, mostRunning: 2 });
   const { holder, token } = await held(agent);
@@ -75,7 +75,7 @@ test("a caller has a limited number of running tasks, separately from other call
 });
 
 test.each(["SendMessage", "a2a/skill/invoke"])(
-  "a burst of %s stays within the limit of running tasks",
+  "20 concurrent calls of %s run no more tasks than the limit allows",
   async (method) => {
     const agent = await agentFor({ mostRunning: 3, grace: 1 });
     const { holder, token } = await held(agent);
@@ -100,7 +100,7 @@ test.each(["SendMessage", "a2a/skill/invoke"])(
   },
 );
 
-test("a finished or refused call frees its place among running tasks", async () => {
+test("a call that has finished or was refused no longer counts towards the limit of running tasks", async () => {
   const agent = await agentFor({ mostRunning: 1 });
   const { holder, token } = await held(agent);
   const answers: string[] = [];
@@ -114,7 +114,7 @@ test("a finished or refused call frees its place among running tasks", async () 
   expect(ran).toEqual([true, true, false, false, true, true]);
 });
 
-test("a task that ran when the agent was killed has failed after the restart", async () => {
+test("a task that was running when the agent was killed is failed after the restart", async () => {
   const { runTask, goOn } = stubborn();
   const agent = await agentFor({ runTask });
   const { holder } = await held(agent);
@@ -126,7 +126,7 @@ test("a task that ran when the agent was killed has failed after the restart", a
   goOn();
 });
 
-test("a task's results are hidden once the policy allows its principal nothing", async () => {
+test("a task cannot be read once the policy allows its principal nothing", async () => {
   const agent = await agentFor({});
   const { holder } = await held(agent);
   const { id } = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));

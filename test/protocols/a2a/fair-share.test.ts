@@ -5,7 +5,7 @@ const keys = (share: FairShare<number>, owner: string): readonly string[] => [
   ...share.of(owner).keys(),
 ];
 
-test("a full FairShare evicts the oldest entry of the owner with the most", () => {
+test("a full FairShare evicts the oldest entry of the owner with the most entries", () => {
   const share = new FairShare<number>(5, 5);
   for (const key of ["a", "b", "c", "d"]) share.set("many", key, 1);
   for (const owner of ["one", "two", "three"]) share.set(owner, "x", 1);
@@ -15,7 +15,7 @@ test("a full FairShare evicts the oldest entry of the owner with the most", () =
   expect(keys(share, "many")).toEqual(["d", "e"]);
 });
 
-test("among owners with equally many entries, the least recently used owner loses one", () => {
+test("among owners with equally many entries, a full FairShare evicts an entry of the least recently used owner", () => {
   const share = new FairShare<number>(3, 3);
   for (const owner of ["one", "two", "three"]) share.set(owner, "x", 1);
   share.of("one");
@@ -25,7 +25,7 @@ test("among owners with equally many entries, the least recently used owner lose
   expect(left).toEqual(["one", "four", "five"]);
 });
 
-test("an owner has at most its own limit, and setting an entry again makes it the newest", () => {
+test("FairShare limits the entries of each owner, and an entry that is set again becomes the newest", () => {
   const share = new FairShare<number>(100, 2);
   share.set("one", "a", 1);
   share.set("one", "b", 1);
@@ -38,7 +38,7 @@ test("an owner has at most its own limit, and setting an entry again makes it th
   expect(keys(share, "none")).toEqual([]);
 });
 
-test("after random operations FairShare holds what a plain list would", () => {
+test("after each of 1,000 random operations, FairShare has the entries of a plain model", () => {
   const [most, mostOfOne] = [12, 5];
   const share = new FairShare<number>(most, mostOfOne);
   const names = ["a", "b", "c", "d", "e", "f", "g"];

@@ -94,7 +94,7 @@ function nested(depth: number): Json {
   return value;
 }
 
-describe.each(BINDINGS)("a body over %s", (binding) => {
+describe.each(BINDINGS)("a request body sent over %s", (binding) => {
   test("that is too large is refused", async () => {
     expectFault(binding, await post(binding, messageFor(binding, "x".repeat(20_000))), TOO_LARGE);
   });
@@ -131,7 +131,7 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
     expectFault(binding, await post(binding, deep), TOO_DEEP);
   });
 
-  test("that hides its depth in a string is refused", async () => {
+  test("that is a JSON string with JSON inside is refused", async () => {
     // If a JSON body is a string, the SDK parses that string once more.
     const answer = await post(binding, JSON.stringify(messageFor(binding, nested(30))));
     expectFault(binding, answer, { http: 400, code: -32600, reason: "invalid_request" });
@@ -145,7 +145,7 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
     }
   });
 
-  test("of another content type, charset or encoding is refused", async () => {
+  test("with an unsupported content type, charset or encoding is refused", async () => {
     const body = messageFor(binding, "x");
     for (const headers of [
       { "Content-Type": "text/plain" },
@@ -161,18 +161,21 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
   });
 });
 
-test.each(BINDINGS)("a skill that exceeds its time limit fails its task (%s)", async (binding) => {
-  const alice = await clientOf(agent, binding, "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
-  const began = performance.now();
-  const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 20_000 })));
-  expect(performance.now() - began).toBeLessThan(5000);
-  expect(task.status?.state).toBe(4);
-  expect(JSON.stringify(task.status)).toContain("too long");
-});
+test.each(BINDINGS)(
+  "a skill that exceeds its time limit fails its task (over %s)",
+  async (binding) => {
+    const alice = await clientOf(agent, binding, "alice");
+    const { token } = await request(alice, { grants: ["work:do"] });
+    const holder = await withCapability(alice, token);
+    const began = performance.now();
+    const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 20_000 })));
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(task.status?.state).toBe(4);
+    expect(JSON.stringify(task.status)).toContain("too long");
+  },
+);
 
-test("a skill that exceeds its time limit is an error of a2a/skill/invoke", async () => {
+test("a2a/skill/invoke answers timed_out if the skill exceeds its time limit", async () => {
   const { body } = await rpc(agent, "alice", "a2a/capabilities/request", { grants: ["work:do"] });
   const token = textAt(body, "result", "capabilities", 0, "token");
   const call = { skill: "wait", arguments: { milliseconds: 20_000 }, token };
@@ -214,7 +217,7 @@ test("a caller that calls too often gets 429, and other callers do not", async (
   }
 });
 
-test("50 callers that never finish their headers hold up nobody", async () => {
+test("50 connections that never finish their headers do not delay another caller", async () => {
   const { port, hostname } = new URL(agent.server.url);
   const sockets = Array.from({ length: 50 }, () => connect(Number(port), hostname));
   try {

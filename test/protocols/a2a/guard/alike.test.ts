@@ -55,7 +55,7 @@ async function three(client: Client): Promise<readonly Task[]> {
 }
 
 const CASES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
-  "a message in the place of a task": (client) => client.sendMessage(said("say hello")),
+  "a message instead of a task": (client) => client.sendMessage(said("say hello")),
   "a message, streamed": (client) => all(client.sendMessageStream(said("say hello"))),
   "a task": (client) => client.sendMessage(said("write one two three")),
   "a task at once": (client) =>
@@ -83,14 +83,14 @@ const CASES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
   },
   "a failure": (client) => client.sendMessage(said("fail")),
   "a failure, streamed": (client) => all(client.sendMessageStream(said("fail"))),
-  "a task that is read, with a part of its history": async (client) => {
+  "a task that is read with a part of its history": async (client) => {
     const task = taskIn(await client.sendMessage(said("write one")));
     return [
       await client.getTask({ ...about(task), historyLength: undefined }),
       await client.getTask({ ...about(task), historyLength: 1 }),
     ];
   },
-  "a task that is cancelled, and again": async (client) => {
+  "a task that is cancelled twice": async (client) => {
     const begun = await client.sendMessage({ ...said("wait"), configuration: { ...AT_ONCE } });
     const cancel = { ...about(taskIn(begun)), metadata: undefined };
     const cancelled = await client.cancelTask(cancel);
@@ -163,9 +163,9 @@ const WAYS = [
 ] as const;
 
 for (const { binding, ...way } of WAYS) {
-  const of = "apart" in way ? " of the SDK" : "";
+  const of = "apart" in way ? " with the SDK's own handler" : "";
   test.each(Object.entries(CASES))(
-    `an agent answers alike with and without a guard over ${binding}${of}: %s`,
+    `over ${binding}${of}, an agent gives the same answers with and without a guard: %s`,
     async (_name, act) => {
       quietConsole();
       const issuing = await desk();

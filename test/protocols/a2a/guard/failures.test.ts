@@ -55,9 +55,9 @@ async function answers(options: DeskOptions): Promise<readonly string[]> {
 }
 
 describe.each([false, true])(
-  "a failing store, with the SDK's handler instead of jsonRpc: %s",
+  "an error of the app's task store (SDK's handler instead of jsonRpc: %s)",
   (apart) => {
-    test("its error is hidden from callers and passed to onFailure", async () => {
+    test("is hidden from callers and passed to onFailure", async () => {
       quietConsole();
       const failures: unknown[] = [];
       const onFailure = (error: unknown): void => void failures.push(error);
@@ -69,7 +69,7 @@ describe.each([false, true])(
       expect(new Set(failures.map(String)).size).toBe(1);
     });
 
-    test("without onFailure its error is a process warning", async () => {
+    test("is hidden from callers and becomes a process warning without onFailure", async () => {
       quietConsole();
       const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
       for (const answer of await answers({ apart })) expect(answer).not.toContain("10.1.2.3");

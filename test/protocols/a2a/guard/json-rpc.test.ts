@@ -29,46 +29,53 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   "a task": { body: call("SendMessage", said("write one")) },
   "a stream": { body: call("SendStreamingMessage", said("write one")) },
   "a failure": { body: call("SendMessage", said("fail")) },
-  "an id that is a text": { body: call("SendMessage", said("say x"), { id: "seven" }) },
+  "an id that is a string": { body: call("SendMessage", said("say x"), { id: "seven" }) },
   "an id that is null": { body: call("SendMessage", said("say x"), { id: null }) },
   "no id": { body: call("SendMessage", said("say x"), { id: undefined }) },
   "an id that is an object": { body: call("SendMessage", said("say x"), { id: {} }) },
   "an id that is a fraction": { body: call("SendMessage", said("say x"), { id: 1.5 }) },
-  "another JSON-RPC": { body: call("SendMessage", said("say x"), { jsonrpc: "1.0" }) },
+  "another version of JSON-RPC": { body: call("SendMessage", said("say x"), { jsonrpc: "1.0" }) },
   "no parameters": { body: call("SendMessage", undefined) },
-  "parameters that are a list": { body: call("SendMessage", [1]) },
+  "parameters that are an array": { body: call("SendMessage", [1]) },
   "no message": { body: call("SendMessage", {}) },
-  "a task that there is not": { body: call("GetTask", { id: "none" }) },
+  "a task that does not exist": { body: call("GetTask", { id: "none" }) },
   "a page": { body: call("ListTasks", {}) },
-  "a page that there cannot be": { body: call("ListTasks", { pageSize: 1000 }) },
-  "a subscription to nothing": { body: call("SubscribeToTask", { id: "none" }) },
+  "a page size past the maximum": { body: call("ListTasks", { pageSize: 1000 }) },
+  "a subscription to a task that does not exist": { body: call("SubscribeToTask", { id: "none" }) },
   "an extended card": { body: call("GetExtendedAgentCard", undefined) },
   "an unknown method": { body: call("Frobnicate", {}) },
-  "a method that is no text": { body: call({ a: 1 }, {}) },
+  "a method that is not a string": { body: call({ a: 1 }, {}) },
   "a tenant": { body: call("SendMessage", { ...said("say x"), tenant: "one" }) },
-  "a tenant that is no text": { body: call("SendMessage", { ...said("say x"), tenant: 5 }) },
-  "the other media type": { headers: { "Content-Type": "application/a2a+json" }, body: SAY },
+  "a tenant that is not a string": { body: call("SendMessage", { ...said("say x"), tenant: 5 }) },
+  "the media type of HTTP+JSON": { headers: { "Content-Type": "application/a2a+json" }, body: SAY },
   "a charset": { headers: { "Content-Type": "application/json; charset=utf-8" }, body: SAY },
   "a media type in capitals": { headers: { "Content-Type": "APPLICATION/JSON" }, body: SAY },
-  "a text": { headers: { "Content-Type": "text/plain" }, body: SAY },
-  "a version of before": { headers: { "A2A-Version": "0.3" }, body: SAY },
-  "a version to come": { headers: { "A2A-Version": "9.9" }, body: SAY },
-  "no version": { headers: { "A2A-Version": "" }, body: SAY },
+  "the media type text/plain": { headers: { "Content-Type": "text/plain" }, body: SAY },
+  "an older A2A version": { headers: { "A2A-Version": "0.3" }, body: SAY },
+  "an unknown later A2A version": { headers: { "A2A-Version": "9.9" }, body: SAY },
+  "no A2A version": { headers: { "A2A-Version": "" }, body: SAY },
   "other extensions": { headers: { "A2A-Extensions": "urn:a, urn:b" }, body: SAY },
   "a body that is not JSON": { body: "{" },
-  "a list": { body: `[${SAY}]` },
+  "a body that is an array": { body: `[${SAY}]` },
   "no body": { method: "POST" },
   "a GET": { method: "GET" },
   "a PUT": { method: "PUT", body: SAY },
-  "a path below": { path: "/rpc/below", body: SAY },
-  "a slash more": { path: "/rpc/", body: SAY },
-  "a call at an address of HTTP+JSON": {
+  "a path below the endpoint": { path: "/rpc/below", body: SAY },
+  "a trailing slash": { path: "/rpc/", body: SAY },
+  "a JSON-RPC message at an HTTP+JSON address": {
     path: "/rpc/message:send",
     body: call("SendMessage", { ...said("say x"), tenant: "T".repeat(1000) }, said("say x")),
   },
-  "another at one": { path: "/rpc/tasks/x:cancel", body: call("GetTask", { id: "a\u0007b" }) },
-  "a list at one": { method: "PATCH", path: "/rpc/tasks", body: call("ListTasks", {}) },
-  "a GET at one": { method: "GET", path: "/rpc/tasks" },
+  "a JSON-RPC call at the HTTP+JSON address of a cancellation": {
+    path: "/rpc/tasks/x:cancel",
+    body: call("GetTask", { id: "a\u0007b" }),
+  },
+  "a PATCH at an HTTP+JSON address": {
+    method: "PATCH",
+    path: "/rpc/tasks",
+    body: call("ListTasks", {}),
+  },
+  "a GET at an HTTP+JSON address": { method: "GET", path: "/rpc/tasks" },
 };
 
 const HEADERS = {
@@ -97,7 +104,7 @@ async function answerOf(url: string, token: string, { path = "/rpc", ...asked }:
 }
 
 test.each(Object.entries(REQUESTS))(
-  "the guard's jsonRpc answers like the SDK's own handler: %s",
+  "the guard's jsonRpc and the SDK's handler give the same answer to: %s",
   async (name, asked) => {
     quietConsole();
     const issuing = await desk();
@@ -134,7 +141,7 @@ const WRITE: Asked = { body: call("SendMessage", said("write one")) };
 
 test.each<[string, Act]>([
   ["a value that is not JSON", (task) => Object.assign(task, { metadata: { large: 1n } })],
-  ["a header that there cannot be", (_task, context) => context.addActivatedExtension("urn:a\nb")],
+  ["an invalid header", (_task, context) => context.addActivatedExtension("urn:a\nb")],
 ])("a result that cannot be sent is answered as a JSON-RPC error: %s", async (_name, act) => {
   quietConsole();
   const failures: unknown[] = [];
@@ -151,7 +158,7 @@ test.each<[string, Act]>([
   expect(failures).toHaveLength(1);
 });
 
-test("an answer written after another does not disturb the connection's next request", async () => {
+test("if the app answers before jsonRpc does, the connection's next request is not disturbed", async () => {
   const issuing = await desk();
   const [{ token } = { token: "" }] = await granted(issuing.agent, { grants: ["desk:use"] });
   let answers: Response[] = [];

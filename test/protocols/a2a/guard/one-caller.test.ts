@@ -68,7 +68,7 @@ function hold() {
   return { between, next, held, closed, release: () => events.emit("released") };
 }
 
-test("requests sharing one headers object each run for their own caller", async () => {
+test("behind a guard, two requests that share a headers object each run for their own caller", async () => {
   const holding = hold();
   let headers: IncomingHttpHeaders | undefined;
   const { say, ranFor } = await start({
@@ -91,7 +91,7 @@ test("requests sharing one headers object each run for their own caller", async 
   expect(ranFor()).toEqual(["other", "assistant"]);
 });
 
-test("an operation with another request's context does not run", async () => {
+test("behind a guard, an operation with the SDK context of another request does not run", async () => {
   let shared: ServerCallContext | undefined;
   const { say, ranFor } = await start({
     apart: true,
@@ -107,7 +107,7 @@ test("an operation with another request's context does not run", async () => {
   expect(ranFor()).toEqual(["assistant"]);
 });
 
-test("a request admitted by one guard does not run under another", async () => {
+test("a request admitted by one guard does not run in the handler of another guard", async () => {
   const world = await desk({ mode: "prefer" });
   const agent = new DefaultRequestHandler(
     AgentCard.fromJSON({ supportedInterfaces: [RPC], capabilities: {} }),
@@ -145,7 +145,7 @@ test("a request admitted by one guard does not run under another", async () => {
 
 const RPC = { url: "http://127.0.0.1/", protocolBinding: "JSONRPC", protocolVersion: "1.0" };
 
-test("a request whose connection closed before its operation does not run", async () => {
+test("behind a guard, a request does not run if its connection closes before the operation begins", async () => {
   const holding = hold();
   const tasks = new InMemoryTaskStore();
   const load = vi.spyOn(tasks, "load");
@@ -167,7 +167,7 @@ test("a request whose connection closed before its operation does not run", asyn
   expect(load).toHaveBeenCalledTimes(2 * loads);
 });
 
-test("each request runs for its own caller, even if the app reuses one caller object", async () => {
+test("behind a guard, each request runs for its own caller even if the app reuses one caller object", async () => {
   const shared = { principal: "", invoker: "" };
   const { url, desk: own } = await startDesk(await desk({ mode: "prefer" }), {
     caller: (req) => {

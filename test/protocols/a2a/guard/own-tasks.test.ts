@@ -64,7 +64,7 @@ async function fill(tasks: InMemoryTaskStore, count: number): Promise<void> {
   }
 }
 
-test("ListTasks reads only its caller's tasks from the store", async () => {
+test("behind a guard, ListTasks reads only the caller's own tasks from the app's store", async () => {
   const tasks = new SharedTasks();
   await fill(tasks, 100);
   const issuing = await desk();
@@ -109,7 +109,7 @@ test("ListTasks reads only its caller's tasks from the store", async () => {
 });
 
 test.each([false, true])(
-  "a capability that covers an ended task may read it, and nothing else (in a store: %s)",
+  "a second capability that covers an ended task allows only reading that task (with openTaskStore: %s)",
   async (withStore) => {
     const issuing = await desk();
     const store = withStore ? await openTaskStore(issuing.database) : undefined;

@@ -116,7 +116,7 @@ const REFUSED: readonly (readonly [
 
 for (const binding of BINDINGS) {
   test.each(REFUSED)(
-    `a message over ${binding} is refused, and not run, with: %s`,
+    `behind a guard, a message over ${binding} is refused and runs nothing with %s`,
     async (_why, text, denied, tokenOf) => {
       const { issuing, token, holder, desk: own } = await set();
       const client = await holder(await tokenOf(token, issuing), LOGIN, binding);
@@ -153,7 +153,7 @@ const call = (params: object, method = "SendMessage") => ({
   params,
 });
 
-test("a caller unknown to the app's login gets 401", async () => {
+test("behind a guard, a caller that the app cannot authenticate gets 401", async () => {
   const { url, desk: own } = await set();
   const headers = { Authorization: "Bearer nobody" };
   for (const [path, body] of [
@@ -166,7 +166,7 @@ test("a caller unknown to the app's login gets 401", async () => {
   expect(own.ran).toEqual([]);
 });
 
-test("a capability in an unread place, and a body that is not one object, are refused", async () => {
+test("a guard refuses a capability in the wrong place, a batch, and a body of the other binding", async () => {
   const { url, token, desk: own } = await set();
   const rpc = (body: object, headers = {}) => post(`${url}/rpc`, body, headers);
   for (const body of [
@@ -185,7 +185,7 @@ test("a capability in an unread place, and a body that is not one object, are re
   expect(own.ran).toEqual([]);
 });
 
-test("without the guard's `before`, the handler runs nothing", async () => {
+test("without the guard's `before`, the guard's handler runs nothing", async () => {
   const { holder, desk: own } = await set({ bare: true });
   for (const binding of BINDINGS) {
     const client = await holder(undefined, LOGIN, binding);
@@ -198,7 +198,7 @@ test("without the guard's `before`, the handler runs nothing", async () => {
   expect(own.ran).toEqual([]);
 });
 
-test("without the guard's userBuilder, the handler runs nothing", async () => {
+test("without the guard's userBuilder, the guard's handler runs nothing", async () => {
   const { holder, desk: own } = await set({ apart: true, ownUser: true });
   for (const binding of BINDINGS) {
     const client = await holder(undefined, LOGIN, binding);
@@ -210,7 +210,7 @@ test("without the guard's userBuilder, the handler runs nothing", async () => {
   expect(own.ran).toEqual([]);
 });
 
-test("each message of a task is checked anew", async () => {
+test("a guard checks each further message of a task again", async () => {
   const { issuing, token, holder, desk: own } = await set();
   const alice = await holder();
   const { id: taskId } = taskIn(await alice.sendMessage(words("ask me")));
@@ -256,7 +256,7 @@ async function sees(client: Client, { id }: Pick<Task, "id">): Promise<readonly 
 const YES = [true, true, true, true, true];
 const NO = YES.map(() => false);
 
-test("a task is visible to the token that made it, and to that token's ancestors", async () => {
+test("behind a guard, a task is visible only with the token that made the task and with that token's ancestors", async () => {
   const { issuing, token, holder } = await set();
   const [other] = await granted(issuing.agent, { grants: ["desk:use"] });
   const own = hop(token, { purpose: "one" });
@@ -273,7 +273,7 @@ test("a task is visible to the token that made it, and to that token's ancestors
   expect(await sees(await holder(own, "bob:assistant"), await begin())).toEqual(NO);
 });
 
-test("an ended task is read by its party with a capability that covers it", async () => {
+test("behind a guard, the same caller can read an ended task with another capability that covers the task", async () => {
   const { issuing, holder } = await set();
   const [other] = await granted(issuing.agent, { grants: ["desk:use"] });
   const read = async (client: Client, id: string): Promise<unknown> =>
@@ -290,7 +290,7 @@ test("an ended task is read by its party with a capability that covers it", asyn
   expect(await read(await holder(other?.token, "alice:other"), done.id)).toContain("not found");
 });
 
-test("a running task sees only its caller's tasks, and may pass on narrower tokens", async () => {
+test("behind a guard, the executor sees only its caller's tasks and can delegate only narrower tokens", async () => {
   const { issuing, token, holder, desk: own } = await set();
   const alice = await holder();
   const mine = taskIn(await alice.sendMessage(words("write this")));
@@ -333,38 +333,41 @@ const SENDING: Readonly<Record<string, (client: Client) => Promise<unknown>>> = 
 
 test.each(
   BINDINGS.flatMap((binding) => Object.entries(SENDING).map((way) => [binding, ...way] as const)),
-)("a token revoked between check and run stops the run: %s, %s", async (binding, _, act) => {
-  const printed = quietConsole();
-  const late: { revoke?: () => Promise<unknown> } = {};
-  const {
-    issuing,
-    token,
-    holder,
-    desk: own,
-  } = await set({
-    needs: async (message) => {
-      const needed = await needs(message);
-      // The decision is delayed, as with a remote policy.
-      const clear = issuing.agent.clearOperation.bind(issuing.agent);
-      vi.spyOn(issuing.agent, "clearOperation").mockImplementationOnce(async (...asked) => {
-        const answer = await clear(...asked);
-        await late.revoke?.();
-        return answer;
-      });
-      return needed;
-    },
-  });
-  late.revoke = () => issuing.agent.revoke(ALICE, { token });
-  const error = await failureOf(act(await holder(undefined, LOGIN, binding)));
-  expect(refusalOf(error)?.denials.map(({ code }) => code)).toEqual(["revoked"]);
-  expect(own.ran).toEqual([]);
-  expect(await issuing.ledger.list({ kind: "invocation" })).toMatchObject([
-    { decision: "refused", codes: ["revoked"] },
-  ]);
-  expect(printed).toEqual([]);
-});
+)(
+  "a message does not run if its token is revoked between the guard's check and the run: %s, %s",
+  async (binding, _, act) => {
+    const printed = quietConsole();
+    const late: { revoke?: () => Promise<unknown> } = {};
+    const {
+      issuing,
+      token,
+      holder,
+      desk: own,
+    } = await set({
+      needs: async (message) => {
+        const needed = await needs(message);
+        // The decision is delayed, as with a remote policy.
+        const clear = issuing.agent.clearOperation.bind(issuing.agent);
+        vi.spyOn(issuing.agent, "clearOperation").mockImplementationOnce(async (...asked) => {
+          const answer = await clear(...asked);
+          await late.revoke?.();
+          return answer;
+        });
+        return needed;
+      },
+    });
+    late.revoke = () => issuing.agent.revoke(ALICE, { token });
+    const error = await failureOf(act(await holder(undefined, LOGIN, binding)));
+    expect(refusalOf(error)?.denials.map(({ code }) => code)).toEqual(["revoked"]);
+    expect(own.ran).toEqual([]);
+    expect(await issuing.ledger.list({ kind: "invocation" })).toMatchObject([
+      { decision: "refused", codes: ["revoked"] },
+    ]);
+    expect(printed).toEqual([]);
+  },
+);
 
-test("the extension's methods are answered, and a token's signature is verified once", async () => {
+test("a guard answers the extension's methods, and verifies a token's signature once", async () => {
   const { url, token: issued, holder, desk: own } = await set();
   // The agent has already verified the token that it issued, so the test uses a token narrowed from it.
   const token = hop(issued, { purpose: "one task" });
@@ -396,7 +399,7 @@ test("the extension's methods are answered, and a token's signature is verified 
   expect(own.ran).toHaveLength(2);
 });
 
-test("with a task store, tasks are visible to the same callers after a restart", async () => {
+test("behind a guard with a task store, a task is visible with the same tokens after a restart", async () => {
   const issuing = await desk();
   const tasks = await openTaskStore(issuing.database);
   const [capability] = await granted(issuing.agent, { grants: ["desk:use"] });
@@ -415,7 +418,7 @@ test("with a task store, tasks are visible to the same callers after a restart",
   await tasks.close();
 });
 
-test("a task missing from the store of access records is hidden", async () => {
+test("behind a guard, a task without an access record is hidden, and onFailure is told", async () => {
   const failures: unknown[] = [];
   const onFailure = (error: unknown): void => void failures.push(error);
   const { holder } = await set({ access: { load: async () => undefined }, onFailure });
@@ -430,7 +433,7 @@ test("a task missing from the store of access records is hidden", async () => {
   ]);
 });
 
-test("tasks of ambient authority and of capabilities are hidden from each other", async () => {
+test("behind a guard, callers with ambient authority and with a capability do not see each other's tasks", async () => {
   const { issuing, holder, desk: own } = await set({}, { mode: "prefer" });
   const [ambient, alice] = [await holder(""), await holder()];
   const bare = taskIn(await ambient.sendMessage(words("write this")));
@@ -448,7 +451,7 @@ test("tasks of ambient authority and of capabilities are hidden from each other"
   expect(lines.map(({ authority }) => authority)).toEqual(["ambient", "capability"]);
 });
 
-test("an unknown option, or one that is not a function, is a TypeError", async () => {
+test("guard refuses unknown, missing and wrong options by name", async () => {
   const { agent } = await desk();
   const caller = (): undefined => undefined;
   const handler = { sendMessage: () => {} };
@@ -462,7 +465,7 @@ test("an unknown option, or one that is not a function, is a TypeError", async (
 });
 
 test.each<[unknown]>([[{ length: 100_000_000 }], [[1, 2, 3]]])(
-  "a raw part that is not base64 is refused before any bytes are allocated: %j",
+  "a guard refuses a message part whose raw value is not a string: %j",
   async (raw) => {
     const { url, token, desk: own } = await set();
     const message = { messageId: "m", role: "ROLE_USER", parts: [{ raw }] };
@@ -476,7 +479,7 @@ test.each<[unknown]>([[{ length: 100_000_000 }], [[1, 2, 3]]])(
   },
 );
 
-test("the app's executor sees no token of the request", async () => {
+test("behind a guard, the app's executor sees neither the token nor the capability header of a request", async () => {
   const { url, token, holder, desk: own } = await set();
   const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "say hi" }] };
   expect(at((await posted(url, { message }, token)).body, "error")).toBeNull();
@@ -487,7 +490,7 @@ test("the app's executor sees no token of the request", async () => {
 });
 
 test.each([true, false])(
-  "later middleware finds the token in no form of the headers (headers read before: %s)",
+  "middleware after a guard does not find the token in the request's headers (headers read before the guard: %s)",
   async (isRead) => {
     const seen: string[] = [];
     const { url, token } = await set({
@@ -509,7 +512,7 @@ test.each([true, false])(
   },
 );
 
-test("a guard mounted twice before its handler fails, and runs nothing", async () => {
+test("a guard mounted twice in front of its handler answers 500 and runs nothing", async () => {
   const { url, token, desk: own } = await set({ fronts: 2 }, { mode: "prefer" });
   const message = { role: "user", parts: [{ text: "say hi" }] };
   const { status } = await posted(url, { message, capabilities: [{ token }] }, "", "a2a/task/send");
@@ -520,7 +523,7 @@ test.each([
   [null, 401],
   [{ principal: "alice" }, 500],
   [{ principal: "", invoker: "app" }, 500],
-])("the caller %j is refused", async (caller, status) => {
+])("a guard refuses a request for which the app returns the caller %j", async (caller, status) => {
   const { url, desk: own } = await set(
     { caller: () => JSON.parse(JSON.stringify(caller)), onFailure: () => {} },
     { mode: "prefer" },
