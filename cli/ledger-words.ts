@@ -177,7 +177,7 @@ function whyWords({ codes = [], denials = [] }: LedgerEvent, paint: Paint): stri
  * acted.
  */
 function whoWords({ principal, invoker, operator, capability }: LedgerEvent): string {
-  // A token without a principal allows its call to every holder. The tokens of the MCP gate are an example.
+  // Every holder of a token without a principal may use it. The tokens of the MCP gate are an example.
   const unnamed = capability === undefined ? "an unknown caller" : "a holder of the token";
   const known = principal === undefined ? unnamed : printable(principal);
   if (operator === true) {
