@@ -13,11 +13,11 @@ afterAll(() => agent.stop());
 
 const read = ["--grant", "documents:read", "--collection", "reports"];
 
-describe("the command reads the access token", () => {
+describe("the access token of request", () => {
   const ask = (args: readonly string[], options: Parameters<Bench["run"]>[1] = {}): Promise<Run> =>
     bench.run(["request", agent.url, ...read, ...args], options);
 
-  test("from a file, standard input or the environment", async () => {
+  test("is read from a file, standard input or PROVISO_ACCESS_TOKEN; --access-token overrides the variable", async () => {
     const runs = await Promise.all([
       ask(["--access-token", "@access"]),
       ask(["--access-token", "-"], { input: ALICE }),
@@ -46,7 +46,7 @@ describe("the command reads the access token", () => {
     ],
     ["a file with two lines", "@lines", 3, /lines: this has characters that no access token has/],
     ["a file that is too long", "@long", 3, /at most 8192 characters/],
-  ])("%s", async (_what, source, expected, message) => {
+  ])("is refused with an explanation: %s", async (_what, source, expected, message) => {
     bench.write("empty", " \n");
     bench.write("answer", JSON.stringify({ access_token: ALICE }));
     bench.write("lines", `${ALICE}\r\nX-Evil: 1`);
@@ -59,7 +59,7 @@ describe("the command reads the access token", () => {
   });
 
   test.each(["jsonrpc", "rest"])(
-    "a missing or wrong access token is explained, over %s",
+    "that is missing, or unknown to the agent, gives an error with a hint, over %s",
     async (binding) => {
       const [none, wrong] = await Promise.all([
         ask(["--binding", binding]),
@@ -80,10 +80,10 @@ describe("the command reads the access token", () => {
   );
 });
 
-describe("the command sends the access token", () => {
+describe("the origins that request sends the access token to", () => {
   const headers = { PROVISO_ACCESS_TOKEN: ALICE };
 
-  test("only to the origin that the user named", async () => {
+  test("include another origin that the card names only with --allow-origin", async () => {
     const card: unknown = await (await fetch(agent.cardUrl)).json();
     const elsewhere = await httpServer((_, response) => sendJson(response, card));
     const args = ["request", elsewhere.url, ...read];
@@ -98,7 +98,7 @@ describe("the command sends the access token", () => {
     for (const { headers: sent } of elsewhere.requests) expect(sent.authorization).toBeUndefined();
   });
 
-  test("not after a redirect", async () => {
+  test("do not include the target of a redirect", async () => {
     const trap = await httpServer((_, response) => sendJson(response, {}));
     const card: { supportedInterfaces: object[] } = JSON.parse(
       await (await fetch(agent.cardUrl)).text(),

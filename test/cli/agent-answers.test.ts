@@ -14,7 +14,7 @@ afterAll(() => agent.stop());
 
 const read = ["--grant", "documents:read", "--collection", "reports"];
 
-describe("the command explains an agent's answer that is not a grant", () => {
+describe("answers of an agent", () => {
   /** Starts an HTTP server that answers every request with the same status and text, in place of an agent. */
   async function answering(
     status: number,
@@ -126,27 +126,30 @@ describe("the command explains an agent's answer that is not a grant", () => {
       "unauthenticated",
       /does not know who asks: it expired/,
     ],
-  ])("%s", async (_what, [status, body, sent], exitCode, code, message) => {
-    const url = await answering(status, body, sent);
-    const args = ["request", url, ...read, "--access-token", "@access"];
-    const [plain, json] = await Promise.all([bench.run(args), bench.run([...args, "--json"])]);
-    expect(plain.stderr).toMatch(message);
-    expect(plain.stderr).toMatch(/^proviso: .*\nhint: .*\n$/);
-    expect(plain.stderr + json.stderr).not.toMatch(UNSAFE);
-    expect({ status: plain.status, stdout: plain.stdout }).toEqual({
-      status: exitCode,
-      stdout: "",
-    });
-    expect(document(json.stderr)["error"]).toMatchObject({ code, exitCode });
-    if (code === "rate_limited") expect(plain.stderr).toContain("hint: wait 7 s\n");
-    if (code === "unauthenticated") {
-      expect(plain.stderr).toContain(
-        "hint: get a new access token; it must have the scope docs:read\n",
-      );
-    }
-  });
+  ])(
+    "request explains a malformed answer or an error: %s",
+    async (_what, [status, body, sent], exitCode, code, message) => {
+      const url = await answering(status, body, sent);
+      const args = ["request", url, ...read, "--access-token", "@access"];
+      const [plain, json] = await Promise.all([bench.run(args), bench.run([...args, "--json"])]);
+      expect(plain.stderr).toMatch(message);
+      expect(plain.stderr).toMatch(/^proviso: .*\nhint: .*\n$/);
+      expect(plain.stderr + json.stderr).not.toMatch(UNSAFE);
+      expect({ status: plain.status, stdout: plain.stdout }).toEqual({
+        status: exitCode,
+        stdout: "",
+      });
+      expect(document(json.stderr)["error"]).toMatchObject({ code, exitCode });
+      if (code === "rate_limited") expect(plain.stderr).toContain("hint: wait 7 s\n");
+      if (code === "unauthenticated") {
+        expect(plain.stderr).toContain(
+          "hint: get a new access token; it must have the scope docs:read\n",
+        );
+      }
+    },
+  );
 
-  test("denials sent as data are shown before denials sent as a string", async () => {
+  test("invoke shows the denials that are sent as data, not those sent as a string", async () => {
     const denial = { code: "expired", message: "it has expired", hop: 2, rule: "expires" };
     const info = { reason: "denied", domain: "capabilities.proviso", metadata: { denials: "[]" } };
     const struct = {
@@ -185,7 +188,7 @@ describe("the command explains an agent's answer that is not a grant", () => {
     expect((await invoke(await refusing([info, { ...struct, value }]))).stderr).not.toContain("[[");
   });
 
-  test("a skill's message about its arguments is shown", async () => {
+  test("invoke shows a skill's message about rejected arguments", async () => {
     const parts = [{ text: "the text is too long" }];
     const message = { messageId: "m", role: "ROLE_AGENT", parts };
     const task = { id: "t", status: { state: "TASK_STATE_REJECTED", message } };
@@ -196,7 +199,7 @@ describe("the command explains an agent's answer that is not a grant", () => {
     expect(status).toBe(1);
   });
 
-  test("names of resources and refusals are escaped, so that they do not act on a terminal", async () => {
+  test("request escapes control characters in names of resources and in refusals", async () => {
     const { stdout: token } = await bench.run([
       "request",
       agent.url,
@@ -223,7 +226,7 @@ describe("the command explains an agent's answer that is not a grant", () => {
   });
 });
 
-test("a caller that asks too often is told how long to wait", async () => {
+test("request over the agent's rate limit exits with 6, and says how many seconds to wait", async () => {
   const busy = await startAgent({ rate: { requests: 1, seconds: 60 } });
   const args = ["request", busy.url, ...read, "--access-token", "@access"];
   expect((await bench.run(args)).status).toBe(0);
@@ -235,7 +238,7 @@ test("a caller that asks too often is told how long to wait", async () => {
   await busy.stop();
 });
 
-test("request refuses an agent without capabilities, or with another protocol binding only", async () => {
+test("request refuses an agent without capabilities, without the requested binding, or without any interface", async () => {
   const card: { supportedInterfaces: { protocolBinding: string }[] } = JSON.parse(
     await (await fetch(agent.cardUrl)).text(),
   );

@@ -19,7 +19,7 @@ const help = (verb: string): Promise<string> => bench.output(...verb.split(" "),
 const examplesIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);
 
-test("the help of every verb about agents has a description, every option and examples", async () => {
+test("the help of every verb about agents has a description, examples, and a text for each option", async () => {
   for (const [at, text] of (await Promise.all(VERBS.map(help))).entries()) {
     expect(text).toMatch(new RegExp(`^Usage: proviso ${VERBS[at]}\\b.*\\n\\n[A-Z].*\\.\\n`, "s"));
     expect(examplesIn(text).length).toBeGreaterThan(0);
@@ -31,7 +31,7 @@ test("the help of every verb about agents has a description, every option and ex
 });
 
 if (FULL) {
-  test("all examples in the help work in order with a running agent", async () => {
+  test("all examples in the help of verbs about agents work, in order, with a running agent", async () => {
     bench.write("access", ALICE);
     const ask = ["request", agent.url, "--grant", "documents:read", "--collection", "reports"];
     const env = { PROVISO_ACCESS_TOKEN: ALICE };

@@ -24,7 +24,7 @@ afterAll(() => Promise.all([agent.stop(), plain.stop()]));
 const get = (url: string, accept: string): Promise<Response> =>
   fetch(`${url}/`, { headers: { Accept: accept } });
 
-test("a browser gets a page with the agent, its grants and how to ask, and no scripts", async () => {
+test("a browser gets a page without scripts that shows the agent and its grants", async () => {
   const response = await get(agent.url, BROWSER);
   expect(response.status).toBe(200);
   expect(response.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
@@ -40,7 +40,7 @@ test("a browser gets a page with the agent, its grants and how to ask, and no sc
   expect(text).not.toContain(ALICE);
 });
 
-test("a client that is not a browser gets the same answer as without the page", async () => {
+test("a client that is not a browser gets the same 404 as from an agent without the page", async () => {
   for (const accept of ["*/*", "application/json"]) {
     const [one, other] = await Promise.all([get(agent.url, accept), get(plain.url, accept)]);
     expect([one.status, other.status]).toEqual([404, 404]);
@@ -79,7 +79,7 @@ if (FULL) {
       ["light", 1280],
       ["dark", 320],
     ] as const)(
-      "%s, %i px wide: uses its own style sheet, and is no wider than the window",
+      "uses its own style sheet and is no wider than the window: %s, %i px wide",
       async (scheme, width) => {
         const page = await browser.newPage({
           colorScheme: scheme,

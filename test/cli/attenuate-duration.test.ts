@@ -51,7 +51,7 @@ describe("attenuate --expires with a duration", () => {
   });
 });
 
-test("attenuate --expires with a time past the token's expiry is refused; --intersect lowers it", async () => {
+test("attenuate --expires refuses a time past the token's expiry; with --intersect it uses the token's expiry", async () => {
   const later = new Date(Date.parse(end) + 1000).toISOString();
   const { status, stdout, stderr } = await bench.run([
     "attenuate",
@@ -69,7 +69,7 @@ test("attenuate --expires with a time past the token's expiry is refused; --inte
   expect(lowered).toMatchObject({ status: 0, expires: end });
 });
 
-test("attenuate --not-before with a duration is raised to the token's own start", async () => {
+test("attenuate --not-before with a duration that ends before the token's start uses the token's start", async () => {
   const late = await bench.output(
     ...["mint", "--grant", "documents:read", "--op", "list", "--not-before", "5m"],
   );

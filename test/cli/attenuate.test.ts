@@ -14,7 +14,7 @@ beforeAll(async () => {
   bench.write("token", `${token}\n`);
 });
 
-test("attenuate prints the child token alone", async () => {
+test("attenuate prints the child token and nothing else", async () => {
   const { status, stdout, stderr } = await bench.run(["attenuate", token, "--op", "retrieve"]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout.trimEnd()).toMatch(TOKEN);
@@ -75,7 +75,7 @@ for (const name of ["openSync", "readFileSync", "statSync", "existsSync", "mkdir
 syncBuiltinESMExports();
 `;
 
-test("two children with equal hops differ by their nonce, and are equal with --no-nonce", async () => {
+test("attenuate makes two different children from equal restrictions; with --no-nonce the children are equal", async () => {
   const narrow = ["attenuate", token, "--op", "retrieve"];
   const [a, b, c, d, plain] = await Promise.all([
     bench.output(...narrow),
@@ -89,7 +89,7 @@ test("two children with equal hops differ by their nonce, and are equal with --n
   expect(inspect(plain ?? "").links[1]?.hop).toEqual({ nonce: expect.any(String) });
 });
 
-test("attenuate without a restriction or purpose is a usage error", async () => {
+test("attenuate --no-nonce without a restriction or a purpose is a usage error", async () => {
   const { status, stderr } = await bench.run(["attenuate", token, "--no-nonce"]);
   expect(status).toBe(2);
   expect(stderr).toContain("nothing to take away");
@@ -111,7 +111,7 @@ describe("attenuate with a restriction beyond the token", () => {
   test.each<[string, readonly string[], string]>([
     ["a start after the end", ["--not-before", "900h"], "--not-before"],
     ["an end before the start", ["--expires", "5m"], "--expires"],
-  ])("names the flag of %s", async (_, args, flag) => {
+  ])("is refused with the name of the flag: %s", async (_, args, flag) => {
     const mint = ["mint", "--grant", "documents:read", "--op", "retrieve"];
     const waiting = await bench.output(...mint, "--not-before", "10m");
     const { status, stderr } = await bench.run(["attenuate", waiting, ...args]);
@@ -138,7 +138,7 @@ describe("attenuate with a restriction beyond the token", () => {
     });
   });
 
-  test("with --intersect is lowered to what the token allows", async () => {
+  test("with --intersect lowers the restriction to what the token allows", async () => {
     const args = ["--op", "search", "--op", "delete", "--arg", "amount<=2000", "--expires", later];
     const { hop, expires } = await bench.json("attenuate", token, ...args, "--intersect");
     expect(hop).toMatchObject({ operations: ["search"], constraints: { amount: { max: 1000 } } });
@@ -152,7 +152,7 @@ describe("attenuate with a restriction beyond the token", () => {
   });
 });
 
-test("restrictions that make a token too large are refused naming the flags", async () => {
+test("attenuate and mint refuse restrictions of more than 8,192 bytes, and name the flag", async () => {
   const purpose = ["--purpose", "x".repeat(9000)];
   const [narrowed, minted] = await Promise.all([
     bench.run(["attenuate", "@token", ...purpose]),
@@ -186,7 +186,7 @@ test("attenuating a token with the maximum number of hops is refused", async () 
   expect(stderr).toMatch(/more than 32|32 caveats/);
 });
 
-test("--audience one,two is refused with a hint to repeat the option; --op accepts a comma", async () => {
+test("attenuate refuses --audience one,two with a hint to repeat the option, and accepts --op one,two", async () => {
   const bound = await bench.output("attenuate", token, "--audience", "one", "--audience", "two");
   const { status, stderr } = await bench.run(["attenuate", bound, "--audience", "one,two"]);
   expect(status).toBe(1);

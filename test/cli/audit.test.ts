@@ -94,7 +94,7 @@ test("audit filters by principal, capability, kind, time and outcome", async () 
   expect(await audit("--since", "0s", "--principal", "mallory")).toBe("Nothing matches.");
 });
 
-test("audit list prints the same as audit, with options on either side", async () => {
+test("audit list prints the same as audit, with options before or after the verb", async () => {
   const at = ["--database", agent.ledgerPath, "--refused"];
   const [bare, before, behind] = await Promise.all([
     bench.output("audit", ...at),
@@ -118,7 +118,7 @@ test("audit --limit prints the latest events, and says that there are more", asy
   expect(all.stderr).toBe("");
 });
 
-test("audit --json prints one document", async () => {
+test("audit --json prints the events as one JSON document", async () => {
   const { stdout, stderr } = await bench.run([
     "audit",
     "--database",
@@ -149,7 +149,7 @@ test("audit --json prints one document", async () => {
 });
 
 describe("audit tree", () => {
-  test("shows every hop, what it takes away, who used it, and the outcomes", async () => {
+  test("shows for every hop its restrictions, its users and the outcomes", async () => {
     const text = (await tree())
       .replaceAll(/\d{4}-\S+Z/g, "T")
       .replaceAll(/\(in \d+ min\)/g, "(in)");
@@ -207,7 +207,7 @@ describe("audit tree", () => {
     });
   });
 
-  test("shows a capability that nobody has used, revoked or not", async () => {
+  test("shows a capability that nobody has used, before and after its revocation", async () => {
     const ask = ["request", agent.url, "--grant", "documents:read", "--collection", "notes"];
     const unused = (await as(ALICE, ...ask)).stdout.trim();
     const { capability: other } = inspect(unused);
@@ -234,7 +234,7 @@ describe("audit tree", () => {
     ],
     ["a token", () => token, /is not the id of a capability\nhint: it starts with cap_/],
     ["an empty string", () => "", /is not the id of a capability/],
-  ])("explains an unknown capability: %s", async (_what, id, message) => {
+  ])("refuses an argument that names no known capability: %s", async (_what, id, message) => {
     const run = await bench.run(["audit", "tree", id(), "--database", agent.ledgerPath]);
     expect(run.stderr).toMatch(message);
     expect(run.stderr).not.toContain(token.slice(0, 41));
@@ -242,8 +242,8 @@ describe("audit tree", () => {
   });
 });
 
-describe("audit reads a ledger", () => {
-  test("of the home, unless --database names another", async () => {
+describe("audit", () => {
+  test("reads the home's ledger by default, and exits with 6 if there is no database", async () => {
     const missing = await bench.run(["audit"]);
     expect(missing.status).toBe(6);
     expect(missing.stderr).toBe(
@@ -254,7 +254,7 @@ describe("audit reads a ledger", () => {
     expect(await bench.output("audit")).toBe("The ledger is empty.");
   });
 
-  test("and refuses a file that is not one", async () => {
+  test("refuses a file that is not a database", async () => {
     const path = bench.write("no-ledger", "x".repeat(4096));
     chmodSync(path, 0o600);
     const { status, stderr } = await bench.run(["audit", "--database", path]);
@@ -262,7 +262,7 @@ describe("audit reads a ledger", () => {
     expect(stderr).toMatch(/this is not a .+, or it is damaged/);
   });
 
-  test("and describes what became of agents and approvals", async () => {
+  test("lists events of hosts, grants and approvals", async () => {
     const path = bench.path("registry.db");
     const database = await createStores(path);
     await openParties(database).change(async (draft) => {
@@ -299,7 +299,7 @@ describe("audit reads a ledger", () => {
     expect((await bench.output(...args, "--kind", "approval")).split("\n")).toHaveLength(1);
   });
 
-  test("and names the holder of a token that has no principal", async () => {
+  test('names "a holder of the token" if the event has no principal', async () => {
     const path = bench.path("holder.db");
     const database = await createStores(path);
     const ledger = openLedger(database);
@@ -311,7 +311,7 @@ describe("audit reads a ledger", () => {
     expect(stdout).toContain("invocation    a holder of the token  cap_1");
   });
 
-  test("and reports a gap in it", async () => {
+  test("reports how many events are missing from the ledger, and from which time", async () => {
     const path = bench.path("gap.db");
     const database = await createStores(path);
     const ledger = openLedger(database, { capacity: 1, interval: 60_000 });

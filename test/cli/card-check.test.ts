@@ -34,7 +34,7 @@ describe("card lint", () => {
     });
   });
 
-  test("checks a card of an older A2A by its own version, or by 1.0 if asked", async () => {
+  test("checks a card of A2A 0.3 by that version, or by 1.0 with --protocol 1.0", async () => {
     const { supportedInterfaces: _, ...others } = Object(card());
     const old = { ...others, url: "https://a.example", protocolVersion: "0.3.0" };
     write("old.json", old);
@@ -59,13 +59,16 @@ describe("card lint", () => {
     expect(excerpt).toBe('  "tags": "t"');
   });
 
-  test.each(["lint", "diff"])("refuses a file of more than 1 MiB: %s", async (verb) => {
-    bench.write("large.json", `{"name":"${"x".repeat(1024 * 1024)}"}`);
-    const more = verb === "diff" ? ["card.json"] : [];
-    const { status, stderr } = await bench.run(["card", verb, "large.json", ...more]);
-    expect(status).not.toBe(0);
-    expect(stderr).toContain("large.json: it is larger than 1048576 bytes");
-  });
+  test.each(["lint", "diff"])(
+    "refuses a file of more than 1 MiB, as card diff does: card %s",
+    async (verb) => {
+      bench.write("large.json", `{"name":"${"x".repeat(1024 * 1024)}"}`);
+      const more = verb === "diff" ? ["card.json"] : [];
+      const { status, stderr } = await bench.run(["card", verb, "large.json", ...more]);
+      expect(status).not.toBe(0);
+      expect(stderr).toContain("large.json: it is larger than 1048576 bytes");
+    },
+  );
 
   test("exits with 0 if there are only warnings", async () => {
     write("warned.json", changed(CARD, PAUSE.replace("pause_resume", "artifact_streaming"), true));
@@ -89,15 +92,18 @@ describe("card lint", () => {
     expect([status, stdout]).toEqual([0, expect.not.stringContaining("error")]);
   });
 
-  test.each(["lint", "diff"])("refuses an agent's card that is not UTF-8: %s", async (verb) => {
-    const odd = await httpServer((_, response) => {
-      response.setHeader("Content-Type", "application/json");
-      response.end(Buffer.from('{"name":"caf\u00e9"}', "latin1"));
-    });
-    const more = verb === "diff" ? ["card.json"] : [];
-    const { status, stderr } = await bench.run(["card", verb, odd.url, ...more]);
-    expect([status, stderr]).toEqual([6, expect.stringContaining("is not UTF-8")]);
-  });
+  test.each(["lint", "diff"])(
+    "refuses an agent's card that is not UTF-8, as card diff does: card %s",
+    async (verb) => {
+      const odd = await httpServer((_, response) => {
+        response.setHeader("Content-Type", "application/json");
+        response.end(Buffer.from('{"name":"caf\u00e9"}', "latin1"));
+      });
+      const more = verb === "diff" ? ["card.json"] : [];
+      const { status, stderr } = await bench.run(["card", verb, odd.url, ...more]);
+      expect([status, stderr]).toEqual([6, expect.stringContaining("is not UTF-8")]);
+    },
+  );
 
   test("escapes control characters of a card", async () => {
     const odd = await httpServer((_, response) => {
@@ -129,7 +135,7 @@ describe("card lint", () => {
 describe("a card from standard input", () => {
   const input = JSON.stringify(CARD);
 
-  test("works with card lint, card, card diff and discover", async () => {
+  test("is read by card lint, card, card diff and discover", async () => {
     const lint = await bench.run(["card", "lint", "-"], { input });
     expect(lint).toMatchObject({ status: 0, stdout: "standard input: nothing is wrong\n" });
     const shown = await bench.run(["card", "-"], { input });
@@ -143,7 +149,7 @@ describe("a card from standard input", () => {
     expect((await bench.run(judged, { input: JSON.stringify(next) })).status).toBe(1);
   });
 
-  test("cannot be given twice in one command", async () => {
+  test("cannot be both cards of card diff", async () => {
     const { status, stderr } = await bench.run(["card", "diff", "-", "-"], { input });
     expect([status, stderr]).toEqual([2, expect.stringContaining("only one card can come from")]);
   });
@@ -153,14 +159,14 @@ describe("a card from standard input", () => {
     ["not JSON", "{", 3, /standard input: this is not JSON\n.*card lint - shows where/],
     ["not UTF-8", Buffer.from('{"name":"\u00e9"}', "latin1"), 6, /this is not UTF-8/],
     ["UTF-16", Buffer.from('\ufeff{"name":"a"}', "utf16le"), 6, /this is not UTF-8/],
-  ])("is refused: %s", async (_, given, status, said) => {
+  ])("is refused by card diff if it is %s", async (_, given, status, said) => {
     const run = await bench.run(["card", "diff", "card.json", "-"], { input: given });
     expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(said)]);
   });
 });
 
 describe("card diff", () => {
-  test("refuses a card with a property twice, as discover does", async () => {
+  test("refuses a card with a property twice, which card lint reports", async () => {
     bench.write("twice.json", JSON.stringify(CARD).replace("{", '{"name":"other",'));
     const { status, stderr } = await bench.run(["card", "diff", "card.json", "twice.json"]);
     expect([status, stderr]).toEqual([
@@ -197,7 +203,7 @@ describe("card diff", () => {
       "deprecating  capabilities/artifact_streaming: true is new",
     ],
     ["a breaking change", PAUSE, undefined, 8, "breaking  capabilities/pause_resume: true is gone"],
-  ])("finds %s", async (_, path, to, status, line) => {
+  ])("prints and exits with the code for %s", async (_, path, to, status, line) => {
     write("new.json", changed(CARD, path, to));
     const run = await bench.run(["card", "diff", "card.json", "new.json"]);
     expect(run).toEqual({ status, stderr: "", stdout: `${line}\n` });
@@ -216,7 +222,7 @@ describe("card diff", () => {
     });
   });
 
-  test("points to card lint for a file that is not JSON", async () => {
+  test("refuses a file that is not JSON, and names card lint as the next command", async () => {
     bench.write("text.json", '{"name": ');
     bench.write("deep.json", `${"[".repeat(20_000)}${"]".repeat(20_000)}`);
     for (const name of ["text.json", "deep.json"]) {
@@ -233,7 +239,7 @@ describe("card registry", () => {
     capabilities: [{ ...pause, ...more }],
   });
 
-  test("shows what can be required, by tier", async () => {
+  test("shows the capabilities that can be required, by tier", async () => {
     const text = await bench.output("card", "registry");
     expect(text).toMatch(/^implicit: [^\n]*\n {2}send_message {4}takes one message/m);
     expect(text).toMatch(/^ {2}streaming .*; A2A's own streaming$/m);
@@ -241,7 +247,7 @@ describe("card registry", () => {
     expect(await bench.json("card", "registry")).toMatchObject({ ...CAPABILITY_REGISTRY });
   });
 
-  test("accepts its own output as a registry without faults", async () => {
+  test("finds no fault in its own output", async () => {
     bench.write("own.json", await bench.output("card", "registry", "--json"));
     const input = bench.read("own.json");
     expect((await bench.run(["card", "registry", "-"], { input })).stdout).toBe(
@@ -256,7 +262,7 @@ describe("card registry", () => {
     }
   });
 
-  test("accepts the proposal's example: deprecated in 2.0, removed in 3.0", async () => {
+  test("accepts a capability that is deprecated in 2.0 and removed in 3.0, as in the proposal", async () => {
     write("example.json", registry("3.0", { removed: "3.0" }));
     expect((await bench.run(["card", "registry", "example.json"])).status).toBe(0);
     write("before.json", registry("2.0"));
@@ -288,8 +294,8 @@ describe("card registry", () => {
       JSON.stringify(registry("1.0", { deprecate: "2.0" })),
       /capabilities\[0\]\.deprecate: unknown member; did you mean "deprecated"/,
     ],
-    ["a card in its place", JSON.stringify(CARD), /registry\.name: unknown member/],
-  ])("refuses a registry: %s", async (_, text, message) => {
+    ["a card in place of a registry", JSON.stringify(CARD), /registry\.name: unknown member/],
+  ])("refuses a malformed registry: %s", async (_, text, message) => {
     bench.write("no.json", text);
     const { status, stderr } = await bench.run(["card", "registry", "no.json"]);
     expect([status, stderr]).toEqual([3, expect.stringMatching(message)]);

@@ -72,7 +72,7 @@ test("card says whether ambient authority is accepted", async () => {
   expect(text).toContain("with reduced guarantees, of which the card says no more");
 });
 
-test("card --json prints the card as it is served", async () => {
+test("card --json prints the card as the agent serves it", async () => {
   const served: unknown = await (await fetch(required.cardUrl)).json();
   const { stdout } = await bench.run(["card", required.cardUrl, "--json"]);
   expect(document(stdout)).toEqual(served);
@@ -88,7 +88,7 @@ const CONTRACT: JsonObject = {
   ],
 };
 
-test("card shows declarations, versions and delegates, of an agent or a file", async () => {
+test("card shows declared capabilities, versions and delegates of a card from an agent or a file", async () => {
   const document = card({ params: CONTRACT, extensions: [{ uri: "urn:acme:voice" }] });
   const agent = await httpServer((_, response) => sendJson(response, document));
   bench.write("declared.json", JSON.stringify(document));
@@ -107,7 +107,7 @@ test("card shows declarations, versions and delegates, of an agent or a file", a
   }
 });
 
-test("card shows what a card leaves open, and that it contradicts itself", async () => {
+test("card says that a card has no delegates or is not verified, and that discover refuses a contradictory card", async () => {
   bench.write("open.json", JSON.stringify({ ...card(), signatures: [{}, {}] }));
   const open = await bench.output("card", "open.json");
   expect(open).toContain("  delegates   the card does not say\n");
@@ -118,7 +118,7 @@ test("card shows what a card leaves open, and that it contradicts itself", async
   );
 });
 
-test("card shows a card of A2A before 1.0 with its versions", async () => {
+test("card shows the A2A versions of a card from before 1.0", async () => {
   const { supportedInterfaces: _, ...others } = Object(card());
   const old = { ...others, url: "https://old.example" };
   bench.write("old.json", JSON.stringify({ ...old, protocolVersion: "0.3.0" }));
@@ -127,7 +127,7 @@ test("card shows a card of A2A before 1.0 with its versions", async () => {
   expect(await bench.output("card", "oldest.json")).toContain("(A2A 0.1 to 0.2)");
 });
 
-test("card finds a card at the path of A2A before 0.3, and says so", async () => {
+test("card reads the card path of A2A before 0.3 after a 404, and prints a note", async () => {
   const older = await httpServer((request, response) =>
     request.url === "/.well-known/agent.json"
       ? sendJson(response, PLAIN)
@@ -154,7 +154,7 @@ test("card finds a card at the path of A2A before 0.3, and says so", async () =>
   expect(failing.requests.map(({ url }) => url)).toEqual([CARD_PATH]);
 });
 
-test("card shows an agent without capabilities", async () => {
+test("card says that an agent has no capabilities", async () => {
   const plain = await httpServer((_, response) => sendJson(response, PLAIN));
   const { status, stdout } = await bench.run(["card", plain.url]);
   expect(status).toBe(0);
@@ -163,7 +163,7 @@ test("card shows an agent without capabilities", async () => {
   expect(stdout).toContain("  chat  Chat");
 });
 
-test("card accepts the card's address or one above it, and sends no access token there", async () => {
+test("card accepts the address of an agent or of its card, and sends no access token", async () => {
   const plain = await httpServer((_, response) => sendJson(response, PLAIN));
   const env = { PROVISO_ACCESS_TOKEN: ALICE };
   for (const path of ["", "/", "/agents/one", "/agents/one/?x=1#y", "/cards/one.json?x=1"]) {
@@ -236,7 +236,7 @@ describe("card explains why there is no card", () => {
     ],
     ["a port that fetch refuses to use", ["http://127.0.0.1:22"], 6, /no agent is at this port/],
     ["an invalid timeout", ["https://agent.example", "--timeout", "soon"], 2, /from 1s to 1h/],
-  ])("%s", async (_what, args, expected, message) => {
+  ])("for %s", async (_what, args, expected, message) => {
     const { status, stdout, stderr } = await bench.run(["card", ...args]);
     expect(stderr).toMatch(message);
     expect(stderr).toMatch(/^proviso: .*\nhint: .*\n$/);
@@ -244,7 +244,7 @@ describe("card explains why there is no card", () => {
     expect({ status, stdout }).toEqual({ status: expected, stdout: "" });
   });
 
-  test("--insecure lets plain http through", async () => {
+  test("for an unknown host, even over plain http with --insecure", async () => {
     const { status, stderr } = await bench.run(["card", "http://agent.invalid", "--insecure"]);
     expect(status).toBe(6);
     expect(stderr).toContain("could not reach http://agent.invalid: ");
@@ -262,7 +262,7 @@ describe("card explains why there is no card", () => {
     ["late", () => {}, "timed_out", /did not answer within 1 s/],
     ["cut off", (_, response) => response.destroy(), "unreachable", /closed the connection/],
     [
-      "cut off within",
+      "cut off inside its body",
       (_, response) => {
         response.writeHead(200, { "Content-Length": 100 }).write("{");
         setTimeout(() => response.destroy(), 50);
@@ -271,7 +271,7 @@ describe("card explains why there is no card", () => {
       /closed the connection/,
     ],
     [
-      "deep",
+      "nested too deeply",
       (_, response) => response.end(`{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}`),
       "answer_malformed",
       /nested more than 64 deep/,
@@ -289,7 +289,7 @@ describe("card explains why there is no card", () => {
       "answer_too_large",
       /more than 16777216 bytes/,
     ],
-  ])("%s", async (what, answer, code, message) => {
+  ])("if the agent's answer is %s", async (what, answer, code, message) => {
     const { url } = await httpServer(answer);
     const args = ["card", url, "--timeout", what === "late" ? "1s" : "20s", "--json"];
     // The endless answer needs a separate process, since it would block this one.
@@ -302,7 +302,7 @@ describe("card explains why there is no card", () => {
     expect(error.message).toMatch(message);
   });
 
-  test("a redirect is shown, not followed", async () => {
+  test("for a redirect, whose target it names and does not request", async () => {
     const target = await httpServer((_, response) => sendJson(response, PLAIN));
     const { url } = await httpServer((_, response) =>
       response.writeHead(302, { Location: `${target.url}/x?secret=1` }).end(),
@@ -313,7 +313,7 @@ describe("card explains why there is no card", () => {
     expect(target.requests).toHaveLength(0);
   });
 
-  test("the message tells whether nothing listens, the server does not speak HTTP, or it does not speak TLS", async () => {
+  test("with one message if nothing listens, others if the server does not speak HTTP or does not speak TLS", async () => {
     const free = await listening(createSocketServer());
     await new Promise((resolve) => free.server.close(resolve));
     const mail = await listening(
@@ -335,18 +335,21 @@ describe("card explains why there is no card", () => {
   });
 
   const pem = certificate();
-  test.runIf(pem !== "")("a certificate of an unknown authority is refused", async () => {
-    const { server, port } = await listening(
-      createTlsServer({ key: pem, cert: pem }, (_, response) => sendJson(response, PLAIN)),
-    );
-    const args = ["card", `https://localhost:${port}`];
-    const untrusted = await bench.spawned(args);
-    expect(untrusted.status).toBe(6);
-    expect(untrusted.stderr).toMatch(/its certificate is not trusted here: self.signed/);
-    const trusted = { env: { NODE_EXTRA_CA_CERTS: bench.write("ca.pem", pem) } };
-    expect((await bench.spawned(args, trusted)).status).toBe(0);
-    server.close();
-  });
+  test.runIf(pem !== "")(
+    "for a certificate of an authority that is not in NODE_EXTRA_CA_CERTS",
+    async () => {
+      const { server, port } = await listening(
+        createTlsServer({ key: pem, cert: pem }, (_, response) => sendJson(response, PLAIN)),
+      );
+      const args = ["card", `https://localhost:${port}`];
+      const untrusted = await bench.spawned(args);
+      expect(untrusted.status).toBe(6);
+      expect(untrusted.stderr).toMatch(/its certificate is not trusted here: self.signed/);
+      const trusted = { env: { NODE_EXTRA_CA_CERTS: bench.write("ca.pem", pem) } };
+      expect((await bench.spawned(args, trusted)).status).toBe(0);
+      server.close();
+    },
+  );
 });
 
 async function listening<T extends Server>(server: T): Promise<{ server: T; port: number }> {

@@ -41,7 +41,7 @@ for (const shell of SHELLS) {
     );
   }
 
-  describe.runIf(installed)(shell, () => {
+  describe.runIf(installed)(`completion in ${shell}`, () => {
     const driver = fileURLToPath(new URL(`./shells/complete.${shell}`, import.meta.url));
     const flags = { bash: ["--norc"], zsh: ["-f"], fish: ["--no-config"] }[shell];
 
@@ -56,7 +56,7 @@ for (const shell of SHELLS) {
       return rows.map((row) => row.split(" ").filter((word) => word !== ""));
     }
 
-    test("offers verbs, the verbs below them, options and fixed values", async () => {
+    test("offers verbs, subcommands, options and fixed values", async () => {
       const [verbs, m, keys, options, forms, z, after, none] = await offers(
         "proviso ",
         "proviso m",
@@ -80,7 +80,7 @@ for (const shell of SHELLS) {
     });
 
     if (FULL) {
-      test("offers the flags of grants: of one that is named, of all that are named, and of any", async () => {
+      test("offers --grant to mint, verify and init, and --any-op to mint only", async () => {
         const [mint, verify, init] = await offers(
           "proviso mint --",
           "proviso verify --",
@@ -94,7 +94,7 @@ for (const shell of SHELLS) {
     }
 
     if (FULL) {
-      test("offers values behind =, folders, and short options", async () => {
+      test("offers values after =, folders for --home, and short options", async () => {
         const [assigned, empty, folder, inside, short, second] = await offers(
           "proviso convert --to=v1",
           "proviso convert --to=",
@@ -115,7 +115,7 @@ for (const shell of SHELLS) {
     }
 
     if (FULL) {
-      test("offers files behind @", async () => {
+      test("offers file names after @", async () => {
         const [files] = await offers("proviso inspect @to");
         expect(files?.map((name) => name.replace("@", ""))).toEqual(["token"]);
       });

@@ -47,7 +47,7 @@ describe("discover refuses an unsuitable agent with every reason", () => {
     [["--require-signature"], ["signature_missing"]],
     [["--end-to-end", "context_reuse"], ["chain_unknown"]],
     [["--require", "context_reuse"], ["chain_unknown"]],
-  ])("%j", async (args, codes) => {
+  ])("with %j", async (args, codes) => {
     const { denials, status, usable, exitCode } = await discover(...args);
     const found = denials.map(({ code }: { code: string }) => code);
     expect({ found, status, usable, exitCode }).toEqual({
@@ -93,7 +93,7 @@ test("discover exits with 6, not 1, if the card could not be fetched", async () 
   }
 });
 
-test("discover trusts a signed card by a key from a file", async () => {
+test("discover --trusted-key verifies a signed card with a public key from a file", async () => {
   const { privateKey, publicKey } = await jose.generateKeyPair("EdDSA", { extractable: true });
   const signed: JsonObject = await signCard(card(), { key: privateKey, alg: "EdDSA", kid: "k" });
   const server = await httpServer((_request, response) => sendJson(response, signed));
@@ -133,7 +133,7 @@ describe("discover on a chain of agents", () => {
     return server.url;
   };
 
-  test("finds it usable if every agent is, and lists the links", async () => {
+  test("finds the chain usable if every agent is, and lists the links", async () => {
     const url = await agents({ context_reuse: true });
     const args = ["discover", `${url}/a`, "--end-to-end", "context_reuse"];
     const { chain, status } = await bench.json(...args);
@@ -144,7 +144,7 @@ describe("discover on a chain of agents", () => {
     );
   });
 
-  test("refuses it naming the link that fails", async () => {
+  test("refuses the chain, and names the link that fails", async () => {
     const url = await agents({});
     const args = ["discover", `${url}/a`, "--chain", "--end-to-end", "context_reuse"];
     const { denials, link, status } = await bench.json(...args);
@@ -181,7 +181,7 @@ describe("discover on a card from a file", () => {
   };
   const judged = (...args: readonly string[]) => bench.run(["discover", ...args]);
 
-  test("judges it like one from an agent, its chain too", async () => {
+  test("judges the card by --require and by --end-to-end", async () => {
     bench.write("card.json", JSON.stringify(card({ params: { delegates: [] } })));
     for (const more of [[], ["--require", "streaming"], ["--end-to-end", "streaming"]]) {
       const { status, stdout } = await judged("card.json", ...more);
@@ -192,14 +192,14 @@ describe("discover on a card from a file", () => {
     }
   });
 
-  test("refuses another A2A version, and names the option to accept it", async () => {
+  test("refuses a card of A2A 0.3, and names the option that accepts that version", async () => {
     bench.write("old.json", older({ protocolVersion: "0.3.0" }));
     const { status, stdout } = await judged("old.json");
     expect([status, stdout]).toEqual([1, expect.stringContaining("--protocol 0.3 asks for what")]);
     expect((await judged("old.json", "--protocol", "0.3")).status).toBe(0);
   });
 
-  test("refuses a card without a version, and names an option that works", async () => {
+  test("refuses a card without an A2A version, and names an option or command that helps", async () => {
     bench.write("oldest.json", older({}));
     const { stdout } = await judged("oldest.json", "--protocol", "0.3");
     const [, version = ""] = /--protocol (\S+) asks/.exec(stdout) ?? [];
@@ -213,7 +213,7 @@ describe("discover on a card from a file", () => {
     expect((await judged("nameless.json")).stdout).toContain("proviso card lint shows");
   });
 
-  test("refuses a card without delegates where one is needed, and says what to add", async () => {
+  test('refuses a card without "delegates" if the required capability needs the list, and names the property', async () => {
     bench.write("silent.json", JSON.stringify(card({ capabilities: { context_reuse: true } })));
     const { status, stdout } = await judged("silent.json", "--require", "context_reuse");
     expect([status, stdout]).toEqual([1, expect.stringContaining('"delegates" in the')]);
@@ -223,7 +223,7 @@ describe("discover on a card from a file", () => {
     ["a missing file", undefined, 6, /absent\.json: there is no such file/],
     ["text that is not JSON", "{", 1, /card_not_json/],
     ["a property twice", '{"name":"a","name":"b"}', 1, /card_malformed.*twice/],
-  ])("%s", async (_, text, status, said) => {
+  ])("refuses %s", async (_, text, status, said) => {
     if (text !== undefined) bench.write("some.json", text);
     const run = await judged(text === undefined ? "absent.json" : "some.json");
     expect([run.status, run.stdout + run.stderr]).toEqual([status, expect.stringMatching(said)]);

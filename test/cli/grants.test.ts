@@ -22,7 +22,7 @@ afterAll(() => home.close());
 
 const grants = (...args: readonly string[]) => bench.run(["grants", ...args]);
 
-test("grants lists, shows, approves with limits and revokes an agent's grant, which is used within those limits", async () => {
+test("grants lists, shows, approves with limits and revokes an agent's grant; the ledger records the operator", async () => {
   const { approval, agent, grants: made } = await asking(parties, host);
   const listed = await bench.output("grants", "list", "--principal", "alice");
   expect(listed).toMatch(
@@ -125,7 +125,7 @@ test("grants deny records the reason for the agent", async () => {
   expect(again.stderr).toMatch(/^proviso: it is settled already: denied\nhint: /);
 });
 
-test("grants approve --only grants part of a request", async () => {
+test("grants approve --only grants the named capability of a request and denies the other", async () => {
   const asked = { capabilities: ["transfer_funds", "list_payments"] };
   const { approval, agent } = await asking(parties, host, asked);
   const { status, state } = await bench.json(
@@ -140,7 +140,7 @@ test("grants approve --only grants part of a request", async () => {
 });
 
 describe("grants refuses", () => {
-  test("an approval that leaves nothing, which denies the request", async () => {
+  test("an approval whose limits leave nothing, and denies the request", async () => {
     const { approval, agent } = await asking(parties, host);
     const approved = await grants("approve", approval.id, "--op", "list");
     expect(approved.status).toBe(1);
@@ -150,7 +150,7 @@ describe("grants refuses", () => {
     expect(await parties.grantsOf(agent.id)).toMatchObject([{ status: "denied" }]);
   });
 
-  test("a decision by another user, and an agent's name in place of an id", async () => {
+  test("a decision as a user who may not decide, and a misspelt capability in --only", async () => {
     const { approval } = await asking(parties, host);
     const foreign = await grants("approve", approval.id, "--as", "bob");
     expect(foreign).toMatchObject({ status: 1 });
@@ -172,7 +172,7 @@ describe("grants refuses", () => {
     expect(line).toContain(approval.id);
   });
 
-  test("an unknown id, suggesting the nearest", async () => {
+  test("an unknown id, and suggests the nearest", async () => {
     const { approval, grants: made } = await asking(parties, host);
     const typo = `${approval.id.slice(0, -1)}!`;
     for (const verb of ["show", "approve", "deny", "revoke"]) {
@@ -218,7 +218,7 @@ test("grants enrol -o writes the token into a file with mode 0600", async () => 
   expect(statSync(bench.path("enrolment")).mode & 0o777).toBe(0o600);
 });
 
-test("grants enrol makes a user's host with a token that works once", async () => {
+test("grants enrol makes a host of a user, with an enrolment token that works once", async () => {
   const { stdout, stderr } = await grants(
     "enrol",
     "--principal",
@@ -250,7 +250,7 @@ test("grants enrol makes a user's host with a token that works once", async () =
   ]);
 });
 
-test("grants revoke --principal revokes everything of one user, and nothing of others", async () => {
+test("grants revoke --principal revokes the tokens, requests, hosts and agents of that user only", async () => {
   const own = await hostOf(parties, "dave");
   const { approval, agent } = await asking(parties, own, { name: "Dave's agent" });
   const token = home.issuer.mint({
@@ -284,7 +284,7 @@ test("grants revoke --principal revokes everything of one user, and nothing of o
   }
 });
 
-test("grants list --watch prints pending requests and each change until it is stopped", async () => {
+test("grants list --watch prints pending requests and each change, until the command is stopped", async () => {
   const stopping = new AbortController();
   const lines: string[] = [];
   const { approval, grants: made } = await asking(parties, host, { name: "Watched" });
@@ -333,7 +333,7 @@ if (FULL) {
   });
 }
 
-test("grants marks a request of an unlinked host, and refuses to approve one on another user's host", async () => {
+test("grants list marks a request of an unlinked host; grants approve refuses a host linked to another user", async () => {
   const [host, first, second] = [newKey(), newKey(), newKey()];
   const asked = async (own: ReturnType<typeof newKey>) => {
     const answer = await parties.register({

@@ -48,13 +48,13 @@ test("proviso --help shows the common path, every verb, exit codes and environme
   for (const name of ["PROVISO_HOME", "NO_COLOR"]) expect(text).toContain(name);
 });
 
-test("--version prints the package's version", async () => {
+test("proviso --version prints the package's version", async () => {
   const path = new URL("../../package.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(path, "utf8"));
   expect(await bench.output("--version")).toBe(version);
 });
 
-test("the help of every verb has a description, every option and examples", async () => {
+test("the help of every verb has a description, examples, and a text for each option", async () => {
   const texts = await Promise.all(VERBS.map(help));
   for (const [at, text] of texts.entries()) {
     const verb = VERBS[at] ?? "";
@@ -72,7 +72,7 @@ test("the help of every verb has a description, every option and examples", asyn
 });
 
 if (FULL) {
-  test("all examples in the help work in order", async () => {
+  test("all examples in the help of the verbs work in order", async () => {
     const texts = await Promise.all(["", ...VERBS].map(help));
     const [overview = [], ...verbs] = texts.map(examplesIn);
 

@@ -32,7 +32,7 @@ describe("init --grant", () => {
     });
   });
 
-  test("with --json prints them; without --grant writes no list", async () => {
+  test("with --json prints the grants; init without --grant writes no list", async () => {
     const made = await bench.json("init", "--issuer", "a", "--grant", "documents:read=list");
     expect(made["grants"]).toEqual([{ id: "documents:read", operations: ["list"] }]);
     const other = new Bench();
@@ -48,7 +48,7 @@ describe("init --grant", () => {
     [["a b=list"], "grants[0].id: must be 1 to 128 printable ASCII characters without spaces"],
     [["a=list", "a=put"], 'grants[1].id: "a" is taken'],
     [["a=list", "b=put,*"], 'grants[1].operations[1]: "*" is no operation'],
-  ])("%j is refused, and no home is made", async (grants, message) => {
+  ])("refuses %j, and makes no home", async (grants, message) => {
     const args = grants.flatMap((grant) => ["--grant", grant]);
     const { status, stdout, stderr } = await bench.run(["init", "--issuer", "a", ...args]);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

@@ -58,7 +58,7 @@ describe("init", () => {
     expect(readdirSync(bench.folder)).toEqual(["home"]);
   });
 
-  test("names the issuer after the host by default, and says so", async () => {
+  test("names the issuer after the machine by default, and prints a note about the name", async () => {
     const bench = new Bench();
     const { status, stdout, stderr } = await bench.run(["init"]);
     expect(status).toBe(0);
@@ -90,7 +90,7 @@ describe("init", () => {
     },
   );
 
-  test("refuses a folder with other files, and accepts an empty folder or a link to one", async () => {
+  test("refuses a folder with other files; accepts an empty folder, and a link to an empty folder", async () => {
     const bench = new Bench();
     mkdirSync(bench.home);
     writeFileSync(join(bench.home, "letter.txt"), "");
@@ -107,7 +107,7 @@ describe("init", () => {
   });
 
   if (FULL) {
-    test("run four times at once makes one home and leaves nothing else behind", async () => {
+    test("run four times at once makes one home, and leaves nothing else behind", async () => {
       const bench = new Bench();
       const runs = await Promise.all(Array.from({ length: 4 }, () => bench.spawned(["init"])));
       expect(runs.map(({ status }) => status).sort()).toEqual([0, 6, 6, 6]);
@@ -141,7 +141,7 @@ describe("init", () => {
     expect(stderr).toContain("could not make a home");
   });
 
-  test("and other verbs name a home in which no file can be made beside the database", async () => {
+  test("fails as other verbs do, and names the folder, if no file can be made beside the database", async () => {
     const bench = new Bench();
     await bench.init();
     chmodSync(bench.folder, 0o777);
@@ -168,7 +168,7 @@ describe("init", () => {
     }
   });
 
-  test("a home that this user may not look into is not taken for an empty folder", async () => {
+  test("is not suggested by mint if this user may not read the home", async () => {
     const bench = new Bench();
     await bench.init();
     chmodSync(bench.folder, 0o755);
@@ -182,7 +182,7 @@ describe("init", () => {
     expect(stderr).not.toContain("init");
   });
 
-  test("and other verbs name a home of which this user may only list the files, or may not read one", async () => {
+  test("fails as keys list does, with a hint, if this user may not read a file of the home", async () => {
     const bench = new Bench();
     await bench.init();
     chmodSync(bench.folder, 0o755);
@@ -202,7 +202,7 @@ describe("init", () => {
     chmodSync(bench.home, 0o700);
   });
 
-  test("and other verbs refuse a home that is a file", async () => {
+  test("refuses a home that is a file, as keys list does", async () => {
     const bench = new Bench();
     bench.write("file", "");
     for (const verb of ["init", "keys list"]) {
@@ -225,7 +225,7 @@ describe("init", () => {
 });
 
 describe("the place of the home", () => {
-  test("is --home, before or after the verb, ahead of PROVISO_HOME", async () => {
+  test("is the value of --home, before or after the verb, or else of PROVISO_HOME", async () => {
     const bench = new Bench();
     await bench.output("init", "--home", "a", "--issuer", "a");
     await bench.output("--home", "b", "init", "--issuer", "b");
@@ -256,7 +256,7 @@ describe("the place of the home", () => {
   });
 });
 
-test("a home in the earlier format, with a file per store, is refused by name", async () => {
+test("every verb refuses a home of an unreleased version, and names its database file", async () => {
   const bench = new Bench();
   await bench.init();
   renameSync(join(bench.home, "proviso.db"), join(bench.home, "store.db"));
@@ -326,7 +326,7 @@ describe("a home that cannot be used makes every verb exit with 6", () => {
       /backup/,
     ],
     ["without keys", (path) => writeFileSync(path, '{"keys":[]}'), "key_file_malformed", /backup/],
-  ])("a key file %s", async (_what, damage, code, hint) => {
+  ])("because of a key file %s", async (_what, damage, code, hint) => {
     const bench = new Bench();
     await bench.init();
     damage(join(bench.home, "keyring.json"));

@@ -66,7 +66,7 @@ test("an agent made by init agent runs at once, and does what its README says", 
   expect(refused.stderr).toContain("constraint_violated");
 });
 
-test("the tests of a new agent pass without anything installed", async () => {
+test("the tests of a new agent pass without installed packages", async () => {
   const bench = new Bench();
   await bench.output("init", "agent", "calculator");
   const folder = bench.path("calculator");
@@ -99,7 +99,7 @@ describe("the folder of init agent", () => {
     expect(readdirSync(bench.folder)).toEqual(["notes.txt"]);
   });
 
-  test("is not left behind if it cannot be made whole", async () => {
+  test("is not left behind if it cannot be made", async () => {
     const bench = new Bench();
     bench.write("file", "mine");
     const { status, stderr } = await bench.run(["init", "agent", "file/agent"]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   );
 });
 
-test("inspect shows the tree, what is left, time, size and revocation id", async () => {
+test("inspect shows each hop, what all hops leave, the time left, the size and the revocation id", async () => {
   const { status, stdout, stderr } = await bench.run(["inspect", child]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toMatch(/^Nothing was verified\. /);
@@ -49,7 +49,7 @@ test("inspect shows the tree, what is left, time, size and revocation id", async
   }
 });
 
-test("inspect --json prints the inspection", async () => {
+test("inspect --json prints the content of a token, marked as not verified", async () => {
   const inspection = await bench.json("inspect", child);
   expect(inspection).toMatchObject({
     status: 0,
@@ -64,7 +64,7 @@ test("inspect --json prints the inspection", async () => {
   expect(inspection["secondsLeft"]).toBeGreaterThan(240);
 });
 
-test("inspect shows signature and token only with --reveal", async () => {
+test("inspect shows the signature and the token only with --reveal", async () => {
   const secrets = [child, ...signatureForms(child)];
   const [text, json, revealed, revealedJson] = await Promise.all([
     bench.run(["inspect", child]),
@@ -81,7 +81,7 @@ test("inspect shows signature and token only with --reveal", async () => {
   expect(revealedJson).toMatchObject({ token: child, signature: signatureForms(child)[0] });
 });
 
-test("inspect prints warnings", async () => {
+test("inspect warns of a token without operations, and of a URL limited by a prefix", async () => {
   const anything = await bench.output("mint", "--grant", "documents:read", "--any-op");
   const { stdout } = await bench.run(["inspect", anything]);
   expect(stdout).toContain(
@@ -103,7 +103,7 @@ describe("inspect on any macaroon", () => {
       caveats.reduce(addFirstPartyCaveat, createMacaroon(key, { identifier, location: "files" })),
     );
 
-  test("shows its caveats raw", async () => {
+  test("shows caveats that are not hops as raw text or bytes, with a warning", async () => {
     const bytes = Uint8Array.of(0xff, 0x00, 0x1b);
     const { status, stdout } = await bench.run(["inspect", build("id", "time < 2030", bytes)]);
     expect(status).toBe(0);
@@ -134,7 +134,7 @@ describe("inspect on any macaroon", () => {
   const hostile = "\u001b[2J\u001b]0;owned\u0007\u009b31m\nallowed\r\u202egnp\u200b\u{e0041}";
   const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-  test("escapes control characters from it", async () => {
+  test("escapes control characters, as verify, diff and attenuate do", async () => {
     const hop = JSON.stringify({ purpose: hostile, operations: [hostile] });
     const canonical = JSON.stringify({ operations: [hostile], purpose: hostile });
     const tokens = [
@@ -178,7 +178,7 @@ test("inspect says what is wrong with a broken token, and where", async () => {
   });
 });
 
-test("inspect shows a few of many handles, and all with --json", async () => {
+test("inspect shows 3 of 40 handles, and all 40 with --json", async () => {
   const handles = Array.from({ length: 40 }, (_, at) => `rh_${String(at).padStart(22, "0")}`);
   const here = new Bench();
   await here.init();

@@ -68,7 +68,7 @@ interface NpmMacaroon {
   };
 }
 
-test("npm macaroon narrows what the command minted, by its own interface", async () => {
+test("the npm package macaroon narrows a minted token, and the commands accept and revoke the result", async () => {
   const { importMacaroon }: NpmMacaroon = createRequire(import.meta.url)("macaroon");
   const theirs = importMacaroon(JSON.parse(await bench.output("convert", token, "--to", "v2json")));
   theirs.addFirstPartyCaveat(new TextDecoder().decode(newHop()));
@@ -81,15 +81,18 @@ const narrowers: readonly [PeerName, readonly string[]][] = [
 ];
 // The tests in `test/interop` show for every size that peers read and write each form.
 for (const [name, forms] of FULL ? narrowers : []) {
-  describe.runIf(peerInstalled(name))(name, () => {
-    test.each(forms)("narrows a minted token in the format %s", async (form) => {
-      const peer = startPeer(name);
-      try {
-        const converted = await bench.output("convert", token, "--to", form);
-        await checkNarrowed(await peer.append(converted, newHop()));
-      } finally {
-        await peer.close();
-      }
-    });
+  describe.runIf(peerInstalled(name))(`the peer ${name}`, () => {
+    test.each(forms)(
+      "narrows a minted token in the format %s, and the commands accept and revoke the result",
+      async (form) => {
+        const peer = startPeer(name);
+        try {
+          const converted = await bench.output("convert", token, "--to", form);
+          await checkNarrowed(await peer.append(converted, newHop()));
+        } finally {
+          await peer.close();
+        }
+      },
+    );
   });
 }

@@ -41,7 +41,7 @@ async function granted(...args: readonly string[]): Promise<string> {
 const invoke = (args: readonly string[], options: Parameters<Bench["run"]>[1] = {}): Promise<Run> =>
   bench.run(["invoke", agent.url, ...args], { ...options, env: { ...env, ...options.env } });
 
-test("invoke prints a skill's result for people", async () => {
+test("invoke prints a skill's result as indented text", async () => {
   const { status, stdout, stderr } = await invoke([
     "retrieve_document",
     "@token",
@@ -87,7 +87,7 @@ test.each(["jsonrpc", "rest"])(
   },
 );
 
-test("invoke accepts a token as an argument, a file, standard input, or several tokens", async () => {
+test("invoke accepts a token as an argument or from standard input, and several tokens from a file", async () => {
   const runs = await Promise.all([
     invoke(["list_documents", token]),
     invoke(["list_documents"], { input: `${token}\n` }),
@@ -102,7 +102,7 @@ test("invoke accepts a token as an argument, a file, standard input, or several 
   expect(runs.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0]);
 });
 
-test("invoke --resource fills the argument that takes a handle", async () => {
+test("invoke --resource fills the argument that takes a handle, and is refused if no argument does", async () => {
   const both = ["First quarter", "Long ago"].flatMap((name) => [
     "--resource",
     handles.get(name) ?? "",
@@ -131,7 +131,7 @@ test("invoke --resource fills the argument that takes a handle", async () => {
 });
 
 describe("invoke prints a refusal with every reason", () => {
-  test.each(["jsonrpc", "rest"])("in the same words as verify, over %s", async (binding) => {
+  test.each(["jsonrpc", "rest"])("in words and as JSON, over %s", async (binding) => {
     const args = [
       "delete_document",
       "@token",
@@ -172,7 +172,7 @@ describe("invoke prints a refusal with every reason", () => {
     });
   });
 
-  test("and says which of several tokens each reason is about", async () => {
+  test("and says about which of several tokens each reason is", async () => {
     const { status, stderr } = await invoke(["delete_document", "@tokens", "--arg", "document=x"]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/ token 2, hop 1, /);
@@ -180,7 +180,7 @@ describe("invoke prints a refusal with every reason", () => {
     expect(stderr).toMatch(/ token 3, hop 1, /);
   });
 
-  test("and with verify's exit codes", async () => {
+  test("and exits with 4 for a foreign or forged token, with 1 for an expired token", async () => {
     const foreign = new Bench();
     await foreign.output("init", "--issuer", "someone-else");
     const other = await foreign.output("mint", "--grant", "documents:read", "--any-op");
@@ -200,7 +200,7 @@ describe("invoke prints a refusal with every reason", () => {
     }
   });
 
-  test("for an unknown skill, and for a handle that is not one", async () => {
+  test("for an unknown skill, and for an unknown resource handle", async () => {
     const [skill, handle] = await Promise.all([
       invoke(["list_document", "@token"]),
       invoke(["retrieve_document", "@token", "--arg", "resourceHandle=rh_1"]),
@@ -213,8 +213,8 @@ describe("invoke prints a refusal with every reason", () => {
   });
 });
 
-describe("invoke without a token", () => {
-  test("needs --ambient, declares it, and marks the result", async () => {
+describe("invoke --ambient", () => {
+  test("is required without a token; the call declares ambient authority, and the result is marked", async () => {
     const args = ["invoke", lenient.url, "list_documents"];
     const [unasked, asked, json] = await Promise.all([
       bench.run(args, { env }),
@@ -245,35 +245,35 @@ describe("invoke without a token", () => {
     expect(stderr).toMatch(/capability_missing .*\n.*\n {4}hint: proviso request asks for one/);
   });
 
-  test("refuses --ambient beside a token", async () => {
+  test("is refused beside a token", async () => {
     const { status, stderr } = await invoke(["list_documents", "@token", "--ambient"]);
     expect(status).toBe(2);
     expect(stderr).toContain("--ambient is to call without a token, and one is given");
   });
 });
 
-test("invoke marks legacy authority", async () => {
+test("invoke prints the notice of a legacy grant", async () => {
   const legacy = await granted("--grant", "documents:archive");
   const { status, stderr } = await invoke(["list_documents"], { input: legacy });
   expect(status).toBe(0);
   expect(stderr).toMatch(/^note: wraps a service that knows no capabilities/);
 });
 
-test("invoke exits with 6 if the skill itself fails, without its details", async () => {
+test("invoke exits with 6 if the skill fails, and does not print the skill's error", async () => {
   const { status, stdout, stderr } = await invoke(["fail", "@token", "--json"]);
   expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
   expect(document(stderr)["error"]).toMatchObject({ code: "skill_failed", exitCode: 6 });
   expect(stderr).not.toContain("a secret of the agent");
 });
 
-describe("invoke sends nothing if a token cannot be read", () => {
+describe("invoke sends no request if the input is wrong", () => {
   test.each<[string, readonly string[], string, number, RegExp]>([
-    ["nonsense", ["garbage"], "", 3, /neither a v1 nor a v2 macaroon/],
+    ["nonsense in place of a token", ["garbage"], "", 3, /neither a v1 nor a v2 macaroon/],
     ["a file name without @", ["token"], "", 3, /write @token/],
     ["a malformed token among several", ["-"], "AgIB\nxyz", 3, /^proviso: /],
     ["nine tokens", ["-"], Array(9).fill("AgIB").join("\n"), 2, /at most 8 tokens/],
     [
-      "token and access token both from standard input",
+      "the token and the access token both from standard input",
       ["-", "--access-token", "-"],
       "x",
       2,

@@ -8,7 +8,7 @@ beforeAll(() => bench.init());
 const VERIFY = ["--grant", "g", "--op", "retrieve"];
 const mint = (): Promise<string> => bench.output("mint", ...VERIFY);
 
-test("a key mints, then only verifies after rotation, then is retired", async () => {
+test("a key mints until keys rotate, and verifies until keys retire", async () => {
   const old = await mint();
   const [first] = (await bench.json("keys", "list"))["keys"];
   expect(await bench.output("keys", "list")).toMatch(
@@ -45,7 +45,7 @@ test("a key mints, then only verifies after rotation, then is retired", async ()
   expect(after[0]?.stdout).toContain("hint: ask the issuer for a new token");
 });
 
-test("an unknown key is a usage error with the nearest", async () => {
+test("keys retire and keys export refuse an unknown key id, and suggest the nearest", async () => {
   const { keys } = await bench.json("keys", "list");
   const kid: string = keys[0].kid;
   const typo = `${kid.slice(0, -1)}${kid.endsWith("x") ? "y" : "x"}`;
@@ -56,7 +56,7 @@ test("an unknown key is a usage error with the nearest", async () => {
   }
 });
 
-test("an empty key id is refused as empty", async () => {
+test("keys retire and keys export refuse an empty key id", async () => {
   for (const verb of ["retire", "export"]) {
     const { status, stderr } = await bench.run(["keys", verb, ""]);
     expect(status).toBe(2);
@@ -90,7 +90,7 @@ test("only keys export shows a secret, with a warning", async () => {
 });
 
 if (FULL) {
-  test("two processes rotating at once lose no key", async () => {
+  test("four processes that run keys rotate at once lose no key", async () => {
     const before: unknown[] = (await bench.json("keys", "list"))["keys"];
     const runs = await Promise.all(
       Array.from({ length: 4 }, () => bench.spawned(["keys", "rotate"])),
@@ -102,7 +102,7 @@ if (FULL) {
   });
 }
 
-test("keys alone lists the keys, and suggests the verb for a misspelt one", async () => {
+test("keys without a verb lists the keys; with a misspelt verb it suggests the right verb", async () => {
   expect(await bench.output("keys")).toBe(await bench.output("keys", "list"));
   const wrong = await bench.run(["keys", "rotat"]);
   expect(wrong).toMatchObject({ status: 2, stdout: "" });

@@ -87,7 +87,7 @@ describe("the command line options written for a hop", () => {
     );
   });
 
-  test("yield the same operations and closed lists", () => {
+  test("yield the same operations and closed lists of arguments when they are parsed again", () => {
     fc.assert(
       fc.property(operation, fc.uniqueArray(name), (op, names) => {
         expect(readNames("--op", [nameList([op, ...names])])).toEqual([op, ...names]);

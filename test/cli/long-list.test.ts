@@ -7,7 +7,7 @@ import { Bench } from "./run.js";
 const MANY = 100_000;
 const OP = ["--grant", "documents:read", "--op", "retrieve"];
 
-test("every verb obeys a long revocation list", async () => {
+test("verify, revoke and revocations prune work with a list of 100,000 revocations", async () => {
   const bench = new Bench();
   await bench.init();
   const token = await bench.output("mint", ...OP);
@@ -26,7 +26,7 @@ test("every verb obeys a long revocation list", async () => {
   expect(await bench.json("revocations", "prune")).toMatchObject({ removed: 0 });
 }, 60_000);
 
-test("reading a long list shows progress on a terminal after a second", () => {
+test("progress of reading the revocation list is shown after one second, and only on a terminal", () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const shownOn = (isTerminal: boolean, finishedBefore: boolean): string => {

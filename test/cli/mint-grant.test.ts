@@ -51,7 +51,7 @@ describe("mint without --op", () => {
     expect(shown).toContain("warning: no hop names operations");
   });
 
-  test("with --any-op is still limited by the home's list of grants", async () => {
+  test("with --any-op makes a token that the home's list of grants still limits", async () => {
     const token = await listed.output("mint", "--grant", "documents:read", "--any-op");
     const verify = (op: string): ReturnType<Bench["json"]> =>
       listed.json("verify", token, "--grant", "documents:read", "--op", op);
@@ -69,7 +69,7 @@ describe("mint with --op", () => {
     expect(hop.operations).toEqual(["list"]);
   });
 
-  test("refuses an operation that the grant lacks, listing those it has", async () => {
+  test("refuses an operation that the grant lacks, and suggests or lists the grant's operations", async () => {
     const asked = ["--grant", "documents:read", "--op", "list", "--op"];
     expect((await refusal(listed, ...asked, "retreive"))["message"]).toBe(
       'the grant "documents:read" has no operation "retreive"; did you mean "retrieve"?',
@@ -79,7 +79,7 @@ describe("mint with --op", () => {
     );
   });
 
-  test("refuses --any-op beside it, in any home", async () => {
+  test("refuses --any-op, whether or not the home lists its grants", async () => {
     for (const bench of [plain, listed]) {
       const asked = ["--grant", "documents:read", "--any-op", "--op", "list"];
       expect(await refusal(bench, ...asked)).toEqual({
@@ -90,7 +90,7 @@ describe("mint with --op", () => {
   });
 });
 
-test("mint refuses a grant that the home does not list, suggesting the nearest", async () => {
+test("mint refuses a grant that the home does not list, and names the listed grants", async () => {
   for (const operations of [[], ["--op", "list"], ["--any-op"]]) {
     expect((await refusal(listed, "--grant", "documents:reed", ...operations))["message"]).toBe(
       'this issuer has no grant "documents:reed"; there are "documents:read", "documents:write"',

@@ -6,7 +6,7 @@ const bench = new Bench();
 const mint = ["mint", "--grant", "documents:read", "--op", "retrieve"];
 beforeAll(() => bench.init());
 
-test("mint prints the token alone", async () => {
+test("mint prints the token and nothing else", async () => {
   const { status, stdout, stderr } = await bench.run(mint);
   expect(status).toBe(0);
   expect(stdout.trimEnd()).toMatch(TOKEN);
@@ -85,7 +85,7 @@ test("a minted token lives for 15 minutes by default", async () => {
   expect(Date.parse(expires) - Date.parse(issued)).toBe(15 * 60 * 1000);
 });
 
-test("a lifetime beyond the maximum is refused with the latest time allowed", async () => {
+test("mint refuses a lifetime beyond the maximum, and names the latest time allowed", async () => {
   const { status, stderr } = await bench.run([...mint, "--expires", "25h"]);
   expect(status).toBe(2);
   expect(stderr).toMatch(
@@ -94,7 +94,7 @@ test("a lifetime beyond the maximum is refused with the latest time allowed", as
   expect(stderr).toMatch(/hint: "maxLifetime" in .*config.json sets the longest life\n/);
 });
 
-test("a home's maximum lifetime may be higher, or lower than the default", async () => {
+test("a token from a home with a maximum lifetime below 15 minutes lives for that maximum by default", async () => {
   const other = new Bench();
   await other.init("--max-lifetime", "5m");
   const { issued, expires } = await other.json(...mint);
@@ -136,7 +136,7 @@ describe("a wrong mint command is a usage error", () => {
   });
 });
 
-test("usage errors are JSON with --json, commander's own too", async () => {
+test("usage errors are JSON with --json, including those of the command line parser", async () => {
   for (const args of [["mint"], [...mint, "--expires", "x"], ["frob"], ["session"], []]) {
     const { status, stdout, stderr } = await bench.run([...args, "--json"]);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

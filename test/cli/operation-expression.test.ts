@@ -59,14 +59,14 @@ describe("--arg as a limit on an operation's argument", () => {
       "fetch",
       { urls: { each: { url: { schemes: ["https"], hosts: ["a.example"], path: "/v1" } } } },
     ],
-  ])("%s", (text, operation, constraints) => {
+  ])("is read: %s", (text, operation, constraints) => {
     const limits = readLimits([text]);
     expect(limits).toStrictEqual({ operationConstraints: { [operation]: constraints } });
     // The library accepts the limits that were parsed.
     expect(normalizeHop(limits)).toHaveProperty("operationConstraints");
   });
 
-  test("several combine by operation and argument, beside limits on every operation", () => {
+  test("several limits combine by operation and argument, beside limits on every operation", () => {
     const texts = ["a<=9", "p:a>=1", "q:to items<=3", "p:a<=5", "q:to items>=1", "q:to each in x"];
     expect(readLimits(texts)).toEqual({
       constraints: { a: { max: 9 } },
@@ -86,7 +86,7 @@ describe("--arg as a limit on an operation's argument", () => {
     ['"x under y"=z', { "x under y": "z" }],
     ['"/to/iban"=z', { "/to/iban": "z" }],
   ])(
-    "a colon behind the operator, or in quotes, does not separate an operation: %s",
+    "a colon after the operator, or in quotes, does not separate an operation: %s",
     (text, constraints) => {
       expect(readLimits([text])).toEqual({ constraints });
     },
@@ -135,14 +135,14 @@ describe("--arg as a limit on an operation's argument", () => {
       /would allow https:\/\/b\.example:443 too/,
       /every combination/,
     ],
-  ])("a wrong one is refused: %j", (texts, problem, hint) => {
+  ])("a wrong limit is refused: %j", (texts, problem, hint) => {
     const error = errorOf(() => readLimits(texts));
     expect(error.message).toMatch(problem);
     expect(error.hint ?? "").toMatch(hint);
     expect(error).toMatchObject({ code: "usage", exitCode: EXIT.usage });
   });
 
-  test("any other string is refused with a usage error, never another error", () => {
+  test("a string of operators and punctuation is read, or refused with a CliError", () => {
     const unit = fc.constantFrom(
       ...["a", "*", ":", "?", "/", '"', "<=", "=", " in ", " under ", " at ", " each ", " items"],
       ...[" absent", " begins with ", "https://", ",", "5", "~", "[", "{", "}"],

@@ -37,7 +37,7 @@ describe("a token for three tools", () => {
     ["send_money", ["amount=50", "to=acc:1"]],
     ["fetch", ["url=https://www.example.com/docs/a?b=c"]],
     ["fetch", ["url=https://www.example.com/docs", "limit=10"]],
-  ])("allows %s %j", async (operation, args) => {
+  ])("allows %s with the arguments %j", async (operation, args) => {
     expect(await verify(token, operation, ...args)).toEqual(ALLOWED);
   });
 
@@ -53,11 +53,11 @@ describe("a token for three tools", () => {
       ["url=https://a.example.com/docs", "limit=11"],
       ["operationConstraints.fetch.limit.max"],
     ],
-  ])("refuses %s %j", async (operation, args, rules) => {
+  ])("refuses %s with the arguments %j", async (operation, args, rules) => {
     expect(await verify(token, operation, ...args)).toEqual({ status: 1, rules });
   });
 
-  test("inspect shows its limits as --arg takes them", async () => {
+  test("has its limits on each operation shown by inspect", async () => {
     const words = await bench.output("inspect", token);
     for (const line of [
       "argument of     fetch: limit <= 10, if it is there",
@@ -71,7 +71,7 @@ describe("a token for three tools", () => {
     }
   });
 
-  test("attenuate narrows it further, and diff says by what", async () => {
+  test("can be narrowed further by attenuate, and diff names the new limits", async () => {
     const child = await bench.output(
       ...["attenuate", token, "--arg", "send_money:amount<=5"],
       ...["--arg", "read_file:path under /data/2026", "--only-args", "send_money:amount,to"],
@@ -89,13 +89,13 @@ describe("a token for three tools", () => {
   });
 });
 
-describe("an operation that the token does not have is refused", () => {
+describe("a limit on an operation that the token does not have", () => {
   test.each([
     ["--arg", "send_mony:amount<=5"],
     ["--only-args", "send_mony:amount"],
     ["--arg", "send_mony:amount<=5", "--expires", "5m"],
     ["--only-args", "send_mony:amount", "--op", "send_money"],
-  ])("by attenuate %s, even with --intersect", async (...flag) => {
+  ])("is refused by attenuate %s %s, with and without --intersect", async (...flag) => {
     for (const more of [[], ["--intersect"]]) {
       const { status, stderr, stdout } = await bench.run(["attenuate", token, ...flag, ...more]);
       expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
@@ -104,7 +104,7 @@ describe("an operation that the token does not have is refused", () => {
     }
   });
 
-  test("by mint", async () => {
+  test("is refused by mint", async () => {
     const { status, stderr } = await bench.run([
       "mint",
       "--grant",
@@ -118,7 +118,7 @@ describe("an operation that the token does not have is refused", () => {
     expect(stderr).toContain('the token does not have the operation "send"');
   });
 
-  test("but not for a token that allows every operation, where a note says so", async () => {
+  test("is accepted with a note if the token allows every operation", async () => {
     const whole = await bench.output("mint", "--grant", "g", "--any-op");
     const { status, stderr } = await bench.run(["attenuate", whole, "--arg", "a:b<=5"]);
     expect(status).toBe(0);
@@ -130,7 +130,7 @@ describe("an operation that the token does not have is refused", () => {
   });
 });
 
-test("attenuate --intersect lowers limits on operations to what is left", async () => {
+test("attenuate --intersect lowers limits on an operation's arguments to those of the token", async () => {
   const args = ["--arg", "send_money:amount<=500", "--arg", "read_file:path under /"];
   const { status, stderr } = await bench.run(["attenuate", token, ...args]);
   expect(status).toBe(1);

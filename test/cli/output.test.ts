@@ -19,7 +19,7 @@ if (!hasScript) {
   );
 }
 
-test("every verb's --json prints one document on standard output", async () => {
+test("--json makes a verb print one JSON document on standard output", async () => {
   const child = await bench.output("attenuate", token, "--purpose", "x");
   const runs = await Promise.all(
     [
@@ -43,7 +43,7 @@ test("every verb's --json prints one document on standard output", async () => {
   for (const { stdout } of runs) document(stdout);
 });
 
-test("colours are off in a pipe unless forced; NO_COLOR wins", async () => {
+test("colours are off in a pipe unless FORCE_COLOR is set; NO_COLOR overrides FORCE_COLOR", async () => {
   const inspect = (env: Record<string, string>): Promise<string> =>
     bench.run(["inspect", token], { env }).then(({ stdout }) => stdout);
   const [piped, forced, off, both] = await Promise.all([
@@ -86,7 +86,7 @@ describe.runIf(hasScript)("in a terminal", () => {
     expect(minted).not.toContain(bench.read("out-mint").trim());
   });
 
-  test("a missing token is a usage error", async () => {
+  test("inspect without a token is a usage error", async () => {
     expect(await terminal("inspect; echo $?")).toBe(
       "proviso: no token is given\n" +
         "hint: give the token itself, @FILE, or pipe it in: proviso ... < FILE\n2\n",
@@ -95,7 +95,7 @@ describe.runIf(hasScript)("in a terminal", () => {
 });
 
 describe("output that cannot be written", () => {
-  test("because a reader left early is no error", async () => {
+  test("because the reading process has ended is no error", async () => {
     const script = `node ${MAIN} keys list | true; node ${MAIN} inspect @token | head -1`;
     const { stdout, stderr } = await runProgram("sh", ["-c", script], {
       cwd: bench.folder,
@@ -105,17 +105,20 @@ describe("output that cannot be written", () => {
     expect(stdout).toMatch(/^Nothing was verified/);
   });
 
-  test.runIf(process.platform === "linux")("because the disk is full exits with 6", async () => {
-    const script = `node ${MAIN} mint --grant g --op x > /dev/full; echo $?`;
-    const { stdout, stderr } = await runProgram("sh", ["-c", script], {
-      env: { PROVISO_HOME: bench.home },
-    });
-    expect(stdout).toBe("6\n");
-    expect(stderr).toBe(
-      "proviso: could not write to standard output: the disk is full\n" +
-        "hint: make room, then run it again\n",
-    );
-  });
+  test.runIf(process.platform === "linux")(
+    "because the disk is full makes the command exit with 6",
+    async () => {
+      const script = `node ${MAIN} mint --grant g --op x > /dev/full; echo $?`;
+      const { stdout, stderr } = await runProgram("sh", ["-c", script], {
+        env: { PROVISO_HOME: bench.home },
+      });
+      expect(stdout).toBe("6\n");
+      expect(stderr).toBe(
+        "proviso: could not write to standard output: the disk is full\n" +
+          "hint: make room, then run it again\n",
+      );
+    },
+  );
 });
 
 describe("a token given in the wrong place is not repeated in the error", () => {

@@ -45,7 +45,7 @@ const MORE = [
   ["keys", "export", "none"],
 ];
 
-describe("the published command answers like its sources", () => {
+describe("the built command prints and exits like its sources", () => {
   test.each([
     ["--help"],
     ["--version"],
@@ -65,7 +65,7 @@ describe("the published command answers like its sources", () => {
   });
 });
 
-test("a package missing from the installation is named", async () => {
+test("the command names a package that its installation lacks", async () => {
   const alone = new Bench();
   // The folder is outside this repository. Within it, Node would find the packages in node_modules.
   const folder = alone.path("node_modules/proviso-cli");
@@ -84,7 +84,7 @@ test("a package missing from the installation is named", async () => {
 });
 
 describe("standard input as a pipe", () => {
-  test("is read when it arrives late and in parts", async () => {
+  test("is read even if it arrives late and in parts", async () => {
     const child = spawn(process.execPath, [MAIN, "convert", "--to", "v2"]);
     const said = child.stdout.setEncoding("utf8").toArray();
     for (const part of [token.slice(0, 40), token.slice(40), "\n"]) {
@@ -95,7 +95,7 @@ describe("standard input as a pipe", () => {
     expect((await said).join("")).toBe(`${token}\n`);
   });
 
-  test("is refused past 1 MiB", async () => {
+  test("is refused if it is longer than 1 MiB", async () => {
     const { status, stderr } = await bench.spawned(["inspect"], { input: "a".repeat(2 ** 21) });
     expect(status).toBe(3);
     expect(stderr).toContain("more than 1048576 bytes; no token is that long");

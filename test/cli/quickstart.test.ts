@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { FULL } from "../support/size.js";
 import { Bench, document } from "./run.js";
 
-test("quickstart runs every step in order, and leaves nothing behind", async () => {
+test("quickstart runs 12 steps as expected, and leaves no file behind", async () => {
   const bench = new Bench();
   const { status, stdout, stderr } = await bench.spawned(["quickstart", "--json"], {
     // The quickstart changes neither the user's home nor another database.
@@ -20,7 +20,7 @@ test("quickstart runs every step in order, and leaves nothing behind", async () 
 });
 
 if (FULL) {
-  test("quickstart prints its steps in words, in colour if forced", async () => {
+  test("quickstart without --json prints its steps in words, in colour with FORCE_COLOR", async () => {
     const bench = new Bench();
     const { status, stdout } = await bench.run(["quickstart"], {
       env: { TMPDIR: bench.folder, FORCE_COLOR: "1" },

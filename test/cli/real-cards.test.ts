@@ -203,14 +203,14 @@ describe.each(Object.entries(CARDS))("the card %s", (name, expected) => {
   const text = readFileSync(`${FOLDER}${name}.json`, "utf8");
   const file = bench.write(`${name}.json`, text);
 
-  test("is shown by card", async () => {
+  test("is shown by proviso card in the expected lines", async () => {
     // The width of a column depends on its widest entry, so compare without it.
     const plain = (line: string): string => line.trim().replace(/ {2,}/g, "  ");
     const lines = (await bench.output("card", file)).split("\n").map(plain);
     for (const line of expected.card) expect(lines).toContain(plain(line));
   });
 
-  test("is checked by card lint as its own version, and as 1.0", async () => {
+  test("gets the expected findings of card lint, by its own A2A version and by 1.0", async () => {
     const { findings, errors } = document(
       (await bench.run(["card", "lint", file, "--json"])).stdout,
     );
@@ -225,7 +225,7 @@ describe.each(Object.entries(CARDS))("the card %s", (name, expected) => {
   });
 
   test.each(Object.entries(expected.discover))(
-    "is judged by discover in %s",
+    "gets the expected verdict of discover --protocol %s",
     async (version, said) => {
       const { status, stdout } = await bench.run([
         "discover",
@@ -241,7 +241,7 @@ describe.each(Object.entries(CARDS))("the card %s", (name, expected) => {
     },
   );
 
-  test("is compared by card diff", async () => {
+  test("gets the expected changes of card diff", async () => {
     expect(await bench.output("card", "diff", file, file)).toBe("The cards are the same.");
     const [path, to, lines] = expected.diff;
     const next = bench.write(

@@ -28,8 +28,8 @@ async function pending(...args: readonly string[]): Promise<string> {
   return document(stdout)["pending"].approvalId;
 }
 
-describe.each(["jsonrpc", "rest"])("over %s", (binding) => {
-  test("request reports a capability that waits for approval, and collects it later", async () => {
+describe.each(["jsonrpc", "rest"])("request over %s", (binding) => {
+  test("reports a capability that waits for approval, and collects that capability later", async () => {
     const { status, stdout, stderr } = await request(...PAYMENTS, "--binding", binding);
     expect({ status, stdout }).toEqual({ status: 9, stdout: "" });
     expect(stderr).toMatch(/^documents-agent grants this once people have approved it\n/);
@@ -46,7 +46,7 @@ describe.each(["jsonrpc", "rest"])("over %s", (binding) => {
   });
 });
 
-test("request --wait waits for the approvers' decision", async () => {
+test("request --wait waits for the approvers' decision, and prints the token", async () => {
   let asked = "";
   const { status, stdout, stderr } = await runHere(words(...PAYMENTS, "--wait"), {
     cwd: bench.folder,
@@ -61,7 +61,7 @@ test("request --wait waits for the approvers' decision", async () => {
   expect(stderr).toContain("documents-agent granted a capability");
 });
 
-test("request prints a capability that needs no approval at once, beside one that waits", async () => {
+test("request prints at once a token that needs no approval, and reports a capability that waits for approval", async () => {
   const both = ["--grant", "documents:read", "--collection", "reports"];
   const { status, stdout, stderr } = await request(...PAYMENTS, ...both);
   expect(status).toBe(9);
@@ -79,7 +79,7 @@ test("request --collect prints the approver's reason for a denial", async () => 
   expect(stderr).not.toMatch(UNSAFE);
 });
 
-test("request --wait, interrupted, says how to continue", async () => {
+test("request --wait, if interrupted, says how to collect the capability later", async () => {
   const stopping = new AbortController();
   const { status, stderr } = await runHere(words(...PAYMENTS, "--wait"), {
     cwd: bench.folder,
@@ -98,7 +98,7 @@ test.each<[readonly string[], number, string]>([
   [["--collect", "approval_x", "--grant", "documents:read"], 2, "--collect takes no other option"],
   [["--collect", "approval_x", "--op", "transfer"], 2, "--collect takes no other option"],
   [["--collect", "approval_x"], 1, "asked for nothing"],
-])("request with %j is refused", async (args, status, message) => {
+])("request refuses the options %j", async (args, status, message) => {
   const answer = await request(...args);
   expect(answer).toMatchObject({ status, stdout: "" });
   expect(answer.stderr).toContain(message);

@@ -17,7 +17,7 @@ const read = ["--grant", "documents:read", "--collection", "reports"];
 const request = (...args: readonly string[]): Promise<Run> =>
   bench.run(["request", agent.url, "--access-token", "@access", ...args]);
 
-test("request prints the token alone on standard output, and describes it on standard error", async () => {
+test("request prints only the token on standard output, and describes the token on standard error", async () => {
   const { status, stdout, stderr } = await request(
     ...[...read, "--filter", "year=2025", "--op", "retrieve", "--arg", "format=text"],
     ...["--invoker", "assistant", "--expires", "5m", "--purpose", "sum up the year"],
@@ -82,13 +82,13 @@ test.each<[readonly string[], readonly string[]]>([
   [["quarter in [3]"], ["Third quarter"]],
   [["title>=M"], ["Third quarter"]],
   [['title="Long ago"'], ["Long ago"]],
-])("request reads --filter %j", async (filters, expected) => {
+])("request --filter %j finds the matching resources", async (filters, expected) => {
   const { stderr } = await request(...read, ...filters.flatMap((one) => ["--filter", one]));
   const found = [...stderr.matchAll(/^ {4}rh_\S+ {2}(.*)$/gm)].map(([, name]) => name);
   expect(found.sort()).toEqual(expected);
 });
 
-test("request prints several capabilities one per line, and names what was not granted", async () => {
+test("request prints several tokens one per line, and names each grant that was not granted", async () => {
   const grants = ["--grant", "documents:read", "--grant", "documents:write", "--collection"];
   const [notes, reports] = await Promise.all([
     request(...grants, "notes"),
@@ -142,7 +142,7 @@ describe("request explains a refusal with every reason", () => {
     expect(document(rest.stderr)["error"]).toMatchObject({ code, exitCode: 1 });
   });
 
-  test("says what the policy took away", async () => {
+  test("and says that the policy leaves nothing", async () => {
     bench.write("bob", BOB);
     const run = await bench.run([
       "request",
@@ -182,7 +182,7 @@ describe("a wrong request command is a usage error", () => {
   });
 });
 
-test("request notes a lifetime that the agent shortened, and writes the whole token into the file", async () => {
+test("request --output writes the token into the file, and notes a lifetime that the agent shortened", async () => {
   const long = await request(...read, "--expires", "100d", "--output", "token");
   expect(long).toMatchObject({ status: 0, stdout: "" });
   expect(long.stderr).toMatch(

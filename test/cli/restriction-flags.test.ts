@@ -44,8 +44,8 @@ const GIVEN: Readonly<Record<string, readonly [values: readonly string[], hop: u
   purpose: [["why"], "why"],
 };
 
-describe("the flags for restrictions come from the table of hop keys, in its order", () => {
-  test("all of them in mint and attenuate, and those of requests in request", async () => {
+describe("the flags for restrictions in the table of hop keys", () => {
+  test("are all in the help of mint and attenuate, and those for requests in that of request, in the table's order", async () => {
     const [mint, attenuate, request] = await Promise.all(
       ["mint", "attenuate", "request"].map(flags),
     );
@@ -58,7 +58,7 @@ describe("the flags for restrictions come from the table of hop keys, in its ord
     expect(request?.filter((form) => all.some((one) => one === form))).toEqual(requested);
   });
 
-  test("each is written under its own key; flags of lists and limits may repeat", async () => {
+  test("write each its own key of the hop; flags for lists and limits may repeat", async () => {
     await bench.init();
     const keys = HOP_KEYS.filter((key) => HOP_RULES[key].flag !== undefined);
     expect(keys).toEqual(Object.keys(GIVEN));
@@ -75,7 +75,7 @@ describe("the flags for restrictions come from the table of hop keys, in its ord
   });
 
   test.each(["--expires", "--not-before", "--max-further-hops", "--purpose"])(
-    "%s is refused if it is given twice",
+    "are refused if given twice: %s",
     async (flag) => {
       const args = ["attenuate", "x", flag, "1", flag, "2"];
       const { status, stderr } = await bench.run(args);
@@ -85,7 +85,7 @@ describe("the flags for restrictions come from the table of hop keys, in its ord
   );
 });
 
-describe("rows of restrictions stand in the order of the table", () => {
+describe("the rows that describe restrictions have the order of the table of hop keys", () => {
   const NOW = Date.parse("2030-01-31T12:00:00Z");
   const hop = normalizeHop({
     nonce: "AAAAAAAAAAAAAAAA",
@@ -103,7 +103,7 @@ describe("rows of restrictions stand in the order of the table", () => {
     rows.map(([label]) => label);
   const judged = ["expires", "not before", "audience", "invokers", "further hops"];
 
-  test("for a hop", () => {
+  test("for one hop", () => {
     expect(labels(hopRows(hop, NOW))).toEqual([
       "operations",
       "resources",
@@ -115,7 +115,7 @@ describe("rows of restrictions stand in the order of the table", () => {
     ]);
   });
 
-  test("for what all hops leave; without operations the row says any of its grant", () => {
+  test('for all hops together; without operations, the first row is "any of its grant"', () => {
     const rows = authorityRows(meetOf([[hop]]), NOW);
     expect(labels(rows)).toEqual(["operations", "resources", "argument", "argument", ...judged]);
     const { operations, ...others } = hop;
@@ -126,7 +126,7 @@ describe("rows of restrictions stand in the order of the table", () => {
     expect(authorityRows(meetOf([[{ operations: [] }]]), NOW)).toEqual([["operations", "nothing"]]);
   });
 
-  test("for diff, where the row for further hops is maxFurtherHops", async () => {
+  test("in diff, which names the hop keys", async () => {
     const token = await bench.output("mint", "--grant", "g", "--any-op", "--expires", "1h");
     const child = await bench.output(
       ...["attenuate", token, "--max-further-hops", "2", "--expires", "5m", "--invoker", "a"],

@@ -18,7 +18,7 @@ async function verified(...tokens: readonly string[]): Promise<(number | null)[]
   return runs.map(({ status }) => status);
 }
 
-test("revoke ends a token and its descendants; parent and siblings stay valid", async () => {
+test("revoke ends a token and its descendants; its parent and siblings stay valid", async () => {
   const parent = await mint();
   const [first, second] = await Promise.all([narrow(parent), narrow(parent)]);
   const below = await narrow(first);
@@ -51,7 +51,7 @@ test("revoking the first token of a capability revokes the whole capability", as
   expect(await verified(parent, child)).toEqual([5, 5]);
 });
 
-test("revoke works on a token whose discharge is already revoked", async () => {
+test("revoke revokes the token itself even if its discharge is already revoked", async () => {
   const token = needing(await mint(), "q1");
   const dead = answering("q1", '{"purpose":"first"}');
   const [presented, another] = [dead, answering("q1", '{"purpose":"second"}')].map(
@@ -77,7 +77,7 @@ test("revoke accepts a revocation id or a capability id", async () => {
   expect(await verified(one["token"], two["token"])).toEqual([5, 0]);
 });
 
-test("revoke --principal ends all tokens so far, and none minted from the next second on", async () => {
+test("revoke --principal ends the user's tokens so far, and none minted from the next second on", async () => {
   const [theirs, others] = await Promise.all([
     mint("--principal", "user_1"),
     mint("--principal", "user_2"),
@@ -92,7 +92,7 @@ test("revoke --principal ends all tokens so far, and none minted from the next s
   expect(await verified(await mint("--principal", "user_1"))).toEqual([0]);
 });
 
-test("revoke --key of the minting key says to rotate, and mint refuses until then", async () => {
+test("revoke --key of the minting key says to rotate; mint is refused until keys rotate", async () => {
   const own = new Bench();
   await own.init();
   const token = await own.output("mint", ...OP);
@@ -143,7 +143,7 @@ describe("revoke refuses", () => {
 });
 
 if (FULL) {
-  test("processes revoking at once all succeed", async () => {
+  test("six processes that run revoke at once all succeed", async () => {
     const tokens = await Promise.all(Array.from({ length: 6 }, () => mint()));
     const runs = await Promise.all(tokens.map((token) => bench.spawned(["revoke", token])));
     expect(runs.map(({ status, stderr }) => ({ status, stderr }))).toEqual(
@@ -153,7 +153,7 @@ if (FULL) {
   });
 }
 
-test("revocations list shows the entries, and prune removes expired ones", async () => {
+test("revocations list shows the entries; revocations prune removes expired entries", async () => {
   const own = new Bench();
   await own.init();
   expect(await own.output("revocations", "list")).toBe("Nothing is revoked.");

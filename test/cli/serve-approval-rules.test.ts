@@ -65,7 +65,7 @@ test.each([
   [{ approver: "alice" }, "grants[0].approval"],
   [{ lifetime: 60 }, "grants[0].approval.lifetime"],
   [{ lifetime: "31d" }, "grants[0].approval.lifetime: must be 1 to 2592000 whole seconds"],
-])("the approval rule %j is refused at the start", async (approval, where) => {
+])("serve refuses the approval rule %j", async (approval, where) => {
   bench.write("wrong.json", JSON.stringify({ ...config, grants: [{ ...grant, approval }] }));
   const { status, stderr } = await bench.run(["serve", "wrong.json"]);
   expect(status).toBe(6);

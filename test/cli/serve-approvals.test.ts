@@ -30,7 +30,7 @@ describe("the approvals console of a served agent", () => {
     expect(running.stderr).not.toContain(TOKENS.alice);
   });
 
-  test("with an identity provider reads the client secret from a file or the environment", async () => {
+  test("reads the client secret for the identity provider from a file, and does not log it", async () => {
     bench.write("secret.txt", "a-secret-of-the-client\n");
     const login = {
       ...LOGIN,

@@ -21,7 +21,7 @@ test("the card lists exactly the collections that the configuration lists", asyn
   expect(await silent.bench.output("card", silent.url)).not.toContain("collections");
 });
 
-test("a refused request without a collection names those in the caller's policy only", async () => {
+test("the refusal of a request without a collection names only collections in the caller's policy", async () => {
   const { rpc } = await served({});
   const bare = { grants: NOTES["grants"], purpose: "a test" };
   const problem = async (who: string): Promise<string> =>
@@ -30,7 +30,7 @@ test("a refused request without a collection names those in the caller's policy 
   expect(await problem(TOKENS.bob)).not.toMatch(/"notes\\?"/);
 });
 
-test("a browser gets a page, unless the configuration turns it off", async () => {
+test("a browser gets a page, unless the configuration has page: false", async () => {
   const shown = await served({});
   expect((await fetch(`${shown.url}/`, BROWSER)).status).toBe(200);
   const hidden = await served({ page: false });

@@ -31,7 +31,7 @@ async function problems(config: Document): Promise<string[]> {
   return messages;
 }
 
-test("every fault against the schema is reported at once, by its field", async () => {
+test("serve reports all violations of the schema at once, each with its field", async () => {
   const { description, ...others } = CONFIG;
   const config = {
     ...others,
@@ -73,12 +73,12 @@ test("every fault against the schema is reported at once, by its field", async (
   expect((await problems(config)).sort()).toEqual(expected.sort());
 });
 
-test("a trusted proxy must be an address or a range", async () => {
+test("serve refuses a trusted proxy that is not an IP address or a range", async () => {
   const found = await problems({ ...CONFIG, trustedProxies: ["10.0.0.0/8", "proxy.example"] });
   expect(found).toEqual(["trustedProxies: invalid IP address: proxy.example"]);
 });
 
-describe("settings that contradict each other are refused", () => {
+describe("serve refuses an invalid setting, and names its field", () => {
   const rule = POLICY["rules"][1];
   const jwt = { issuer: "https://login.example", audience: "a", jwks: { keys: [] } };
   test.each<[string, Document, string]>([
@@ -166,7 +166,7 @@ describe("settings that contradict each other are refused", () => {
   }
 });
 
-describe("a configuration that is not JSON is refused with line and column", () => {
+describe("serve refuses a configuration that is not JSON, with line and column", () => {
   const text = JSON.stringify(CONFIG, undefined, 2);
   test.each([
     [
@@ -208,7 +208,7 @@ describe("a configuration that is not JSON is refused with line and column", () 
   });
 });
 
-describe("a fault in what the configuration refers to is refused by its field", () => {
+describe("serve refuses a configuration that refers to something unusable", () => {
   test.each<[string, Document, string, string]>([
     [
       "because the policy file is missing",
@@ -326,7 +326,7 @@ describe("a fault in what the configuration refers to is refused by its field", 
     refusesSkills("spawned", text, message),
   );
 
-  test("also if it is in a separate file of the policy or of the tokens", async () => {
+  test("because a separate policy file or token file is invalid; the message names the field", async () => {
     bench.write("policy.json", JSON.stringify({ rules: [{ grant: "g", operation: "*" }] }));
     const policy = await refusal({ ...CONFIG, policy: "policy.json" });
     expect(policy.error["message"]).toContain(`${bench.folder}/policy.json: 3 things are wrong`);
@@ -344,7 +344,7 @@ describe("a fault in what the configuration refers to is refused by its field", 
   }
 });
 
-test("a missing configuration file, a folder, and a wrong port are refused", async () => {
+test("serve refuses a missing configuration file, a folder in its place, an invalid port and an unknown host", async () => {
   mkdirSync(bench.path("folder"), { recursive: true });
   const runs = await Promise.all([
     bench.run(["serve", "nowhere.json"]),
@@ -359,7 +359,7 @@ test("a missing configuration file, a folder, and a wrong port are refused", asy
   expect(runs[3]?.stderr).toContain("no.such.host.invalid is no address of this machine");
 });
 
-test("--home, --host and --port override the configuration", async () => {
+test("--home, --host and --port of serve override the configuration", async () => {
   const port = await freePort();
   const config = {
     ...CONFIG,
@@ -383,7 +383,7 @@ test.each(["agent", "session"])(
   },
 );
 
-test("database tables can be resources, and the schema describes every property", async () => {
+test("serve accepts database tables as resources; the schema describes every property of the configuration", async () => {
   const schema = new URL("../../schemas/agent-config.schema.json", import.meta.url);
   const { properties } = JSON.parse(readFileSync(schema, "utf8"));
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(CONFIG)));

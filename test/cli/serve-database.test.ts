@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const WAITING = { ms: 1 };
 
-test("a database with another name is used by the agent and by the commands", async () => {
+test("the agent and the commands use the database that --database names", async () => {
   const own = new Bench();
   await own.init("--database", "other.db");
   writeAgent(own);
@@ -38,7 +38,7 @@ test("a database with another name is used by the agent and by the commands", as
 });
 
 test.skipIf(process.env[ADDRESS] === undefined)(
-  "PostgreSQL works by an address whose password is never shown",
+  "the agent and the commands use a PostgreSQL database, and never print its password",
   async () => {
     const own = new Bench();
     const address = new URL(await postgresPlace());
@@ -72,7 +72,7 @@ test.skipIf(process.env[ADDRESS] === undefined)(
   },
 );
 
-test("readiness fails while a key file or the database is gone, and liveness does not", async () => {
+test("/readyz fails while a key file is exposed or the database is missing; /healthz does not", async () => {
   const { url } = await serve(bench);
   const ready = async (): Promise<unknown> => {
     const [live, { status, body }] = await Promise.all([
@@ -102,7 +102,7 @@ test("readiness fails while a key file or the database is gone, and liveness doe
   await becomes({ status: "ok" });
 });
 
-test("revocationList.staleAfterMs sets how long an agent without its database still answers", async () => {
+test("revocationList.staleAfterMs sets how long an agent without its database still allows calls", async () => {
   const revocationList = { refreshMs: 20, staleAfterMs: 500 };
   const { capability, outcome } = await serve(bench, { ...CONFIG, revocationList });
   const token = await capability(WAIT);
@@ -128,7 +128,7 @@ test("revocationList.staleAfterMs sets how long an agent without its database st
   ]);
 });
 
-test("metrics are served only at an address given for them", async () => {
+test("metrics are served only at the address that --metrics names", async () => {
   const { url, running } = await serve(bench, CONFIG, ["--metrics", "127.0.0.1:0"]);
   expect((await send(`${url}/metrics`)).status).toBe(404);
   const [, metrics = ""] = /^metrics (\S+)$/m.exec(running.stderr) ?? [];

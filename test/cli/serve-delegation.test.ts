@@ -18,8 +18,8 @@ async function introspect(url: string, prefix: string): Promise<number> {
   return (await fetch(`${url}${prefix}/token/introspect`, { headers })).status;
 }
 
-describe("serve and delegation", () => {
-  test("serves delegation beside A2A, under its prefix", async () => {
+describe("serve with the protocol delegation", () => {
+  test("serves delegation under the configured prefix only", async () => {
     const made = await bench();
     const { running, url } = await serve(made, { ...BOTH, delegation: { prefix: "/idp" } });
     onTestFinished(() => running.stop());
@@ -29,7 +29,7 @@ describe("serve and delegation", () => {
     expect(await introspect(url, "/api/v1")).toBe(404);
   });
 
-  test("serves no delegation if the configuration switches it off", async () => {
+  test("serves no delegation if the configuration has enabled: false", async () => {
     const made = await bench();
     const { running, url } = await serve(made, { ...BOTH, delegation: { enabled: false } });
     onTestFinished(() => running.stop());

@@ -85,7 +85,7 @@ function serveWithPolicy(policy: Document): Promise<Serving> {
   return serve(bench, { ...CONFIG, policy: "policy.json" });
 }
 
-test("a changed policy file takes effect; a broken one is reported and leaves the policy unchanged", async () => {
+test("a changed policy file takes effect; a broken policy file is reported and leaves the policy unchanged", async () => {
   const { running, capability, outcome, rpc } = await serveWithPolicy(POLICY);
   const token = await capability(WAIT);
   expect(await outcome("wait", WAITING, token)).toBe("allowed");
@@ -121,7 +121,7 @@ test("a changed policy file takes effect; a broken one is reported and leaves th
   expect(await running.ended).toBe(0);
 });
 
-test("a broken policy file is reported once, and again when it changes", async () => {
+test("a broken policy file is reported once, and again when the file changes", async () => {
   const { running, outcome, capability } = await serveWithPolicy(POLICY);
   const token = await capability(WAIT);
   const warnings = (): number =>
@@ -135,7 +135,7 @@ test("a broken policy file is reported once, and again when it changes", async (
   expect(await outcome("wait", WAITING, token)).toBe("allowed");
 });
 
-test("recheck: true in a grant asks the request's query again at each call", async () => {
+test("recheck: true in a grant evaluates the request's query again at each call", async () => {
   const [read, wait]: Document[] = CONFIG["grants"];
   const { capability, outcome } = await serve(bench, {
     ...CONFIG,
