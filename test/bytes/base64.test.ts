@@ -4,7 +4,7 @@ import { decodeBase64, encodeBase64url, readBase64 } from "../../src/bytes/base6
 import { rejection } from "../macaroon/support.js";
 import { sized } from "../support/size.js";
 
-describe("writing base64", () => {
+describe("encodeBase64url", () => {
   // Test vectors of RFC 4648, section 10, without their padding.
   test.each([
     ["", ""],
@@ -14,7 +14,7 @@ describe("writing base64", () => {
     ["foob", "Zm9vYg"],
     ["fooba", "Zm9vYmE"],
     ["foobar", "Zm9vYmFy"],
-  ])("turns %o into %o, and reading turns it back", (plain, encoded) => {
+  ])("writes %o as %o, and decodeBase64 reads it back", (plain, encoded) => {
     expect(encodeBase64url(Buffer.from(plain))).toBe(encoded);
     expect(Buffer.from(decodeBase64(encoded)).toString()).toBe(plain);
   });
@@ -37,8 +37,8 @@ describe("writing base64", () => {
   });
 });
 
-describe("reading base64", () => {
-  test("accepts either alphabet, padded or not, for any bytes", () => {
+describe("decodeBase64", () => {
+  test("reads any bytes in either alphabet, padded or not", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const padded = Buffer.from(bytes).toString("base64");
@@ -82,11 +82,11 @@ describe("reading base64", () => {
     { about: "one of four spare bits set", text: "Zo==", code: "base64_trailing_bits", offset: 1 },
     { about: "two spare bits set", text: "Zm9", code: "base64_trailing_bits", offset: 2 },
     { about: "one of two spare bits set", text: "Zm-=", code: "base64_trailing_bits", offset: 2 },
-  ])("refuses $about: $code", ({ text, code, offset }) => {
+  ])("refuses $about with the code $code", ({ text, code, offset }) => {
     expect(rejection(() => decodeBase64(text))).toEqual({ code, offset });
   });
 
-  test("reports a fault at the end together with the bytes read so far", () => {
+  test("and readBase64 report a fault at the end, and readBase64 also returns the bytes before the fault", () => {
     expect(readBase64("Zm9v")).toEqual({ bytes: Uint8Array.of(0x66, 0x6f, 0x6f) });
     expect(readBase64("Zm9vZ")).toMatchObject({
       bytes: Uint8Array.of(0x66, 0x6f, 0x6f),
@@ -98,7 +98,7 @@ describe("reading base64", () => {
     });
   });
 
-  test("accepts only the canonical encoding of the decoded bytes", () => {
+  test("reads only the canonical encoding of the decoded bytes, for random strings", () => {
     const character = fc.constantFrom(..."ABCXYZabcxyz0189-_+/= \n.é");
     fc.assert(
       fc.property(fc.string({ unit: character, maxLength: 12 }), (text) => {

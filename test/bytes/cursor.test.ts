@@ -9,7 +9,7 @@ function cursor(...bytes: number[]): Cursor {
   return new Cursor(Uint8Array.from(bytes));
 }
 
-describe("reading varints", () => {
+describe("a varint", () => {
   test.each([
     [0, [0]],
     [1, [1]],
@@ -20,7 +20,7 @@ describe("reading varints", () => {
     [16_384, [0x80, 0x80, 1]],
     [2_097_152, [0x80, 0x80, 0x80, 1]],
     [MAX, [0xff, 0xff, 0xff, 0x7f]],
-  ])("gives %i for the bytes %j, and writing gives the bytes", (value, bytes) => {
+  ])("of the value %i is written and read as the bytes %j", (value, bytes) => {
     const out = new Uint8Array(bytes.length);
     expect(writeVarint(out, 0, value)).toBe(bytes.length);
     expect([...out]).toEqual(bytes);
@@ -30,7 +30,7 @@ describe("reading varints", () => {
     expect(reader.offset).toBe(bytes.length);
   });
 
-  test("returns any number that was written there", () => {
+  test("of any value is read back from the offset where it was written", () => {
     fc.assert(
       fc.property(fc.nat(MAX), fc.nat(5), (value, at) => {
         const out = new Uint8Array(at + varintLength(value));
@@ -52,19 +52,19 @@ describe("reading varints", () => {
       code: "varint_range",
       offset: 0,
     },
-    { about: "no bytes", bytes: [], code: "truncated", offset: 0 },
-    { about: "no last byte", bytes: [0x80, 0x80], code: "truncated", offset: 2 },
-  ])("refuses $about: $code", ({ bytes, code, offset }) => {
+    { about: "empty", bytes: [], code: "truncated", offset: 0 },
+    { about: "cut before its last byte", bytes: [0x80, 0x80], code: "truncated", offset: 2 },
+  ])("is refused if it is $about: $code", ({ bytes, code, offset }) => {
     expect(rejection(() => cursor(...bytes).varint("a number"))).toEqual({ code, offset });
   });
 
-  test("report a fault at the offset where the number starts", () => {
+  test("with a fault is reported at the offset where the number starts", () => {
     const bytes = Uint8Array.of(9, 9, 0x80, 0);
     expect(rejection(() => new Cursor(bytes, 2).varint("x")).offset).toBe(2);
   });
 });
 
-describe("reading bytes", () => {
+describe("reading bytes with a Cursor", () => {
   test("moves forward to the end", () => {
     const reader = cursor(1, 2, 3);
     expect(reader.peek()).toBe(1);
@@ -76,7 +76,7 @@ describe("reading bytes", () => {
     expect(reader.take(0, "nothing")).toHaveLength(0);
   });
 
-  test("past the end fails as truncated at the end, and consumes nothing", () => {
+  test("past the end fails as truncated at the end, and does not move the cursor", () => {
     const reader = cursor(1, 2, 3);
     expect(rejection(() => reader.take(4, "bytes"))).toEqual({ code: "truncated", offset: 3 });
     expect(reader.offset).toBe(0);
@@ -84,7 +84,7 @@ describe("reading bytes", () => {
     expect(rejection(() => reader.byte("a byte"))).toEqual({ code: "truncated", offset: 3 });
   });
 
-  test("reads only its own part of a larger buffer", () => {
+  test("reads only the cursor's part of a larger buffer", () => {
     const whole = Uint8Array.of(0, 1, 2, 3, 4);
     const reader = new Cursor(whole.subarray(1, 3));
     expect([...reader.take(2, "bytes")]).toEqual([1, 2]);

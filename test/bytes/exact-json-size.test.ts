@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { inexactPart } from "../../src/bytes/exact-json.js";
 
-describe("inexactPart on long texts", () => {
+describe("inexactPart on long strings", () => {
   test("reads a string of 32 MiB, of plain characters or of escapes", () => {
     const half = 2 ** 24;
     for (const string of ["x".repeat(2 * half), '\\"'.repeat(half)]) {
@@ -10,7 +10,7 @@ describe("inexactPart on long texts", () => {
     }
   });
 
-  test("takes no longer than linear time", () => {
+  test("takes less than 2 seconds for numbers of 250,000 digits and a string of 120,000 escapes", () => {
     const started = performance.now();
     expect(inexactPart(`[${"1".repeat(250_000)}]`)).toBeDefined();
     expect(inexactPart(`[0.${"0".repeat(250_000)}]`)).toBeUndefined();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { inexactPart } from "../../src/bytes/exact-json.js";
 import { sized } from "../support/size.js";
 
-describe("JSON text that a parsed value cannot hold exactly", () => {
+describe("inexactPart", () => {
   test.each([
     "0",
     "-0",
@@ -27,7 +27,7 @@ describe("JSON text that a parsed value cannot hold exactly", () => {
     "0e999",
     "0.000000100",
     "2.5E-7",
-  ])("the number %s is exact", (number) => {
+  ])("does not report the number %s", (number) => {
     expect(inexactPart(`{"a":[${number}],"b":${number}}`)).toBeUndefined();
   });
 
@@ -42,22 +42,22 @@ describe("JSON text that a parsed value cannot hold exactly", () => {
     "3e-324",
     "1.00000000000000001",
     "2.50000000000000000001",
-  ])("the number %s is inexact", (number) => {
+  ])("reports the number %s", (number) => {
     expect(inexactPart(`{"a":1,"b":[${number}]}`)).toContain("cannot be kept as it is written");
   });
 
-  test("a property that occurs twice in an object is reported, however it is escaped, at any depth", () => {
+  test("reports a property that occurs twice in an object, even if one name is escaped, at any depth", () => {
     expect(inexactPart('{"a":1,"b":{"c":1,"\\u0063":2}}')).toBe(
       'an object has the member "c" twice',
     );
     expect(inexactPart('{"a":{"b":1},"c":{"b":1}}')).toBeUndefined();
   });
 
-  test("digits inside a string are not taken for a number", () => {
+  test("does not take digits inside a string for a number", () => {
     expect(inexactPart('{"9007199254740993":"1e999 \\" 9007199254740993"}')).toBeUndefined();
   });
 
-  test("everything that JSON.stringify writes is exact", () => {
+  test("reports nothing in any output of JSON.stringify", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(inexactPart(JSON.stringify(value))).toBeUndefined();

@@ -44,11 +44,11 @@ const NUMBERS: readonly [number, string][] = [
 ];
 
 describe("canonical JSON", () => {
-  test.each(NUMBERS)("the number %d is %s", (number, text) => {
+  test.each(NUMBERS)("writes the number %d as %s", (number, text) => {
     expect(canonicalJson(number)).toBe(text);
   });
 
-  test("members are sorted by UTF-16 code units (RFC 8785, 3.2.3)", () => {
+  test("sorts properties by UTF-16 code units (RFC 8785, 3.2.3)", () => {
     // U+1F600 sorts before U+FB33 by code units (d83d < fb33), and after it by code points.
     const names = ["\u20ac", "\r", "\ufb33", "1", "\u{1f600}", "\u0080", "\u00f6"];
     const value = Object.fromEntries(names.map((name) => [name, 0]));
@@ -63,7 +63,11 @@ describe("canonical JSON", () => {
   });
 
   test.each<[string, Json, string]>([
-    ["integer-like names, as text", { 10: 0, 9: 0, "": 0, "-1": 0 }, '{"":0,"-1":0,"10":0,"9":0}'],
+    [
+      "integer-like names, sorted as strings",
+      { 10: 0, 9: 0, "": 0, "-1": 0 },
+      '{"":0,"-1":0,"10":0,"9":0}',
+    ],
     ["nesting", { b: [{ d: 1, c: 2 }], a: {} }, '{"a":{},"b":[{"c":2,"d":1}]}'],
     ["arrays in their order", [3, 1, [2], []], "[3,1,[2],[]]"],
     ["literals", [null, true, false], "[null,true,false]"],
@@ -73,7 +77,7 @@ describe("canonical JSON", () => {
       '"\\b\\t\\n\\f\\r\\"\\\\/\\u0000\\u001f\u007f\u2028é"',
     ],
     ["a member named __proto__", JSON.parse('{"b":1,"__proto__":2}'), '{"__proto__":2,"b":1}'],
-  ])("%s", (_about, value, text) => {
+  ])("writes %s", (_about, value, text) => {
     expect(canonicalJson(value)).toBe(text);
   });
 
@@ -141,11 +145,11 @@ describe("canonical JSON", () => {
     ['"\\u001f"', true],
     ['"\\u001F"', false],
     ['{"a":1', "refused"],
-  ])("isCanonicalJson tells it from other JSON: %s", (text, expected) => {
+  ])("is told from other JSON by readCanonicalJson, which reads %s: %s", (text, expected) => {
     expect(form(text)).toBe(expected);
   });
 
-  test("canonicalCopy has the same order and values as the canonical form, parsed", () => {
+  test("has the same order and values as canonicalCopy", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (any) => {
         const value = any as Json;
@@ -161,7 +165,7 @@ describe("canonical JSON", () => {
     expect(Object.is(canonicalCopy(-0), 0)).toBe(true);
   });
 
-  test("canonicalBytes is the canonical form in UTF-8", () => {
+  test("is written in UTF-8 by canonicalBytes", () => {
     expect(Buffer.from(canonicalBytes({ é: "😀" })).toString()).toBe('{"é":"😀"}');
   });
 
@@ -191,12 +195,12 @@ describe("isJsonObject", () => {
     [null, false],
     ["{}", false],
     [0, false],
-  ])("of %j is %s", (value, expected) => {
+  ])("is, for %j, %s", (value, expected) => {
     expect(isJsonObject(value)).toBe(expected);
   });
 });
 
-describe("outlineJson", () => {
+describe("outlineJson of", () => {
   test.each<[string, number, number, boolean]>([
     ["", 0, 0, false],
     ["1", 0, 0, false],
@@ -217,11 +221,14 @@ describe("outlineJson", () => {
     // Not JSON, but outlineJson measures its depth, too.
     [",,,", 0, 0, false],
     ["[}", 1, 1, false],
-  ])("of %o: depth %i, members %i, open %s", (text, depth, members, open) => {
-    expect(outlineJson(text)).toEqual({ depth, longestArray: members, open });
-  });
+  ])(
+    "%o gives the depth %i, %i items in the longest array, and as open: %s",
+    (text, depth, members, open) => {
+      expect(outlineJson(text)).toEqual({ depth, longestArray: members, open });
+    },
+  );
 
-  test("measures depth as JSON.parse would build it", () => {
+  test("any JSON gives the depth that JSON.parse would build", () => {
     const depthOf = (value: unknown): number =>
       typeof value === "object" && value !== null
         ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
@@ -235,7 +242,7 @@ describe("outlineJson", () => {
     );
   });
 
-  test("handles a million brackets", () => {
+  test("a million brackets gives a depth of a million", () => {
     expect(outlineJson("[".repeat(1_000_000)).depth).toBe(1_000_000);
   });
 });
@@ -252,7 +259,7 @@ describe("duplicateKey", () => {
     ['{"__proto__":1,"__proto__":2}', "__proto__", 15],
     ['{"x":[{"a":1}],"x":0}', "x", 15],
     [' {\n"a" : 1 ,\n"a" : 2 }', "a", 13],
-  ])("of %s is %o at %i", (text, key, offset) => {
+  ])("finds in %s the key %o at the offset %i", (text, key, offset) => {
     expect(duplicateKey(text)).toEqual({ key, offset });
   });
 
@@ -268,11 +275,11 @@ describe("duplicateKey", () => {
     "[]",
     '"a"',
     "1",
-  ])("finds none in %s", (text) => {
+  ])("finds no key in %s", (text) => {
     expect(duplicateKey(text)).toBeUndefined();
   });
 
-  test("finds none in what JSON.stringify writes, and finds one after a property is repeated", () => {
+  test("finds no key in what JSON.stringify writes, and finds a key after a property is repeated", () => {
     const dictionary = fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue(), {
       minKeys: 1,
       noNullPrototype: true,
@@ -302,7 +309,7 @@ describe("isDeeperThan", () => {
     [[1, "a", null, { a: [] }], 3, false],
     [{ a: { b: { c: null } } }, 3, false],
     [{ a: 1, b: { b: { c: {} } } }, 3, true],
-  ])("of %j and the depth %i is %j", (value, depth, deeper) => {
+  ])("says of %j and the depth %i: %j", (value, depth, deeper) => {
     expect(isDeeperThan(value, depth)).toBe(deeper);
   });
 });
@@ -315,11 +322,11 @@ test.each<[unknown, boolean]>([
   ["a", false],
   [{ length: 0 }, false],
   [undefined, false],
-])("isTexts of %j is %j", (value, expected) => {
+])("isTexts(%j) is %j", (value, expected) => {
   expect(isTexts(value)).toBe(expected);
 });
 
-test("textsIn finds every text at any depth, names of members included", () => {
+test("textsIn finds every string at any depth, names of properties included", () => {
   const value = { a: "1", b: ["2", { c: "3", d: [[], ["4"]] }], e: null, f: 5 };
   expect([...textsIn(value)].sort()).toEqual(["1", "2", "3", "4", "a", "b", "c", "d", "e", "f"]);
   expect([...textsIn("alone")]).toEqual(["alone"]);

@@ -18,7 +18,7 @@ function split(pieces: readonly Uint8Array[]): { lines: string[]; rest: string |
 
 const byte = fc.constantFrom(0x0a, 0x61, 0x62, 0xff);
 
-test("however bytes are cut into pieces, the lines are the same", () => {
+test("LineSplitter gives the same lines however the bytes are cut into pieces", () => {
   fc.assert(
     fc.property(fc.array(fc.array(byte, { maxLength: 24 })), (all) => {
       const pieces = all.map((piece) => Uint8Array.from(piece));
@@ -30,7 +30,7 @@ test("however bytes are cut into pieces, the lines are the same", () => {
   );
 });
 
-test("a line is known to be over the limit before it ends, and both of its ends are kept", () => {
+test("LineSplitter knows that a line is over the limit before the line ends, and keeps the beginning and the end of the line", () => {
   const splitter = new LineSplitter(1000);
   const line = Buffer.from([...Array(5000).keys()].map((at) => 0x61 + (at % 26)));
   for (let at = 0; at < 1000; at += 10) [...splitter.split(line.subarray(at, at + 10))];

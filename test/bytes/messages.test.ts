@@ -55,12 +55,12 @@ describe("the message of a rejected token says what is wrong, and where", () => 
     expect(message(() => decodeBase64(text))).toBe(`TokenError: ${expected}`);
   });
 
-  test("has the name TokenError", () => {
+  test("is that of an error with the name TokenError", () => {
     expect(new TokenError("empty", "no token").name).toBe("TokenError");
   });
 });
 
-describe("a value without canonical form is named in the message", () => {
+describe("the message for a value without canonical form names the value:", () => {
   test.each<[string, unknown, string]>([
     ["infinity", Number.POSITIVE_INFINITY, "Infinity has no JSON form"],
     ["a lone surrogate", "\ud800", "a string with a lone surrogate has no UTF-8 form"],
@@ -71,7 +71,7 @@ describe("a value without canonical form is named in the message", () => {
   });
 });
 
-describe("a name from a token is shown", () => {
+describe("quotedName shows", () => {
   test.each<[string, string]>([
     ["amount", '"amount"'],
     ['a"b', '"a\\"b"'],
@@ -80,7 +80,7 @@ describe("a name from a token is shown", () => {
     ["a\nb", '"a\\nb"'],
     // Control characters, right-to-left overrides and line separators must not reach a terminal.
     ["a\u009bb\u202ec\u2028d\u2029e", '"a\ufffdb\ufffdc\ufffdd\ufffde"'],
-  ])("%j", (name, expected) => {
+  ])("%j as %s", (name, expected) => {
     expect(quotedName(name)).toBe(expected);
   });
 });

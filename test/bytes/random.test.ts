@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { randomBytes } from "../../src/bytes/random.js";
 
-test("randomBytes returns the number of bytes asked for, different each time", () => {
+test("randomBytes returns as many bytes as requested, different each time", () => {
   expect(randomBytes(16)).toHaveLength(16);
   expect(randomBytes(16)).not.toEqual(randomBytes(16));
 });

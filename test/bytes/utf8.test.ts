@@ -11,7 +11,7 @@ describe("UTF-8", () => {
     expect([...encodeUtf8("\uFEFFa")]).toEqual([0xef, 0xbb, 0xbf, 0x61]);
   });
 
-  test("encoding and decoding any well-formed text returns it", () => {
+  test("encodeUtf8 and then decodeUtf8 returns any well-formed string", () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         expect(isWellFormed(text)).toBe(true);
@@ -20,7 +20,7 @@ describe("UTF-8", () => {
     );
   });
 
-  test("bytes that decode are exactly the encoding of the result", () => {
+  test("decodeUtf8 decodes only bytes that encodeUtf8 gives for the result", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 8 }), (bytes) => {
         const text = decodeUtf8(bytes);
@@ -38,11 +38,11 @@ describe("UTF-8", () => {
     { about: "an overlong NUL", bytes: [0xc0, 0x80] },
     { about: "an encoded surrogate", bytes: [0xed, 0xa0, 0x80] },
     { about: "a code point past U+10FFFF", bytes: [0xf4, 0x90, 0x80, 0x80] },
-  ])("$about is not decoded", ({ bytes }) => {
+  ])("decodeUtf8 does not decode $about", ({ bytes }) => {
     expect(decodeUtf8(Uint8Array.from(bytes))).toBeUndefined();
   });
 
-  test("a failed decoding does not affect the next one", () => {
+  test("a failed decodeUtf8 does not affect the next call", () => {
     expect(decodeUtf8(Uint8Array.of(0xe2, 0x82))).toBeUndefined();
     expect(decodeUtf8(Uint8Array.of(0xac))).toBeUndefined();
     expect(decodeUtf8(Uint8Array.of(0x61))).toBe("a");

@@ -31,7 +31,7 @@ function sealedBlock(block: Uint8Array): string {
 }
 
 describe("a handle", () => {
-  test("is the same for the same number and scope, in another instance too", () => {
+  test("is the same for the same number and scope, in another HandleKey too", () => {
     const handle = sealed(7);
     expect(isHandle(handle)).toBe(true);
     expect(new HandleKey(SECRET).seal(SCOPE, [7]).get(7)).toBe(handle);
@@ -39,7 +39,7 @@ describe("a handle", () => {
     expect(opened(handle)).toBe(7);
   });
 
-  test("has 25 characters whatever the number, and is unlike the next number's", () => {
+  test("has 25 characters whatever its number, and is unlike the handle of the next number", () => {
     const handles = [0, 1, 2, 255, 2 ** 32 - 1, 2 ** 32, MOST].map((number) => sealed(number));
     for (const handle of handles) expect(handle).toMatch(/^rh_[A-Za-z0-9_-]{22}$/);
     // Two random characters are equal in 1 of 64 cases: 8 equal characters of 22 happen by chance once in 10^9.
@@ -95,7 +95,7 @@ describe("a handle", () => {
     expect(opened(sealedBlock(new Uint8Array(16).fill(0xff)))).toBeUndefined();
   });
 
-  test("stands for a whole number from 0 to 2^53 - 1; others are a TypeError", () => {
+  test("can be sealed for whole numbers from 0 to 2^53 - 1; other numbers are a TypeError", () => {
     for (const wrong of [-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(misuse(() => key.seal(SCOPE, [1, wrong]))).toBe(
         `a resource's number must be 0 to 2^53 - 1, not ${wrong}`,
@@ -104,7 +104,7 @@ describe("a handle", () => {
     for (const number of [0, 1, 2 ** 32, MOST]) expect(opened(sealed(number))).toBe(number);
   });
 
-  test("among many opens to its own number, and foreign strings open to none", () => {
+  test("among many opens to its own number, and a string that is no handle opens to none", () => {
     const numbers = [5, MOST, 0, 5, 2 ** 40];
     const handles = key.seal(SCOPE, numbers);
     expect([...handles.keys()]).toEqual([5, MOST, 0, 2 ** 40]);
@@ -174,7 +174,7 @@ describe("an issuer's handles", () => {
     return createIssuer({ name: "agent", keys: () => ring.keys, revocations });
   }
 
-  test("open after a key rotation and a restart, and not after their key is retired", () => {
+  test("open after a key rotation and a restart, and do not open after their key is retired", () => {
     const ring = { keys: createKeyring() };
     const first = ring.keys.minting.kid;
     const { capability } = issuerWith(ring).issue((draft) => ({
@@ -198,7 +198,7 @@ describe("an issuer's handles", () => {
     expect(later.sealHandles(of, [7]).size).toBe(0);
   });
 
-  test("for ambient authority belong to one principal, and open in no capability", () => {
+  test("for ambient authority open for one principal only, and in no capability", () => {
     const ring = { keys: createKeyring() };
     const issuer = issuerWith(ring);
     const alice = { ambient: "alice" };
@@ -221,7 +221,7 @@ describe("an issuer's handles", () => {
   });
 });
 
-test("AES-256 and HKDF-SHA256 of OpenSSL give the same handles bit by bit", () => {
+test("HandleKey gives the handles that AES-256 and HKDF-SHA256 of OpenSSL give", () => {
   for (const number of [0, 1, 7, 2 ** 32 - 1, 2 ** 32, 2 ** 40 + 5, MOST]) {
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(number), 8);

@@ -23,7 +23,7 @@ function messageOf(action: () => unknown): string {
 }
 
 describe("rotating and retiring keys", () => {
-  test("the new key mints, older keys verify, and the previous keyring object is unchanged", () => {
+  test("lets the new key mint and older keys verify, and leaves the previous keyring object unchanged", () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
     const first = createKeyring({ clock: () => now });
     now += 60_000;
@@ -39,7 +39,7 @@ describe("rotating and retiring keys", () => {
     expect(second.minting.kid).not.toBe(first.minting.kid);
   });
 
-  test("a retired key is removed with its secret", () => {
+  test("removes a retired key together with its secret", () => {
     const first = createKeyring();
     const [jwk] = first.exportJwkSet().keys;
     const second = first.rotate().retire(first.minting.kid);
@@ -47,15 +47,15 @@ describe("rotating and retiring keys", () => {
     expect(JSON.stringify(second.exportJwkSet())).not.toContain(jwk?.k);
   });
 
-  test("the minting key and an unknown key cannot be retired", () => {
+  test("refuses to retire the minting key or an unknown key", () => {
     const keyring = createKeyring();
     expect(() => keyring.retire(keyring.minting.kid)).toThrow(/rotate first/);
     expect(() => keyring.retire("key_other")).toThrow(/there is no key "key_other"/);
   });
 });
 
-describe("showing a keyring", () => {
-  test("JSON, text and inspection show no secret", () => {
+describe("a keyring", () => {
+  test("as JSON, as a string or in util.inspect shows no secret", () => {
     const keyring = createKeyring().rotate();
     const secrets = keyring.exportJwkSet().keys.map(({ k }) => k);
     const shown = [
@@ -68,7 +68,7 @@ describe("showing a keyring", () => {
     expect(JSON.stringify(keyring)).toBe('"[keyring, secrets withheld]"');
   });
 
-  test("an exported set can not change the keyring", () => {
+  test("is the same after its exported set is written as JSON, read and imported", () => {
     const keyring = createKeyring();
     const before = JSON.stringify(keyring.exportJwkSet());
     expect(JSON.stringify(importKeyring(JSON.parse(before)).exportJwkSet())).toBe(before);
@@ -79,7 +79,7 @@ describe("importing keys", () => {
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["another type of key", { kty: "RSA" }, /kty must be "oct"/],
     ["another algorithm", { alg: "HS512" }, /alg must be "HS256"/],
-    ["no kid", { kid: "" }, /kid must be a string/],
+    ["an empty kid", { kid: "" }, /kid must be a string/],
     ["a kid that is not a string", { kid: 1 }, /kid must be a string/],
     ["a time before 1970", { iat: -1 }, /iat must be whole seconds/],
     ["a time in milliseconds", { iat: 1_767_225_600_000 }, /iat must be whole seconds/],
@@ -88,7 +88,7 @@ describe("importing keys", () => {
     ["key_ops as a string", { key_ops: "verify" }, /key_ops must be/],
     ["an unknown property", { use: "sig" }, /keys\[0\]\.use: unknown member; there are /],
     ["no secret", { k: 5 }, /k must be 32 bytes of base64url/],
-  ])("refuses %s", (_about, change, message) => {
+  ])("refuses a key with %s", (_about, change, message) => {
     const { jwk, secret } = jwkOf(change);
     const text = messageOf(() => importKeyring({ keys: [jwk] }));
     expect(text).toMatch(message);
@@ -110,15 +110,15 @@ describe("importing keys", () => {
     ["undefined", undefined],
     ["null", null],
     ["an array", []],
-    ["no keys", {}],
-    ["keys that are not an array", { keys: {} }],
-    ["a key that is not an object", { keys: ["k"] }],
-    ["an empty list", { keys: [] }],
-  ])("refuses %s", (_about, set) => {
+    ["an object without keys", {}],
+    ["an object whose keys are not an array", { keys: {} }],
+    ["an object with a key that is not an object", { keys: ["k"] }],
+    ["an object with an empty list of keys", { keys: [] }],
+  ])("refuses a set that is %s", (_about, set) => {
     expect(() => importKeyring(set)).toThrow(TypeError);
   });
 
-  test.each(LOSSY)("refuses %s at any place, naming the place", async (_, make) => {
+  test.each(LOSSY)("refuses %s at any place of a set, and names the place", async (_, make) => {
     const { jwk } = jwkOf();
     const value = make();
     const places: readonly (readonly [string, unknown])[] = [
@@ -137,7 +137,7 @@ describe("importing keys", () => {
     expect(await mistake(() => importKeyring(inherited))).toMatch(/^set must be a plain object/);
   });
 
-  test("refuses two minting keys, none, and two keys with one id", () => {
+  test("refuses two minting keys, no minting key, and two keys with one id", () => {
     const { jwk } = jwkOf();
     const { jwk: other } = jwkOf();
     const verifies = { ...other, key_ops: ["verify"] };

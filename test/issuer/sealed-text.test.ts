@@ -15,7 +15,7 @@ import { fixture, misuse, NOW } from "../capability/support.js";
 const { issuer } = fixture({ random: undefined });
 
 describe("a string sealed by the issuer", () => {
-  test("opens for its own purpose only, and only whole", () => {
+  test("opens to its text for its own purpose only", () => {
     for (const text of [
       "",
       " ",
@@ -30,7 +30,7 @@ describe("a string sealed by the issuer", () => {
     }
   });
 
-  test("hides its text, and differs each time", () => {
+  test("hides its text, and differs at each sealing", () => {
     const [one, other] = [issuer.seal("listing", "alice"), issuer.seal("listing", "alice")];
     expect(one).not.toBe(other);
     expect(Buffer.from(one, "base64url").toString("latin1")).not.toContain("alice");
@@ -54,7 +54,7 @@ describe("a string sealed by the issuer", () => {
     expect(issuer.open("listing", `${encodeBase64url(bytes)}AAAA`)).toBeUndefined();
   });
 
-  test("opens to undefined for any string that was not sealed", () => {
+  test("is the only kind of value that opens; any other value gives undefined", () => {
     for (const text of [
       "",
       "!",
@@ -69,7 +69,7 @@ describe("a string sealed by the issuer", () => {
     }
   });
 
-  test("expires at the moment given", () => {
+  test("opens until its expiry", () => {
     let now = NOW;
     const timed = fixture({ clock: () => now }).issuer;
     const [short, dated, endless] = [
@@ -98,7 +98,7 @@ describe("a string sealed by the issuer", () => {
     expect(rotating.open("state", sealed)).toBeUndefined();
   });
 
-  test("sealed by a service opens with the service's key, and not at the issuer it is derived from", () => {
+  test("by a service opens with the service's key, and not at the issuer from which that key is derived", () => {
     const { issuer: root, keys } = fixture();
     const own = importKeyring(keys.serviceKeys("files.example"));
     const { issuer: service } = fixture({ keys: own });
@@ -108,7 +108,7 @@ describe("a string sealed by the issuer", () => {
     expect(service.open("console-session", root.seal("console-session", "a"))).toBeUndefined();
   });
 
-  test("opens until its key is revoked; a service's also until the root key is", () => {
+  test("opens until its key is revoked; if sealed by a service, also until the root key is revoked", () => {
     const { issuer: root, keys, revocations } = fixture();
     const own = importKeyring(keys.serviceKeys("files.example"));
     const { issuer: service, revocations: copy } = fixture({ keys: own });
@@ -132,7 +132,7 @@ describe("a string sealed by the issuer", () => {
     expect(following.open("state", sealed)).toBeUndefined();
   });
 
-  test("refuses an invalid purpose, text or expiry", () => {
+  test("is refused with an invalid purpose, text or expiry", () => {
     const purposes = ["", "a b", "ä", "a".repeat(65), undefined as unknown as string];
     for (const purpose of purposes) {
       expect(misuse(() => issuer.seal(purpose, "a"))).toContain("purpose must be 1 to 64");

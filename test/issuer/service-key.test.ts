@@ -50,7 +50,7 @@ describe("the key derived for one service", () => {
     expect(keys.service).toBeUndefined();
   });
 
-  test("has an id made of the root key's id and the service's name", () => {
+  test("has an id from which readServiceKeyId reads the root key's id and the service's name", () => {
     const id = "k@docs";
     expect(readServiceKeyId(id)).toEqual({ root: "k", service: "docs" });
     for (const none of ["@docs", "k@", "k", "k@a b", ""]) {
@@ -58,7 +58,7 @@ describe("the key derived for one service", () => {
     }
   });
 
-  test("differs for names that differ in case only", () => {
+  test("differs for service names that differ in case only", () => {
     const keys = createKeyring();
     const secretOf = (service: string) => keys.serviceKeys(service).keys.map(({ k }) => k);
     expect(secretOf("Docs")).not.toEqual(secretOf("docs"));
@@ -80,14 +80,14 @@ describe("the key derived for one service", () => {
     }
   });
 
-  test("is named by inspect for a token made with it", () => {
+  test("is named by inspect as the service of a token made with it", () => {
     const { issuer } = fixture();
     expect(inspect(mintFor(issuer)).service).toBe(DOCS);
     const { token } = issuer.mint({ grant: "files", operations: ["get"] });
     expect(inspect(token)).not.toHaveProperty("service");
   });
 
-  test("derives no further keys, and only its issuer can rotate it", () => {
+  test("derives no further keys, and is rotated only by the issuer", () => {
     const own = importKeyring(createKeyring().serviceKeys(DOCS));
     expect(misuse(() => own.serviceKeys("b"))).toContain(`the keys of the service ${DOCS}`);
     expect(misuse(() => own.rotate())).toContain(`the keys of the service ${DOCS}`);
@@ -96,13 +96,13 @@ describe("the key derived for one service", () => {
   });
 
   test.each([
-    ["an empty name", ""],
-    ["a space", "a b"],
-    ["an @", "a@b"],
-    ["a letter beyond ASCII", "ä"],
-    ["256 characters", "a".repeat(256)],
+    ["empty", ""],
+    ["with a space", "a b"],
+    ["with an @", "a@b"],
+    ["with a letter beyond ASCII", "ä"],
+    ["of 256 characters", "a".repeat(256)],
     ["an array", ["a b"]],
-  ])("refuses %s", (_about, service) => {
+  ])("is refused for a service name that is %s", (_about, service) => {
     const keys = createKeyring();
     const named = service as string;
     expect(misuse(() => keys.serviceKeys(named))).toContain("service must be 1 to 255 printable");
@@ -142,7 +142,7 @@ describe("the key derived for one service", () => {
 });
 
 describe("a token for one service", () => {
-  test("is checked and narrowed by a holder of the service's key alone", () => {
+  test("is checked and narrowed by a holder of only the service's key", () => {
     const { issuer, keys } = fixture();
     const service = serviceOf(keys);
     const token = mintFor(issuer);
@@ -155,7 +155,7 @@ describe("a token for one service", () => {
     expect(codes(service.issuer.authorize(child, CALL))).toEqual(["operation_denied"]);
   });
 
-  test("has the service as its only audience; asking for another is a TypeError", () => {
+  test("has the service as its only audience, and a request for another audience is a TypeError", () => {
     const { issuer } = fixture();
     const request = { grant: "files", operations: ["get"], service: DOCS };
     expect(issuer.mint(request).hop.audience).toEqual([DOCS]);
@@ -167,7 +167,7 @@ describe("a token for one service", () => {
     }
   });
 
-  test("is refused by every other service, and by its issuer under another name", () => {
+  test("is refused by every other service, and by its issuer without the service's audience", () => {
     const { issuer, keys } = fixture();
     const token = mintFor(issuer);
     expect(codes(serviceOf(keys, "b").issuer.authorize(token, CALL))).toEqual(["unknown_key"]);
@@ -175,7 +175,7 @@ describe("a token for one service", () => {
     expect(issuer.authorize(token, { ...CALL, audience: DOCS }).allowed).toBe(true);
   });
 
-  test("minted by the service itself is refused everywhere else", () => {
+  test("is refused everywhere else if the service itself minted it", () => {
     const { issuer, keys } = fixture();
     const service = serviceOf(keys);
     const own = service.issuer.mint({ grant: "admin", anyOperation: true, principal: "alice" });
@@ -211,7 +211,7 @@ describe("a token for one service", () => {
     }
   });
 
-  test("is remade, narrowed, opened and revoked at its issuer like any other", () => {
+  test("is remade, narrowed, opened and revoked at its issuer like any other token", () => {
     const { issuer, keys, revocations } = fixture();
     const { capability, identifier } = issuer.issue(
       (draft) => ({
@@ -238,7 +238,7 @@ describe("a token for one service", () => {
     expect(codes(service.issuer.authorize(token, call))).toEqual(["revoked"]);
   });
 
-  test("dies with its root key, or when its own key is revoked", () => {
+  test("is refused once its root key or its own key is revoked, or the root key is retired", () => {
     const { issuer, keys } = fixture();
     const [mine, theirs] = [mintFor(issuer), mintFor(issuer, "b")];
     const { kid } = keys.minting;
@@ -264,7 +264,7 @@ describe("a token for one service", () => {
     expect(serviceOf(keys.rotate()).issuer.authorize(mine, CALL).allowed).toBe(true);
   });
 
-  test("a further audience hop cannot move it to another service", () => {
+  test("does not move to another service by one more hop with an audience", () => {
     const { issuer, keys } = fixture();
     const token = append(mintFor(issuer), '{"audience":["b"]}');
     expect(codes(serviceOf(keys).issuer.authorize(token, CALL))).toEqual(["audience_denied"]);
@@ -272,7 +272,7 @@ describe("a token for one service", () => {
 });
 
 describe("issuer.issue", () => {
-  test("makes a capability again under an id it had", () => {
+  test("makes a capability again under an id that it had before", () => {
     const { issuer } = fixture();
     const request = { grant: "files", operations: ["get"] };
     const { id } = issuer.mint(request);
@@ -284,7 +284,7 @@ describe("issuer.issue", () => {
     });
   });
 
-  test("refuses invalid ids and options, and a service that its handles are not sealed for", () => {
+  test("refuses invalid ids and options, and a service for which the handles were not sealed", () => {
     const { issuer } = fixture();
     const request = { grant: "files", operations: ["get"] };
     for (const id of ["", "cap_1", "rv_AAAAAAAAAAAAAAAAAAAAAA", 7 as unknown as string]) {

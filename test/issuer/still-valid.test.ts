@@ -56,7 +56,7 @@ function world(trusted: number) {
   return { issuer, authentic, steps, setClock };
 }
 
-test("the re-check of a verified token agrees with the whole check, whatever changes in time, revocations and keys", () => {
+test("isStillValid agrees with standing, however time, revocations and keys change", () => {
   const moment = fc.oneof(
     fc.constantFrom(9_999, 10_000, 59_999, 60_000),
     fc.integer({ min: 0, max: 120_000 }),

@@ -46,7 +46,7 @@ function c3(): Macaroon {
 }
 
 describe("known answers of the macaroon libraries", () => {
-  test.each(A_CHAIN)("$name", ({ caveats, signature }) => {
+  test.each(A_CHAIN)("give the signature of $name", ({ caveats, signature }) => {
     const macaroon = chain(caveats);
     expect(hex(macaroon.signature)).toBe(signature);
     expect(verifyMacaroon(macaroon, key, { check: () => true })).toEqual({ ok: true });
@@ -88,7 +88,7 @@ describe("known answers of the macaroon libraries", () => {
 });
 
 describe("making a macaroon", () => {
-  test("gives the signature that node:crypto gives, for any key, identifier and caveats", () => {
+  test("gives the signature that node:crypto computes, for any key, identifier and caveats", () => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(
@@ -105,7 +105,7 @@ describe("making a macaroon", () => {
     );
   });
 
-  test("leaves locations unsigned", () => {
+  test("does not sign locations", () => {
     const elsewhere = createMacaroon(key, { ...K1, location: "http://elsewhere/" });
     expect(hex(elsewhere.signature)).toBe(hex(chain([]).signature));
   });
@@ -114,7 +114,7 @@ describe("making a macaroon", () => {
     expect(createMacaroon(key, { identifier: "i", location: "" }).location).toBeUndefined();
   });
 
-  test("gives a caveat without location no such property", () => {
+  test("gives a caveat without a location no property location", () => {
     for (const location of [{}, { location: "" }]) {
       const init = { key: utf8("k"), identifier: "id", ...location };
       const [caveat] = addThirdPartyCaveat(createMacaroon(key, K1), init).caveats;
@@ -134,7 +134,7 @@ describe("making a macaroon", () => {
     expect(new Set(vids.map((caveat) => JSON.stringify(caveat))).size).toBe(3);
   });
 
-  test("two macaroons made with the same key do not affect each other", () => {
+  test("does not affect another macaroon made with the same key", () => {
     const first = createMacaroon(key, K1);
     createMacaroon(key, { identifier: "another" });
     expect(contents(createMacaroon(key, K1))).toEqual(contents(first));

@@ -45,15 +45,15 @@ function refusal(bytes: Uint8Array): string {
   }
 }
 
-describe.each(FORMATS)("a damaged %s token", (format) => {
+describe.each(FORMATS)("a %s token", (format) => {
   const alone = macaroonToBytes(root, format);
   const presented = concat(alone, macaroonToBytes(discharge, format));
 
-  test("is accepted before it is damaged", () => {
+  test("is accepted undamaged", () => {
     expect(refusal(presented)).toBe("accepted");
   });
 
-  test("cut at any byte is truncated", () => {
+  test("is truncated if it is cut at any byte", () => {
     for (let length = 1; length < alone.length; length++) {
       expect(rejection(() => macaroonsFromBytes(alone.slice(0, length)))).toEqual({
         code: "truncated",
@@ -63,7 +63,7 @@ describe.each(FORMATS)("a damaged %s token", (format) => {
     expect(rejection(() => macaroonsFromBytes(new Uint8Array())).code).toBe("empty");
   });
 
-  test("cut at any character of its text is truncated", () => {
+  test("is truncated if its base64 is cut at any character", () => {
     for (const padding of ["", "=".repeat((3 - (alone.length % 3)) % 3)]) {
       const text = encodeBase64url(alone) + padding;
       for (let length = 1; length < text.length - padding.length; length++) {
@@ -75,7 +75,7 @@ describe.each(FORMATS)("a damaged %s token", (format) => {
     }
   });
 
-  test("with a discharge, cut inside the discharge, is truncated", () => {
+  test("is truncated if it is cut inside its discharge", () => {
     const text = encodeBase64url(presented);
     const whole = Math.ceil((alone.length * 8) / 6);
     for (let length = whole + 1; length < text.length; length++) {
@@ -85,7 +85,7 @@ describe.each(FORMATS)("a damaged %s token", (format) => {
     }
   });
 
-  test("with any bit flipped is refused", () => {
+  test("is refused if any bit is flipped", () => {
     for (let at = 0; at < presented.length * 8; at++) {
       const flipped = presented.slice();
       flipped[at >> 3] = (flipped[at >> 3] ?? 0) ^ (1 << (at & 7));
@@ -93,7 +93,7 @@ describe.each(FORMATS)("a damaged %s token", (format) => {
     }
   });
 
-  test("with any byte left out, doubled or zeroed is refused", () => {
+  test("is refused if any byte is left out, doubled or zeroed", () => {
     for (let at = 0; at < presented.length; at++) {
       const [before, byte, after] = [
         presented.slice(0, at),
@@ -109,8 +109,8 @@ describe.each(FORMATS)("a damaged %s token", (format) => {
   });
 });
 
-describe.each(["v1json", "v2json"] as const)("a damaged %s token", (format) => {
-  test("cut at any character is truncated", () => {
+describe.each(["v1json", "v2json"] as const)("a %s token", (format) => {
+  test("is truncated if it is cut at any character", () => {
     for (const text of [
       writeMacaroons([root], format),
       writeMacaroons([root, discharge], format),

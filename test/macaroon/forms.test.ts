@@ -76,7 +76,7 @@ describe("the message of a failed verification", () => {
     expect(run()?.message).toBe(message);
   });
 
-  test("the key of caveat 1 cannot be unsealed", () => {
+  test("says that the key of caveat 1 cannot be unsealed", () => {
     // A holder has appended a caveat with a made-up verification id; the signature is valid.
     const signature = extendSignature(bare.signature, VID, "x");
     const caveat = [field(FIELD.identifier, "x"), field(FIELD.vid, VID)];
@@ -95,7 +95,7 @@ describe("the message of a failed verification", () => {
     ]);
   });
 
-  test("verifyMacaroon without options is a TypeError", () => {
+  test("is a TypeError without the options of verifyMacaroon", () => {
     expect(() => verifyMacaroon(bare, key, undefined as never)).toThrow(
       "options must be a plain object with",
     );
@@ -103,7 +103,7 @@ describe("the message of a failed verification", () => {
 });
 
 test.each(["v1", "v2"] as const)(
-  "a macaroon read from %s bytes does not change when the bytes do",
+  "a macaroon read from %s bytes does not change when the bytes change",
   (form) => {
     const macaroon = needing(addFirstPartyCaveat(bare, "a"), "x");
     const bytes = macaroonToBytes(macaroon, form);
@@ -113,8 +113,8 @@ test.each(["v1", "v2"] as const)(
   },
 );
 
-describe("limits on reading", () => {
-  test("apply to bytes as to strings", () => {
+describe("limits on reading macaroons", () => {
+  test("apply to bytes as well as to strings", () => {
     const bytes = macaroonToBytes(bare, "v2");
     expect(rejection(() => macaroonsFromBytes(bytes, { bytes: bytes.length - 1 })).code).toBe(
       "too_large",
@@ -122,13 +122,13 @@ describe("limits on reading", () => {
     expect(macaroonsFromBytes(bytes, { bytes: bytes.length }).macaroons).toHaveLength(1);
   });
 
-  test("are refused if they are unknown", () => {
+  test("are refused if their names are unknown", () => {
     expect(() => readMacaroons("", { caveat: 1 } as object)).toThrow(
       'unknown limit "caveat"; there are bytes, caveats, identifierBytes, caveatBytes, discharges, nesting',
     );
   });
 
-  test("a v1 packet's length accepts only digits and a to f", () => {
+  test("include the length of a v1 packet, which has only digits and a to f", () => {
     // Characters that are not hexadecimal digits, although subtracting the code of "0" or "a" gives 0 to 15 or a
     // valid length.
     for (const header of ["00Wf", "00`f", "000_", "03/f", "0/0f"]) {
@@ -141,27 +141,27 @@ describe("limits on reading", () => {
   });
 });
 
-describe("writing and reading text forms", () => {
-  test("JSON holds strings where bytes are UTF-8, and base64 elsewhere", () => {
+describe("writing and reading macaroons", () => {
+  test("uses strings in JSON for bytes that are UTF-8, and base64 for other bytes", () => {
     const text = writeMacaroons([addFirstPartyCaveat(bare, Uint8Array.of(255))], "v2json");
     expect(text).toMatch(/^\{"v":2,"i":"id","c":\[\{"i64":"_w"\}\],"s64":"[\w-]{43}"\}$/);
   });
 
-  test("JSON is an object for one macaroon, and an array for two", () => {
+  test("uses a JSON object for one macaroon, and an array for two", () => {
     for (const format of ["v1json", "v2json"] as const) {
       expect(writeMacaroons([bare], format)).toMatch(/^\{.*\}$/);
       expect(writeMacaroons([bare, bare], format)).toMatch(/^\[\{.*\},\{.*\}\]$/);
     }
   });
 
-  test("an unknown first byte is reported as such, even if the base64 has bits left over", () => {
+  test("reports an unknown first byte as format_unknown, even if the base64 has bits left over", () => {
     expect(rejection(() => readMacaroons(`${encodeBase64url(Uint8Array.of(3))}AAB`)).code).toBe(
       "format_unknown",
     );
     expect(rejection(() => readMacaroons("AgIBYQAB")).code).toBe("truncated");
   });
 
-  test("a v1 location that is not UTF-8 is named in the error", () => {
+  test("names a v1 location that is not UTF-8 in the error", () => {
     const bad = concat(
       packet("location", Uint8Array.of(255)),
       packet("identifier", "i"),
@@ -173,7 +173,7 @@ describe("writing and reading text forms", () => {
     expect(() => macaroonsFromBytes(cl)).toThrow("a caveat's location is not UTF-8");
   });
 
-  test("in v1 JSON, a value that is not an object, and an unknown property, are named", () => {
+  test("names a value that is not an object, and an unknown property, in v1 JSON", () => {
     const signature = "0".repeat(64);
     const read = (value: object): unknown => readMacaroons(JSON.stringify(value));
     expect(() => read({ identifier: "i", signature, x: 1 })).toThrow(

@@ -64,7 +64,7 @@ describe("reading a macaroon throws only TokenError", () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), read), RUNS);
   });
 
-  test("for any bytes behind a good start", () => {
+  test("for any bytes after a valid start", () => {
     const start = fc.constantFrom(Uint8Array.of(2, 2), utf8("000flocation l\n0011identifier i\n"));
     const rest = fc.array(byte, { maxLength: 60 });
     fc.assert(
@@ -73,45 +73,51 @@ describe("reading a macaroon throws only TokenError", () => {
     );
   });
 
-  test.each(["v1", "v2"] as const)("for edited %s tokens, as bytes and as text", (format) => {
-    const tokens = samples.map((sample) => macaroonToBytes(sample, format));
-    const token = fc.constantFrom(...tokens);
-    fc.assert(
-      fc.property(token, fc.array(edit, { minLength: 1, maxLength: 4 }), (bytes, edits) => {
-        const spoilt = edited(
-          bytes,
-          edits.map((one) => ({ ...one, insert: Uint8Array.from(one.insert) })),
-          joinBytes,
-        );
-        read(spoilt);
-        read(encodeBase64url(spoilt));
-      }),
-      RUNS,
-    );
-  });
+  test.each(["v1", "v2"] as const)(
+    "for randomly edited %s tokens, as bytes and as base64",
+    (format) => {
+      const tokens = samples.map((sample) => macaroonToBytes(sample, format));
+      const token = fc.constantFrom(...tokens);
+      fc.assert(
+        fc.property(token, fc.array(edit, { minLength: 1, maxLength: 4 }), (bytes, edits) => {
+          const spoilt = edited(
+            bytes,
+            edits.map((one) => ({ ...one, insert: Uint8Array.from(one.insert) })),
+            joinBytes,
+          );
+          read(spoilt);
+          read(encodeBase64url(spoilt));
+        }),
+        RUNS,
+      );
+    },
+  );
 
-  test.each(["v1", "v2", "v1json", "v2json"] as const)("for edited %s text", (format) => {
-    const tokens = samples.map((sample) => writeMacaroons([sample], format));
-    const insert = fc.oneof(
-      fc.constantFrom('"', "{", "[", "}", "]", ",", ":", "\\", "=", "null", '"v":2,', "\ud800"),
-      fc.string({ maxLength: 4 }),
-    );
-    const textEdit = fc.record({ at: fc.nat(800), remove: fc.nat(6), insert });
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...tokens),
-        fc.array(textEdit, { minLength: 1, maxLength: 4 }),
-        (text, edits) => read(edited(text, edits, (parts) => parts.join(""))),
-      ),
-      RUNS,
-    );
-  });
+  test.each(["v1", "v2", "v1json", "v2json"] as const)(
+    "for randomly edited strings in the form %s",
+    (format) => {
+      const tokens = samples.map((sample) => writeMacaroons([sample], format));
+      const insert = fc.oneof(
+        fc.constantFrom('"', "{", "[", "}", "]", ",", ":", "\\", "=", "null", '"v":2,', "\ud800"),
+        fc.string({ maxLength: 4 }),
+      );
+      const textEdit = fc.record({ at: fc.nat(800), remove: fc.nat(6), insert });
+      fc.assert(
+        fc.property(
+          fc.constantFrom(...tokens),
+          fc.array(textEdit, { minLength: 1, maxLength: 4 }),
+          (text, edits) => read(edited(text, edits, (parts) => parts.join(""))),
+        ),
+        RUNS,
+      );
+    },
+  );
 
-  test("for any text", () => {
+  test("for any string", () => {
     fc.assert(fc.property(fc.string({ unit: anyCharacter, maxLength: 100 }), read), RUNS);
   });
 
-  test("for any JSON with the right member names", () => {
+  test("for any JSON with property names of macaroons", () => {
     const name = fc.constantFrom("v", "l", "i", "i64", "c", "s", "s64", "v64", "cid", "vid", "cl");
     const name1 = fc.constantFrom("location", "identifier", "caveats", "signature", "__proto__");
     const names = fc.oneof(name, name1);

@@ -51,7 +51,7 @@ describe.each([
 ])("the hashes of %s", (_, runtime) => {
   const { sha256, hmac } = hashesOf(runtime);
 
-  test.each(RFC4231)("HMAC under the key %s (RFC 4231)", (key, data, tag) => {
+  test.each(RFC4231)("give the tag of RFC 4231 for HMAC under the key %s", (key, data, tag) => {
     expect(hex(hmac(bytesOf(key), bytesOf(data)))).toBe(tag);
   });
 
@@ -65,7 +65,7 @@ describe.each([
     }
   });
 
-  test("return Uint8Arrays that share no memory", () => {
+  test("are Uint8Arrays that share no memory", () => {
     for (const bytes of [sha256(utf8("a")), hmac(utf8("k"), utf8("a"))]) {
       expect(bytes.constructor).toBe(Uint8Array);
       expect(bytes.buffer.byteLength).toBe(32);
@@ -78,7 +78,7 @@ describe("a caveat key", () => {
   const caveatKey = new Uint8Array(32).fill(2);
   const nonce = new Uint8Array(24).fill(3);
 
-  test("opens under the tag it was sealed with, and under no other", () => {
+  test("opens under the tag with which it was sealed, and under no other tag", () => {
     const vid = sealCaveatKey(tag, caveatKey, nonce);
     expect(openCaveatKey(tag, vid)).toEqual(caveatKey);
     expect(openCaveatKey(caveatKey, vid)).toBeUndefined();

@@ -29,14 +29,14 @@ function example(): Macaroon {
 }
 
 describe("a macaroon does not change", () => {
-  test.each(["v1", "v2"] as const)("when the %s bytes it was read from do", (form) => {
+  test.each(["v1", "v2"] as const)("when the %s bytes from which it was read change", (form) => {
     const bytes = macaroonToBytes(example(), form);
     const [macaroon] = macaroonsFromBytes(bytes).macaroons;
     bytes.fill(0xee);
     expect(contents(macaroon)).toEqual(contents(example()));
   });
 
-  test("when the bytes passed to its making do", () => {
+  test("when the bytes from which it was made change", () => {
     const identifier = utf8("id");
     const caveat = utf8("c");
     const nonce = new Uint8Array(24);
@@ -50,7 +50,7 @@ describe("a macaroon does not change", () => {
     expect(contents(macaroon)).toEqual(contents(example()));
   });
 
-  test("when the bytes that its getters returned do", () => {
+  test("when the bytes that its getters returned change", () => {
     const macaroon = example();
     macaroon.identifier.fill(0xee);
     macaroon.signature.fill(0xee);
@@ -74,7 +74,7 @@ describe("a macaroon does not change", () => {
     expect(contents(macaroon)).toEqual(contents(example()));
   });
 
-  test("when a check writes into the caveat that it is given", () => {
+  test("when a check writes into the caveat that the check gets", () => {
     const macaroon = addFirstPartyCaveat(createMacaroon(key, { identifier: "id" }), "c");
     const check = (caveat: Uint8Array): boolean => {
       const met = caveat[0] === "c".charCodeAt(0);
@@ -85,7 +85,7 @@ describe("a macaroon does not change", () => {
     expect(verifyMacaroon(macaroon, key, { check }).ok).toBe(true);
   });
 
-  test("by assignment, which throws", () => {
+  test("by an assignment to its properties, which throws", () => {
     const macaroon = example();
     for (const name of ["identifier", "signature", "caveats", "location"]) {
       expect(() => Object.assign(macaroon, { [name]: 1 })).toThrow(TypeError);
@@ -93,7 +93,7 @@ describe("a macaroon does not change", () => {
   });
 });
 
-describe("a secret is not shown", () => {
+describe("a secret", () => {
   const macaroon = parseMacaroon(writeMacaroons([example()], "v2"));
   const { signature } = macaroon;
 
@@ -119,7 +119,7 @@ describe("a secret is not shown", () => {
     { way: "Object.entries", show: (value) => JSON.stringify(Object.entries(value)) },
   ];
 
-  test.each(WAYS)("of a macaroon by $way", ({ show }) => {
+  test.each(WAYS)("of a macaroon is not shown by $way", ({ show }) => {
     const shown = show(macaroon);
     for (const secret of [
       hex(signature),
@@ -132,18 +132,18 @@ describe("a secret is not shown", () => {
     }
   });
 
-  test.each(WAYS)("of a root key by $way", ({ show }) => {
+  test.each(WAYS)("of a root key is not shown by $way", ({ show }) => {
     const shown = show(createRootKey(utf8("root key")));
     expect(shown).not.toContain(hex(utf8("root key")));
     expect(shown).not.toMatch(/\d{4,}|Uint/);
   });
 
-  test("JSON and String show that the signature is withheld", () => {
+  test("of a macaroon is replaced in JSON and String by a note that the signature is withheld", () => {
     expect(JSON.stringify({ macaroon })).toBe('{"macaroon":"[macaroon, signature withheld]"}');
     expect(String(macaroon)).toBe("[macaroon, signature withheld]");
   });
 
-  test("structuredClone does not copy it", () => {
+  test("of a macaroon is not copied by structuredClone", () => {
     expect(Object.keys(structuredClone(macaroon))).toEqual([]);
   });
 });

@@ -95,13 +95,16 @@ describe("the limits on macaroons", () => {
   describe.each(CASES)("$about", ({ macaroons, limits, code }) => {
     const less = Object.fromEntries(Object.entries(limits).map(([name, n]) => [name, n - 1]));
 
-    test.each(FORMATS)("%s is read at the limit and refused past it", (format) => {
-      const text = writeMacaroons(macaroons, format);
-      expect(readMacaroons(text, limits).macaroons).toHaveLength(macaroons.length);
-      expect(rejection(() => readMacaroons(text, less)).code).toBe(code);
-    });
+    test.each(FORMATS)(
+      "a token in the form %s is read at the limit and refused past the limit",
+      (format) => {
+        const text = writeMacaroons(macaroons, format);
+        expect(readMacaroons(text, limits).macaroons).toHaveLength(macaroons.length);
+        expect(rejection(() => readMacaroons(text, less)).code).toBe(code);
+      },
+    );
 
-    test("verification refuses past the limit before it checks any signature", () => {
+    test("verifyMacaroon refuses a token past the limit before it checks any signature", () => {
       const [root, ...discharges] = macaroons;
       const wrong = createRootKey(utf8("wrong"));
       const verdict = (given: Partial<MacaroonLimits>): unknown =>
@@ -111,7 +114,7 @@ describe("the limits on macaroons", () => {
     });
   });
 
-  test("a string of more than four times the byte limit is refused unread", () => {
+  test("refuse a string of more than four times the byte limit before decoding it", () => {
     const limits = { bytes: 10 };
     expect(rejection(() => readMacaroons("!".repeat(41), limits)).code).toBe("too_large");
     expect(rejection(() => readMacaroons("!".repeat(40), limits)).code).toBe("base64_character");
@@ -159,7 +162,7 @@ describe("the limits on macaroons", () => {
     },
   ];
 
-  test.each(EARLY)("too many $about: reading stops before the rest", (given) => {
+  test.each(EARLY)("end the reading of a token after too many $about", (given) => {
     const { from, code } = given;
     const read = (): unknown =>
       typeof from === "string" ? readMacaroons(from) : macaroonsFromBytes(from);
@@ -234,7 +237,7 @@ describe("the limits on macaroons", () => {
     },
   ];
 
-  test.each(AT_ONCE)("$about: reading stops there", ({ from, limits, code }) => {
+  test.each(AT_ONCE)("end the reading of a token at $about", ({ from, limits, code }) => {
     const read = (): unknown =>
       typeof from === "string" ? readMacaroons(from, limits) : macaroonsFromBytes(from, limits);
     expect(rejection(read).code).toBe(code);
@@ -246,8 +249,8 @@ describe("the limits on macaroons", () => {
     { about: "NaN", limits: { nesting: Number.NaN } },
     { about: "infinity", limits: { discharges: Number.POSITIVE_INFINITY } },
     // @ts-expect-error Tests what JavaScript callers can do.
-    { about: "text", limits: { caveatBytes: "5" } as Partial<MacaroonLimits> },
-  ])("$about as a limit is a TypeError", ({ limits }) => {
+    { about: "a string", limits: { caveatBytes: "5" } as Partial<MacaroonLimits> },
+  ])("are a TypeError if a limit is $about", ({ limits }) => {
     expect(() => readMacaroons("x", limits)).toThrow(TypeError);
     expect(() => macaroonsFromBytes(new Uint8Array(1), limits)).toThrow(TypeError);
     expect(() => verifyMacaroon(start, key, { check: () => true, limits })).toThrow(TypeError);

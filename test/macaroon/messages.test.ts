@@ -131,7 +131,7 @@ describe("the message for a JSON token", () => {
     expect(message(() => readMacaroons(text))).toBe(`TokenError: ${expected}`);
   });
 
-  test("more than one macaroon; use readMacaroons", () => {
+  test("says that there is more than one macaroon, and names readMacaroons", () => {
     const text = JSON.stringify([whole, whole]);
     expect(message(() => parseMacaroon(text))).toBe(
       "TokenError: more than one macaroon; use readMacaroons",

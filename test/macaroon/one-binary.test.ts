@@ -26,7 +26,7 @@ const FORMS = [
 ] as const;
 
 describe.each(FORMS)("the reader of one $form macaroon", ({ read, bytes }) => {
-  test("starts at the cursor and moves it behind the macaroon", () => {
+  test("starts at the cursor, and moves the cursor behind the macaroon", () => {
     const cursor = new Cursor(concat("before", bytes, "behind"), 6);
     expect(contents(read(cursor, MACAROON_LIMITS))).toEqual(
       contents(read(new Cursor(bytes), MACAROON_LIMITS)),
@@ -44,7 +44,7 @@ describe.each(FORMS)("the reader of one $form macaroon", ({ read, bytes }) => {
 });
 
 describe("the reader of one v2 macaroon refuses", () => {
-  test("another version, at its offset", () => {
+  test("another version, and reports its offset", () => {
     const cursor = new Cursor(Uint8Array.of(2, 3), 1);
     const read = (): unknown => readBinaryV2(cursor, MACAROON_LIMITS);
     expect(rejection(read)).toEqual({ code: "format_unknown", offset: 1 });

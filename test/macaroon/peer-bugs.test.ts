@@ -29,13 +29,13 @@ function milliseconds(run: () => unknown): number {
   return performance.now() - started;
 }
 
-describe("faults that npm macaroon accepts or has are absent here", () => {
+describe("unlike npm macaroon, proviso", () => {
   const id = field(FIELD.identifier, "i");
   const signature = hex(SIGNATURE);
 
   test.each([
     {
-      about: "a signature that is not hex, taken as zero bytes",
+      about: "a signature that is not hex, which npm macaroon takes as zero bytes",
       text: JSON.stringify({ identifier: "i", signature: "z".repeat(64) }),
       code: "json_hex",
     },
@@ -49,7 +49,7 @@ describe("faults that npm macaroon accepts or has are absent here", () => {
       text: JSON.stringify({ v: 2, i: "i", i64: "aQ", s64: "A".repeat(43) }),
       code: "json_both_encodings",
     },
-  ])("$about", ({ text, code }) => {
+  ])("refuses $about", ({ text, code }) => {
     expect(rejection(() => readMacaroons(text)).code).toBe(code);
   });
 
@@ -60,7 +60,7 @@ describe("faults that npm macaroon accepts or has are absent here", () => {
       code: "varint_overlong",
     },
     {
-      about: "a length of 2^32 + 1, taken as 1",
+      about: "a length of 2^32 + 1, which npm macaroon takes as 1",
       bytes: concat(2, 2, 0x81, 0x80, 0x80, 0x80, 0x10, "i", 0, 0, field(6, SIGNATURE)),
       code: "varint_range",
     },
@@ -69,17 +69,17 @@ describe("faults that npm macaroon accepts or has are absent here", () => {
       bytes: v2([id], [], field(FIELD.signature, "x")),
       code: "signature_length",
     },
-  ])("$about", ({ bytes, code }) => {
+  ])("refuses $about", ({ bytes, code }) => {
     expect(rejection(() => macaroonsFromBytes(bytes)).code).toBe(code);
   });
 
-  test("a check that returns nothing refuses the caveat", () => {
+  test("refuses a caveat if the check returns nothing", () => {
     const forgetful = (() => {}) as unknown as VerifyOptions["check"];
     const macaroon = addFirstPartyCaveat(start, "never true");
     expect(verifyMacaroon(macaroon, key, { check: forgetful }).ok).toBe(false);
   });
 
-  test("writing takes no memory that doubles with each field", () => {
+  test("writes a macaroon without doubling the memory with each field", () => {
     let macaroon: Macaroon = start;
     for (let i = 0; i < 256; i++) macaroon = addFirstPartyCaveat(macaroon, `caveat ${i}`);
     const bytes = macaroonToBytes(macaroon, "v2");
@@ -88,8 +88,8 @@ describe("faults that npm macaroon accepts or has are absent here", () => {
   });
 });
 
-describe("faults that pymacaroons, macaroons.js and jmacaroons accept or have are absent here", () => {
-  test("an unsigned injected caveat is refused, though its hash step is skipped", () => {
+describe("unlike pymacaroons, macaroons.js or jmacaroons, proviso", () => {
+  test("refuses an injected caveat that is not part of the signature", () => {
     const genuine = addFirstPartyCaveat(start, "met");
     const injected = v2(
       [field(FIELD.identifier, "id")],
@@ -105,7 +105,7 @@ describe("faults that pymacaroons, macaroons.js and jmacaroons accept or have ar
     expect(verifyMacaroon(genuine, key, { check }).ok).toBe(true);
   });
 
-  test("each of 50 third-party caveats works, where a race spoils keys", () => {
+  test("makes each of 50 third-party caveats work, without a race that spoils keys", () => {
     for (let i = 0; i < 50; i++) {
       const third = { key: utf8(`key ${i}`), identifier: `ask ${i}` };
       const root = addThirdPartyCaveat(start, third);
@@ -114,7 +114,7 @@ describe("faults that pymacaroons, macaroons.js and jmacaroons accept or have ar
     }
   });
 
-  test("v1 lengths count bytes, not characters", () => {
+  test("counts bytes, not characters, in the lengths of v1", () => {
     const macaroon = createMacaroon(key, { identifier: "ключ", location: "место" });
     const read = parseMacaroon(writeMacaroons([macaroon], "v1"));
     expect(Buffer.from(read.identifier).toString()).toBe("ключ");
@@ -122,7 +122,7 @@ describe("faults that pymacaroons, macaroons.js and jmacaroons accept or have ar
   });
 });
 
-describe("input that is fatal to other libraries is refused here", () => {
+describe("unlike other libraries, proviso refuses", () => {
   test("a length of a megabyte of 0xff, which hangs pymacaroons", () => {
     const bytes = concat(2, 2, new Uint8Array(1 << 20).fill(0xff));
     const limits = { bytes: bytes.length };
@@ -162,8 +162,8 @@ describe("input that is fatal to other libraries is refused here", () => {
   });
 });
 
-describe("contents that other libraries lose or change are kept here", () => {
-  test("Go drops a caveat that is not UTF-8 from a v1 token: here it is kept", () => {
+describe("unlike other libraries, proviso", () => {
+  test("keeps a caveat that is not UTF-8 in a v1 token, which Go drops", () => {
     const read = parseMacaroon(writeMacaroons([start], "v1"));
     const narrowed = addFirstPartyCaveat(read, Uint8Array.of(0xff, 0xfe));
     const again = parseMacaroon(writeMacaroons([narrowed], "v1"));
@@ -172,7 +172,7 @@ describe("contents that other libraries lose or change are kept here", () => {
     expect(hex(again.signature)).not.toBe(hex(start.signature));
   });
 
-  test("caveats are hashed as received, never parsed and encoded again", () => {
+  test("hashes caveats as received, and never parses them and encodes them again", () => {
     for (const caveat of ['{ "b":1,"a":1.0 }', '{"a":1,"a":2}', "\u0065\u0301", " padded "]) {
       const read = parseMacaroon(writeMacaroons([addFirstPartyCaveat(start, caveat)], "v2json"));
       const check = (given: Uint8Array): boolean => Buffer.from(given).toString() === caveat;
@@ -180,7 +180,7 @@ describe("contents that other libraries lose or change are kept here", () => {
     }
   });
 
-  test("an unknown caveat that no check accepts denies, where aperture skips it", () => {
+  test("refuses an unknown caveat that no check accepts, which aperture skips", () => {
     const macaroon = addFirstPartyCaveat(addFirstPartyCaveat(start, "known"), "unknown=1");
     const check = (caveat: Uint8Array): boolean => Buffer.from(caveat).toString() === "known";
     expect(verifyMacaroon(macaroon, key, { check })).toMatchObject({

@@ -45,19 +45,22 @@ function macaroons(name: fc.Arbitrary<string | Uint8Array>): fc.Arbitrary<Macaro
 }
 
 describe("writing and reading a macaroon", () => {
-  test.each(["v1", "v2", "v2json"] as const)("%s keeps everything, for any bytes", (format) => {
-    fc.assert(
-      fc.property(macaroons(bytes), (macaroon) => {
-        const written = writeMacaroons([macaroon], format);
-        const read = readMacaroons(written);
-        expect(read.format).toBe(format);
-        expect(contents(read.macaroons[0])).toEqual(contents(macaroon));
-        expect(writeMacaroons(read.macaroons, format)).toBe(written);
-      }),
-    );
-  });
+  test.each(["v1", "v2", "v2json"] as const)(
+    "in the form %s keeps every field, for any bytes",
+    (format) => {
+      fc.assert(
+        fc.property(macaroons(bytes), (macaroon) => {
+          const written = writeMacaroons([macaroon], format);
+          const read = readMacaroons(written);
+          expect(read.format).toBe(format);
+          expect(contents(read.macaroons[0])).toEqual(contents(macaroon));
+          expect(writeMacaroons(read.macaroons, format)).toBe(written);
+        }),
+      );
+    },
+  );
 
-  test("all four forms keep every field of a macaroon that is UTF-8", () => {
+  test("in any of the four forms keeps every field of a macaroon that is UTF-8", () => {
     const all = ["v1", "v2", "v1json", "v2json"] as const;
     fc.assert(
       fc.property(macaroons(text), (macaroon) => {
@@ -73,7 +76,7 @@ describe("writing and reading a macaroon", () => {
     );
   });
 
-  test("a macaroon and its discharges keep their order in any form", () => {
+  test("keeps the order of a macaroon and its discharges, in any form", () => {
     const several = fc.tuple(macaroons(text), macaroons(text), macaroons(text));
     fc.assert(
       fc.property(several, fc.constantFrom("v1", "v2", "v1json", "v2json"), (given, format) => {
@@ -84,7 +87,7 @@ describe("writing and reading a macaroon", () => {
     );
   });
 
-  test.each(["v1", "v2"] as const)("%s as bytes and as base64 read the same", (format) => {
+  test.each(["v1", "v2"] as const)("gives the same for %s bytes and for their base64", (format) => {
     fc.assert(
       fc.property(macaroons(bytes), (macaroon) => {
         const written = macaroonToBytes(macaroon, format);
@@ -94,7 +97,7 @@ describe("writing and reading a macaroon", () => {
     );
   });
 
-  test("a macaroon without third parties verifies after conversion through all forms", () => {
+  test("through all forms keeps a macaroon without third-party caveats valid", () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), (caveats) => {
         const start = createMacaroon(key, { identifier: "i" });
@@ -110,12 +113,12 @@ describe("writing and reading a macaroon", () => {
     );
   });
 
-  test("macaroonToText writes the v2 form", () => {
+  test("uses the v2 form in macaroonToText", () => {
     const macaroon = createMacaroon(key, { identifier: "i" });
     expect(macaroonToText(macaroon)).toBe(writeMacaroons([macaroon], "v2"));
   });
 
-  test("an identifier that starts with a byte order mark keeps it in every form", () => {
+  test("keeps the byte order mark at the start of an identifier, in every form", () => {
     const macaroon = createMacaroon(key, { identifier: "\uFEFFid", location: "\uFEFFl" });
     for (const format of ["v1", "v2", "v1json", "v2json"] as const) {
       const read = parseMacaroon(writeMacaroons([macaroon], format));

@@ -171,22 +171,22 @@ describe.each([
   { form: "v2json", good: good2, cases: V2_CASES },
   { form: "v1json", good: good1, cases: V1_CASES },
 ])("strict reading of $form", ({ form, good, cases }) => {
-  test("the valid token that the following cases modify is accepted", () => {
+  test("accepts the valid token that the following cases modify", () => {
     expect(readMacaroons(JSON.stringify(good)).format).toBe(form);
     expect(readMacaroons(JSON.stringify([good, good])).macaroons).toHaveLength(2);
     expect(readMacaroons(` \n${JSON.stringify(good, null, 2)}\n`).macaroons).toHaveLength(1);
   });
 
-  test.each(cases)("$about: $code", ({ json, code, offset }) => {
+  test.each(cases)("refuses $about: $code", ({ json, code, offset }) => {
     expect(rejection(() => readMacaroons(JSON.stringify(json)))).toEqual({ code, offset });
   });
 
-  test("the caveats may be left out", () => {
+  test("accepts a macaroon without caveats", () => {
     const { c: _c, caveats: _caveats, ...rest } = { c: 0, caveats: 0, ...good };
     expect(readMacaroons(JSON.stringify(rest)).macaroons[0].caveats).toEqual([]);
   });
 
-  test("a discharge in the other JSON form is refused", () => {
+  test("refuses a discharge in the other JSON form", () => {
     const other = form === "v2json" ? good1 : good2;
     expect(rejection(() => readMacaroons(JSON.stringify([good, other]))).code).toBe(
       "json_unknown_key",
@@ -229,7 +229,7 @@ const TEXT_CASES: readonly { about: string; text: string; code: string; offset?:
 ];
 
 describe("strict reading of JSON text", () => {
-  test.each(TEXT_CASES)("$about: $code", ({ text, code, offset }) => {
+  test.each(TEXT_CASES)("refuses $about: $code", ({ text, code, offset }) => {
     expect(rejection(() => readMacaroons(text))).toEqual({ code, offset });
   });
 });

@@ -82,15 +82,15 @@ describe("strict reading of base64", () => {
     { about: "URL-safe, padded", text: `${good}==` },
     { about: "standard", text: standard },
     { about: "standard, padded", text: `${standard}==` },
-  ])("is read in any alphabet and padding: $about", ({ text }) => {
+  ])("accepts either alphabet, padded or not: $about", ({ text }) => {
     expect(contents(parseMacaroon(text))).toEqual(contents(parseMacaroon(good)));
   });
 
-  test.each(CASES)("$about: $code", ({ text, code, offset }) => {
+  test.each(CASES)("refuses $about: $code", ({ text, code, offset }) => {
     expect(rejection(() => readMacaroons(text))).toEqual({ code, offset });
   });
 
-  test("parseMacaroon refuses discharges, readMacaroons reads them", () => {
+  test("refuses discharges in parseMacaroon, and accepts them in readMacaroons", () => {
     const text = encodeBase64url(concat(bytes, bytes));
     expect(rejection(() => parseMacaroon(text)).code).toBe("trailing_bytes");
     expect(readMacaroons(text).macaroons).toHaveLength(2);
@@ -98,12 +98,12 @@ describe("strict reading of base64", () => {
     expect(readMacaroons(v1Text)).toMatchObject({ format: "v1", macaroons: { length: 2 } });
   });
 
-  test("the result says which form was read", () => {
+  test("returns the form that was read", () => {
     expect(readMacaroons(A1_V1).format).toBe("v1");
     expect(readMacaroons(C_CHAIN.c2V2).format).toBe("v2");
   });
 
-  test("error messages show at most one character of the token", () => {
+  test("shows at most one character of the token in error messages", () => {
     const secret = encodeBase64url(v2([field(FIELD.identifier, "top secret")]));
     for (const text of [`${secret}!`, `${secret}é`, ` ${secret}`, secret.slice(0, -5)]) {
       try {

@@ -218,16 +218,16 @@ const CASES: readonly Case[] = [
 ];
 
 describe("strict reading of v1 binary", () => {
-  test("the valid token that the following cases modify is accepted", () => {
+  test("accepts the valid token that the following cases modify", () => {
     expect(macaroonsFromBytes(good).format).toBe("v1");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);
   });
 
-  test.each(CASES)("$about: $code", ({ bytes, code, offset }) => {
+  test.each(CASES)("refuses $about: $code", ({ bytes, code, offset }) => {
     expect(rejection(() => macaroonsFromBytes(bytes))).toEqual({ code, offset });
   });
 
-  test("empty locations are read as absent", () => {
+  test("reads an empty location as absent", () => {
     const empty = packet("location", "");
     const bytes = concat(empty, identifier, cid, vid, packet("cl", ""), signature);
     const [macaroon] = macaroonsFromBytes(bytes).macaroons;
@@ -235,12 +235,12 @@ describe("strict reading of v1 binary", () => {
     expect(macaroon.caveats[0]).not.toHaveProperty("location");
   });
 
-  test("spaces and newlines in values are kept", () => {
+  test("keeps spaces and newlines in values", () => {
     const [macaroon] = macaroonsFromBytes(v1(packet("cid", " a b\n\n"))).macaroons;
     expect(new TextDecoder().decode(macaroon.caveats[0]?.identifier)).toBe(" a b\n\n");
   });
 
-  test("a discharge may start with a packet of any allowed length", () => {
+  test("accepts a discharge that starts with a packet of any allowed length", () => {
     const long = packet("location", "l".repeat(0x1100));
     const discharge = concat(long, identifier, signature);
     expect(macaroonsFromBytes(concat(good, discharge)).macaroons).toHaveLength(2);

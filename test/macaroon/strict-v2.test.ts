@@ -217,17 +217,17 @@ const CASES: readonly Case[] = [
 ];
 
 describe("strict reading of v2 binary", () => {
-  test("the valid tokens that the following cases modify are accepted", () => {
+  test("accepts the valid tokens that the following cases modify", () => {
     expect(macaroonsFromBytes(good).format).toBe("v2");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);
     expect(macaroonsFromBytes(signedV2("k", "i", ["c"])).macaroons).toHaveLength(1);
   });
 
-  test.each(CASES)("$about: $code", ({ bytes, code, offset }) => {
+  test.each(CASES)("refuses $about: $code", ({ bytes, code, offset }) => {
     expect(rejection(() => macaroonsFromBytes(bytes))).toEqual({ code, offset });
   });
 
-  test("an empty identifier and an empty caveat are read", () => {
+  test("accepts an empty identifier and an empty caveat", () => {
     const bytes = v2([field(FIELD.identifier, "")], [[field(FIELD.identifier, "")]]);
     const [macaroon] = macaroonsFromBytes(bytes).macaroons;
     expect(macaroon.identifier).toHaveLength(0);

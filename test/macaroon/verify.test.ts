@@ -36,7 +36,7 @@ describe("the caller's check of caveats", () => {
     },
   );
 
-  test("every unmet caveat is listed, with its place", () => {
+  test("verifyMacaroon lists every unmet caveat, with the number of the caveat", () => {
     const third = { key: utf8("third"), identifier: "ask" };
     const root = addFirstPartyCaveat(addThirdPartyCaveat(two, third), "c");
     const discharge = bindDischarge(
@@ -57,7 +57,7 @@ describe("the caller's check of caveats", () => {
     });
   });
 
-  test("the check gets each caveat's bytes and its macaroon's number", () => {
+  test("the check gets the bytes of each caveat and the number of its macaroon", () => {
     const third = { key: utf8("third"), identifier: "ask" };
     const root = addThirdPartyCaveat(two, third);
     const discharge = addFirstPartyCaveat(createMacaroon(createRootKey(third.key), third), "d");
@@ -73,7 +73,7 @@ describe("the caller's check of caveats", () => {
     ]);
   });
 
-  test("an error thrown by the check reaches the caller", () => {
+  test("verifyMacaroon throws the error that the check throws", () => {
     const check = (): boolean => {
       throw new RangeError("from check");
     };
@@ -81,7 +81,7 @@ describe("the caller's check of caveats", () => {
   });
 });
 
-describe("the check does not run if a signature is wrong:", () => {
+describe("the check does not run if", () => {
   const third = { key: utf8("third"), identifier: "ask" };
   const root = addThirdPartyCaveat(two, third);
   const discharge = addFirstPartyCaveat(createMacaroon(createRootKey(third.key), third), "d");
@@ -103,7 +103,7 @@ describe("the check does not run if a signature is wrong:", () => {
   });
 });
 
-describe("a wrong argument is a TypeError:", () => {
+describe("an argument of a macaroon function", () => {
   const check = (): boolean => true;
   const MISUSE: readonly { about: string; run: () => unknown }[] = [
     { about: "a root key that is a string", run: () => createRootKey(untyped("secret")) },
@@ -191,16 +191,16 @@ describe("a wrong argument is a TypeError:", () => {
     },
   ];
 
-  test.each(MISUSE)("$about", ({ run }) => {
+  test.each(MISUSE)("is a TypeError: $about", ({ run }) => {
     expect(run).toThrow(TypeError);
   });
 
-  test("the longest v1 field is written", () => {
+  test("may be the longest v1 field", () => {
     const longest = addFirstPartyCaveat(start, new Uint8Array(65_526));
     expect(macaroonToBytes(longest, "v1").length).toBeGreaterThan(65_535);
   });
 
-  test("a Buffer is accepted as bytes", () => {
+  test("may be a Buffer as bytes", () => {
     expect(createRootKey(Buffer.from("k"))).toBeInstanceOf(RootKey);
     const bytes = Buffer.from(macaroonToBytes(start, "v2"));
     expect(macaroonsFromBytes(bytes).macaroons[0]).toBeInstanceOf(Macaroon);

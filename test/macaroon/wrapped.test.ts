@@ -63,13 +63,13 @@ describe.each<[string, string, Macaroon]>([
     ]);
   });
 
-  test("is refused by attenuate", () => {
+  test("is refused by attenuate with the code format_not_v2 or identifier_malformed", () => {
     const { code } = rejection(() => attenuate(text, { operations: ["get"] }));
     expect(["format_not_v2", "identifier_malformed"]).toContain(code);
   });
 });
 
-test("a JSON Web Token is named as such in the error", () => {
+test("parseMacaroon, inspect and attenuate say in the error that a JSON Web Token is not a macaroon", () => {
   const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl";
   for (const read of [parseMacaroon, inspect, (text: string) => attenuate(text, {})]) {
     expect(() => read(jwt)).toThrow("this is a JSON Web Token, not a macaroon (at 20)");
