@@ -14,7 +14,7 @@ test.each([
   ["Bearer   abc", "abc"],
   ["Bearer aZ09-._~+/==", "aZ09-._~+/=="],
   [`Bearer ${"a".repeat(8185)}`, "a".repeat(8185)],
-])("%.20s is a token", (authorization, token) => {
+])("readBearer finds a token in the Authorization header %.20s", (authorization, token) => {
   expect(codeOf(authorization)).toBe(token);
 });
 
@@ -27,7 +27,7 @@ test.each([
   ["a space before the scheme", " Bearer abc"],
   ["a tab after the scheme", "Bearer\tabc"],
   ["two schemes, another first", "Basic YWxpY2U6c2VjcmV0, Bearer abc"],
-])("an Authorization header is token_missing if it has %s", (_, authorization) => {
+])("readBearer answers token_missing to an Authorization header with %s", (_, authorization) => {
   expect(codeOf(authorization)).toBe("token_missing");
 });
 
@@ -46,11 +46,11 @@ test.each([
   ["other letters", "Bearer äbc"],
   ["8 KiB and a character", `Bearer ${"a".repeat(8186)}`],
   ["a token of a megabyte", `Bearer ${"a".repeat(1_000_000)}`],
-])("an Authorization header is token_invalid if it has %s", (_, authorization) => {
+])("readBearer answers token_invalid to an Authorization header with %s", (_, authorization) => {
   expect(codeOf(authorization)).toBe("token_invalid");
 });
 
-test("a refused header gets advice what to send, and none of its own content back", () => {
+test("readBearer refuses a header with the given advice, and shows nothing of the header", () => {
   for (const authorization of ["eyJzZWNyZXQi", "Bearer eyJzZWNyZXQi x", "Basic eyJzZWNyZXQi"]) {
     const reading = readBearer(requestWith(authorization), "ask the operator");
     const message = reading.ok ? "" : reading.denial.message;

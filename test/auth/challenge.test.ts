@@ -14,14 +14,14 @@ async function authenticator(requiredScope?: string): Promise<Authenticator> {
   });
 }
 
-test("without credentials, the challenge names only the realm", async () => {
+test("wwwAuthenticate names only the realm for a request without credentials", async () => {
   const nobody = await (await authenticator()).authenticate(requestWith());
   expect(nobody.ok ? "" : wwwAuthenticate(nobody.denial, await authenticator())).toBe(
     `Bearer realm="${RESOURCE}"`,
   );
 });
 
-test("with bad credentials, the challenge says what is wrong and which scope is needed", async () => {
+test("wwwAuthenticate says what is wrong with bad credentials, and which scope is needed", async () => {
   const checks = await authenticator("agent");
   const challenge = wwwAuthenticate(await denialWith(checks, "abc"), checks);
   expect(challenge).toBe(
@@ -31,7 +31,7 @@ test("with bad credentials, the challenge says what is wrong and which scope is 
   );
 });
 
-test("the challenge points to the service's metadata", async () => {
+test("wwwAuthenticate points to the metadata of the service", async () => {
   const denial = { code: "token_missing", message: "" } as const;
   const resourceMetadata = 'https://documents.example/.well-known/"x"';
   expect(wwwAuthenticate(denial, await authenticator(), { resourceMetadata })).toBe(
@@ -41,7 +41,7 @@ test("the challenge points to the service's metadata", async () => {
   expect(() => wwwAuthenticate(denial, checks, { resourceMetadata: "here" })).toThrow(TypeError);
 });
 
-test("no message breaks out of the challenge's quotes or its line", async () => {
+test("wwwAuthenticate lets no message end its quoted string or its line", async () => {
   const checks = await authenticator();
   const message = 'a "b" \\ c\r\nSet-Cookie: d\u2026\u{1f600}\u007f\ud800';
   const challenge = wwwAuthenticate({ code: "token_invalid", message }, checks);

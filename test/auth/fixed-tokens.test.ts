@@ -14,7 +14,7 @@ const ALICE: FixedToken = {
 const BOB: FixedToken = { token: "dev-bob-0123456789==", principal: "bob", invoker: "calendar" };
 const options: FixedTokensOptions = { development: true, announce: () => {} };
 
-test("each fixed token identifies its own caller", async () => {
+test("createFixedTokens identifies the caller of each token", async () => {
   const authenticator = createFixedTokens([ALICE, BOB], options);
   for (const { token, principal, invoker } of [ALICE, BOB]) {
     const result = await authenticator.authenticate(requestWith(`Bearer ${token}`));
@@ -27,7 +27,7 @@ test.each([
   ["the beginning of a token", ALICE.token.slice(0, -1)],
   ["a token with one character more", `${ALICE.token}0`],
   ["a token in capitals", ALICE.token.toUpperCase()],
-])("no caller is identified by %s", async (_, token) => {
+])("createFixedTokens identifies no caller for %s", async (_, token) => {
   const authenticator = createFixedTokens([ALICE, BOB], options);
   const { code, message } = await denialWith(authenticator, token);
   expect(code).toBe("token_invalid");
@@ -35,12 +35,12 @@ test.each([
   expect(message).not.toContain(ALICE.token);
 });
 
-test("a request without a token identifies nobody", async () => {
+test("createFixedTokens answers token_missing to a request without a token", async () => {
   const result = await createFixedTokens([ALICE], options).authenticate(requestWith());
   expect(result.ok ? "" : result.denial.code).toBe("token_missing");
 });
 
-test("the start prints one warning that names the callers and shows no token", async () => {
+test("createFixedTokens prints one warning that names the callers and shows no token", async () => {
   const said: string[] = [];
   const announce = (message: string) => said.push(message);
   const authenticator = createFixedTokens([ALICE, BOB], { development: true, announce });
@@ -51,7 +51,7 @@ test("the start prints one warning that names the callers and shows no token", a
   for (const { token } of [ALICE, BOB]) expect(said[0]).not.toContain(token);
 });
 
-test("fixed tokens must be switched on by name", () => {
+test("createFixedTokens throws unless the option development is true", () => {
   for (const development of [false, undefined, "yes", 1]) {
     const wrong = JSON.parse(JSON.stringify({ development }));
     expect(() => createFixedTokens([ALICE], { announce: () => {}, ...wrong })).toThrow(
@@ -95,7 +95,7 @@ test.each<[string, unknown, string]>([
     [null],
     "tokens[0] must be a plain object with token, principal, invoker, not null",
   ],
-])("createFixedTokens refuses %s, naming its place and showing no token", (_, tokens, expected) => {
+])("createFixedTokens refuses %s, names the place and shows no token", (_, tokens, expected) => {
   let message = "";
   try {
     createFixedTokens(JSON.parse(JSON.stringify(tokens)), options);
@@ -108,7 +108,7 @@ test.each<[string, unknown, string]>([
   }
 });
 
-test("the returned caller is frozen", async () => {
+test("createFixedTokens returns a frozen caller", async () => {
   const authenticator = createFixedTokens([ALICE], options);
   const result = await authenticator.authenticate(requestWith(`Bearer ${ALICE.token}`));
   expect(result.ok && Object.isFrozen(result.caller)).toBe(true);

@@ -58,7 +58,7 @@ test("a token with changed claims is refused for its signature", async () => {
   expect(message).toMatch(/^the access token has a signature that does not hold; get a new/);
 });
 
-test("a token with any bit flipped is refused", async () => {
+test("a token with a bit of its signature flipped is refused", async () => {
   const [header, payload, signature] = await parts();
   const bytes = Buffer.from(signature, "base64url");
   for (let at = 0; at < bytes.length; at += 7) {
@@ -79,15 +79,18 @@ test("a token with any bit flipped is refused", async () => {
   }
 });
 
-test.each(["none", "None", "NONE", "nOnE"])("alg %s is refused", async (alg) => {
-  const [, payload] = await parts();
-  const header = encoded({ alg, typ: "at+jwt", kid: good.jwk.kid });
-  const unsigned = await denialWith(authenticator, `${header}.${payload}.`);
-  expect(unsigned.message).toMatch(/accepted algorithm \("alg"\): RS256/);
-});
+test.each(["none", "None", "NONE", "nOnE"])(
+  "an unsigned token with alg %s is refused",
+  async (alg) => {
+    const [, payload] = await parts();
+    const header = encoded({ alg, typ: "at+jwt", kid: good.jwk.kid });
+    const unsigned = await denialWith(authenticator, `${header}.${payload}.`);
+    expect(unsigned.message).toMatch(/accepted algorithm \("alg"\): RS256/);
+  },
+);
 
 test.each(["HS256", "HS384", "HS512"])(
-  "a public key is not used as an HMAC secret: %s with it is refused",
+  "a token signed with %s, with the server's public key as the HMAC secret, is refused",
   async (alg) => {
     const server = await authorizationServer();
     const set: { readonly keys: readonly [JWK] } = JSON.parse(
@@ -113,7 +116,7 @@ test.each(["HS256", "HS384", "HS512"])(
   },
 );
 
-test("a key that the token itself carries or links to is never used", async () => {
+test("a key that the token itself contains or links to is never used", async () => {
   const mallory = await signer();
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -140,7 +143,7 @@ test("a key that the token itself carries or links to is never used", async () =
   expect(asked).toEqual([]);
 });
 
-test("a token with a critical header that is not understood is refused", async () => {
+test("a token with a critical header that the authenticator does not know is refused", async () => {
   const [, payload] = await parts();
   const header = encoded({ alg: "ES256", typ: "at+jwt", crit: ["x"], x: 1, kid: good.jwk.kid });
   const { message } = await denialWith(authenticator, `${header}.${payload}.AAAA`);
@@ -148,7 +151,7 @@ test("a token with a critical header that is not understood is refused", async (
 });
 
 test.each(["JWT", "at+jwt+x", "dpop+jwt", undefined])(
-  "the token type %s is refused",
+  "the token type %s is refused, unless the authenticator accepts any type",
   async (typ) => {
     const token = await good.sign({}, { typ });
     expect((await denialWith(authenticator, token)).message).toContain('("typ")');
@@ -187,7 +190,7 @@ test.each<[string, Claims]>([
   ['has no good "sub"', { sub: "alice\nbob" }],
   ['has no good "sub"', { sub: "\ud800" }],
   ['has no good "sub"', { sub: "a".repeat(257) }],
-])("a token that %s is refused", async (expected, claims) => {
+])("a token is refused with a message that contains: %s", async (expected, claims) => {
   const { code, message } = await denialWith(authenticator, await good.sign(claims));
   expect(code).toBe("token_invalid");
   expect(message).toContain(expected);
@@ -199,14 +202,14 @@ test.each<[string, Claims, object, string, string]>([
   ["azp without client_id", { client_id: undefined, azp: "a" }, {}, "alice", "a"],
   ["client_id before azp", { azp: "a" }, {}, "alice", "orchestrator"],
   [
-    "other claims",
+    "the claims that the operator named",
     { oid: "o", app: "p" },
     { principalClaim: "oid", invokerClaim: "app" },
     "o",
     "p",
   ],
   ["one audience of several", { aud: ["x", RESOURCE] }, {}, "alice", "orchestrator"],
-])("accepted: %s", async (_, claims, options, principal, invoker) => {
+])("a token is accepted with %s", async (_, claims, options, principal, invoker) => {
   const token = await good.sign(claims);
   const result = await (await checking([good.jwk], options)).authenticate(
     requestWith(`Bearer ${token}`),
@@ -214,14 +217,14 @@ test.each<[string, Claims, object, string, string]>([
   expect(result).toEqual({ ok: true, caller: { principal, invoker } });
 });
 
-test("a token without the claim that the operator named is refused, even if it has the usual one", async () => {
+test("a token without the claim that the operator named is refused, even if the token has the usual claim", async () => {
   const checks = await checking([good.jwk], { invokerClaim: "app" });
   expect((await denialWith(checks, await good.sign())).message).toContain('has no "app"');
   const inherited = await checking([good.jwk], { invokerClaim: "constructor" });
   expect((await denialWith(inherited, await good.sign())).message).toContain("names no client");
 });
 
-test("an algorithm outside the operator's list, or not fitting its key, is refused", async () => {
+test("a token with an algorithm outside the operator's list, or with an algorithm that does not fit its key, is refused", async () => {
   const checks = await checking([good.jwk], { algorithms: ["RS256"] });
   expect((await denialWith(checks, await good.sign())).message).toMatch(/\("alg"\): RS256;/);
   const [, payload] = await parts();
@@ -230,7 +233,7 @@ test("an algorithm outside the operator's list, or not fitting its key, is refus
   expect(message).toContain('("kid")');
 });
 
-test("a token without a key id is accepted if only one key can have signed it", async () => {
+test("a token without a key id is accepted if the authenticator has only one key, and refused if it has two", async () => {
   const other = await signer();
   const token = await good.sign({}, { kid: undefined });
   expect((await authenticator.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
@@ -253,7 +256,7 @@ test("a string that is not a JWT, or a JWT of another kind, is refused", async (
   }
 });
 
-test("a very long claim is shortened in the message", async () => {
+test("a very long claim is shortened in the message of the refusal", async () => {
   const { message } = await denialWith(authenticator, await good.sign({ aud: "x".repeat(4000) }));
   expect(message.length).toBeLessThan(400);
 });

@@ -22,7 +22,7 @@ function checking(
 }
 
 test.each(["ES256", "RS256", "PS256", "Ed25519"] as const)(
-  "a signed-in user is the principal and the agent the invoker (%s)",
+  "with %s, the user who signed in is the principal, and the agent is the invoker",
   async (algorithm) => {
     const server = await authorizationServer({ algorithm });
     const authenticator = await checking(server);
@@ -33,7 +33,7 @@ test.each(["ES256", "RS256", "PS256", "Ed25519"] as const)(
   },
 );
 
-test("a user and an agent with the same name are different principals", async () => {
+test("the user and the agent of a token are its principal and invoker, for each pair of user and agent", async () => {
   const server = await authorizationServer();
   const authenticator = await checking(server);
   for (const [principal, invoker] of [
@@ -46,7 +46,7 @@ test("a user and an agent with the same name are different principals", async ()
   }
 });
 
-test("an agent on its own behalf is its own principal", async () => {
+test("an agent that acts on its own behalf is its own principal", async () => {
   const server = await authorizationServer();
   const token = await server.clientToken("calendar");
   const result = await (await checking(server)).authenticate(requestWith(`Bearer ${token}`));
@@ -72,7 +72,7 @@ test("a token for another audience is refused", async () => {
   ).toBe(true);
 });
 
-test("a token of another issuer is refused, by its key and by its issuer claim", async () => {
+test("a token of another issuer is refused by its key, and by its issuer claim if the key is known", async () => {
   const [server, other] = [await authorizationServer(), await authorizationServer()];
   const token = await other.clientToken("calendar");
   const byKey = await denialWith(await checking(server), token);
@@ -93,7 +93,7 @@ test("an ID token is refused as an access token", async () => {
   expect(any.message).toContain('("aud") "orchestrator"');
 });
 
-test("an expired token is refused after a clock tolerance, even if it was cached", async () => {
+test("an expired token is refused once the clock tolerance has passed, even if the token was cached", async () => {
   const server = await authorizationServer({ lifetime: 30 });
   let start = Date.now();
   let seconds = 0;
@@ -114,7 +114,7 @@ test("an expired token is refused after a clock tolerance, even if it was cached
   expect((await denialWith(authenticator, token)).code).toBe("token_invalid");
 });
 
-test("a scope can be required", async () => {
+test("a token without the required scope is refused", async () => {
   const server = await authorizationServer({ scope: "documents calendar" });
   const authenticator = await checking(server, { requiredScope: "documents" });
   expect(authenticator.scope).toBe("documents");
@@ -126,7 +126,7 @@ test("a scope can be required", async () => {
   );
 });
 
-test("a request without a token is told where to get one", async () => {
+test("a request without a token gets the answer token_missing, with advice on where to get a token", async () => {
   const server = await authorizationServer();
   const authenticator = await checking(server);
   const result = await authenticator.authenticate(requestWith());
@@ -163,16 +163,19 @@ test.each<[string, object]>([
   ["jwks: keys[0] is not a JWK", { jwks: { keys: [{}] } }],
   ["jwks: keys[0] is not a public key", { jwks: { keys: [{ kty: "oct", k: "c2VjcmV0" }] } }],
   ["jwksTimeout must be a number", { jwks: "https://login.example/k", jwksTimeout: -1 }],
-])("wrong options are refused: %s", async (expected, options) => {
-  const { jwk } = await signer();
-  const good = { issuer: ISSUER, audience: RESOURCE, jwks: { keys: [jwk] } };
-  const made = createJwtAuthenticator({ ...good, ...options });
-  await expect(made).rejects.toThrow(expected);
-  await expect(made).rejects.toBeInstanceOf(TypeError);
-});
+])(
+  "createJwtAuthenticator refuses wrong options with the message: %s",
+  async (expected, options) => {
+    const { jwk } = await signer();
+    const good = { issuer: ISSUER, audience: RESOURCE, jwks: { keys: [jwk] } };
+    const made = createJwtAuthenticator({ ...good, ...options });
+    await expect(made).rejects.toThrow(expected);
+    await expect(made).rejects.toBeInstanceOf(TypeError);
+  },
+);
 
 test.each(["jose", "lru-cache"])(
-  "without %s, the package entry loads, and the function that needs it says how to install it",
+  "without the package %s, the package entry loads, and the function that needs the package says how to install it",
   (absent) => {
     const hiding = `
     import { register } from "node:module";

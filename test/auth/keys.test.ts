@@ -43,7 +43,7 @@ async function serve(answer: RequestListener): Promise<{ server: Server; url: st
   return { server, url: `http://127.0.0.1:${address.port}/jwks?key=secret` };
 }
 
-test("keys are fetched at the first call, once for many calls", async () => {
+test("keys are fetched at the first call, and once for many calls", async () => {
   const server = await authorizationServer();
   const { issuer, jwksUri } = server;
   const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks: jwksUri });
@@ -60,7 +60,7 @@ test("keys are fetched at the first call, once for many calls", async () => {
   expect(server.jwksFetches).toBe(1);
 });
 
-test("a new key is fetched when a token names it, and a removed key no longer counts", async () => {
+test("a new key is fetched when a token names the key, and a removed key is no longer accepted", async () => {
   const server = await authorizationServer();
   const { issuer, jwksUri: jwks } = server;
   const options = { issuer, audience: RESOURCE, jwks, jwksCooldown: 0 };
@@ -77,7 +77,7 @@ test("a new key is fetched when a token names it, and a removed key no longer co
   expect((await denialWith(authenticator, unused)).message).toContain('("kid")');
 });
 
-test("tokens with unknown keys do not trigger a fetch at each call", async () => {
+test("tokens with unknown keys do not cause a fetch at each call", async () => {
   const server = await authorizationServer();
   const { issuer, jwksUri: jwks } = server;
   const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks });
@@ -88,7 +88,7 @@ test("tokens with unknown keys do not trigger a fetch at each call", async () =>
   expect(server.jwksFetches).toBe(1);
 });
 
-test("a verified token is cached for a minute, and then checked with the current keys", async () => {
+test("a verified token is cached for a minute, and then verified again with the current keys", async () => {
   const server = await authorizationServer();
   const { issuer, jwksUri: jwks } = server;
   let now = Date.now();
@@ -103,7 +103,7 @@ test("a verified token is cached for a minute, and then checked with the current
   expect((await denialWith(authenticator, token)).message).toContain('("kid")');
 });
 
-test("if the authorization server is down, the error says so and does not blame the token", async () => {
+test("if the authorization server is down, the error says that it is, and does not blame the token", async () => {
   const server = await authorizationServer();
   const { issuer, jwksUri: jwks } = server;
   const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks });
@@ -113,7 +113,7 @@ test("if the authorization server is down, the error says so and does not blame 
   expect(message).toBe(`no keys can be had from ${jwks}: ECONNREFUSED`);
 });
 
-test("known keys stay in use while new ones cannot be fetched", async () => {
+test("known keys stay in use while new keys cannot be fetched", async () => {
   const [good, other] = [await signer(), await signer()];
   let up = true;
   const { url } = await serve((_, response) => {
@@ -130,7 +130,7 @@ test("known keys stay in use while new ones cannot be fetched", async () => {
   expect((await authenticator.authenticate(requestWith(`Bearer ${another}`))).ok).toBe(true);
 });
 
-test("an authorization server on a closed port is an error until it is back", async () => {
+test("calls fail with an error while the authorization server cannot be reached, and succeed when the server is back", async () => {
   const good = await signer();
   const { server, url } = await serve((_, response) => {
     response.end(JSON.stringify({ keys: [good.jwk] }));
@@ -164,7 +164,7 @@ test.each<[string, RequestListener]>([
   ["is not a public key", (_, response) => void response.end('{"keys":[{"kty":"oct","k":"a"}]}')],
   ["no answer in time", () => {}],
   ["no answer in time", (_, response) => void response.write("{")],
-])("a bad answer of the key server is reported: %s", async (reason, answer) => {
+])("the error for a bad answer of the key server says: %s", async (reason, answer) => {
   const { url } = await serve(answer);
   const authenticator = await checking(url, { jwksTimeout: 0.2 });
   const token = await (await signer()).sign();
@@ -173,7 +173,7 @@ test.each<[string, RequestListener]>([
   expect(message).not.toContain("secret");
 });
 
-test("a key file is followed as it changes, and the token cache with it", async () => {
+test("when a key file changes, its new key is used, and a cached token of the old key is refused", async () => {
   const path = join(temporaryFolder(), "jwks.json");
   const [before, after] = [await signer(), await signer()];
   writeFileSync(path, JSON.stringify({ keys: [before.jwk] }));
@@ -188,7 +188,7 @@ test("a key file is followed as it changes, and the token cache with it", async 
   expect((await denialWith(authenticator, old)).message).toContain('("kid")');
 });
 
-test("a key file that is missing or damaged lets nobody in until it is back", async () => {
+test("while a key file is missing or damaged, no token is accepted", async () => {
   const path = join(temporaryFolder(), "jwks.json");
   const good = await signer();
   const text = JSON.stringify({ keys: [good.jwk] });
@@ -207,7 +207,7 @@ test("a key file that is missing or damaged lets nobody in until it is back", as
   expect((await authenticator.authenticate(requestWith(bearer))).ok).toBe(true);
 });
 
-test("between two checks of a key file, its keys stay in use", async () => {
+test("between two checks of a key file, the keys that were read stay in use", async () => {
   const path = join(temporaryFolder(), "jwks.json");
   const good = await signer();
   writeFileSync(path, JSON.stringify({ keys: [good.jwk] }));
@@ -218,7 +218,7 @@ test("between two checks of a key file, its keys stay in use", async () => {
   );
 });
 
-test("a key file that cannot be read is an error at the start", async () => {
+test("createJwtAuthenticator fails if the key file cannot be read", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "jwks.json");
   expect((await unavailable(checking(path))).source).toBe(path);
@@ -230,7 +230,7 @@ test("a key file that cannot be read is an error at the start", async () => {
   expect((await unavailable(checking(path))).message).toContain("not a regular file");
 });
 
-test("an unusable key is reported as the operator's fault", async () => {
+test("an unusable key in the key file is reported as an error of the file, not of the token", async () => {
   const path = join(temporaryFolder(), "jwks.json");
   const good = await signer();
   writeFileSync(path, JSON.stringify({ keys: [{ ...good.jwk, x: "AAAA" }] }));

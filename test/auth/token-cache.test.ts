@@ -15,7 +15,7 @@ async function callerOf(authenticator: Authenticator, token: string): Promise<Ca
   return result.caller;
 }
 
-test("past 1,000 cached tokens, the least recently used one is verified again", async () => {
+test("past 1,000 cached tokens, the least recently used token is verified again", async () => {
   const good = await signer();
   const authenticator = await checking(good);
   const [first, second] = [await good.sign({ jti: "first" }), await good.sign({ jti: "second" })];
@@ -45,7 +45,7 @@ test("a cached token is verified again after a minute, and when the clock is set
   expect(await callerOf(authenticator, token)).not.toBe(again);
 });
 
-test("a refusal is not cached: the same token counts as soon as it is valid", async () => {
+test("a refusal is not cached, so the same token is accepted as soon as it is valid", async () => {
   const good = await signer();
   let now = Date.now();
   const authenticator = await checking(good, () => now);

@@ -59,7 +59,7 @@ describe("the figures of the service benchmark", () => {
   });
 });
 
-test("every goal is about a figure that some benchmark measures", () => {
+test("every goal is about a figure that a benchmark measures", () => {
   const listed = revocations.figuresOf({
     entries: 10,
     arrayBuffersPeakPerEntry: 24,

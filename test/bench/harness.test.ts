@@ -14,21 +14,21 @@ describe("the arithmetic of the benchmark", () => {
     [[3, 1, 2], 2],
     [[4, 1, 2, 3], 2.5],
     [[7], 7],
-  ])("the median of %j is %d", (values, expected) => {
+  ])("gives for %j the median %d", (values, expected) => {
     expect(median(values)).toBe(expected);
   });
 
-  test("there is no median of nothing", () => {
+  test("has no median of an empty array, which is a TypeError", () => {
     expect(() => median([])).toThrow(TypeError);
   });
 
-  test("a ratio is the median of each round's ratio, not the ratio of medians", () => {
+  test("takes as a ratio the median of each round's ratio, not the ratio of the medians", () => {
     expect(ratio({ a: [1, 100, 6], b: [1, 10, 1] }, "a", "b")).toBe(6);
     expect(ratio({ a: [2, 40, 3], b: [1, 10, 6] }, "a", "b")).toBe(2);
     expect(ratio({ a: [1] }, "a", "missing")).toBeUndefined();
   });
 
-  test("contenders take turns in alternating order, after an uncounted warm-up round", async () => {
+  test("lets contenders take turns in alternating order, after a warm-up round that does not count", async () => {
     const order: string[] = [];
     const contender = (name: string) => ({
       name,
@@ -39,14 +39,14 @@ describe("the arithmetic of the benchmark", () => {
     expect(rounds).toEqual({ a: [3, 6], b: [4, 5] });
   });
 
-  test("each() cycles through its pool", () => {
+  test("cycles through the pool of each()", () => {
     const seen: number[] = [];
     const next = each([1, 2], (one) => seen.push(one));
     for (let at = 0; at < 3; at++) next();
     expect(seen).toEqual([1, 2, 1]);
   });
 
-  test("a benchmarked operation that fails ends the run", async () => {
+  test("ends the run if a benchmarked operation fails", async () => {
     const failing = here("failing", () => {
       throw new Error("refused");
     });
@@ -66,8 +66,16 @@ describe("the check against committed results", () => {
 
   test.each([
     ["once if nothing is worse", [{ peer: 1 }], []],
-    ["again if something is worse, and passes if it is not then", [{ peer: 2 }, { peer: 1 }], []],
-    ["again, and fails if it is worse both times", [{ peer: 2 }, { peer: 2 }], ["peer"]],
+    [
+      "twice if something is worse, and passes if nothing is worse the second time",
+      [{ peer: 2 }, { peer: 1 }],
+      [],
+    ],
+    [
+      "twice, and fails if the same figure is worse both times",
+      [{ peer: 2 }, { peer: 2 }],
+      ["peer"],
+    ],
   ])("measures %s", async (_, runs, failed) => {
     let at = 0;
     const answer = await check({ peer: 1 }, async () => runs[at++] ?? {});
@@ -87,7 +95,7 @@ describe("docs/performance.md", () => {
     for (const plot of plots) expect(read(`docs/bench/${plot.file}.svg`)).toBe(svg(plot));
   });
 
-  test("gets new results in place of the old ones, and no other change", () => {
+  test("gets new results in place of the old results, and no other change", () => {
     const document = read("docs/performance.md");
     const changed = withResults(document, { ...results, command: "another" });
     expect(changed).not.toBe(document);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assertKnown, assertMembers, knownMembers, meant } from "../../src/checks/members.js";
 
-test("an unknown property is named with its path and the nearest known one", () => {
+test("assertMembers names an unknown property with its path and the nearest known property", () => {
   expect(() => assertMembers({ expires: 1 }, ["expires"], "options")).not.toThrow();
   expect(() => assertMembers({ expire: 1 }, ["expires"], "options")).toThrow(
     new TypeError('options.expire: unknown member; did you mean "expires"?'),
@@ -17,19 +17,16 @@ test.each<[unknown, string]>([
   [1, "a number"],
   ["text", "a string"],
   [() => 1, "a function"],
-])(
-  "assertMembers refuses %j as not an object, and names the accepted properties",
-  (value, kind) => {
-    expect(() => assertMembers(value, ["name", "keys"], "options")).toThrow(
-      new TypeError(`options must be a plain object with name, keys, not ${kind}`),
-    );
-    expect(() => assertMembers(value, [], "")).toThrow(
-      new TypeError(`it must be a plain object, not ${kind}`),
-    );
-  },
-);
+])("assertMembers refuses %j as not an object, and names the known properties", (value, kind) => {
+  expect(() => assertMembers(value, ["name", "keys"], "options")).toThrow(
+    new TypeError(`options must be a plain object with name, keys, not ${kind}`),
+  );
+  expect(() => assertMembers(value, [], "")).toThrow(
+    new TypeError(`it must be a plain object, not ${kind}`),
+  );
+});
 
-describe("an object whose properties would be lost is refused", () => {
+describe("assertMembers refuses an object whose properties would be lost", () => {
   class Options {
     get name(): string {
       return "a";
@@ -54,7 +51,7 @@ describe("an object whose properties would be lost is refused", () => {
   });
 });
 
-test("option values are kept by identity, and the copy holds what was read once", () => {
+test("knownMembers keeps option values by identity, and its copy holds the values of the first read", () => {
   const [clock, date, map] = [() => 0, new Date(), new Map()];
   let looks = 0;
   const options = {
@@ -71,7 +68,7 @@ test("option values are kept by identity, and the copy holds what was read once"
   expect([own.size, own.size, looks]).toEqual([1, 1, 1]);
 });
 
-test("assertKnown accepts an object of a class, and knows its own properties", () => {
+test("assertKnown accepts an object of a class, and refuses an own property that is not known", () => {
   class Skill {
     readonly id = "a";
     run(): void {}
@@ -81,7 +78,7 @@ test("assertKnown accepts an object of a class, and knows its own properties", (
   expect(() => assertKnown(null, [], "skills[0]")).toThrow("skills[0] must be an object, not null");
 });
 
-test("a name near to none gets the list of all known ones, if any", () => {
+test("meant() lists all known names if none is near, and is empty if there are none", () => {
   expect(meant("colour", ["expires", "operations"])).toBe("; there are expires, operations");
   expect(meant("colour", [])).toBe("");
 });

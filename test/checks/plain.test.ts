@@ -89,7 +89,7 @@ const LOSSY: readonly (readonly [string, () => unknown, string])[] = [
   ["a bigint", () => 1n, "not a bigint"],
 ];
 
-describe("a value that JSON would change is refused, at any depth, with its place", () => {
+describe("plainCopy refuses a value that JSON would change, at any depth, with its place", () => {
   test.each(LOSSY)("%s", (_, make, kind) => {
     for (const as of ["data", "arguments"] as const) {
       expect(refusal(make(), as)).toContain(kind);
@@ -102,14 +102,14 @@ describe("a value that JSON would change is refused, at any depth, with its plac
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    "%d is refused in a hop, but kept in arguments, since JSON.parse can produce it",
+    "%d in a hop, but keeps it in arguments, since JSON.parse can produce it",
     (value) => {
       expect(refusal({ max: value })).toBe(`hop.max must be a finite number, not ${value}`);
       expect(plainCopy({ max: value }, "hop", "arguments")).toEqual({ max: value });
     },
   );
 
-  test("undefined is refused in a hop; arguments leave it out as JSON.stringify does", () => {
+  test("undefined in a hop, but leaves it out of arguments as JSON.stringify does", () => {
     const value = { a: { b: undefined, c: 1 } };
     expect(refusal(value)).toBe("hop.a.b is undefined; leave it out, or give it a value");
     expect(Object.keys(plainCopy(value, "hop", "arguments").a)).toEqual(["c"]);
@@ -126,13 +126,13 @@ describe("a value that JSON would change is refused, at any depth, with its plac
     }
   });
 
-  test("a caller's property names are quoted and shortened", () => {
+  test("and quotes and shortens a caller's property names in that place", () => {
     expect(refusal({ "a b": new Map() })).toMatch(/^hop\["a b"\] must be a plain object/);
     expect(refusal({ ["x".repeat(1000)]: new Map() }).length).toBeLessThan(200);
   });
 });
 
-describe("plain values of every JavaScript realm are copied", () => {
+describe("plainCopy copies a plain value", () => {
   test("from a vm context, which has its own Object and Array", () => {
     const value: unknown = vm.runInNewContext('({ a: { b: [1, { c: "x" }] }, d: null })');
     expect(Object.getPrototypeOf(value)).not.toBe(Object.prototype);
@@ -151,7 +151,7 @@ describe("plain values of every JavaScript realm are copied", () => {
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
   });
 
-  test("each property is read once, also of a Proxy", () => {
+  test("by reading each property once, also of a Proxy", () => {
     const reads: string[] = [];
     const value = new Proxy(
       { a: 1, b: { c: 2 } },
@@ -166,7 +166,7 @@ describe("plain values of every JavaScript realm are copied", () => {
     expect(reads).toEqual(["a", "b"]);
   });
 
-  test("plainObject checks the top level only", () => {
+  test("at every level, unlike plainObject, which checks the top level only", () => {
     const map = new Map();
     expect(plainObject({ map }, "options")).toEqual({ map });
     expect(plainObject({ map }, "options").map).toBe(map);
@@ -202,7 +202,7 @@ describe("for random JSON", () => {
     );
   });
 
-  test("plainCopy refuses one value that is not plain, anywhere", () => {
+  test("plainCopy refuses a value that is not plain, anywhere in the JSON", () => {
     const anywhere = fc.tuple(json, fc.nat(), fc.nat({ max: LOSSY.length - 1 }));
     fc.assert(
       fc.property(anywhere, ([value, place, which]) => {
@@ -218,7 +218,7 @@ describe("for random JSON", () => {
     );
   });
 
-  test("plainCopy refuses an object with inherited, hidden or symbol properties, anywhere", () => {
+  test("plainCopy refuses an object with inherited, hidden or symbol properties, anywhere in the JSON", () => {
     const spoil: readonly ((node: object) => void)[] = [
       (node) => Object.setPrototypeOf(node, { extra: 1 }),
       (node) => Object.defineProperty(node, "hidden", { value: 1 }),

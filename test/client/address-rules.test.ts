@@ -40,7 +40,7 @@ describe("addresses outside the public network", () => {
     ["2001:db8::1", "a documentation"],
     ["2002:7f00:1::", "a relay's (6to4)"],
     ["not an address", "an unreadable"],
-  ])("include %s, which is called %s", (address, kind) => {
+  ])("include %s, and specialKind calls it %s address", (address, kind) => {
     expect(specialKind(address)).toBe(kind);
   });
 
@@ -65,11 +65,11 @@ test.each([
   ["https://agent.example/x", "agent.example:443"],
   ["http://agent.example/x", "agent.example:80"],
   ["http://[::1]:8080/x", "[::1]:8080"],
-])("the host and port of %s are %s", (url, expected) => {
+])("hostAndPort gives, for %s, %s", (url, expected) => {
   expect(hostAndPort(new URL(url))).toBe(expected);
 });
 
-test("the caller may name a place by its origin or by host and port", () => {
+test("isNamed is true for a URL whose origin, or whose host and port, are listed", () => {
   const reach = { named: ["http://127.0.0.1:1"], allowHosts: ["localhost:443"] };
   const named = (url: string): boolean => isNamed(new URL(url), reach);
   expect(named("http://127.0.0.1:1/x")).toBe(true);

@@ -23,7 +23,7 @@ async function codeOf(asked: Promise<unknown>): Promise<ClientErrorCode> {
   return (await refusalOf(asked)).code;
 }
 
-test("a document is fetched without credentials or compression", async () => {
+test("the client fetches a document without credentials or compression", async () => {
   const server = await httpServer((_request, response) => sendText(response, '{"a":1}'));
   const { status, text } = await ask(`${server.url}/x`);
   expect({ status, text }).toEqual({ status: 200, text: '{"a":1}' });
@@ -31,7 +31,7 @@ test("a document is fetched without credentials or compression", async () => {
   expect(headers).toEqual({ accept: "application/json", "accept-encoding": "identity" });
 });
 
-describe("a wrong answer is refused", () => {
+describe("fetching fails", () => {
   test.each<[what: string, headers: Record<string, string>, code: ClientErrorCode]>([
     ["with another content type", { "Content-Type": "text/html" }, "not_json"],
     ["without a content type", { "Content-Type": "" }, "not_json"],
@@ -47,7 +47,7 @@ describe("a wrong answer is refused", () => {
   });
 
   test.each(["application/a2a+json", "application/json; charset=utf-8"])(
-    "but %s is JSON",
+    "but not with the content type %s",
     async (type) => {
       const server = await httpServer((_request, response) =>
         sendText(response, "{}", { "Content-Type": type }),
@@ -56,28 +56,28 @@ describe("a wrong answer is refused", () => {
     },
   );
 
-  test("bytes that are not UTF-8", async () => {
+  test("for bytes that are not UTF-8", async () => {
     const server = await httpServer((_request, response) =>
       response.writeHead(200, { "Content-Type": "application/json" }).end(Buffer.from([0xff])),
     );
     expect(await codeOf(ask(server.url))).toBe("answer_malformed");
   });
 
-  test.each([404, 401, 500, 206])("HTTP %i", async (status) => {
+  test.each([404, 401, 500, 206])("with the HTTP status %i", async (status) => {
     const server = await httpServer((_request, response) => response.writeHead(status).end());
     expect(await codeOf(ask(server.url))).toBe("not_found");
   });
 
-  test("a server that does not speak HTTP", async () => {
+  test("from a server that does not speak HTTP", async () => {
     const server = await rawServer((socket) => void socket.end("220 mail.example ESMTP\r\n"));
     expect(await codeOf(ask(server.url))).toBe("not_http");
   });
 
-  test("a port on which nothing listens", async () => {
+  test("from a port on which nothing listens", async () => {
     expect(await codeOf(ask("http://127.0.0.1:9"))).toBe("unreachable");
   });
 
-  test("a connection that closes in the middle", async () => {
+  test("over a connection that closes in the middle of the body", async () => {
     const server = await rawServer((socket) => {
       socket.end("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{");
     });
@@ -85,8 +85,8 @@ describe("a wrong answer is refused", () => {
   });
 });
 
-describe("servers that never finish", () => {
-  test("an endless body is cut at the cap", async () => {
+describe("the client gives up on a server", () => {
+  test("that sends an endless body, at the size limit", async () => {
     const server = await httpServer((_request, response) => {
       response.writeHead(200, { "Content-Type": "application/json" });
       const chunk = Buffer.alloc(64 * 1024, "[");
@@ -103,12 +103,12 @@ describe("servers that never finish", () => {
     ["says nothing", ""],
     ["stops in its headers", "HTTP/1.1 200 OK\r\nX-A: "],
     ["stops in its body", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"],
-  ])("one that %s is given up at the deadline", async (_what, said) => {
+  ])("that %s, at the deadline", async (_what, said) => {
     const server = await rawServer((socket) => void socket.write(said));
     expect(await codeOf(ask(server.url, { timeout: 50 }))).toBe("timed_out");
   });
 
-  test("a byte at a time does not postpone the deadline", async () => {
+  test("that sends one byte at a time, at the deadline", async () => {
     const server = await rawServer((socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n");
       const drip = setInterval(() => socket.write(" "), 10);
@@ -117,13 +117,13 @@ describe("servers that never finish", () => {
     expect(await codeOf(ask(server.url, { timeout: 100 }))).toBe("timed_out");
   });
 
-  test("a name look-up that never answers is given up at the deadline", async () => {
+  test("whose name look-up never answers, at the deadline", async () => {
     const resolve = () => new Promise<readonly Address[]>(() => {});
     const asked = ask("https://agent.example", { resolve, timeout: 50 });
     expect(await codeOf(asked)).toBe("timed_out");
   });
 
-  test("endless headers are given up", async () => {
+  test("that sends endless headers", async () => {
     const server = await rawServer((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       const line = `X-A: ${"a".repeat(4000)}\r\n`;
@@ -157,7 +157,11 @@ describe("redirects", () => {
     ["to another scheme", { "/a": "file:///etc/passwd" }, /another origin/],
     ["in a loop", { "/a": "/b", "/b": "/c", "/c": "/a" }, /in a ring/],
     ["to itself", { "/a": "/a" }, /in a ring/],
-    ["too often", { "/a": "/b", "/b": "/c", "/c": "/d", "/d": "/e" }, /more than 3 times/],
+    [
+      "of more than the maximum number",
+      { "/a": "/b", "/b": "/c", "/c": "/d", "/d": "/e" },
+      /more than 3 times/,
+    ],
     ["without a Location", { "/a": "http://" }, /without a place/],
   ])("%s are refused", async (_what, targets, message) => {
     const server = await redirect(targets);
@@ -166,9 +170,9 @@ describe("redirects", () => {
   });
 });
 
-describe("addresses that the caller did not name", () => {
+describe("an address that the calling code did not name", () => {
   test.each(["http://127.0.0.1:PORT", "http://localhost:PORT", "http://[::1]:PORT"])(
-    "%s gets no request",
+    "gets no request: %s",
     async (place) => {
       const server = await httpServer((_request, response) => sendText(response, "{}"));
       const url = place.replace("PORT", String(server.port));
@@ -177,13 +181,13 @@ describe("addresses that the caller did not name", () => {
     },
   );
 
-  test("get a request if they are allowed by name", async () => {
+  test("gets a request if its host and port are allowed", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const allowHosts = [`127.0.0.1:${server.port}`];
     expect((await ask(server.url, { named: [], allowHosts })).text).toBe("{}");
   });
 
-  test("a public name that resolves to loopback gets no request", async () => {
+  test("gets no request if a public name resolves to loopback", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
     const url = `http://agent.example:${server.port}`;
@@ -195,14 +199,14 @@ describe("addresses that the caller did not name", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("plain http to another machine gets no request", async () => {
+  test("gets no request by plain HTTP to another machine", async () => {
     expect(await codeOf(ask("http://agent.example"))).toBe("address_insecure");
     expect(await codeOf(ask("ftp://127.0.0.1"))).toBe("address_insecure");
   });
 });
 
-describe("a name that resolves differently the second time", () => {
-  test("is looked up once, and redirects go to the first address", async () => {
+describe("a name whose look-ups give different addresses", () => {
+  test("is looked up once, and redirects go to the address of the first look-up", async () => {
     const server = await httpServer((request, response) => {
       if (request.url === "/") response.writeHead(302, { Location: "/card" }).end();
       else sendText(response, "{}");
@@ -217,7 +221,7 @@ describe("a name that resolves differently the second time", () => {
     expect(lookups).toBe(1);
   });
 
-  test("gets no request on loopback, although its first answer was public", async () => {
+  test("gets no request on loopback if its first look-up gave a public address", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     let lookups = 0;
     const resolve = async (): Promise<readonly Address[]> => {
@@ -230,7 +234,7 @@ describe("a name that resolves differently the second time", () => {
     expect([lookups, server.requests]).toEqual([1, []]);
   });
 
-  test("of several addresses, only the public ones get a request", async () => {
+  test("gets a request only on its public addresses", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const resolve = async (): Promise<readonly Address[]> => [
       { address: "127.0.0.1", family: 4 },
@@ -243,7 +247,7 @@ describe("a name that resolves differently the second time", () => {
   });
 });
 
-describe("over TLS", () => {
+describe("over TLS, the client", () => {
   const serving = async (): Promise<number> => {
     const server = createServer({ key: PRIVATE_KEY, cert: CERTIFICATE }, (_request, response) =>
       sendText(response, "{}"),
@@ -255,19 +259,19 @@ describe("over TLS", () => {
   };
   const resolve = async (): Promise<readonly Address[]> => [{ address: "127.0.0.1", family: 4 }];
 
-  test("the address is pinned, and the certificate is checked against the name", async () => {
+  test("connects to the pinned address, and checks the certificate against the name", async () => {
     const port = await serving();
     const access = { resolve, ca: CERTIFICATE };
     expect((await ask(`https://agent.example:${port}`, access)).text).toBe("{}");
     expect(await codeOf(ask(`https://other.example:${port}`, access))).toBe("tls_failed");
   });
 
-  test("a certificate from an unknown authority is refused", async () => {
+  test("refuses a certificate from an unknown authority", async () => {
     const port = await serving();
     expect(await codeOf(ask(`https://agent.example:${port}`, { resolve }))).toBe("tls_failed");
   });
 
-  test("a server without TLS is refused as tls_failed", async () => {
+  test("refuses a server without TLS as tls_failed", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const asked = ask(`https://agent.example:${server.port}`, { resolve });
     expect(await codeOf(asked)).toBe("tls_failed");

@@ -16,7 +16,7 @@ test.each([
   [43 * HOUR, "43 h"],
   [44 * HOUR, "2 days"],
   [30 * 24 * HOUR, "30 days"],
-])("a span of %d seconds is shown as %s", (seconds, words) => {
+])("spanInWords shows %d seconds as %s", (seconds, words) => {
   expect(spanInWords(seconds * 1000)).toBe(words);
 });
 
@@ -25,6 +25,6 @@ test.each([
   ["2030-01-01T00:00:00Z", "0 s ago"],
   ["2029-12-31T23:58:00Z", "2 min ago"],
   ["tomorrow", "at an unknown time"],
-])("from now, the time %s is shown as %s", (time, words) => {
+])("seenFromNow shows the time %s as %s", (time, words) => {
   expect(seenFromNow(time, NOW)).toBe(words);
 });

@@ -61,7 +61,7 @@ test.skipIf(!curl)("the curl examples of docs/a2a.md work as written", async () 
   expect(member(JSON.parse(listed), "totalSize")).toBe(2);
 });
 
-test("the example that guards an existing agent works as written", async () => {
+test("the example of docs/a2a.md that guards an existing agent works as written", async () => {
   const [, code = ""] = /^```js\n([\s\S]*?)^```$/m.exec(read("a2a.md")) ?? [];
   const guarding = code.trimEnd().split("\n");
   expect(guarding.length).toBeLessThanOrEqual(10);

@@ -43,12 +43,12 @@ async function approve(userCode?: string): Promise<void> {
   }
 }
 
-test("the page on Agent-Auth names every endpoint, and has its two programs", () => {
+test("the page on Agent-Auth names every endpoint, and has two programs", () => {
   for (const path of Object.values(ENDPOINTS)) expect(PAGE).toContain(path);
   expect(blocks("js")).toHaveLength(2);
 });
 
-test("the page's program with proviso's client does what its comments say", async () => {
+test("the program with proviso's client on that page does what its comments say", async () => {
   const { url } = await serve(bench, config);
   const before = `
     import { openHome } from "proviso/home";

@@ -130,7 +130,7 @@ test.skipIf(tools.length > 0)(
   },
 );
 
-test("the table of rules in docs/delegation.md has every refusal with status and code", () => {
+test("the table of rules in docs/delegation.md has every refusal with its status and code", () => {
   const rows = page.split("\n").filter((line) => /^\| .* \| \d{3} `/.test(line));
   for (const [reason, [status, code]] of Object.entries(REFUSALS)) {
     if (reason === "capability_refused") continue;

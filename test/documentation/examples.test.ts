@@ -25,7 +25,7 @@ describe("the examples in doc comments", () => {
     },
   );
 
-  test("number more than 20, and nearly all state their results", () => {
+  test("are more than 20, and nearly all state their results", () => {
     expect(all.length).toBeGreaterThan(20);
     const checked = all.filter((example) => programOf(example).includes("$check("));
     expect(all.length - checked.length).toBeLessThan(3);
@@ -44,12 +44,12 @@ describe.each(ENTRIES)("the exports of %s", (entry, shown) => {
     expect(exported).not.toEqual([]);
   });
 
-  test("have an example where a caller starts", () => {
+  test("have an example if calling code starts with them", () => {
     expect(shown.filter((name) => !/@example\s*\n\s*\* ```ts\n/.test(commentOf(name)))).toEqual([]);
   });
 });
 
-describe("the check of examples finds a wrong one", () => {
+describe("the check of examples finds a wrong example", () => {
   const wrong: [string, string[], RegExp | undefined][] = [
     ["if it gives something else", ["const one = 1;", "one; // => 2"], /^src\/x\.ts:11: /],
     ["on the next line too", ["[1, 2];", "// => [1]"], /^src\/x\.ts:11: /],

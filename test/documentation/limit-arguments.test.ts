@@ -33,7 +33,7 @@ function codeIn(cell: string): readonly string[] {
 const bench = new Bench();
 beforeAll(() => bench.init());
 
-test("docs/guides/limit-arguments.md has a row per operator with allowed and refused calls", () => {
+test("docs/guides/limit-arguments.md has a row for each operator, with allowed and refused calls", () => {
   expect(rows).toHaveLength(17);
   for (const { allows, refuses } of rows) {
     expect(allows.length).toBeGreaterThan(0);

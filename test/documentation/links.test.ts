@@ -54,7 +54,7 @@ test.each(PAGES)("the links of %s lead to existing files and headings", (page) =
   expect(brokenIn(page, (file) => existsSync(join(root, file)))).toEqual([]);
 });
 
-test("the check of links finds a broken one", () => {
+test("the check of links finds a broken link", () => {
   expect(linksOf("README.md").length).toBeGreaterThan(20);
   expect(brokenIn("README.md", (file) => file !== "docs/agent.md")).toContain("docs/agent.md");
   expect(headingsOf("docs/a2a.md").has("12-guard-an-agent-you-already-have")).toBe(true);

@@ -93,7 +93,7 @@ async function expectGated(reader: Reader, block: Block): Promise<void> {
   expect(JSON.stringify(passwd?.content)).toContain("must be a plain path under");
 }
 
-test("the README's gate passes what was learned, and refuses the rest", async () => {
+test("the gate of the README passes the calls that were learned, and refuses other calls", async () => {
   const reader = new Reader("README.md");
   const [gate, ...others] = reader.configured("gate");
   expect(others).toEqual([]);
@@ -106,7 +106,7 @@ test("the README's gate passes what was learned, and refuses the rest", async ()
   await expectGated(reader, gate);
 });
 
-test("the guide to MCP leads from learning to a gate that refuses, by its own blocks", async () => {
+test("the blocks of the guide to MCP lead from learning to a gate that refuses", async () => {
   const reader = new Reader("docs/guides/mcp.md");
   const [learn] = reader.configured("learn");
   expect(learn).toBeDefined();

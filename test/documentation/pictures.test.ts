@@ -43,18 +43,18 @@ beforeAll(async () => {
 });
 
 test.each(FULL ? [...TOKENS, ...SERVED] : TOKENS)(
-  "%s shows what the commands print now",
+  "the picture %s shows what the commands print now",
   (name) => {
     const drawn = readFileSync(join(fresh, name), "utf8");
     expect(linesOf(committed(name)), "make it anew: npm run pictures").toEqual(linesOf(drawn));
   },
 );
 
-test("the folder has exactly the pictures that the script makes", () => {
+test("the folder of pictures has exactly the pictures that the script makes", () => {
   expect(readdirSync(folder).sort()).toEqual([...TOKENS, ...SERVED].sort());
 });
 
-test("the command line's guide has the same text as its pictures", () => {
+test("the guide to the command line has the same text as its pictures", () => {
   const guide = readFileSync(join(root, "docs", "guides", "command-line.md"), "utf8");
   for (const name of ["diff.svg", "refusal.svg"]) {
     const [command = "", ...printed] = linesOf(committed(name));

@@ -14,7 +14,7 @@ const blocks = (language: string): string[] =>
     ([, code = ""]) => code,
   );
 
-test("the README's server answers what its route allows, and refuses the rest", async () => {
+test("the server of the README answers the calls that its route allows, and refuses other calls", async () => {
   const [first = "", second = "", ...others] = blocks("js");
   expect(others).toEqual([]);
   expect(second).toContain("app.listen(8080);\n");

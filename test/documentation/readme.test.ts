@@ -50,7 +50,7 @@ describe.each([
   "docs/guides/denials.md",
   "docs/guides/limit-arguments.md",
   "docs/guides/operations.md",
-])("README.md: %s", (name) => {
+])("the page %s", (name) => {
   const bench = new Bench();
   const shell = new Shell(bench);
   const commands = commandsIn(readFileSync(join(root, name), "utf8"));

@@ -7,7 +7,7 @@ import { HOPS } from "./universe.js";
 // The test uses all chains of two and three hops: one or two hops of a token, and one hop to append.
 
 test(
-  "attenuation accepts exactly the hops that narrow, for every chain",
+  "attenuation accepts exactly the hops that narrow a chain, for every chain",
   () => {
     const findings = new Findings();
     let chains = 0;

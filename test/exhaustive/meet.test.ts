@@ -17,9 +17,9 @@ function numberOf(hops: readonly number[]): number {
   return hops.reduce((number, at) => number * HOPS.length + at, 0);
 }
 
-describe(`all chains of up to three of ${HOPS.length} hops, against ${INVOCATIONS.length} invocations`, () => {
+describe(`for all chains of up to three of ${HOPS.length} hops and ${INVOCATIONS.length} invocations`, () => {
   test(
-    "one more hop never allows a call that was refused",
+    "one more hop never allows a call that the chain refused",
     () => {
       const findings = new Findings();
       let chains = 0;

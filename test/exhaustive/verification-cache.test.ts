@@ -16,7 +16,7 @@ const ACTIONS: readonly ("ring" | "moment" | "revoked" | { readonly text: number
   ...(["ring", "moment", "revoked"] as const),
 ];
 
-test(`all ${ACTIONS.length ** LENGTH} sequences of ${LENGTH} actions have the same answers as without a cache`, {
+test(`authorize gives the same answers with and without the cache in all ${ACTIONS.length ** LENGTH} sequences of ${LENGTH} actions`, {
   timeout: 300_000,
 }, () => {
   const uncached = new Uncached(world);

@@ -40,7 +40,7 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
   const padded = texts.map((text) => text + "=".repeat((4 - (text.length % 4)) % 4));
   const isJson = format.endsWith("json");
 
-  test("cut at any character is refused", () => {
+  test("is refused if it is cut at any character", () => {
     for (const text of texts) {
       const refused = Math.ceil(text.length / STEP);
       expect(outcomes(cuts(text))).toEqual({ refused, allowed: 0, "no-op": 0 });
@@ -50,7 +50,7 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
     for (const text of padded) expect(outcomes(cuts(text)).allowed).toBe(0);
   });
 
-  test("with any bit of its text flipped is refused, or decodes to the same token", () => {
+  test("is refused, or decodes to the same token, if any bit of its text is flipped", () => {
     for (const text of texts) {
       const bytes = new TextEncoder().encode(text);
       const changed = [...flips(bytes)].map((one) => Buffer.from(one).toString("latin1"));
@@ -61,7 +61,7 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
     }
   });
 
-  test("with any byte removed or doubled is refused, or decodes to the same token", () => {
+  test("is refused, or decodes to the same token, if any byte is removed or doubled", () => {
     for (const text of texts) {
       const places = Array.from({ length: Math.ceil(text.length / STEP) }, (_, at) => at * STEP);
       const without = places.map((at) => text.slice(0, at) + text.slice(at + 1));
@@ -131,7 +131,7 @@ test("a token with any link removed, doubled or swapped is refused", () => {
   expect(tried).toBeGreaterThan(50);
 });
 
-test("a token with a discharge removed or doubled is refused; their order does not matter", () => {
+test("a token with a discharge removed or doubled is refused, and the order of discharges does not matter", () => {
   for (const presented of CORPUS) {
     const [root, ...discharges] = presented;
     for (const others of rearranged(discharges, () => false)) {

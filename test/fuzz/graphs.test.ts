@@ -94,13 +94,13 @@ describe("discharges with caveats of their own", () => {
     expect(answer(["a", "a"], [["a", []]])).toBe("discharge_invalid discharge_reused");
   });
 
-  test("are followed down to the limit of nesting", () => {
+  test("are verified down to the limit of nesting, and refused past it", () => {
     expect(answer(["0"], line(4))).toBe("allowed");
     expect(answer(["0"], line(5))).toBe("discharge_invalid discharge_too_deep");
     expect(answer(["0"], line(8))).toBe("discharge_invalid discharge_too_deep");
   });
 
-  test("past the limit in number are refused before any is verified", () => {
+  test("are refused before any of them is verified if they are past the limit in number", () => {
     expect(answer(["0"], line(9))).toBe("token_too_large too_many_discharges");
     expect(answer(["0"], line(MANY))).toBe("token_too_large too_large");
     expect(answer(["l0", "r0"], ladder(LEVELS))).toBe("token_too_large too_large");
@@ -118,11 +118,11 @@ describe("discharges without limits", () => {
     return result.ok ? "ok" : (result.failures[0]?.code ?? "");
   };
 
-  test(`a ladder of ${LEVELS} levels is refused at the first discharge met twice`, () => {
+  test(`in a ladder of ${LEVELS} levels are refused at the first discharge met twice`, () => {
     expect(verdict(["l0", "r0"], ladder(LEVELS))).toBe("discharge_reused");
   });
 
-  test(`a chain of ${MANY} is verified without overflowing the stack`, () => {
+  test(`in a chain of ${MANY} are verified without overflowing the stack`, () => {
     expect(verdict(["0"], line(MANY))).toBe("ok");
   });
 });

@@ -115,7 +115,7 @@ const TEXTS: Readonly<Record<string, (size: number) => string>> = {
   "lone surrogates": (size) => `{"i":"${repeated("\ud800", size)}"}`,
 };
 
-describe("reading a token takes time in proportion to its size", () => {
+describe("readMacaroons, authorize and inspect take time in proportion to the size of", () => {
   test.each(Object.entries(TEXTS))("%s", (_, make) => {
     expect(growth(make, (text) => readMacaroons(text))).toBeLessThan(TOO_LONG);
     expect(growth(make, (text) => issuer.authorize(text, ASKED))).toBeLessThan(TOO_LONG);
@@ -146,7 +146,7 @@ const HOPS: Readonly<Record<string, (size: number) => string>> = {
   digits: (size) => `{"expires":"${repeated("2030-01-01T00:00:00", size)}"}`,
 };
 
-describe("reading a hop takes time in proportion to its size", () => {
+describe("readHop takes time in proportion to the size of", () => {
   test.each(Object.entries(HOPS))("%s", (_, make) => {
     const encoder = new TextEncoder();
     expect(growth(make, (text) => readHop(encoder.encode(text)))).toBeLessThan(TOO_LONG);
@@ -168,7 +168,7 @@ const EXPRESSIONS: Readonly<Record<string, (size: number) => string>> = {
   "open arrays": (size) => `a=${repeated("[", size)}`,
 };
 
-describe("reading an expression takes time in proportion to its size", () => {
+describe("readLimits and readArguments take time in proportion to the size of", () => {
   test.each(Object.entries(EXPRESSIONS))("%s", (_, make) => {
     expect(growth(make, (text) => readLimits([text]))).toBeLessThan(TOO_LONG);
     expect(growth(make, (text) => readArguments([text]))).toBeLessThan(TOO_LONG);

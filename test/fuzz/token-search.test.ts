@@ -23,7 +23,7 @@ test.each<[string, Json]>([
   ["runs that are one character too short", `${repeated(`${"a".repeat(183)} `)}\\\\\\\\n`],
   ["many short strings", Array.from({ length: 100_000 }, () => "ab")],
   ["deeply nested arrays", JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`)],
-])("a search for tokens is bounded in time, with %s", (_, value) => {
+])("TokenSearch takes less than 400 ms for a value with %s", (_, value) => {
   new TokenSearch(() => false).look(value);
   const began = process.cpuUsage();
   new TokenSearch(() => false).look(value);

@@ -74,7 +74,7 @@ function binary(presented: Presented, form: "v1" | "v2"): Uint8Array {
 }
 
 describe("a token that the issuer did not make is never allowed", () => {
-  test("the tokens that the fuzzing starts from are allowed, in all forms", () => {
+  test("although the tokens that the fuzzing changes are allowed, in all forms", () => {
     for (const { text } of SAMPLES) {
       expect(decide(text).allowed, text).toBe(true);
       expect(isGenuine(text)).toBe(true);

@@ -57,7 +57,7 @@ describe("openHome", () => {
     expect(await second.partyStore.useOnce(use, Date.now())).toBe("used");
   });
 
-  test("closes its database, also if opening fails half-way", async () => {
+  test("closes its database on close(), and also if opening fails half-way", async () => {
     const folder = await newHome();
     const home = await openHome({ folder });
     await home.close();
@@ -66,7 +66,7 @@ describe("openHome", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("follows key rotations by another process, and reports what keeps it from working", async () => {
+  test("follows key rotations by another process, and reports errors that keep it from following", async () => {
     const bench = new Bench();
     await bench.init();
     const home = await opened({ folder: bench.home });
@@ -81,7 +81,7 @@ describe("openHome", () => {
     await expect.poll(() => home.problems()).toEqual(["key_file_missing"]);
   });
 
-  test("works beside a running proviso serve, each seeing the other's revocations", async () => {
+  test("works beside a running proviso serve, and each sees the other's revocations", async () => {
     const bench = new Bench();
     await bench.init();
     writeAgent(bench);
@@ -96,7 +96,7 @@ describe("openHome", () => {
     await expect.poll(() => outcome(home, second, waiting)).toBe("revoked");
   });
 
-  test("accepts an agent's grants, a shorter lifetime and an audience", async () => {
+  test("accepts the grants of an agent, a shorter lifetime and an audience", async () => {
     const folder = await newHome();
     const home = await opened({ folder, grants: GRANTS, maxLifetime: 60, audience: "notes" });
     expect(home.issuer.maxLifetime).toBe(60);
@@ -106,7 +106,7 @@ describe("openHome", () => {
   });
 });
 
-describe("wrong options of a home are refused", () => {
+describe("wrong options are refused", () => {
   test.each<[object, string]>([
     [{ foldr: "x" }, 'options.foldr: unknown member; did you mean "folder"?'],
     [{ folder: "" }, "folder: must name a folder"],
@@ -117,7 +117,7 @@ describe("wrong options of a home are refused", () => {
       { grants: [{ id: "notes:read", operations: ["read", "delete"] }] },
       'grants: "notes:read" has delete, read here, and read in ',
     ],
-  ])("%j is a TypeError", async (options, message) => {
+  ])("by openHome: %j", async (options, message) => {
     const folder = join(temporaryFolder(), "home");
     await createHome({ folder, issuer: "notes-agent", grants: GRANTS });
     const error: unknown = await openHome({ folder, ...options }).catch((one: unknown) => one);
@@ -130,7 +130,7 @@ describe("wrong options of a home are refused", () => {
     [{ issuer: "" }, '"issuer" must be a name'],
     [{ issuer: "a", maxLifetime: 1e9 }, '"maxLifetime" must be 1 to 7776000 whole seconds'],
     [{ issuer: "a", grants: [{ id: "a" }] }, "grants[0].operations: must be an array of texts"],
-  ])("createHome: %j", async (options, message) => {
+  ])("by createHome: %j", async (options, message) => {
     const parent = temporaryFolder();
     const making = createHome({ folder: join(parent, "home"), issuer: "a", ...options });
     await expect(making).rejects.toThrow(TypeError);
@@ -167,7 +167,7 @@ describe("a home that cannot be used fails with a code", () => {
     ["config_malformed", (folder) => writeFileSync(join(folder, "config.json"), "{")],
     ["key_file_exposed", (folder) => chmodSync(join(folder, "keyring.json"), 0o644)],
     ["store_outdated", (folder) => writeFileSync(join(folder, "store.db"), "")],
-  ])("%s", async (code, damage) => {
+  ])("from openHome: %s", async (code, damage) => {
     const folder = await newHome();
     damage(folder);
     const error: unknown = await openHome({ folder }).catch((one: unknown) => one);
@@ -193,13 +193,13 @@ describe("a home that cannot be used fails with a code", () => {
         writeFileSync(folder, "");
       },
     ],
-  ])("createHome: %s", async (code, change) => {
+  ])("from createHome: %s", async (code, change) => {
     const folder = await newHome();
     change(folder);
     await expect(createHome({ folder, issuer: "a" })).rejects.toMatchObject({ code, path: folder });
   });
 
-  test("createHome refuses another database inside the home's folder", async () => {
+  test("and with a message from createHome for another database inside the home's folder", async () => {
     const folder = join(temporaryFolder(), "home");
     const within = createHome({ folder, issuer: "a", database: join(folder, "other.db") });
     await expect(within).rejects.toThrow(/^database: in the home's folder it is proviso\.db/);
@@ -208,7 +208,7 @@ describe("a home that cannot be used fails with a code", () => {
     expect(own.sort()).toEqual(["config.json", "keyring.json", "proviso.db"]);
   });
 
-  test.runIf(process.platform === "linux")("createHome: home_unwritable", async () => {
+  test.runIf(process.platform === "linux")("from createHome: home_unwritable", async () => {
     const folder = join("/proc", "home");
     const error = { code: "home_unwritable", path: folder };
     await expect(createHome({ folder, issuer: "a" })).rejects.toMatchObject(error);

@@ -132,7 +132,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
 };
 
 test.each(Object.entries(REQUESTS))(
-  "a body is read or refused with its status: %s",
+  "jsonBody reads a body, or refuses it with its status: %s",
   async (name, pieces) => {
     const { port, close } = await echo();
     const answer = await answerTo(port, pieces);
@@ -143,7 +143,7 @@ test.each(Object.entries(REQUESTS))(
   },
 );
 
-test("a client that disconnects within its body does not affect the server", async () => {
+test("a client that disconnects in the middle of its body does not affect the server", async () => {
   const { port, close } = await echo();
   const socket = connect(port, "127.0.0.1");
   const [first = Buffer.alloc(0), body = Buffer.alloc(0)] = withBody('{"a":"long"}', JSON_TYPE);
@@ -156,14 +156,14 @@ test("a client that disconnects within its body does not affect the server", asy
   close();
 });
 
-test("a body already parsed by an earlier middleware is used", async () => {
+test("jsonBody uses a body that earlier middleware has parsed", async () => {
   const { port, close } = await echo(express.json());
   expect(await answerTo(port, withBody('{"a":1}', JSON_TYPE))).toContain('{"a":1}');
   close();
 });
 
 test.each([true, false])(
-  "the asynchronous context of earlier middleware is kept while a body is read (one packet: %s)",
+  "jsonBody keeps the asynchronous context of earlier middleware (body in one packet with the headers: %s)",
   async (whole) => {
     const user = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];

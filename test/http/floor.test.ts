@@ -88,7 +88,7 @@ function post(body: string, headers: Readonly<Record<string, string>> = {}): Pro
   return send(`${url}/own`, { method: "POST", headers: { ...known, ...headers }, body });
 }
 
-describe("a failed request is answered in its protocol's own shape", () => {
+describe("the HTTP server of a protocol", () => {
   test.each<[string, string, Readonly<Record<string, string>>, number, string]>([
     ["no credentials", "{}", { Authorization: "" }, 401, "token_missing"],
     [
@@ -104,18 +104,21 @@ describe("a failed request is answered in its protocol's own shape", () => {
     ["JSON nested too deep", '{"a":{"b":{"c":{}}}}', {}, 400, "too_deep"],
     ["a body that is too large", JSON.stringify({ a: "x".repeat(64) }), {}, 413, "too_large"],
     ["a lone surrogate", '{"a":"\\ud83d"}', {}, 400, "invalid_request"],
-  ])("%s", async (_, body, headers, status, reason) => {
-    const { status: got, body: told } = await post(body, headers);
-    expect({ status: got, told }).toMatchObject({ status, told: { own: { reason } } });
-  });
+  ])(
+    "answers a failed request in the protocol's own shape: %s",
+    async (_, body, headers, status, reason) => {
+      const { status: got, body: told } = await post(body, headers);
+      expect({ status: got, told }).toMatchObject({ status, told: { own: { reason } } });
+    },
+  );
 
-  test("the authenticator sees method, address and headers of the request", async () => {
+  test("shows the method, the address and the headers of a request to the authenticator", async () => {
     const headers = { Authorization: "Bearer another" };
     await send(`${url}/own/deeper?page=2`, { headers });
     expect(seen.at(-1)).toBe("GET /own/deeper?page=2");
   });
 
-  test("an internal error is told to the operator only", async () => {
+  test("reports an internal error to the operator only", async () => {
     const headers = { Authorization: `Bearer ${TOKEN}` };
     expect(await send(`${url}/own/broken`, { headers })).toMatchObject({
       status: 500,
@@ -127,7 +130,7 @@ describe("a failed request is answered in its protocol's own shape", () => {
     ]);
   });
 
-  test("too many requests of one caller get 429 with the seconds to wait", async () => {
+  test("answers 429 with the seconds to wait to too many requests of one caller", async () => {
     const good = await post('{"call":"read"}');
     expect(good.body).toEqual({
       caller: { principal: "alice", invoker: "assistant" },
@@ -145,7 +148,7 @@ describe("a failed request is answered in its protocol's own shape", () => {
   });
 });
 
-test("metrics are served at an address of their own, and nothing else there", async () => {
+test("serveMetrics serves metrics at an address of their own, and nothing else at that address", async () => {
   const metrics = new AgentMetrics();
   metrics.decided({ kind: "invocation", decision: "allowed", seconds: 0.001 });
   const served = await serveMetrics(metrics);
@@ -167,7 +170,7 @@ test("metrics are served at an address of their own, and nothing else there", as
   await expect(fetch(served.url)).rejects.toThrow();
 });
 
-test("/healthz says that the process lives, /readyz whether it should get calls; unknown paths get 404", async () => {
+test("/healthz says that the process is alive, /readyz says whether the process should get calls, and unknown paths get 404", async () => {
   expect((await send(`${url}/elsewhere`)).status).toBe(404);
   expect((await send(`${url}/metrics`)).status).toBe(404);
   const lives = { status: 200, body: { status: "ok" } };
@@ -206,7 +209,7 @@ function rawRequest(url: string, request: string): Promise<string> {
   });
 }
 
-test("no log line is built for a request if the log level is above info", async () => {
+test("the request log builds no line for a request if the log level is above info", async () => {
   const methodOf = vi.fn<() => string>();
   const quiet = { info: vi.fn(), warn() {}, error() {}, isLevelEnabled: () => false };
   const metrics = new AgentMetrics();

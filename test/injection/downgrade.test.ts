@@ -8,7 +8,7 @@ import { World } from "./world/world.js";
 
 // Workers have no rights of their own, so a worker's refused call without a capability would prove nothing. The
 // user's own access token has every right, and is refused without a capability too.
-test("in mode require, a user's access token without a capability is refused by every way in", async () => {
+test("in mode require, every service refuses a user's access token without a capability on every channel", async () => {
   const world = await World.open({ mode: "require", runTask: async () => ({ done: true }) });
   try {
     for (const service of SERVICES) {

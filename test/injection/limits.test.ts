@@ -93,7 +93,7 @@ describe("what a capability's scope does not prevent", () => {
       );
     }));
 
-  test("that what was read before a revocation stays known", () =>
+  test("the knowledge of what was read before a revocation", () =>
     inWorld(async (world) => {
       const alice = await planner(world);
       const { capabilities } = await alice.request(REPORTS);

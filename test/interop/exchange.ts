@@ -33,30 +33,30 @@ export interface Exchange {
 
 /** Tests that each side reads and verifies everything that the other side makes in these forms. */
 export function describeExchange(name: PeerName, exchanges: readonly Exchange[]): void {
-  describe.skipIf(!peerInstalled(name))(`${name} and this project`, () => {
+  describe.skipIf(!peerInstalled(name))(`proviso and ${name}`, () => {
     let peer: Peer;
     beforeAll(() => {
       peer = startPeer(name);
     });
     afterAll(() => peer.close());
 
-    test("every form that the other library supports is exchanged", () => {
+    test("exchange every form that the other library supports", () => {
       expect(exchanges.map(({ format }) => format)).toEqual(PEERS[name].formats);
     });
 
-    describe.each(exchanges)("$format", ({ format, restrictions }) => {
+    describe.each(exchanges)("in the form $format", ({ format, restrictions }) => {
       const plans = randomPlans(PLANS, restrictions);
       const read = (text: string): Macaroon => parseMacaroon(text);
       const write = (macaroon: Macaroon): string => writeMacaroons([macaroon], format);
 
-      test.each(A_CHAIN)("known answer $name", async ({ caveats, signature }) => {
+      test.each(A_CHAIN)("make the known macaroon $name", async ({ caveats, signature }) => {
         let text = await peer.create({ ...K1, format });
         for (const caveat of caveats) text = await peer.append(text, caveat);
         expect(hex(read(text).signature)).toBe(signature);
         expect(await peer.verify({ macaroon: text, key: K1.key, satisfied: caveats })).toBe(true);
       });
 
-      test("known answers C2, and C3 bound to it, verify there", async () => {
+      test("verify in the other library the known macaroons C2, and C3 bound to it", async () => {
         const { key, caveat, third, dischargeCaveat } = C_CHAIN;
         const root = parseMacaroon(C_CHAIN.c2V2);
         const made = createMacaroon(createRootKey(utf8(third.key)), third);
@@ -71,7 +71,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         expect(await peer.verify({ ...request, discharges: [] })).toBe(false);
       });
 
-      test("macaroons made and bound there verify here", async () => {
+      test("verify in proviso the macaroons that the other library made and bound", async () => {
         for (const plan of plans) {
           const theirs = await makeThere(peer, plan, format);
           const root = read(theirs.root);
@@ -81,7 +81,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         }
       });
 
-      test("macaroons made and bound here verify there", async () => {
+      test("verify in the other library the macaroons that proviso made and bound", async () => {
         for (const plan of plans) {
           const { root, discharges } = makeHere(plan);
           const request = {
@@ -94,7 +94,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         }
       });
 
-      test("an unmet caveat is refused here and there", async () => {
+      test("refuse an unmet caveat", async () => {
         const { key, identifier } = K1;
         const macaroon = addFirstPartyCaveat(createMacaroon(createRootKey(utf8(key)), K1), "no");
         const text = write(macaroon);
@@ -106,7 +106,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         expect(result.ok).toBe(false);
       });
 
-      test("a caveat appended there gives the same macaroon as appended here", async () => {
+      test("make the same macaroon by appending a caveat", async () => {
         for (const plan of plans) {
           const { root } = makeHere(plan);
           const theirs = await peer.append(write(root), "appended = there");
@@ -115,7 +115,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         }
       });
 
-      test("a macaroon of ours is read there and written unchanged", async () => {
+      test("keep a macaroon of proviso unchanged when the other library reads and writes it", async () => {
         for (const plan of plans) {
           const { root } = makeHere(plan);
           const theirs = await peer.convert(write(root), format);

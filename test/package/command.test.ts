@@ -32,7 +32,7 @@ function packagesIn(names: readonly string[]): readonly string[] {
     .map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "");
 }
 
-test("the command loads exactly the packages it depends on, in the tested versions", () => {
+test("the command's files load exactly the packages in its dependencies, in the tested versions", () => {
   const files = readdirSync(DIST, { recursive: true, encoding: "utf8" });
   const names = files
     .filter((file) => /\.[cm]js$/.test(file))
@@ -59,7 +59,7 @@ test("the command does not load a package both as CommonJS and as ES module", ()
 test.each([
   ["tokens.cjs", []],
   ["home.cjs", []],
-])("%s loads few files, and no package but %j", (file, packages) => {
+])("%s loads few files at its start, and no package but %j", (file, packages) => {
   const seen = new Set<string>();
   const open = ["main.cjs", file];
   const outside = new Set<string>();

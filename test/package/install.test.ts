@@ -82,7 +82,7 @@ function answerOf(folder: string, program: string): unknown {
   return JSON.parse(run(folder, process.execPath, join("out-nodenext", `${program}.js`)));
 }
 
-test("docs/install.md names every package that a part may need", () => {
+test("docs/install.md names every optional package for a server, and none for a holder", () => {
   const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const [holder, server, ...others] = installed();
   expect({ holder, others }).toEqual({ holder: [], others: [] });
@@ -109,7 +109,7 @@ if (FULL) {
     ["pnpm", ["7"]],
   ] as const)("installed with %s", (manager, versions) => {
     test(
-      "a holder's program runs with at most five packages, and without Node's types",
+      "a holder's program compiles and runs without Node's types, with four packages if npm installs them",
       () => {
         const folder = project(manager, []);
         compile(folder, versions, ["holder"], []);
@@ -125,7 +125,7 @@ if (FULL) {
     );
 
     test(
-      "programs of all other kinds run with the packages named for a server",
+      "the programs of servers compile and run with the packages that the page names for a server",
       () => {
         const [, server = []] = installed();
         const folder = project(manager, [...server, "@types/express", "@types/node@20"]);

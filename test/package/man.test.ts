@@ -34,21 +34,21 @@ test("the manual page has the usual sections", () => {
   expect(PAGE).toMatch(/^proviso \\- \S/m);
 });
 
-test("the manual page has every verb", async () => {
+test("the manual page has every command and subcommand", async () => {
   for (const verb of VERBS) {
     expect(PAGE, verb).toContain(`\n.SH PROVISO ${verb.toUpperCase()}\n`);
     for (const name of await below(verb)) expect(PAGE).toContain(`\n.SS proviso ${verb} ${name}\n`);
   }
 });
 
-test("the package's manifest names the manual page and ships it", () => {
+test("the command's manifest names the manual page and ships it", () => {
   const manifest = JSON.parse(readFileSync(`${root}cli/package.json`, "utf8"));
   // If `man` is a string instead of an array, npm does not link the manual page.
   expect(manifest.man).toEqual(["./dist/man/proviso.1"]);
   expect(manifest.files).toContain("dist");
 });
 
-test("man shows the page without a warning, with every option", async (context) => {
+test("the program man shows the page without a warning, with every option", async (context) => {
   const { error, status, stdout, stderr } = spawnSync(
     "man",
     ["--warnings", "-E", "UTF-8", "-l", PATH],

@@ -77,7 +77,7 @@ beforeAll(async () => {
 }, SLOW);
 
 describe("the command, installed as docs/install.md says", () => {
-  test("has its manual page, passing vectors and a working quickstart", async () => {
+  test("has its manual page, passes the vectors and runs the quickstart", async () => {
     expect(existsSync(join(user, "global/share/man/man1/proviso.1"))).toBe(true);
     expect(await paste("proviso vectors check", work)).toMatch(/\d{4} passed, 0 failed/);
     expect(await paste("proviso quickstart", work)).toContain(
@@ -85,7 +85,7 @@ describe("the command, installed as docs/install.md says", () => {
     );
   });
 
-  test("makes an agent whose README works", async () => {
+  test("makes an agent whose README works as written", async () => {
     await paste("proviso init agent my-agent", work);
     const folder = join(work, "my-agent");
     const port = await freePort();
@@ -103,7 +103,7 @@ describe("the command, installed as docs/install.md says", () => {
   });
 });
 
-test("docs/guides/guard.md guards an Express app", { timeout: SLOW }, async () => {
+test("the programs of docs/guides/guard.md guard an Express app", { timeout: SLOW }, async () => {
   const folder = newFolder("guarded");
   const page = join(ROOT, "docs/guides/guard.md");
   const [install = "", run = ""] = blocks(page, "sh");
@@ -113,7 +113,7 @@ test("docs/guides/guard.md guards an Express app", { timeout: SLOW }, async () =
   expect(await paste(run, folder)).toMatch(/refund[\s\S]*constraint_violated/);
 });
 
-test("the README's programs run with the library and Express alone", {
+test("the programs of the README run with the library and Express alone", {
   timeout: SLOW,
 }, async () => {
   const folder = newFolder("programs");

@@ -90,7 +90,7 @@ describe.each(
   const { needs, more } = lines.get(entry) ?? { needs: [], more: [] };
   const file = join(ROOT, target);
 
-  test("its line in docs/install.md names exactly the packages that it loads", () => {
+  test("has a line in docs/install.md with exactly the packages that it loads", () => {
     const ever = packagesOf(file, true).filter(
       // The host of A2E shares files with servers that use rate-limiter-flexible, but does not use that package
       // itself.
@@ -102,7 +102,7 @@ describe.each(
   });
 
   if (!FULL && !QUICK.includes(entry)) return;
-  test("is imported and required, without a warning, where those packages are installed", async () => {
+  test("is imported and required without a warning if those packages are installed", async () => {
     const folder = project(needs);
     const code = `const required = require("${entry}");
       import("${entry}").then((imported) => console.log(imported === required));`;
@@ -112,7 +112,7 @@ describe.each(
   });
 });
 
-test("docs/guides/guard.md runs with the packages that it installs", async () => {
+test("docs/guides/guard.md runs with the packages that the page installs", async () => {
   const page = read("docs/guides/guard.md");
   const [, packages = ""] = /^npm install \S+\.tgz (.*)$/m.exec(page) ?? [];
   const [, code = ""] = /^```js\n([\s\S]*?)^```$/m.exec(page) ?? [];
@@ -128,7 +128,7 @@ test("docs/guides/guard.md runs with the packages that it installs", async () =>
 
 describe("a feature whose optional package is missing", () => {
   test.each([["prom-client", "createAgentMetrics()", "counting for Prometheus"]])(
-    "asks for %s, naming the feature",
+    "asks for %s, and names the feature",
     async (name, call, use) => {
       const folder = project(lines.get("proviso/a2a")?.needs ?? []);
       const code = `import * as a2a from "proviso/a2a"; try { a2a.${call}; } catch (error) { console.log(error.message); }`;
@@ -163,7 +163,7 @@ describe("TypeScript in a CommonJS file compiles as docs/install.md says", () =>
           ["commonjs", "node10", "TS5107"],
         ] as const)
       : []),
-  ])("%s with %s", async (module, moduleResolution, fault) => {
+  ])("with module %s and moduleResolution %s", async (module, moduleResolution, fault) => {
     const options = { strict: true, types: [], target: "es2022", module, moduleResolution };
     const config = join(folder, `${module}-${moduleResolution}.json`);
     const compilerOptions = { ...options, outDir: `out-${module}-${moduleResolution}` };

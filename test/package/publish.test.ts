@@ -40,7 +40,7 @@ function manifestOf(folder: string, at: string): { readonly [name: string]: unkn
 const npm = (cwd: string, args: readonly string[], env = {}): Promise<Run> =>
   runProgram("npm", args, { cwd, env: { HOME: cwd, ...env } });
 
-test("npm publish refuses until the address, the changelog and the tag are right", async () => {
+test("npm publish refuses until the repository's address, the changelog and the tag are right", async () => {
   const folder = copy();
   for (const workspace of [[], ["--workspace", "cli"]]) {
     const args = ["publish", "--dry-run", "--provenance=false", ...workspace];
@@ -85,7 +85,7 @@ test("npm publish refuses until the address, the changelog and the tag are right
   });
 });
 
-test("npm publish refuses a package of another version, and one that lacks a file", async () => {
+test("npm publish refuses a package of another version, and a package that lacks a file", async () => {
   const folder = copy();
   await npm(folder, ["run", "--silent", "repository", "--", ADDRESS]);
   const manifest = manifestOf(folder, "cli/");
@@ -104,7 +104,7 @@ test("npm publish refuses a package of another version, and one that lacks a fil
   ]);
 });
 
-test("the repository's address can be changed, and a malformed one is refused", async () => {
+test("npm run repository changes the repository's address, and refuses a malformed address", async () => {
   const folder = copy();
   await npm(folder, ["run", "--silent", "repository", "--", `${ADDRESS}-old`]);
   await npm(folder, ["run", "--silent", "repository", "--", ADDRESS]);
@@ -126,7 +126,7 @@ test("the version policy names each package entry once", () => {
   expect(named.sort()).toEqual(all.map((path) => `proviso${path.slice(1)}`).sort());
 });
 
-test("the workflows run the gate, and publish every package for a tag, with provenance", () => {
+test("the workflows run the checks, and publish every package for a tag, with provenance", () => {
   const workflow = (name: string): string =>
     readFileSync(join(ROOT, ".github/workflows", name), "utf8");
   expect(workflow("ci.yml")).toContain("- run: .ci/run\n");

@@ -86,7 +86,7 @@ async function done(storage: string, ...words: readonly string[]): Promise<JsonO
 }
 
 describe.skipIf(!isThere)(
-  "Agent-Auth's own clients against our server",
+  "the clients of Agent-Auth against proviso's server",
   { timeout: 300_000 },
   () => {
     beforeAll(async () => {
@@ -98,7 +98,7 @@ describe.skipIf(!isThere)(
 
     afterAll(() => server.close());
 
-    test("command discovers, connects, executes, escalates, rotates, reactivates and disconnects", async () => {
+    test("the command discovers, connects, executes, escalates, rotates, reactivates and disconnects", async () => {
       const home = join(folder, "home");
       const provider = ["--provider", server.issuer];
       const found = await done(home, "discover", server.origin);
@@ -142,7 +142,7 @@ describe.skipIf(!isThere)(
       expect(await run(home, ...balance)).toMatchObject({ status: 1 });
     });
 
-    test("command enrols a host, which its user then takes on", async () => {
+    test("the command enrols a host, which its user then links", async () => {
       const home = join(folder, "enrolled");
       const provider = ["--provider", server.issuer];
       await done(home, "discover", server.origin);
@@ -156,7 +156,7 @@ describe.skipIf(!isThere)(
       expect(again).toMatchObject({ status: "active", hostId: connected["hostId"] });
     });
 
-    test("SDK registers an autonomous agent, executes a batch, and has it claimed", async () => {
+    test("the SDK registers an autonomous agent, executes a batch, and has the agent claimed", async () => {
       const file = await bundled("sdk", `export * from ${JSON.stringify(SDK)};`, folder);
       const { AgentAuthClient } = await import(/* @vite-ignore */ pathToFileURL(file).href);
       const client = new AgentAuthClient({

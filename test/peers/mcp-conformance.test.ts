@@ -146,7 +146,7 @@ if (isThere) {
   });
 
   test.each(Object.entries(WORSE))(
-    "the requirements of %s come out no worse through the gate, but for what the page names",
+    "through the gate, as many checks of %s pass as without it, except those that the page names",
     async (requirements, expected) => {
       const without = await statuses(bare, requirements);
       const through = await statuses(gated, requirements);

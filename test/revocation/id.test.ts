@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { isRevocationId, revocationIdOf } from "../../src/revocation/id.js";
 
-test("a revocation id is the truncated SHA-256 of a label and the tag", () => {
+test("revocationIdOf returns the truncated SHA-256 of a label and the tag", () => {
   const tag = Uint8Array.from({ length: 32 }, (_, i) => i);
   const hash = createHash("sha256").update("proviso-revocation-v1").update(tag).digest();
   const expected = `rv_${hash.subarray(0, 16).toString("base64url")}`;
@@ -11,7 +11,7 @@ test("a revocation id is the truncated SHA-256 of a label and the tag", () => {
 });
 
 test.each(["", "rv_", `rv_${"a".repeat(21)}`, `rv_${"a".repeat(23)}`, `rv_${"+".repeat(22)}`])(
-  "isRevocationId is false for %j",
+  "isRevocationId is false for %j, and for that string with a line feed",
   (text) => {
     expect(isRevocationId(text)).toBe(false);
     expect(isRevocationId(`${text}\n`)).toBe(false);

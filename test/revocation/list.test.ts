@@ -23,14 +23,14 @@ function listOf(...entries: readonly RevocationEntry[]): RevocationList {
   return list;
 }
 
-describe("finding entries in a revocation list", () => {
+describe("find() of a revocation list", () => {
   test("finds nothing in an empty list, which is always current", () => {
     const list = new RevocationList();
     expect(list.find(query())).toEqual([]);
     expect([list.version, list.size, list.trustedUntil]).toEqual([0, 0, Infinity]);
   });
 
-  test("finds a token by its link, capability, key or principal", () => {
+  test("finds the entries of a token by its link, capability, key or principal", () => {
     const entries: RevocationEntry[] = [
       entry({ kind: "link", id: LINK }),
       entry(),
@@ -51,7 +51,7 @@ describe("finding entries in a revocation list", () => {
     expect(list.find(query({ keys: ["cap_1"], capability: "key_1", principal: LINK }))).toEqual([]);
   });
 
-  test("finds a principal's tokens issued before the moment, not at it", () => {
+  test("finds a principal's tokens that were issued before the given moment, not at it or later", () => {
     const list = listOf(entry({ kind: "principal", id: "alice", before: EARLY }));
     const issued = Date.parse(EARLY);
     const finds = (at: number): number =>
@@ -62,14 +62,14 @@ describe("finding entries in a revocation list", () => {
   });
 });
 
-describe("adding an entry for the same thing twice", () => {
+describe("a revocation list with two entries for the same thing", () => {
   test.each<[string | undefined, string | undefined, string | undefined]>([
     [EARLY, LATE, LATE],
     [LATE, EARLY, LATE],
     [undefined, EARLY, undefined],
     [EARLY, undefined, undefined],
     [undefined, undefined, undefined],
-  ])("until %s and until %s keeps until %s", (first, second, kept) => {
+  ])("that end at %s and at %s keeps the entry until %s", (first, second, kept) => {
     const until = (time: string | undefined): Partial<RevocationEntry> =>
       time === undefined ? {} : { until: time };
     const list = listOf(entry(until(first)), entry(until(second)));
@@ -77,14 +77,14 @@ describe("adding an entry for the same thing twice", () => {
     expect([list.version, list.size]).toEqual([2, 1]);
   });
 
-  test("moves a principal's moment only forward", () => {
+  test("keeps the later moment if the thing is a principal", () => {
     const alice = entry({ kind: "principal", id: "alice", before: LATE });
     const list = listOf(alice, { ...alice, before: EARLY });
     expect(list.snapshot().entries).toEqual([alice]);
   });
 });
 
-test("changing an object passed to add does not change the entry", () => {
+test("changing an object after it was passed to add() does not change the entry", () => {
   const mine = { kind: "principal" as const, id: "alice", before: LATE, at: AT };
   const list = listOf(mine);
   mine.before = EARLY;
@@ -101,13 +101,13 @@ describe("a malformed entry is refused", () => {
     ["an id that is not a string", { id: 7 }, /id must be a string/],
     ["a link that is not a revocation id", { kind: "link" }, /not a revocation id/],
     ["a principal without before", { kind: "principal" }, /"before" belongs/],
-    ["before without a principal", { before: AT }, /"before" belongs/],
+    ["before in an entry that is not for a principal", { before: AT }, /"before" belongs/],
     ["a date without a time", { until: "2026-01-01" }, /not a time/],
     ["a day that does not exist", { at: "2026-02-30T00:00:00Z" }, /not a time/],
     ["an array of times", { until: [LATE] }, /not a time/],
-    ["no time", { at: undefined }, /must say "at"/],
+    ["no time of the revocation", { at: undefined }, /must say "at"/],
     ["a reason that is not a string", { reason: 7 }, /reason must be a string/],
-  ])("%s", (_about, change, message) => {
+  ])("with %s", (_about, change, message) => {
     const list = new RevocationList();
     // Calling code without types, or a snapshot from another program, may pass such an entry.
     const wrong: RevocationEntry = Object.assign(entry(), change);
@@ -118,8 +118,8 @@ describe("a malformed entry is refused", () => {
   });
 });
 
-describe("snapshots of a revocation list", () => {
-  test("a list made from its snapshot is equal, also through JSON", () => {
+describe("a revocation list with snapshots", () => {
+  test("is equal to the list from whose snapshot it is made, also through JSON", () => {
     const list = listOf(
       entry({ reason: "done" }),
       entry({ kind: "key", id: "key_1", until: LATE }),
@@ -129,7 +129,7 @@ describe("snapshots of a revocation list", () => {
     expect(new RevocationList(snapshot).snapshot()).toEqual(list.snapshot());
   });
 
-  test("a copy is trusted until its snapshot's trustedUntil", () => {
+  test("is trusted until trustedUntil of the latest snapshot", () => {
     const copy = new RevocationList({ version: 3, trustedUntil: LATE, entries: [] });
     expect(copy.trustedUntil).toBe(Date.parse(LATE));
     expect(copy.snapshot().trustedUntil).toBe(LATE);
@@ -137,7 +137,7 @@ describe("snapshots of a revocation list", () => {
     expect(copy.trustedUntil).toBe(Date.parse("2026-03-02T00:00:00Z"));
   });
 
-  test("an older snapshot is refused, and changes nothing", () => {
+  test("refuses an older snapshot, and does not change", () => {
     const list = new RevocationList({ version: 5, trustedUntil: LATE, entries: [entry()] });
     const later = "2026-03-02T00:00:00Z";
     expect(list.replace({ version: 4, trustedUntil: later, entries: [] })).toBe(false);
@@ -146,7 +146,7 @@ describe("snapshots of a revocation list", () => {
     expect([list.version, list.size]).toEqual([6, 0]);
   });
 
-  test("a copy follows the list by snapshots, and refuses other changes", () => {
+  test("that is a copy accepts newer snapshots, and refuses other changes", () => {
     const original = listOf(entry({ id: "cap_1", until: EARLY }));
     const copy = new RevocationList(original.snapshot(LATE));
     expect(() => copy.add(entry())).toThrow(/revoke at the original/);
@@ -158,7 +158,7 @@ describe("snapshots of a revocation list", () => {
     expect(() => original.replace(copy.snapshot())).toThrow(/follows no other/);
   });
 
-  test("the entries of a snapshot are frozen", () => {
+  test("gives frozen entries in its snapshot", () => {
     const list = listOf(entry({ kind: "principal", id: "alice", before: LATE }));
     const [shown] = list.snapshot().entries;
     expect(() => Object.assign(shown ?? {}, { before: EARLY })).toThrow(TypeError);
@@ -167,64 +167,67 @@ describe("snapshots of a revocation list", () => {
   test.each<[string, object]>([
     ["a list", { version: 0, trusteduntil: LATE, entries: [] }],
     ["an entry", { version: 0, entries: [{ ...entry(), untill: LATE }] }],
-  ])("a misspelt property of %s is refused", (_about, snapshot) => {
+  ])("refuses a snapshot if %s has a misspelt property", (_about, snapshot) => {
     expect(() => new RevocationList(JSON.parse(JSON.stringify(snapshot)))).toThrow(
       /unknown member/,
     );
   });
 
-  test("revoking again keeps the time and reason of the first revocation", () => {
+  test("keeps the time and the reason of the first of two equal revocations", () => {
     const first = entry({ at: EARLY, reason: "incident 42" });
     const list = listOf(first, entry({ at: LATE, reason: "nothing" }));
     expect(list.snapshot().entries).toEqual([first]);
   });
 
-  test("a snapshot with two entries for the same thing uses the wider one", () => {
+  test("keeps the wider of two entries of a snapshot for the same thing", () => {
     const alice = entry({ kind: "principal", id: "alice", before: LATE });
     const list = new RevocationList({ version: 2, entries: [alice, { ...alice, before: EARLY }] });
     expect(list.snapshot().entries).toEqual([alice]);
   });
 
-  test.each([-1, 0.5, Number.NaN, 2 ** 53])("a snapshot of version %d is refused", (version) => {
+  test.each([-1, 0.5, Number.NaN, 2 ** 53])("refuses a snapshot of version %d", (version) => {
     expect(() => new RevocationList({ version, entries: [] })).toThrow(TypeError);
   });
 
-  test.each(LOSSY)("%s is refused at every place, with the place named", async (_, make) => {
-    const value = make();
-    const known = entry({});
-    const places: readonly (readonly [string, () => unknown])[] = [
-      ["snapshot", () => new RevocationList(value)],
-      ["snapshot.entries", () => new RevocationList({ version: 1, entries: value })],
-      ["snapshot.entries[0]", () => new RevocationList({ version: 1, entries: [value] })],
-      [
-        "snapshot.entries[1].until",
-        () => new RevocationList({ version: 1, entries: [known, { ...known, until: value }] }),
-      ],
-      [
-        "snapshot.trustedUntil",
-        () => new RevocationList({ version: 1, trustedUntil: value, entries: [] }),
-      ],
-      ["a revocation", () => new RevocationList().add(value)],
-      ["a revocation.reason", () => new RevocationList().add({ ...known, reason: value })],
-    ];
-    for (const [place, call] of places) {
-      const message = await mistake(call);
-      expect(message.startsWith(`${place} must be`), `${place}: ${message}`).toBe(true);
-    }
-    const set: never = new Set([known]) as never;
-    expect(await mistake(() => new RevocationList({ version: 1, entries: set }))).toMatch(
-      /^snapshot\.entries must be an array, not a Set/,
-    );
-  });
+  test.each(LOSSY)(
+    "refuses a snapshot that has %s at any place, and names the place",
+    async (_, make) => {
+      const value = make();
+      const known = entry({});
+      const places: readonly (readonly [string, () => unknown])[] = [
+        ["snapshot", () => new RevocationList(value)],
+        ["snapshot.entries", () => new RevocationList({ version: 1, entries: value })],
+        ["snapshot.entries[0]", () => new RevocationList({ version: 1, entries: [value] })],
+        [
+          "snapshot.entries[1].until",
+          () => new RevocationList({ version: 1, entries: [known, { ...known, until: value }] }),
+        ],
+        [
+          "snapshot.trustedUntil",
+          () => new RevocationList({ version: 1, trustedUntil: value, entries: [] }),
+        ],
+        ["a revocation", () => new RevocationList().add(value)],
+        ["a revocation.reason", () => new RevocationList().add({ ...known, reason: value })],
+      ];
+      for (const [place, call] of places) {
+        const message = await mistake(call);
+        expect(message.startsWith(`${place} must be`), `${place}: ${message}`).toBe(true);
+      }
+      const set: never = new Set([known]) as never;
+      expect(await mistake(() => new RevocationList({ version: 1, entries: set }))).toMatch(
+        /^snapshot\.entries must be an array, not a Set/,
+      );
+    },
+  );
 
-  test("a trustedUntil that is not a time is refused", () => {
+  test("refuses a snapshot whose trustedUntil is not a time", () => {
     const snapshot = { version: 0, trustedUntil: "soon", entries: [] };
     expect(() => new RevocationList(snapshot)).toThrow(/trustedUntil must be a time/);
   });
 });
 
-describe("pruning a revocation list", () => {
-  test("removes entries that have expired, and changes the version only if there are any", () => {
+describe("prune() of a revocation list", () => {
+  test("removes the entries that have expired, and changes the version only if it removes any", () => {
     const list = listOf(
       entry({ id: "cap_1", until: EARLY }),
       entry({ id: "cap_2", until: LATE }),

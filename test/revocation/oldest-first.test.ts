@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { KeptRevocation } from "../../src/revocation/entry.js";
 import { oldestFirst } from "../../src/revocation/oldest-first.js";
 
-test("entries are sorted like by a stable sort, while other work runs", async () => {
+test("oldestFirst sorts entries as a stable sort does, and lets timers run meanwhile", async () => {
   const entries = Array.from({ length: 50_000 }, (_, at): KeptRevocation => {
     const record = {
       before: undefined,

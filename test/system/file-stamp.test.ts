@@ -12,7 +12,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("a stamp changes with each part of a file's identity", () => {
+test("stampOf gives another stamp if any part of a file's identity differs", () => {
   const stamps = [STAT, ...Object.keys(STAT).map((name) => ({ ...STAT, [name]: 9n }))].map((stat) =>
     stampOf(stat as Parameters<typeof stampOf>[0]),
   );
@@ -20,7 +20,7 @@ test("a stamp changes with each part of a file's identity", () => {
   expect(stampOf({ ...STAT } as Parameters<typeof stampOf>[0])).toBe(stamps[0]);
 });
 
-test("following() checks again after its interval, and reads again if the stamp has changed", () => {
+test("following() checks the stamp after its interval, and reads again if the stamp has changed", () => {
   let stamp = "a";
   const looks = vi.fn(() => stamp);
   const read = vi.fn(() => ({ from: stamp }));
@@ -40,7 +40,7 @@ test("following() checks again after its interval, and reads again if the stamp 
   expect([looks.mock.calls.length, read.mock.calls.length]).toEqual([3, 2]);
 });
 
-test("following() throws if a check fails, and checks again at once until one succeeds", () => {
+test("following() throws if a read fails, and reads again at once until a read succeeds", () => {
   let stamp = "a";
   let fails = false;
   const read = (): string => {

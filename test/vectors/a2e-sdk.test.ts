@@ -58,7 +58,7 @@ class Names {
   }
 }
 
-test("our host answers the recorded messages of the A2E SDK's client as recorded", async () => {
+test("proviso's host answers the recorded messages of the A2E SDK's client as recorded", async () => {
   const { plugins } = JSON.parse(readFileSync(join(EXAMPLE, "session.json"), "utf8"));
   const { programs } = plugins.proc;
   // The module is plain JavaScript, as the command loads it.
@@ -100,7 +100,7 @@ test("our host answers the recorded messages of the A2E SDK's client as recorded
   expect(transcriptOf(lines, new Map([[tokens, TOKENS]]))).toEqual(client.lines);
 });
 
-test("our client sends the A2E SDK's host the recorded messages, and reads its answers as recorded", async () => {
+test("proviso's client sends the recorded messages to the A2E SDK's host, and reads the answers as recorded", async () => {
   const written = new PassThrough();
   const answers = new PassThrough();
   const lines: Line[] = [];

@@ -145,7 +145,7 @@ function choicesOf({ policy, ambient, rate }: Transcript): HostChoices {
 }
 
 test.each(vectors.map((vector) => [vector.name, vector] as const))(
-  "a session answers as the vector says: %s",
+  "the host answers as the session vector says: %s",
   async (_, vector) => {
     const host = await hosted(choicesOf(vector));
     const minted = new Map(
@@ -186,7 +186,7 @@ test.each(vectors.map((vector) => [vector.name, vector] as const))(
   },
 );
 
-test("every error code of a session has a vector", () => {
+test("every error code of an A2E session occurs in a session vector", () => {
   const text = JSON.stringify(vectors.map(({ steps }) => steps));
   const handshake = ["auth_failed", "version_mismatch", "no_caps"];
   const all = [...Object.keys(SESSION_ERRORS).map((code) => `"code":"${code}"`)];

@@ -9,10 +9,10 @@ function withResult(result: string): Vector {
   return found;
 }
 
-describe("an answer of misuse", () => {
+describe("the answer misuse", () => {
   const refusal = { id: 1, result: "refused", denials: [{ code: "grant_denied" }] };
 
-  test("passes a test that expects misuse, whatever else it says", () => {
+  test("passes a test that expects misuse, whatever else the answer says", () => {
     const value = { id: 1, result: "misuse", message: "no grant", denials: [] };
     expect(judge(withResult("misuse"), { kind: "answer", value })).toEqual({ status: "passed" });
   });
@@ -20,7 +20,7 @@ describe("an answer of misuse", () => {
   test.each([
     ["refused: grant_denied", refusal],
     ["allowed, revocation ids rv_1", { id: 1, result: "allowed", revocationIds: ["rv_1"] }],
-  ])("is the only one that passes it: %s fails", (got, value) => {
+  ])("is the only answer that passes a test that expects misuse: %s fails", (got, value) => {
     const outcome = judge(withResult("misuse"), { kind: "answer", value });
     expect(outcome).toEqual({ status: "failed", expected: "misuse", got });
   });
@@ -35,13 +35,13 @@ describe("an answer of misuse", () => {
   );
 });
 
-describe("the requests of the vectors", () => {
+describe("the requests that are made from the vectors", () => {
   test("all name the version of the protocol", () => {
     const versions = VECTORS.map(({ request }) => Reflect.get(request, "protocol"));
     expect([...new Set(versions)]).toEqual([2]);
   });
 
-  test("carry the issuer's grants exactly where the test has them", () => {
+  test("have the issuer's grants exactly where the test has them", () => {
     const asked = VECTORS.flatMap(({ request }) => {
       const grants: unknown = Reflect.get(request, "grants");
       return grants === undefined ? [] : [grants];

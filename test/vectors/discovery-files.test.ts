@@ -55,7 +55,7 @@ describe("the vector file capability-discovery.json", () => {
     expect(sorted(codes)).toEqual(sorted(wanted));
   });
 
-  test("breaks every rule of a registry alone", () => {
+  test("has a test that breaks only that rule, for every rule of a registry", () => {
     const alone = discoveryVectors
       .map(({ test: one }) => rulesOf(one))
       .filter((r) => r.length === 1);
@@ -92,7 +92,7 @@ describe("the vector file capability-discovery.json", () => {
   });
 });
 
-describe("answers to discovery tests", () => {
+describe("judge() of an answer to a discovery test", () => {
   const malformed = discoveryVectors.find(
     ({ op, test: { denials } }) => op === "discover" && denials?.[0]?.code === "card_malformed",
   );
@@ -107,7 +107,7 @@ describe("answers to discovery tests", () => {
     return judge(vector, { kind: "answer", value }).status;
   }
 
-  test("pass for a malformed card whatever further reasons they list", () => {
+  test("passes an answer for a malformed card, whatever further reasons it lists", () => {
     const denials = [{ code: "interface_unsupported" }, { code: "card_malformed", path: "/name" }];
     expect(statusOf(malformed, { result: "refused", denials })).toBe("passed");
     expect(statusOf(malformed, { result: "refused", denials: denials.slice(0, 1) })).toBe("failed");
@@ -128,7 +128,7 @@ describe("answers to discovery tests", () => {
       },
     ],
     ["no result", usable, {}],
-  ])("with %s are rejected as garbage", (_, vector, value) => {
+  ])("calls the answer garbage if it is %s", (_, vector, value) => {
     if (vector === undefined) throw new Error("no such vector");
     expect(judge(vector, { kind: "answer", value })).toMatchObject({ fault: "garbage" });
   });

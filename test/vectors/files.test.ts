@@ -90,7 +90,7 @@ function namesOf(codes: { readonly [code: string]: boolean }): string[] {
 }
 
 test.each(vectorFiles())(
-  "%s is what npm run vectors:generate writes, byte for byte",
+  "npm run vectors:generate writes the committed %s, byte for byte",
   (name, text) => {
     // Compared as booleans, since toBe would print a megabyte on failure.
     expect(committed(name) === text, "run npm run vectors:generate and commit the result").toBe(
@@ -130,7 +130,7 @@ test("there are at least 250 vectors, each with its own id", () => {
   expect(new Set(VECTORS.map(({ test: { tcId } }) => tcId)).size).toBe(VECTORS.length);
 });
 
-test("no two vectors of a subject have the same comment", () => {
+test("no two vectors of one subject have the same comment", () => {
   const names = VECTORS.map(({ file, subject, test: { comment } }) =>
     [file, subject, comment].join(),
   );
@@ -147,14 +147,14 @@ test("every error code of reading and verifying occurs in the vectors", () => {
   expect(sorted(codes)).toEqual(namesOf(VERIFY_CODES));
 });
 
-test("vectors refused for several reasons are flagged so", () => {
+test("vectors refused for several reasons have the flag AllReported", () => {
   const silent = checkTests.filter(
     ({ denials = [], flags }) => denials.length > 1 && !flags.includes("AllReported"),
   );
   expect(silent.map(({ tcId, comment }) => `${tcId} ${comment}`)).toEqual([]);
 });
 
-test("every vector's call has a grant, an issuer with grants, or expects misuse", () => {
+test("every vector in check.json has a grant in its call or grants of its issuer, or expects misuse", () => {
   const silent = checkTests.filter(
     ({ invocation, grants, result }) =>
       !("grant" in invocation) && grants === undefined && result !== "misuse",

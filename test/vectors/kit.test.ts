@@ -33,7 +33,7 @@ describe("vectors check against this implementation", () => {
     });
   }
 
-  test("sums up by flag", async () => {
+  test("counts passed, failed and unsupported tests by flag", async () => {
     const flags = await bench.json("vectors", "check", "--filter", "StaleList");
     expect(flags).toMatchObject({ status: 0, failed: 0, implementation: "this implementation" });
     expect(flags["flags"]["StaleList"]).toEqual({
@@ -43,7 +43,7 @@ describe("vectors check against this implementation", () => {
     });
   });
 
-  test("--filter takes an id, a subject, part of a comment, or several of these", async () => {
+  test("runs only the tests of --filter: an id, a subject, part of a comment, or several of these", async () => {
     const run = async (...args: string[]): Promise<unknown> =>
       (await bench.json("vectors", "check", ...args))["tests"];
     expect(await run("--filter", "1001")).toBe(1);
@@ -61,7 +61,7 @@ describe("vectors check against another program", () => {
     expect(stderr.includes("thinking")).toBe(name === "talkative");
   });
 
-  test("reports one wrong answer with what was expected", async () => {
+  test("reports one wrong answer together with the expected answer", async () => {
     const { status, stdout } = await check("wrong");
     expect(status).toBe(1);
     expect(stdout).toContain(`${TESTS - 1} passed, 1 failed, 0 not supported\n`);
@@ -70,11 +70,11 @@ describe("vectors check against another program", () => {
     );
   });
 
-  test("fails every invalid test for an unknown code", async () => {
+  test("fails every invalid test of a program that answers an unknown code", async () => {
     expect(await report("wrongCode")).toMatchObject({ status: 1, passed: 0, failed: TESTS });
   });
 
-  test("lists unsupported operations apart from passed tests", async () => {
+  test("lists operations that the program does not support apart from passed tests", async () => {
     const { status, stdout } = await check("partly", "--filter", "1001");
     expect(stdout).toContain(`${TESTS} passed, 0 failed, 1 not supported\n`);
     expect(stdout).toContain("\nnot supported: check\n");
@@ -82,7 +82,7 @@ describe("vectors check against another program", () => {
   });
 
   if (FULL) {
-    test("fails if the program supports nothing", async () => {
+    test("fails if the program supports no operation", async () => {
       expect(await report("unsupported")).toMatchObject({
         status: 1,
         passed: 0,
@@ -121,7 +121,7 @@ describe("vectors check against another program", () => {
   }
 
   if (FULL) {
-    test("blames a missing answer on its test only", async () => {
+    test("blames a missing answer on the test without an answer only", async () => {
       const { status, passed, failures } = await report("hangs", "--timeout", "2");
       expect({ status, passed }).toEqual({ status: 1, passed: TESTS - 1 });
       expect(failures).toMatchObject([{ tcId: 2, fault: "silent", got: "no answer within 2 s" }]);
@@ -140,7 +140,7 @@ describe("vectors check against another program", () => {
   });
 
   if (FULL) {
-    test("ends a program that outlives its input", async () => {
+    test("ends a program that goes on after the end of its input", async () => {
       expect(await report("ignoresTheEnd")).toMatchObject({ status: 0, passed: TESTS });
     });
   }
@@ -159,7 +159,7 @@ describe("vectors check against another program", () => {
   });
 
   if (FULL) {
-    test("blames a malformed answer on its test only", async () => {
+    test("blames a malformed answer on the test with that answer only", async () => {
       const { passed, failures } = await report("garbageOnce");
       expect(passed).toBe(TESTS - 1);
       expect(failures).toMatchObject([{ tcId: 2, fault: "garbage", got: "not JSON: {" }]);
@@ -167,20 +167,20 @@ describe("vectors check against another program", () => {
   }
 
   if (FULL) {
-    test("fails two answers to one request", async () => {
+    test("fails if the program gives two answers to one request", async () => {
       expect((await report("twice"))["failed"]).toBeGreaterThan(0);
     });
   }
 });
 
-describe("a wrong vectors command is a usage error", () => {
+describe("the options of vectors check", () => {
   test.each([
     [["--impl", "'open"], /--impl is not a command/],
     [["--impl", "  "], /--impl is not a command/],
     [["--timeout", "0"], /--timeout cannot be 0/],
     [["--timeout", "soon"], /--timeout cannot be soon/],
     [["--filter", "no such test"], /no test is left by --filter/],
-  ])("such as %j", async (args, message) => {
+  ])("are a usage error: %j", async (args, message) => {
     const { status, stderr } = await bench.run(["vectors", "check", ...args]);
     expect(status).toBe(2);
     expect(stderr).toMatch(message);
@@ -196,7 +196,10 @@ describe("a wrong vectors command is a usage error", () => {
     ["a $HOME;b", ["a", "$HOME;b"]],
     ["", undefined],
     ['"a', undefined],
-  ])("the command line %j is split into words as a shell does, or refused", (line, words) => {
-    expect(splitCommand(line)).toEqual(words);
-  });
+  ])(
+    "split the program's command line %j into words as a shell does, or refuse it",
+    (line, words) => {
+      expect(splitCommand(line)).toEqual(words);
+    },
+  );
 });

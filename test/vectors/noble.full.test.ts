@@ -8,7 +8,9 @@ const COMMAND = fileURLToPath(new URL("../../cli/dist/main.cjs", import.meta.url
 const WITHOUT_CRYPTO =
   "data:text/javascript,Object.defineProperty(process,'getBuiltinModule',{value:undefined})";
 
-test("every vector passes with the hashes of @noble/hashes", { timeout: 120_000 }, () => {
+test("vectors check passes every vector with the hashes of @noble/hashes", {
+  timeout: 120_000,
+}, () => {
   const report: unknown = JSON.parse(
     execFileSync(
       process.execPath,

@@ -27,7 +27,7 @@ test.each([...bySubject])("proviso answers as the vectors say: %s", (_, vectors)
   expect(failed).toEqual([]);
 });
 
-test("the tags in check.json are those of the chain up to the result", () => {
+test("check.json has the tags of the chain up to the link that decides the result", () => {
   let compared = 0;
   for (const { file, test: vector, request } of VECTORS) {
     if (file !== "check.json" || !("tags" in vector)) continue;

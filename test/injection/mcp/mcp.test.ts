@@ -116,7 +116,7 @@ describe.each(HTTP_ATTACKS)("$name", (attacks) => {
 
 const EMPTY = { ambient: { tried: 0, succeeded: 0 }, gated: { tried: 0, succeeded: 0 } };
 
-describe.each(WORK)("the task's own calls of $name are answered and do no harm", (work) => {
+describe.each(WORK)("the task's own calls of %s are answered and do no harm", (work) => {
   test.each(["ambient", "gated"] as const)("in the mode %s", async (mode) => {
     for (const { line, harm } of await world.work(work, mode)) {
       expect(harm).toBe(false);
@@ -126,7 +126,7 @@ describe.each(WORK)("the task's own calls of $name are answered and do no harm",
   });
 });
 
-test("docs/injection.md has these figures", () => {
+test("docs/injection.md has the figures of these attacks", () => {
   const rows = [...results].map(
     ([name, { ambient, gated }]) =>
       `| ${name} | ${ambient.succeeded} of ${ambient.tried} | ${gated.succeeded} of ${gated.tried} |`,

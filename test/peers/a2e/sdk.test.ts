@@ -56,7 +56,7 @@ function settle(direction: "client" | "host", held: Held): void {
   expect(held).toEqual(vectors[direction]);
 }
 
-test.skipIf(why !== undefined)("the A2E SDK's client holds a session with our host", () => {
+test.skipIf(why !== undefined)("the A2E SDK's client holds a session with proviso's host", () => {
   const folder = temporaryFolder();
   for (const file of ["tools.mjs", "countdown.mjs"])
     cpSync(join(EXAMPLE, file), join(folder, file));
@@ -86,42 +86,45 @@ test.skipIf(why !== undefined)("the A2E SDK's client holds a session with our ho
   settle("client", { outcome, lines: transcriptOf(lines, new Map([[tokens, `\${tokens}`]])) });
 });
 
-test.skipIf(why !== undefined)("our client holds a session with the A2E SDK's host", async () => {
-  const host = spawn(PYTHON, [join(HERE, "sdk_host.py")], {
-    stdio: ["pipe", "pipe", "ignore"],
-    cwd: HERE,
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", PYTHONPATH: HERE },
-  });
-  const ended = new Promise((resolve) => host.once("close", resolve));
-  onTestFinished(async () => {
-    host.kill();
-    await ended;
-  });
-  const lines: Line[] = [];
-  const seen = (from: Line["from"]): Transform => {
-    let text = "";
-    return new Transform({
-      transform(chunk, _encoding, done) {
-        const all = `${text}${chunk}`.split("\n");
-        text = all.pop() ?? "";
-        for (const line of all) lines.push({ from, message: JSON.parse(line) });
-        done(null, chunk);
-      },
+test.skipIf(why !== undefined)(
+  "proviso's client holds a session with the A2E SDK's host",
+  async () => {
+    const host = spawn(PYTHON, [join(HERE, "sdk_host.py")], {
+      stdio: ["pipe", "pipe", "ignore"],
+      cwd: HERE,
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", PYTHONPATH: HERE },
     });
-  };
-  const out = seen("agent");
-  const into = seen("host");
-  out.pipe(host.stdin);
-  host.stdout.pipe(into);
-  const session = await connectSession({
-    to: Duplex.from({ readable: into, writable: out }),
-    agentId: "proviso",
-    capabilities: ["tools", "memory", "proc", "env"],
-    tokens: ["token"],
-    timeout: 30_000,
-  });
-  const outcome = await holdSession(session);
-  // The last output of a process that is killed comes at an unpredictable time. It is not an answer.
-  const answers = lines.filter(({ message }) => message["type"] !== "proc/read/event");
-  settle("host", { outcome, lines: transcriptOf(answers) });
-});
+    const ended = new Promise((resolve) => host.once("close", resolve));
+    onTestFinished(async () => {
+      host.kill();
+      await ended;
+    });
+    const lines: Line[] = [];
+    const seen = (from: Line["from"]): Transform => {
+      let text = "";
+      return new Transform({
+        transform(chunk, _encoding, done) {
+          const all = `${text}${chunk}`.split("\n");
+          text = all.pop() ?? "";
+          for (const line of all) lines.push({ from, message: JSON.parse(line) });
+          done(null, chunk);
+        },
+      });
+    };
+    const out = seen("agent");
+    const into = seen("host");
+    out.pipe(host.stdin);
+    host.stdout.pipe(into);
+    const session = await connectSession({
+      to: Duplex.from({ readable: into, writable: out }),
+      agentId: "proviso",
+      capabilities: ["tools", "memory", "proc", "env"],
+      tokens: ["token"],
+      timeout: 30_000,
+    });
+    const outcome = await holdSession(session);
+    // The last output of a process that is killed comes at an unpredictable time. It is not an answer.
+    const answers = lines.filter(({ message }) => message["type"] !== "proc/read/event");
+    settle("host", { outcome, lines: transcriptOf(answers) });
+  },
+);

@@ -14,7 +14,7 @@ import { type Pair, randomPair } from "./random-pairs.js";
 const PAIRS = sized(500_000, 2_000);
 const BATCH = 2_000;
 
-test(`${PAIRS} random hops and calls get the same answer from TypeScript and from Python`, {
+test(`TypeScript and Python give the same answer for ${PAIRS} random hops and calls`, {
   timeout: 0,
 }, async () => {
   const seed = seedOr(sized(Date.now() % 2 ** 31, 38));

@@ -13,7 +13,7 @@ const BATCH = 2_000;
 const SEED = seedOr(sized(Date.now() % 2 ** 31, 38));
 const ROOT = "/srv/agent/files";
 
-test(`${STRINGS} strings that pass the operator url are read alike by JavaScript's URL and Python's urlsplit`, {
+test(`JavaScript's URL and Python's urlsplit read ${STRINGS} random strings alike if they pass the operator url`, {
   timeout: 0,
 }, async () => {
   const random = new Random(SEED);
@@ -64,7 +64,7 @@ test(`${STRINGS} strings that pass the operator url are read alike by JavaScript
   expect(passed).toBeGreaterThan(STRINGS / 5);
 });
 
-test(`${STRINGS} strings that pass the operator path stay below their folder`, {
+test(`of ${STRINGS} random strings, those that pass the operator path stay below their folder`, {
   timeout: 0,
 }, async () => {
   const random = new Random(SEED);
