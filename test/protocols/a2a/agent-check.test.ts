@@ -278,7 +278,7 @@ describe("withCapability checks an agent's answers against its card", () => {
     },
   );
 
-  test("with onDrift, undeclared behaviour is reported there and the caller still gets the answer", async () => {
+  test("undeclared behaviour is passed to onDrift, if set, and the caller still gets the answer", async () => {
     const agent = await agentOf();
     agent.answers.result = message({ metadata: delegated("https://c.example") });
     const drifted: DiscoveryDenial[] = [];

@@ -88,7 +88,7 @@ test("the agent card is cacheable, and a request with its ETag in If-None-Match 
   }
 });
 
-test("a card request with If-None-Match ignores If-Modified-Since", async () => {
+test("If-Modified-Since of a card request is ignored if the request has If-None-Match", async () => {
   const { headers } = await card();
   const since = headers.get("last-modified") ?? "";
   const before = new Date(Date.parse(since) - 1000).toUTCString();

@@ -141,7 +141,7 @@ describe("the interface to which a client sends tokens", () => {
     },
   );
 
-  test("is refused if its own address is not allowed, although another address in the card is", async () => {
+  test("is refused if its own address is not allowed, even if another address in the card is allowed", async () => {
     const other = await agentOf({ card: {} });
     const agent = await agentOf({ card: {} });
     const document = cardAt(["https://8.8.8.8/rpc"], [`${other.url}/rpc`]);

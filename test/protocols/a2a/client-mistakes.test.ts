@@ -83,7 +83,7 @@ test.each(BINDINGS)(
   },
 );
 
-describe.each(LOSSY)("%s passed to a method of createCapabilityClient", (_, make) => {
+describe.each(LOSSY)("%s passed to a method of the capability client", (_, make) => {
   test.each(BINDINGS)(
     "is a TypeError that names the argument, and nothing is sent (over %s)",
     async (binding) => {

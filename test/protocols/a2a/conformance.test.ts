@@ -305,7 +305,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(textAt(one, "history", 0, "role")).toBe("ROLE_USER");
   });
 
-  test("GetTask returns as many messages as historyLength says; ListTasks returns artifacts only with includeArtifacts", async () => {
+  test("historyLength limits the history that GetTask returns; ListTasks returns artifacts only with includeArtifacts", async () => {
     const done = await sendMessage(binding, userMessage(WORDS));
     const path = binding === "JSON-RPC" ? ["result"] : [];
     const id = textAt(done.body, ...path, "task", "id");

@@ -91,7 +91,7 @@ describe.each(["skill", "words"])("a finished task (started by a message of: %s)
     }
   });
 
-  test("cannot be read with a capability that lacks the task's resource, operation or grant, or limits arguments", async () => {
+  test("cannot be read with a capability that lacks the task's resource, operation or grant, or that limits arguments", async () => {
     const { capability, client } = await reports();
     const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
     expect(used).not.toBe("");

@@ -236,7 +236,7 @@ describe("a task that delegates to other tasks", () => {
     expect(resultOf(task)).toEqual([[]]);
   });
 
-  test("makes a separate child token at each call of delegate, which can be revoked alone", async () => {
+  test("gets a separate token from each call of delegate; each token can be revoked alone", async () => {
     const { work } = await grants();
     const seen: string[] = [];
     const own = await startAgent({

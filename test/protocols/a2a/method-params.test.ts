@@ -169,33 +169,30 @@ const WRONG_BODIES: typeof WRONG = [
   }),
 ];
 
-test.each(SIDES)(
-  "parameters of a wrong type are refused in both bindings: %s",
-  async (_, start) => {
-    quietConsole();
-    const reached = await start();
-    for (const [method, params, where, what] of [...WRONG, ...WRONG_BODIES]) {
-      const about = JSON.stringify([method, params]);
-      const rpc = await overRpc(reached, method, params);
-      const error = at(rpc.body, "error");
-      expect([at(error, "code"), at(error, "data", 0, "reason")], about).toEqual([
-        -32602,
-        "INVALID_PARAMS",
-      ]);
-      expect(textAt(error, "message"), about).toMatch(what);
-      expect(textAt(error, "message").startsWith(`${where} `), about).toBe(true);
-      const rest = await overRest(reached, method, params);
-      expect([rest.status, at(rest.body, "error", "status")], about).toEqual([
-        400,
-        "INVALID_ARGUMENT",
-      ]);
-      expect(textAt(rest.body, "error", "message"), about).toMatch(what);
-    }
-  },
-);
+test.each(SIDES)("%s refuses parameters of a wrong type over both bindings", async (_, start) => {
+  quietConsole();
+  const reached = await start();
+  for (const [method, params, where, what] of [...WRONG, ...WRONG_BODIES]) {
+    const about = JSON.stringify([method, params]);
+    const rpc = await overRpc(reached, method, params);
+    const error = at(rpc.body, "error");
+    expect([at(error, "code"), at(error, "data", 0, "reason")], about).toEqual([
+      -32602,
+      "INVALID_PARAMS",
+    ]);
+    expect(textAt(error, "message"), about).toMatch(what);
+    expect(textAt(error, "message").startsWith(`${where} `), about).toBe(true);
+    const rest = await overRest(reached, method, params);
+    expect([rest.status, at(rest.body, "error", "status")], about).toEqual([
+      400,
+      "INVALID_ARGUMENT",
+    ]);
+    expect(textAt(rest.body, "error", "message"), about).toMatch(what);
+  }
+});
 
 test.each(SIDES)(
-  "parameters as in the A2A specification are accepted in both bindings: %s",
+  "%s accepts the types and spellings of parameters that A2A allows, over both bindings",
   async (_, start) => {
     quietConsole();
     const reached = await start();
@@ -243,7 +240,7 @@ const ENVELOPES: readonly (readonly [about: string, body: string, code: number])
       [
         ["no version", { id: 1, method }],
         ["another version", { jsonrpc: "1.0", id: 1, method }],
-        ["a version that is no string", { jsonrpc: 2, id: 1, method }],
+        ["a version that is not a string", { jsonrpc: 2, id: 1, method }],
         ["an id that is an object", { jsonrpc: "2.0", id: {}, method }],
         ["an id that is an array", { jsonrpc: "2.0", id: [], method }],
         ["an id that is true", { jsonrpc: "2.0", id: true, method }],
@@ -266,11 +263,11 @@ const ENVELOPES: readonly (readonly [about: string, body: string, code: number])
   ["an empty object", "{}", -32600],
   ["an array", '[{"jsonrpc": "2.0", "id": 1, "method": "ListTasks"}]', -32600],
   ["an empty body", "", -32700],
-  ["no JSON", "{", -32700],
+  ["a body that is not JSON", "{", -32700],
 ];
 
 test.each(SIDES)(
-  "a body that is not a JSON-RPC request is answered with an error without an id: %s",
+  "%s answers a body that is not a JSON-RPC request with an error whose id is null",
   async (_, start) => {
     quietConsole();
     const { rpcUrl, headers } = await start();
@@ -284,7 +281,7 @@ test.each(SIDES)(
   },
 );
 
-test.each(SIDES)("a request without an id is answered: %s", async (_, start) => {
+test.each(SIDES)("%s answers a request without an id", async (_, start) => {
   quietConsole();
   const { rpcUrl, headers } = await start();
   for (const id of [undefined, null]) {

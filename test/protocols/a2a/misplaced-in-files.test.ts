@@ -61,7 +61,7 @@ async function overEach({ rpcUrl, restUrl, headers }: Reached, params: JsonObjec
   ];
 }
 
-test.each(SIDES)("a token in a file part of a message is refused: %s", async (_, start) => {
+test.each(SIDES)("%s refuses a token in a file part of a message", async (_, start) => {
   quietConsole();
   const reached = await start();
   for (const [about, part] of FILES) {
@@ -72,7 +72,7 @@ test.each(SIDES)("a token in a file part of a message is refused: %s", async (_,
   }
 });
 
-test.each(SIDES)("a token in a push receiver's address is refused: %s", async (_, start) => {
+test.each(SIDES)("%s refuses a token in the URL of a push receiver", async (_, start) => {
   quietConsole();
   const reached = await start();
   const url = `http://a.example/?t=${encoded(reached.token)}`;
@@ -119,46 +119,43 @@ function sendChunked(reached: Reached, { path, verb = "POST", ...more }: Sent): 
   });
 }
 
-test.each(SIDES)(
-  "a token in a trailer, or in a repeated header, is refused: %s",
-  async (_, start) => {
-    quietConsole();
-    const reached = await start();
-    const { rpcUrl, restUrl, token } = reached;
-    const params = { message: userMessage([{ text: "say hi" }]) };
-    const rpc = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
-    const rest = JSON.stringify(params);
-    const ways: readonly Sent[] = [
-      { path: rpcUrl, body: rpc },
-      { path: `${restUrl}/message:send`, body: rest },
-      { path: `${restUrl}/tasks`, verb: "GET", body: "{}" },
-    ];
-    for (const way of ways) {
-      for (const [trailers, said] of [
-        [{ "X-Note": `use ${token}` }, "a trailer must not hold a token"],
-        [{ "Proviso-Capability": token }, "the trailer proviso-capability is not read"],
-        [{ "Proviso-Capability": "nothing" }, "the trailer proviso-capability is not read"],
-        [{ "Proviso-Authority": "ambient" }, "the trailer proviso-authority is not read"],
-        [{ "X-Token": "nothing" }, "the trailer x-token is not read"],
-      ] as const) {
-        const answer = await sendChunked(reached, { ...way, trailers });
-        expect(textAt(answer, "error", "message"), JSON.stringify(way)).toContain(said);
-      }
-      const twice = { "User-Agent": ["one", token] };
-      const answer = await sendChunked(reached, { ...way, headers: twice });
-      expect(textAt(answer, "error", "message")).toContain("a header must not hold a token");
-      const fine = await sendChunked(reached, { ...way, trailers: { "X-Checksum": "abc" } });
-      expect(at(fine, "error"), JSON.stringify(way)).toBeNull();
+test.each(SIDES)("%s refuses a token in a trailer or in a repeated header", async (_, start) => {
+  quietConsole();
+  const reached = await start();
+  const { rpcUrl, restUrl, token } = reached;
+  const params = { message: userMessage([{ text: "say hi" }]) };
+  const rpc = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
+  const rest = JSON.stringify(params);
+  const ways: readonly Sent[] = [
+    { path: rpcUrl, body: rpc },
+    { path: `${restUrl}/message:send`, body: rest },
+    { path: `${restUrl}/tasks`, verb: "GET", body: "{}" },
+  ];
+  for (const way of ways) {
+    for (const [trailers, said] of [
+      [{ "X-Note": `use ${token}` }, "a trailer must not hold a token"],
+      [{ "Proviso-Capability": token }, "the trailer proviso-capability is not read"],
+      [{ "Proviso-Capability": "nothing" }, "the trailer proviso-capability is not read"],
+      [{ "Proviso-Authority": "ambient" }, "the trailer proviso-authority is not read"],
+      [{ "X-Token": "nothing" }, "the trailer x-token is not read"],
+    ] as const) {
+      const answer = await sendChunked(reached, { ...way, trailers });
+      expect(textAt(answer, "error", "message"), JSON.stringify(way)).toContain(said);
     }
-    // If the server does not read the body, it does not read the trailers either.
-    const untyped = { path: `${restUrl}/tasks`, verb: "GET", trailers: { "X-Note": token } };
-    const unread = await sendChunked(reached, {
-      ...untyped,
-      headers: { "Content-Type": "text/csv" },
-    });
-    expect(textAt(unread, "error", "message")).toContain("the body must be");
-  },
-);
+    const twice = { "User-Agent": ["one", token] };
+    const answer = await sendChunked(reached, { ...way, headers: twice });
+    expect(textAt(answer, "error", "message")).toContain("a header must not hold a token");
+    const fine = await sendChunked(reached, { ...way, trailers: { "X-Checksum": "abc" } });
+    expect(at(fine, "error"), JSON.stringify(way)).toBeNull();
+  }
+  // If the server does not read the body, it does not read the trailers either.
+  const untyped = { path: `${restUrl}/tasks`, verb: "GET", trailers: { "X-Note": token } };
+  const unread = await sendChunked(reached, {
+    ...untyped,
+    headers: { "Content-Type": "text/csv" },
+  });
+  expect(textAt(unread, "error", "message")).toContain("the body must be");
+});
 
 /** Sends a request with a thousand other headers before the capability header. */
 function sendLast(
@@ -185,7 +182,7 @@ function sendLast(
 // By default, Node drops headers after the first thousand. Without a check, the call would run without its
 // capability.
 test.each(SIDES)(
-  "a capability behind 1,000 other headers is read or refused, never ignored: %s",
+  "%s never ignores a capability in a header after 1,000 other headers",
   async (side, start) => {
     quietConsole();
     const { rpcUrl, restUrl, headers } = await start();

@@ -26,7 +26,7 @@ import {
 
 let prefer: TestAgent;
 let required: TestAgent;
-/** An expired token of each agent. */
+/** A revoked token of each agent. */
 const spent = new Map<TestAgent, string>();
 
 beforeAll(async () => {
@@ -112,8 +112,14 @@ const NAMED: readonly (readonly [about: string, tried: Tried])[] = [
   ["an id in the request's metadata", { params: { metadata: { capabilityId: ID } } }],
   ["a token in the request's metadata", { params: { metadata: { token: "garbage" } } }],
   ["attenuations in metadata", { params: { metadata: { attenuations: {} } } }],
-  ["a URI in other letters", { params: { metadata: { "URN:proviso:A2A:capabilities:1": {} } } }],
-  ["a URI of another version", { params: { metadata: { "urn:proviso:a2a:capabilities:2": {} } } }],
+  [
+    "the extension's URI in another case",
+    { params: { metadata: { "URN:proviso:A2A:capabilities:1": {} } } },
+  ],
+  [
+    "the URI of another version",
+    { params: { metadata: { "urn:proviso:a2a:capabilities:2": {} } } },
+  ],
   ["a member of the message", { message: { capabilities: LIST } }],
   ["a token of the message", { message: { token: "garbage" } }],
   ["the message's metadata", { message: { metadata: { capabilities: LIST } } }],
@@ -129,23 +135,26 @@ const NAMED: readonly (readonly [about: string, tried: Tried])[] = [
     { params: { configuration: { taskPushNotificationConfig: { capabilityId: ID } } } },
   ],
   ["a query", { query: "?token=garbage" }],
-  ["a query with a list", { query: "?x=1&capabilities%5B0%5D=a&capabilities%5B1%5D=b" }],
-  ["a query with a path", { query: "?capabilities.token=garbage" }],
-  ["a query twice", { query: "?capabilityId=&capabilityId=" }],
-  ["a query in an escape", { query: "?%74oken=garbage" }],
+  [
+    "a query parameter with an index",
+    { query: "?x=1&capabilities%5B0%5D=a&capabilities%5B1%5D=b" },
+  ],
+  ["a query parameter with a dotted name", { query: "?capabilities.token=garbage" }],
+  ["a query parameter given twice", { query: "?capabilityId=&capabilityId=" }],
+  ["a query parameter with an escaped name", { query: "?%74oken=garbage" }],
   ["a header", { headers: { Token: "garbage" } }],
   ["a header with X-", { headers: { "X-Capability-Id": ID } }],
   ["a header in capitals", { headers: { CAPABILITIES: "garbage" } }],
-  ["our header, misspelt", { headers: { "Proviso-Capabilities": "garbage" } }],
-  ["our header, of another name", { headers: { "Proviso-Token": "garbage" } }],
+  ["the misspelt header Proviso-Capabilities", { headers: { "Proviso-Capabilities": "garbage" } }],
+  ["the unknown header Proviso-Token", { headers: { "Proviso-Token": "garbage" } }],
 ];
 
 describe.each(["prefer", "require"] as const)(
-  "a capability in an unread place, in mode %s",
+  "in mode %s, a capability in a place that the method does not read",
   (mode) => {
     const own = (): TestAgent => (mode === "prefer" ? prefer : required);
 
-    test.each(NAMED)("%s is refused, over each binding", async (_, tried) => {
+    test.each(NAMED)("is refused over each binding: %s", async (_, tried) => {
       const agent = own();
       const before = agent.ran.length;
       for (const answer of [
@@ -162,11 +171,11 @@ describe.each(["prefer", "require"] as const)(
     });
 
     test.each<[string, (token: string) => Tried]>([
-      ["a member of any name", (token) => ({ params: { licence: { key: [token] } } })],
+      ["a property of any name", (token) => ({ params: { licence: { key: [token] } } })],
       ["any metadata", (token) => ({ params: { metadata: { "urn:x": { a: [{ b: token }] } } } })],
-      ["metadata that is a text", (token) => ({ params: { metadata: token } })],
-      ["metadata that is a list", (token) => ({ params: { metadata: [token] } })],
-      ["the name of a member", (token) => ({ params: { metadata: { [token]: 1 } } })],
+      ["metadata that is a string", (token) => ({ params: { metadata: token } })],
+      ["metadata that is an array", (token) => ({ params: { metadata: [token] } })],
+      ["the name of a property", (token) => ({ params: { metadata: { [token]: 1 } } })],
       ["the message's metadata", (token) => ({ message: { metadata: { auth: token } } })],
       ["a member of the message", (token) => ({ message: { bearer: `Bearer ${token}` } })],
       ["the message's id", (token) => ({ message: { messageId: token } })],
@@ -187,7 +196,7 @@ describe.each(["prefer", "require"] as const)(
       ["a query", (token) => ({ query: `?key=${token}` })],
       ["a header", (token) => ({ headers: { "X-Api-Key": token } })],
       ["a cookie", (token) => ({ headers: { Cookie: `a=b; session=${token}` } })],
-    ])("a token in %s is refused, even an expired one", async (_, place) => {
+    ])("is refused even if it is a revoked token: %s", async (_, place) => {
       const agent = own();
       const tried = place(spent.get(agent) ?? "");
       const before = agent.ran.length;
@@ -221,13 +230,13 @@ describe.each(["prefer", "require"] as const)(
       ["a2a/skill/invoke", { ...CALL, metadata: { token: "garbage" } }],
       ["a2a/skill/invoke", { ...CALL, attenuations: {} }],
       ["a2a/task/send", { message: { parts: [], token: "garbage" } }],
-    ])("%s refuses a capability where it reads none: %j", async (method, params) => {
+    ])("is refused by %s with the params %j", async (method, params) => {
       const answer = await byRpc(own(), method, params);
       expect(reasonOf(answer)).toBe("invalid_request");
       expect(answer.text).toContain("is not read as a capability");
     });
 
-    test("beside the parameters is refused", async () => {
+    test("is refused beside the params of a JSON-RPC request", async () => {
       const body = { jsonrpc: "2.0", id: 7, method: "SendMessage", params: paramsOf({}) };
       for (const more of [
         { token: "x" },
@@ -238,7 +247,7 @@ describe.each(["prefer", "require"] as const)(
       }
     });
 
-    test("under names written with escapes, or given twice, is refused", async () => {
+    test("is refused if the property's name is escaped or given twice", async () => {
       const text = JSON.stringify({
         jsonrpc: "2.0",
         id: 7,
@@ -255,7 +264,7 @@ describe.each(["prefer", "require"] as const)(
       }
     });
 
-    test("over HTTP+JSON is refused where the method reads only the header", async () => {
+    test("is refused over HTTP+JSON if the method reads only the header", async () => {
       const { restUrl } = own().server;
       const token = spent.get(own()) ?? "";
       const inMetadata = { metadata: { [EXTENSION_URI]: { capabilities: LIST } } };
@@ -277,7 +286,7 @@ describe.each(["prefer", "require"] as const)(
       }
     });
 
-    test("is refused in the request of a method that reads its own parameters", async () => {
+    test("is refused by capability methods, which read only their own parameters", async () => {
       const agent = own();
       const { token } = await request(await clientOf(agent, "JSON-RPC", "alice"), {
         grants: ["work:do"],
@@ -309,7 +318,7 @@ describe.each(["prefer", "require"] as const)(
       expect((await byRpc(agent, "SendMessage", hidden)).text).toContain("must not hold a token");
     });
 
-    test("is not recorded in the ledger", async () => {
+    test("is refused in strings that the ledger would record", async () => {
       const agent = own();
       const client = await clientOf(agent, "JSON-RPC", "alice");
       const { token } = await request(client, { grants: ["work:do"] });
@@ -326,8 +335,8 @@ describe.each(["prefer", "require"] as const)(
   },
 );
 
-describe("tokens of A2A 1.0 itself, and similar names, are let through", () => {
-  test("the token of a push configuration", async () => {
+describe("the search for misplaced capabilities", () => {
+  test("accepts the token of a push configuration", async () => {
     const alice = await clientOf(prefer, "JSON-RPC", "alice");
     const known = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };
     const { id } = taskIn(await alice.sendMessage(callOf("wait", { milliseconds: 0 }), known));
@@ -352,7 +361,7 @@ describe("tokens of A2A 1.0 itself, and similar names, are let through", () => {
     expect(listed.status).toBe(200);
   });
 
-  test("arguments and content with such names, and other extensions' metadata and tokens", async () => {
+  test('accepts arguments and text with names like "token", and metadata and tokens of other extensions', async () => {
     const foreign = "AgEPZG9jdW1lbnRzLWFnZW50";
     const { part, ...message } = {
       metadata: { "https://other.example/ext": { token: "x", capabilities: ["y"] } },

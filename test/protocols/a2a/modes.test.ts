@@ -20,45 +20,48 @@ import { agentFor, KNOWN } from "./set-up.js";
 
 const MODES = ["advertise", "prefer", "require"] as const;
 
-test.each(MODES)("the card says what the mode means: %s", async (mode) => {
-  const agent = await agentFor({ mode });
-  const { body } = await send(agent.server.cardUrl);
-  const required = mode === "require";
-  const stated = {
-    capabilitiesRequired: required,
-    ambientAuthority: required ? "refused" : "accepted",
-  };
-  expect(at(body, "capabilities", "extensions")).toEqual([
-    expect.objectContaining({
-      uri: EXTENSION_URI,
-      ...(required ? { required: true } : {}),
-      params: expect.objectContaining({
-        ...stated,
-        mode,
-        notice: expect.stringMatching(/ambient/),
+test.each(MODES)(
+  "the agent card of mode %s declares whether capabilities are required and ambient authority is accepted",
+  async (mode) => {
+    const agent = await agentFor({ mode });
+    const { body } = await send(agent.server.cardUrl);
+    const required = mode === "require";
+    const stated = {
+      capabilitiesRequired: required,
+      ambientAuthority: required ? "refused" : "accepted",
+    };
+    expect(at(body, "capabilities", "extensions")).toEqual([
+      expect.objectContaining({
+        uri: EXTENSION_URI,
+        ...(required ? { required: true } : {}),
+        params: expect.objectContaining({
+          ...stated,
+          mode,
+          notice: expect.stringMatching(/ambient/),
+        }),
       }),
-    }),
-    expect.objectContaining({ uri: DISCOVERY_URI }),
-  ]);
-  expect(at(body, "capabilities", "extensions", 0, "required") === true).toBe(required);
-  const grants = at(body, "capabilities", "extensions", 0, "params", "capabilityGrants");
-  // A client that follows the SEP names the extension. It finds the same grants at the top level of the card.
-  const headers = { "A2A-Extensions": EXTENSION_URI };
-  const named = await send(agent.server.cardUrl, { headers });
-  expect(named.body).toMatchObject({ ...stated, capabilityGrants: grants });
-  expect(grants).toContainEqual({
-    id: "documents:admin",
-    description: expect.any(String),
-    operations: ["*"],
-    attenuable: false,
-    legacy: true,
-    notice: expect.stringContaining("not limited"),
-  });
-  expect(grants).toContainEqual(
-    expect.objectContaining({ id: "documents:write", requires: ["documents:read"] }),
-  );
-  expect(at(body, "securitySchemes", "bearer")).not.toBeNull();
-});
+      expect.objectContaining({ uri: DISCOVERY_URI }),
+    ]);
+    expect(at(body, "capabilities", "extensions", 0, "required") === true).toBe(required);
+    const grants = at(body, "capabilities", "extensions", 0, "params", "capabilityGrants");
+    // A client that follows the SEP names the extension. It finds the same grants at the top level of the card.
+    const headers = { "A2A-Extensions": EXTENSION_URI };
+    const named = await send(agent.server.cardUrl, { headers });
+    expect(named.body).toMatchObject({ ...stated, capabilityGrants: grants });
+    expect(grants).toContainEqual({
+      id: "documents:admin",
+      description: expect.any(String),
+      operations: ["*"],
+      attenuable: false,
+      legacy: true,
+      notice: expect.stringContaining("not limited"),
+    });
+    expect(grants).toContainEqual(
+      expect.objectContaining({ id: "documents:write", requires: ["documents:read"] }),
+    );
+    expect(at(body, "securitySchemes", "bearer")).not.toBeNull();
+  },
+);
 
 test("an agent requires capabilities by default", async () => {
   const agent = await agentFor({});
@@ -67,7 +70,7 @@ test("an agent requires capabilities by default", async () => {
 });
 
 test.each(["advertise", "prefer"] as const)(
-  "a result under ambient authority is marked as such: %s",
+  "in mode %s, tasks, ledger and metrics show a call's ambient authority",
   async (mode) => {
     const agent = await agentFor({ mode });
     for (const binding of BINDINGS) {
@@ -120,7 +123,7 @@ test.each(["advertise", "prefer"] as const)(
   },
 );
 
-test("ambient authority goes no further than the caller's policy", async () => {
+test("ambient authority allows no more than the caller's policy", async () => {
   const agent = await agentFor({ mode: "prefer" });
   const bob = await clientOf(agent, "JSON-RPC", "bob");
   const found = taskIn(await bob.sendMessage(callOf("search_documents", { query: "e" }), KNOWN));
@@ -137,7 +140,7 @@ test("ambient authority goes no further than the caller's policy", async () => {
     await expect(client.sendMessage(wait(), KNOWN)).rejects.toThrow("policy_denied");
 });
 
-test("a handle given under ambient authority is invalid for others, and in a capability", async () => {
+test("a handle issued under ambient authority is invalid for another user and with a capability", async () => {
   const agent = await agentFor({
     mode: "prefer",
     // In practice, a runner gets handles from its own searches. This test makes the handle itself.
@@ -157,31 +160,34 @@ test("a handle given under ambient authority is invalid for others, and in a cap
   await expect(holder.sendMessage(call())).rejects.toThrow("handle_invalid");
 });
 
-test.each(MODES)("a bad capability never falls back to ambient authority: %s", async (mode) => {
-  const agent = await agentFor({ mode });
-  for (const binding of BINDINGS) {
-    const alice = await clientOf(agent, binding, "alice");
-    const { token } = await request(alice, { grants: ["payments:send"] });
-    for (const bad of [token, token.slice(0, -8), "nonsense"]) {
-      const holder = await withCapability(alice, bad);
-      const call = holder.sendMessage(callOf("wait", { milliseconds: 0 }));
-      await expect(call).rejects.toThrow(/grant_denied|token_/);
+test.each(MODES)(
+  "in mode %s, a call with a bad capability is refused and never uses ambient authority",
+  async (mode) => {
+    const agent = await agentFor({ mode });
+    for (const binding of BINDINGS) {
+      const alice = await clientOf(agent, binding, "alice");
+      const { token } = await request(alice, { grants: ["payments:send"] });
+      for (const bad of [token, token.slice(0, -8), "nonsense"]) {
+        const holder = await withCapability(alice, bad);
+        const call = holder.sendMessage(callOf("wait", { milliseconds: 0 }));
+        await expect(call).rejects.toThrow(/grant_denied|token_/);
+      }
+      const text = await withCapability(alice, token.slice(0, -8));
+      await expect(text.sendMessage(messageOf(["do as you like"]))).rejects.toThrow(
+        "token_truncated",
+      );
     }
-    const text = await withCapability(alice, token.slice(0, -8));
-    await expect(text.sendMessage(messageOf(["do as you like"]))).rejects.toThrow(
-      "token_truncated",
-    );
-  }
-  const invoke = { skill: "wait", arguments: { milliseconds: 0 } };
-  for (const presented of [{ token: "nonsense" }, { capabilityId: "cap_AAAAAAAAAAAAAAAA" }]) {
-    const { body } = await rpc(agent, "alice", "a2a/skill/invoke", { ...invoke, ...presented });
-    expect(at(body, "error", "code")).toBe(-31403);
-  }
-  expect(agent.ran).toEqual([]);
-});
+    const invoke = { skill: "wait", arguments: { milliseconds: 0 } };
+    for (const presented of [{ token: "nonsense" }, { capabilityId: "cap_AAAAAAAAAAAAAAAA" }]) {
+      const { body } = await rpc(agent, "alice", "a2a/skill/invoke", { ...invoke, ...presented });
+      expect(at(body, "error", "code")).toBe(-31403);
+    }
+    expect(agent.ran).toEqual([]);
+  },
+);
 
 test.each(["require", "prefer", "advertise"] as const)(
-  "an empty list of capabilities is refused as a mistake: %s",
+  "in mode %s, an empty list of capabilities is refused as invalid_request",
   async (mode) => {
     const agent = await agentFor({ mode });
     const invoke = { skill: "wait", arguments: { milliseconds: 0 }, capabilities: [] };
@@ -190,7 +196,7 @@ test.each(["require", "prefer", "advertise"] as const)(
   },
 );
 
-test("a legacy grant works, and its results say what it does not promise", async () => {
+test("a call with a legacy grant is allowed, and its task has the authority legacy and a notice", async () => {
   const agent = await agentFor({ mode: "require" });
   for (const binding of BINDINGS) {
     const carol = await clientOf(agent, binding, "carol");

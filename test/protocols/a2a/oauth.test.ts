@@ -90,51 +90,60 @@ function expectUnauthenticated([rpc, rest]: readonly [Answer, Answer], reason: s
   });
 }
 
-test.each(BINDINGS)("principals and invokers come from access tokens (%s)", async (binding) => {
-  const { url } = agent.server;
-  const alice = await sdkClient(url, binding, await login.tokenFor("alice", "orchestrator"));
-  const granted = await request(alice, { grants: ["work:do"], purpose: "sign-in" });
-  expect(granted.principal).toBe("alice");
-  const [issued] = await agent.ledger.list({ capability: granted.id });
-  expect(issued).toMatchObject({ principal: "alice", invoker: "orchestrator", purpose: "sign-in" });
+test.each(BINDINGS)(
+  "a call's principal and invoker are the user and the client of its access token (over %s)",
+  async (binding) => {
+    const { url } = agent.server;
+    const alice = await sdkClient(url, binding, await login.tokenFor("alice", "orchestrator"));
+    const granted = await request(alice, { grants: ["work:do"], purpose: "sign-in" });
+    expect(granted.principal).toBe("alice");
+    const [issued] = await agent.ledger.list({ capability: granted.id });
+    expect(issued).toMatchObject({
+      principal: "alice",
+      invoker: "orchestrator",
+      purpose: "sign-in",
+    });
 
-  // The capability's id works only for alice through the orchestrator, but its token works for any holder.
-  const call = callOf("wait", { milliseconds: 0 });
-  for (const [user, client] of [
-    ["alice", "calendar"],
-    ["bob", "orchestrator"],
-  ] as const) {
-    const other = await sdkClient(url, binding, await login.tokenFor(user, client));
-    const byId = {
-      ...call,
-      metadata: { "urn:proviso:a2a:capabilities:1": { capabilities: [granted.id] } },
-    };
-    const extension = { serviceParameters: { "A2A-Extensions": "urn:proviso:a2a:capabilities:1" } };
-    await expect(other.sendMessage(byId, extension)).rejects.toThrow("capability_unknown");
-    const own = taskIn(await alice.sendMessage(byId, extension));
-    expect(resultOf(own)).toEqual({ waited: 0 });
-    const holder = await withCapability(other, granted.token);
-    expect(resultOf(taskIn(await holder.sendMessage(call)))).toEqual({ waited: 0 });
-    const [last] = (await agent.ledger.list({ capability: granted.id, kind: "invocation" })).slice(
-      -1,
-    );
-    expect(last).toMatchObject({ principal: user, invoker: client, decision: "allowed" });
-  }
-});
+    // The capability's id works only for alice through the orchestrator, but its token works for any holder.
+    const call = callOf("wait", { milliseconds: 0 });
+    for (const [user, client] of [
+      ["alice", "calendar"],
+      ["bob", "orchestrator"],
+    ] as const) {
+      const other = await sdkClient(url, binding, await login.tokenFor(user, client));
+      const byId = {
+        ...call,
+        metadata: { "urn:proviso:a2a:capabilities:1": { capabilities: [granted.id] } },
+      };
+      const extension = {
+        serviceParameters: { "A2A-Extensions": "urn:proviso:a2a:capabilities:1" },
+      };
+      await expect(other.sendMessage(byId, extension)).rejects.toThrow("capability_unknown");
+      const own = taskIn(await alice.sendMessage(byId, extension));
+      expect(resultOf(own)).toEqual({ waited: 0 });
+      const holder = await withCapability(other, granted.token);
+      expect(resultOf(taskIn(await holder.sendMessage(call)))).toEqual({ waited: 0 });
+      const [last] = (
+        await agent.ledger.list({ capability: granted.id, kind: "invocation" })
+      ).slice(-1);
+      expect(last).toMatchObject({ principal: user, invoker: client, decision: "allowed" });
+    }
+  },
+);
 
-test("an agent that signs in for itself is its own principal, and gets nothing without a policy rule", async () => {
+test("an agent with its own client credentials is its own principal, and gets nothing without a policy rule", async () => {
   const token = await login.clientToken("calendar");
   const client = await sdkClient(agent.server.url, "JSON-RPC", token);
   const error = await failureOf(createCapabilityClient(client).request({ grants: ["work:do"] }));
   expect(error).toMatchObject({ envelopeCode: ERROR_CODES.requestRefused });
 });
 
-test("a call without a token, or with another scheme, gets 401 token_missing", async () => {
+test("a call without an access token, or with a scheme other than Bearer, gets 401 token_missing", async () => {
   expectUnauthenticated(await calls(agent), "token_missing");
   expectUnauthenticated(await calls(agent, "Basic YWxpY2U6c2VjcmV0"), "token_missing");
 });
 
-test("a token for another audience, an ID token, one without the scope, and a forged one are refused", async () => {
+test("an access token for another audience, an ID token, and a forged or malformed token get 401 token_invalid", async () => {
   const elsewhere = await login.tokenFor("alice", "orchestrator", { resource: ELSEWHERE });
   const idToken = await login.idTokenFor("alice", "orchestrator");
   const good = await login.tokenFor("alice", "orchestrator");
@@ -144,7 +153,7 @@ test("a token for another audience, an ID token, one without the scope, and a fo
   }
 });
 
-test("the SDK's client sees why its token was refused", async () => {
+test("the SDK's client gets the reason why its access token was refused", async () => {
   const elsewhere = await login.tokenFor("alice", "orchestrator", { resource: ELSEWHERE });
   for (const binding of BINDINGS) {
     const client = await sdkClient(agent.server.url, binding, elsewhere);
@@ -153,7 +162,7 @@ test("the SDK's client sees why its token was refused", async () => {
   }
 });
 
-test("a token is refused once it expires during use", { timeout: 30_000 }, async () => {
+test("an access token is refused once it has expired", { timeout: 30_000 }, async () => {
   const hasty = await startAuthorizationServer({
     users: ["alice"],
     clients: ["orchestrator"],
@@ -173,7 +182,7 @@ test("a token is refused once it expires during use", { timeout: 30_000 }, async
   }
 });
 
-test("rotated keys are followed, and known keys stay in use while the server is gone", async () => {
+test("access tokens are checked with the current keys of the authorization server; if a new key cannot be fetched, the call gets 503", async () => {
   const changing = await startAuthorizationServer({
     users: ["alice"],
     clients: ["orchestrator"],
@@ -211,7 +220,7 @@ test("rotated keys are followed, and known keys stay in use while the server is 
   }
 });
 
-test("an agent that cannot fetch the keys answers 503, and still serves its card", async () => {
+test("an agent that cannot fetch the authorization server's keys answers calls with 503, and still serves its card", async () => {
   const late = await startAuthorizationServer({
     users: ["alice"],
     clients: ["orchestrator"],

@@ -35,8 +35,8 @@ async function said(method: string, params: object): Promise<string> {
   return (await rpc(agent, "alice", method, JSON.parse(JSON.stringify(params)))).text;
 }
 
-describe("a capability in a place that a method does not read is refused", () => {
-  test("in a message beside the parameters of a method without one", async () => {
+describe("the agent refuses", () => {
+  test("a capability in a message that is sent to GetTask or ListTasks", async () => {
     const id = await ambientTask();
     const message = { messageId: "m", role: "ROLE_USER", parts: [{ data: introspection() }] };
     expect(await said("GetTask", { id })).toContain(id);
@@ -45,7 +45,7 @@ describe("a capability in a place that a method does not read is refused", () =>
     }
   });
 
-  test("in data beside a null text", async () => {
+  test("a capability in the metadata of a message that calls a capability method and has a null text", async () => {
     const parts = [{ text: null, data: introspection() }];
     const message = { messageId: "m", role: "ROLE_USER", parts };
     const metadata = { [EXTENSION_URI]: { capabilities: [{ token }] } };
@@ -54,7 +54,7 @@ describe("a capability in a place that a method does not read is refused", () =>
   });
 
   test.each(["X-Proviso-Capability", "X-A2A-Capability", "A2A-Proviso-Token"])(
-    "in the header %s",
+    "a capability in the header %s",
     async (name) => {
       const headers = {
         ...authorized("alice"),
@@ -68,7 +68,7 @@ describe("a capability in a place that a method does not read is refused", () =>
     },
   );
 
-  test("in a body without a content type", async () => {
+  test("a capability in the body of a GET request without a content type", async () => {
     const id = await ambientTask();
     const body = JSON.stringify({ metadata: { [EXTENSION_URI]: { capabilities: [{ token }] } } });
     const status = await new Promise<number | undefined>((resolve, reject) => {
@@ -91,7 +91,7 @@ describe("a capability in a place that a method does not read is refused", () =>
     ["messageId", { messageId: ["m"], parts: [{ text: "a" }] }, "at most 128 printable characters"],
     ["extensions[0]", { parts: [{ text: "a" }], extensions: [["u"]] }, "a string"],
   ])(
-    "%s of a type that the SDK would convert to a string is refused",
+    "a value of a wrong type at %s, which the SDK would convert to a string",
     async (name, more, wanted) => {
       const message = { messageId: "m", role: "ROLE_USER", ...more };
       expect(await said("SendMessage", { message })).toContain(
@@ -101,7 +101,7 @@ describe("a capability in a place that a method does not read is refused", () =>
   );
 });
 
-describe("a hop that contains a token is not kept in the ledger", () => {
+describe("a hop that contains a token", () => {
   /** Returns the content of the database files, in which the ledger is. */
   const kept = (): string =>
     readdirSync(agent.home)
@@ -109,7 +109,7 @@ describe("a hop that contains a token is not kept in the ledger", () => {
       .map((name) => readFileSync(join(agent.home, name), "latin1"))
       .join("\n");
 
-  test("if the agent appends it: the request is refused", async () => {
+  test("is refused as an attenuation in a2a/task/send", async () => {
     const id =
       (await agent.ledger.list({})).find((event) => event.kind === "issuance")?.capability ?? "";
     const message = { role: "user", parts: [{ text: "wait" }] };
@@ -117,7 +117,7 @@ describe("a hop that contains a token is not kept in the ledger", () => {
     expect(await said(METHODS.send, params)).toContain("params.attenuations must not hold a token");
   });
 
-  test("if its holder appended it: the call is allowed, and the hop left out", async () => {
+  test("that the holder appended is allowed, but is left out of the ledger", async () => {
     const child = attenuate(token, { purpose: `x ${other}` });
     const capabilities = [{ token: child.ok ? child.token : "" }];
     const call = { skill: "wait", arguments: { milliseconds: 0 }, capabilities };

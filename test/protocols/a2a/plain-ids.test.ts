@@ -14,7 +14,7 @@ beforeEach(() => {
 const FORGED = 'x\n{"level":50,"msg":"forged"}';
 const LONG = "y".repeat(129);
 
-test.each(SIDES)("ids that could forge log lines are refused: %s", async (_, start) => {
+test.each(SIDES)("%s refuses ids that could forge log lines", async (_, start) => {
   const { rpcUrl, restUrl, headers } = await start();
   said = quietConsole();
   const post = async (method: string, params: object, id: unknown = 1) =>
@@ -80,7 +80,7 @@ test.each(SIDES)("ids that could forge log lines are refused: %s", async (_, sta
 });
 
 test.each(SIDES)(
-  "parameters that cannot be converted to a string are refused: %s",
+  "%s answers -32602 to an object, array or number where a parameter has another type",
   async (_, start) => {
     const { rpcUrl, headers } = await start();
     const formless = { toString: null, valueOf: null };
@@ -114,7 +114,7 @@ test.each(SIDES)(
   },
 );
 
-test.each(SIDES)("extra slashes after the address change nothing: %s", async (_, start) => {
+test.each(SIDES)("%s accepts extra slashes at the end of the JSON-RPC URL", async (_, start) => {
   const { rpcUrl, headers } = await start();
   const message = userMessage([{ text: "say hi" }]);
   const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } };
@@ -128,24 +128,27 @@ test.each(SIDES)("extra slashes after the address change nothing: %s", async (_,
   }
 });
 
-test.each(SIDES)("answers for one caller have Cache-Control: no-store: %s", async (_, start) => {
-  const { rpcUrl, restUrl, headers } = await start();
-  const rpc = { jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} };
-  for (const answer of [
-    await send(`${restUrl}/tasks`, { headers }),
-    await send(`${restUrl}/tasks/none`, { headers }),
-    await send(rpcUrl, { method: "POST", headers, body: JSON.stringify(rpc) }),
-    await send(rpcUrl, {
-      method: "POST",
-      headers,
-      body: JSON.stringify({ ...rpc, method: "a2a/capabilities/introspect" }),
-    }),
-  ]) {
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-  }
-});
+test.each(SIDES)(
+  "%s sends Cache-Control: no-store with answers to authenticated callers",
+  async (_, start) => {
+    const { rpcUrl, restUrl, headers } = await start();
+    const rpc = { jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} };
+    for (const answer of [
+      await send(`${restUrl}/tasks`, { headers }),
+      await send(`${restUrl}/tasks/none`, { headers }),
+      await send(rpcUrl, { method: "POST", headers, body: JSON.stringify(rpc) }),
+      await send(rpcUrl, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ ...rpc, method: "a2a/capabilities/introspect" }),
+      }),
+    ]) {
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+    }
+  },
+);
 
-test("the log has a request's route, not its address or its method's name", async () => {
+test("the log names a request's route, without ids from its URL and without unknown method names", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   const { rpcUrl, restUrl } = agent.server;

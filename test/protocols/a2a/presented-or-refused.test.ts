@@ -46,7 +46,7 @@ const reasonIn = ({ body }: Answer): string => textAt(body, "error", "data", 0, 
 const data = [{ data: WAIT }];
 
 describe("in a mode that accepts ambient authority", () => {
-  test("a call without a capability uses it", async () => {
+  test("a call without a capability runs with ambient authority", async () => {
     const { body } = await call("a2a/skill/invoke", WAIT);
     expect(textAt(body, "result", "metadata", EXTENSION_URI, "authority")).toBe("ambient");
   });
@@ -71,14 +71,14 @@ describe("in a mode that accepts ambient authority", () => {
       "token_malformed",
     ],
     [
-      "metadata that is a list",
+      "metadata that is an array",
       "a2a/skill/invoke",
       { ...WAIT, metadata: [1] },
       {},
       "invalid_request",
     ],
     [
-      "metadata that is a text",
+      "metadata that is a string",
       "SendMessage",
       { message: message(data), metadata: "garbage" },
       {},
@@ -92,14 +92,26 @@ describe("in a mode that accepts ambient authority", () => {
       "invalid_request",
     ],
     [
-      "metadata without any",
+      "metadata with an empty list",
       "SendMessage",
       { message: message(data), ...inside({ capabilities: [] }) },
       {},
       "invalid_request",
     ],
-    ["a misspelt member", "a2a/skill/invoke", { ...WAIT, capability: "x" }, {}, "invalid_request"],
-    ["another case", "a2a/skill/invoke", { ...WAIT, capabilityID: "x" }, {}, "invalid_request"],
+    [
+      "a misspelt property",
+      "a2a/skill/invoke",
+      { ...WAIT, capability: "x" },
+      {},
+      "invalid_request",
+    ],
+    [
+      "a property name in another case",
+      "a2a/skill/invoke",
+      { ...WAIT, capabilityID: "x" },
+      {},
+      "invalid_request",
+    ],
     [
       "a token",
       "a2a/task/send",
@@ -108,7 +120,7 @@ describe("in a mode that accepts ambient authority", () => {
       "token_malformed",
     ],
     [
-      "both forms",
+      "both a token and a list",
       "a2a/skill/invoke",
       { ...WAIT, token: "x", capabilities: ["y"] },
       {},
@@ -121,13 +133,16 @@ describe("in a mode that accepts ambient authority", () => {
       {},
       "invalid_request",
     ],
-  ])("%s of %s is judged or refused, never ignored", async (_, method, params, headers, reason) => {
-    const before = agent.ran.length;
-    expect(reasonIn(await call(method, params, headers))).toBe(reason);
-    expect(agent.ran.length).toBe(before);
-  });
+  ])(
+    "an invalid capability is refused, never ignored: %s of %s",
+    async (_, method, params, headers, reason) => {
+      const before = agent.ran.length;
+      expect(reasonIn(await call(method, params, headers))).toBe(reason);
+      expect(agent.ran.length).toBe(before);
+    },
+  );
 
-  test("a token in the header limits a2a/skill/invoke", async () => {
+  test("a2a/skill/invoke is limited by a token in the header", async () => {
     const answer = await call("a2a/skill/invoke", WAIT, { "Proviso-Capability": narrowed });
     expect(reasonIn(answer)).toBe("constraint_violated");
     const denials = [{ remedy: { kind: "set_argument", pointer: "/milliseconds", value: 1 } }];
@@ -136,7 +151,7 @@ describe("in a mode that accepts ambient authority", () => {
     expect(answer.body).toMatchObject({ error: { data: [{}, { value: { denials } }] } });
   });
 
-  test("a cancel request with a bad token is refused", async () => {
+  test("CancelTask with a malformed token is refused", async () => {
     const { body } = await rpc(agent, "alice", "a2a/task/send", {
       message: message([{ data: { ...WAIT, arguments: { milliseconds: 0 } } }]),
     });
@@ -164,23 +179,26 @@ describe("a message is refused if it contains", () => {
   ];
 
   describe.each(SPELLINGS)("a token %s", (_spelling, spelt) => {
-    test.each(PLACES)("in %s, whether it is presented or not", async (_, place) => {
-      const other = await request(await clientOf(agent, "JSON-RPC", "bob"), {
-        grants: ["work:do"],
-      });
-      const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
-      for (const token of [narrowed, other.token]) {
-        const written = spelt(token);
-        for (const method of ["SendMessage", "a2a/task/send"]) {
-          const params = { message: place(written), ...own };
-          const answer = await call(method, params);
-          expect(textAt(answer.body, "error", "message")).toContain("must not hold a token");
+    test.each(PLACES)(
+      "in %s, whether or not the request also presents that token",
+      async (_, place) => {
+        const other = await request(await clientOf(agent, "JSON-RPC", "bob"), {
+          grants: ["work:do"],
+        });
+        const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
+        for (const token of [narrowed, other.token]) {
+          const written = spelt(token);
+          for (const method of ["SendMessage", "a2a/task/send"]) {
+            const params = { message: place(written), ...own };
+            const answer = await call(method, params);
+            expect(textAt(answer.body, "error", "message")).toContain("must not hold a token");
+          }
         }
-      }
-    });
+      },
+    );
   });
 
-  test("more strings than are searched for tokens; foreign tokens and the specification's example are accepted", async () => {
+  test("more than 64 strings that look like tokens (64 tokens of other issuers are accepted)", async () => {
     const spec = readFileSync(new URL("../../../docs/spec.md", import.meta.url), "utf8");
     const [example = ""] = /^Ag[A-Za-z0-9_-]{100,}$/m.exec(spec) ?? [];
     expect(example).not.toBe("");
@@ -205,7 +223,7 @@ describe("a message is refused if it contains", () => {
     expect(textAt(refused.body, "error", "message")).toContain("more than 64");
   });
 
-  test("the token that is presented with it", async () => {
+  test("the token that its request presents", async () => {
     const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
     for (const parts of [[{ text: `use ${narrowed}` }], [{ data: [narrowed] }]]) {
       const answer = await call("SendMessage", { message: message(parts), ...own });
@@ -217,7 +235,7 @@ describe("a message is refused if it contains", () => {
     );
   });
 
-  test("too many references or parts, a tenant too long, or an id with control characters", async () => {
+  test("too many references or parts, a tenant, or an invalid JSON-RPC id", async () => {
     const referenceTaskIds = Array.from({ length: 60_000 }, String).slice(0, 20_000);
     const many = { ...message([{ text: "x" }]), referenceTaskIds };
     expect(reasonIn(await call("SendMessage", { message: many }))).toBe("invalid_request");

@@ -75,7 +75,7 @@ const until = async (so: () => boolean): Promise<void> => {
   while (!so()) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-test("progress is pushed to the caller's receiver with its own credentials, and no token of the agent", async () => {
+test("a task's progress is pushed with the receiver's own credentials, and without the capability token", async () => {
   const { origin, got } = await receiver();
   const { send, token } = await pushing([origin]);
   const authentication = { scheme: "Bearer", credentials: "of-the-receiver" };
@@ -94,7 +94,7 @@ test("progress is pushed to the caller's receiver with its own credentials, and 
   expect(states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
 });
 
-test("a receiver outside the origins that the operator named is refused", async () => {
+test("a push receiver whose origin is not in pushOrigins is refused", async () => {
   const { origin, got } = await receiver();
   const { send } = await pushing(["http://127.0.0.1:9"]);
   const { host } = new URL(origin);
@@ -104,7 +104,7 @@ test("a receiver outside the origins that the operator named is refused", async 
   expect(got).toEqual([]);
 });
 
-test("a receiver whose origin the operator has withdrawn gets nothing, even for an earlier task", async () => {
+test("a push receiver whose origin was removed from pushOrigins gets nothing, even for an earlier task", async () => {
   const [kept, withdrawn] = [await receiver(), await receiver()];
   const approval = { "payments:send": {} };
   const before = await agentFor({ approval, pushOrigins: [kept.origin, withdrawn.origin] });
@@ -128,7 +128,7 @@ test("a receiver whose origin the operator has withdrawn gets nothing, even for 
   expect(agent.logged()).toContain("is not one of the origins in push.origins");
 });
 
-test("a redirect of a receiver is not followed, and the log has no credentials", async () => {
+test("a redirect by a push receiver is not followed, and the receiver's token is not logged", async () => {
   const elsewhere = await receiver();
   const { origin, got } = await receiver(`${elsewhere.origin}/stolen`);
   const { agent, send } = await pushing([origin]);
@@ -139,7 +139,7 @@ test("a redirect of a receiver is not followed, and the log has no credentials",
   expect(agent.logged()).not.toContain("secret-of-the-receiver");
 });
 
-test("the log says why a notification was not delivered", async () => {
+test("the log says why a push notification was not delivered", async () => {
   const { origin } = await receiver();
   const gone = createServer();
   await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
@@ -167,7 +167,7 @@ test("the log says why a notification was not delivered", async () => {
   expect(agent.logged()).not.toContain("secret");
 });
 
-test("a task has at most eight receivers", async () => {
+test("a task has at most eight push receivers", async () => {
   const { origin } = await receiver();
   const { holder, send } = await pushing([origin]);
   const { id } = taskIn(await send(config(origin, { id: "0" }), 400));

@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-describe.each(BINDINGS)("a refusal over %s:", (binding) => {
+describe.each(BINDINGS)("refusals over %s", (binding) => {
   let alice: Client;
   let capability: GrantedCapability;
   let handle: string;
@@ -82,7 +82,7 @@ describe.each(BINDINGS)("a refusal over %s:", (binding) => {
     ]);
   }
 
-  test("a request without a capability is refused in every operation", async () => {
+  test("every operation refuses a request without a capability", async () => {
     const given = { resourceHandle: handle };
     const holder = await withCapability(alice, capability.token);
     const sent = await holder.sendMessage(callOf("retrieve_document", given));
@@ -100,7 +100,7 @@ describe.each(BINDINGS)("a refusal over %s:", (binding) => {
     await refused(first(alice.resubscribeTask({ tenant: "", id })), missing);
   });
 
-  test.each(REFUSED)("$about", async (one) => {
+  test.each(REFUSED)("a skill call is refused and runs nothing because of $about", async (one) => {
     const { codes, skill = "retrieve_document" } = one;
     const given = one.given?.(handle, elsewhere) ?? { resourceHandle: handle };
     const token = (await one.token?.(agent, capability, handle)) ?? capability.token;
@@ -114,7 +114,7 @@ describe.each(BINDINGS)("a refusal over %s:", (binding) => {
     }
   });
 
-  test("a request without the extension's header is checked all the same", async () => {
+  test("a request without the A2A-Extensions header also needs a capability", async () => {
     const { transport } = alice;
     const bare = { serviceParameters: { "A2A-Version": "1.0" } };
     const call = callOf("retrieve_document", { resourceHandle: handle });

@@ -37,13 +37,13 @@ const NOISE = `rh_${"A".repeat(22)}`;
 
 export const REFUSED: readonly Refused[] = [
   {
-    about: "expired",
+    about: "an expired token",
     codes: ["expired"],
     before: (agent) => agent.advance(20 * 60_000),
     after: (agent) => agent.advance(-20 * 60_000),
   },
   {
-    about: "not valid yet",
+    about: "a token that is not valid yet",
     codes: ["not_yet_valid"],
     token: (_agent, { token }) =>
       narrowed(token, {
@@ -51,16 +51,16 @@ export const REFUSED: readonly Refused[] = [
       }),
   },
   {
-    about: "wrong signature",
+    about: "a token with a wrong signature",
     codes: ["signature_mismatch"],
     token: (_agent, { token }) => `${token.slice(0, -2)}${token.endsWith("AA") ? "BB" : "AA"}`,
   },
   {
-    about: "truncated",
+    about: "a truncated token",
     codes: ["token_truncated"],
     token: (_agent, { token }) => token.slice(0, -20),
   },
-  { about: "no token at all", codes: ["token_malformed"], token: () => "capability" },
+  { about: "a string that is not a token", codes: ["token_malformed"], token: () => "capability" },
   {
     about: "revoked",
     codes: ["revoked"],
@@ -73,27 +73,27 @@ export const REFUSED: readonly Refused[] = [
     },
   },
   {
-    about: "a foreign issuer's",
+    about: "a token of a foreign issuer",
     codes: ["foreign_issuer"],
     token: () => foreign("someone-else").token,
   },
   {
-    about: "the issuer's name, another's key",
+    about: "a token in the issuer's name with an unknown key",
     codes: ["unknown_key"],
     token: () => foreign("documents-agent").token,
   },
   {
-    about: "another service's audience",
+    about: "a token for another service",
     codes: ["audience_denied"],
     token: (_agent, { token }) => narrowed(token, { audience: ["calendar-agent"] }),
   },
   {
-    about: "another invoker's",
+    about: "a token for another invoker",
     codes: ["invoker_denied"],
     token: (_agent, { token }) => narrowed(token, { invokers: ["calendar"] }),
   },
   {
-    about: "too many hops",
+    about: "a token with too many hops",
     codes: ["too_many_hops"],
     token: async (agent) => {
       const client = await clientOf(agent, "JSON-RPC", "alice");
@@ -104,14 +104,14 @@ export const REFUSED: readonly Refused[] = [
     given: () => ({ milliseconds: 0 }),
   },
   {
-    about: "a constraint on an argument",
+    about: "an argument outside a constraint",
     codes: ["constraint_violated"],
     token: (agent) => granted(agent, "payments:send", { constraints: { amount: { max: 100 } } }),
     skill: "pay",
     given: () => ({ amount: 101, to: "bob" }),
   },
   {
-    about: "the operation of the skill not in it",
+    about: "a token without the skill's operation",
     codes: ["operation_denied"],
     token: (_agent, { token }) => narrowed(token, { operations: ["search"] }),
   },
@@ -122,7 +122,7 @@ export const REFUSED: readonly Refused[] = [
     given: () => ({ amount: 1, to: "bob" }),
   },
   {
-    about: "a handle in the arguments not in it",
+    about: "a handle that the token does not have",
     codes: ["resource_denied"],
     token: (_agent, { resourceHandles = [], token }, handle) => {
       const others = resourceHandles.map((one) => one.handle).filter((one) => one !== handle);
@@ -135,7 +135,7 @@ export const REFUSED: readonly Refused[] = [
     given: (_handle, elsewhere) => ({ resourceHandle: elsewhere }),
   },
   {
-    about: "a handle that doesn't unseal",
+    about: "a handle that cannot be unsealed",
     codes: ["handle_invalid"],
     // Only the holder of the issuer's key can put an invalid handle into a capability.
     token: (agent) =>
@@ -148,7 +148,7 @@ export const REFUSED: readonly Refused[] = [
     given: () => ({ resourceHandle: NOISE }),
   },
   {
-    about: "policy no longer allows",
+    about: "a grant that the policy no longer allows",
     codes: ["policy_denied"],
     before: (agent) =>
       agent.policy.replace({
@@ -158,7 +158,7 @@ export const REFUSED: readonly Refused[] = [
     after: (agent) => agent.policy.replace(POLICY),
   },
   {
-    about: "policy allows less of the resources",
+    about: "a resource that the policy no longer allows",
     codes: ["policy_denied"],
     before: (agent) =>
       agent.policy.replace({
@@ -179,18 +179,18 @@ export const REFUSED: readonly Refused[] = [
     given: (handle) => ({ resourceHandle: handle, path: "/etc/passwd" }),
   },
   {
-    about: "no handle where one is needed",
+    about: "a string that is not a handle in the place of a handle",
     codes: ["resource_denied", "arguments_invalid"],
     given: () => ({ resourceHandle: "reports/merger.md" }),
   },
   {
-    about: "a skill that there is not",
+    about: "an unknown skill",
     codes: ["skill_unknown"],
     skill: "delete_everything",
     given: () => ({}),
   },
   {
-    about: "several reasons",
+    about: "several reasons at once",
     codes: ["operation_denied", "audience_denied", "arguments_invalid"],
     token: (_agent, { token }) =>
       narrowed(token, { operations: ["search"], audience: ["calendar-agent"] }),

@@ -14,7 +14,7 @@ function contextOf(principal: string, tenant = "", covers?: Coverage): ServerCal
   return context;
 }
 
-test("10,100 tasks of one caller, over many tenants, push no task of another out of memory", async () => {
+test("RememberedTasks keeps a caller's task when another caller makes 10,100 tasks over many tenants", async () => {
   const tasks = new RememberedTasks();
   const alice = contextOf("alice");
   tasks.note("hers", alice);
@@ -25,7 +25,7 @@ test("10,100 tasks of one caller, over many tenants, push no task of another out
   expect(await tasks.sees("task-10000", contextOf("mallory", "t10000"))).toBe(true);
 });
 
-test("a continued task remembers each authority it used once", async () => {
+test("RememberedTasks records each authority once, even if a task uses the authority in many turns", async () => {
   const tasks = new RememberedTasks();
   const use = (operation: string, ...resources: readonly string[]): AuthorityUse => ({
     grant: "desk:use",

@@ -78,7 +78,7 @@ const idIn = ({ body }: Answer): string => textAt(body, "result", "task", "id");
 describe.each(BINDINGS)("a repeated message over %s", (binding) => {
   const again: Partial<Message> = { messageId: `again over ${binding}` };
 
-  test("runs once, and is answered with its task", async () => {
+  test("gets the task of the first message, and runs nothing again", async () => {
     const holder = await clientOf(agent, binding, "alice", token);
     const call = callOf("wait", { milliseconds: 3 }, again);
     const runs = await runsIn(async () => {
@@ -93,14 +93,14 @@ describe.each(BINDINGS)("a repeated message over %s", (binding) => {
     expect(runs).toBe(1);
   });
 
-  test("that asks for something else is refused", async () => {
+  test("with other content is refused", async () => {
     const holder = await clientOf(agent, binding, "alice", token);
     const other = callOf("wait", { milliseconds: 4 }, again);
     expect(String(await failureOf(holder.sendMessage(other)))).toContain("an id of its own");
   });
 });
 
-test("concurrent repeats of a message run once, and all get the same task", async () => {
+test("concurrent copies of one message run once, and all get the same task", async () => {
   let answers: Answer[] = [];
   const runs = await runsIn(async () => {
     const params = waiting(300, "several");
@@ -123,7 +123,7 @@ test("concurrent repeats of a message run once, and all get the same task", asyn
   expect(runs).toBe(1);
 });
 
-test("a message repeated while it runs gets the same task, and a stream follows it to the end", async () => {
+test("a message repeated while its task runs gets the same task, and SendStreamingMessage then streams the task to its end", async () => {
   const holder = await clientOf(agent, "JSON-RPC", "alice", token);
   const call = callOf("wait", { milliseconds: 600 }, { messageId: "running" });
   const runs = await runsIn(async () => {
@@ -139,7 +139,7 @@ test("a message repeated while it runs gets the same task, and a stream follows 
   expect(runs).toBe(1);
 });
 
-test("a message id belongs to its sender, and a repeat needs a capability for the task", async () => {
+test("callers may use the same message id; a repeat with other content, or with a token that does not cover the task, is refused", async () => {
   const params = waiting(0, "shared");
   const first = await post("SendMessage", params);
   const through = await post("SendMessage", params, token, "calendar");
@@ -164,7 +164,7 @@ test("a message id belongs to its sender, and a repeat needs a capability for th
   expect([rest.status, textAt(rest.body, "error", "status")]).toEqual([409, "ALREADY_EXISTS"]);
 });
 
-test("a repeated message is answered while another process locks the database", async () => {
+test("while another process locks the database, a repeated message gets its task and a new message gets 503", async () => {
   const first = await post("SendMessage", waiting(8, "locked"));
   const other = new Database(join(agent.home, "proviso.db"));
   other.exec("BEGIN IMMEDIATE");
@@ -182,7 +182,7 @@ test("a repeated message is answered while another process locks the database", 
   }
 });
 
-test("a repeated message with a push configuration adds no second one", async () => {
+test("a repeated message with a push configuration does not store the configuration again", async () => {
   const pushing = await startAgent({ pushOrigins: ["http://127.0.0.1:9"] });
   try {
     const alice = await clientOf(pushing, "JSON-RPC", "alice");
@@ -207,7 +207,7 @@ test("a repeated message with a push configuration adds no second one", async ()
   }
 });
 
-test("a repeated message may present a newly attenuated token", async () => {
+test("a2a/task/send with attenuations runs once if repeated, and is refused if repeated with other attenuations", async () => {
   const attenuations = { [textAt(await introspected(), "id")]: { purpose: "again" } };
   const params = { ...Object(waiting(2, "attenuated")), capabilities: [{ token }], attenuations };
   const runs = await runsIn(async () => {
@@ -244,7 +244,7 @@ test("repeating a message that continues a task does not continue the task again
 describe("a2a/skill/invoke with a messageId", () => {
   const invoke = (params: object) => rpc(agent, "alice", "a2a/skill/invoke", { token, ...params });
 
-  test("runs once per messageId, and makes a readable task", async () => {
+  test("runs once, and makes a task that GetTask returns", async () => {
     const params = { skill: "wait", arguments: { milliseconds: 6 }, messageId: "invoked" };
     const runs = await runsIn(async () => {
       const first = at((await invoke(params)).body, "result");
@@ -261,7 +261,7 @@ describe("a2a/skill/invoke with a messageId", () => {
     expect(runs).toBe(1);
   });
 
-  test("answers a repeat during the run that it still runs", async () => {
+  test("answers a repeat during the run with TASK_STATE_WORKING", async () => {
     const params = { skill: "wait", arguments: { milliseconds: 400 }, messageId: "still" };
     const first = invoke(params);
     await expect
@@ -270,7 +270,7 @@ describe("a2a/skill/invoke with a messageId", () => {
     expect(at((await first).body, "result", "result")).toEqual({ waited: 400 });
   });
 
-  test("answers a repeat after a failure with the same error", async () => {
+  test("answers a repeat after a failed run with the same error", async () => {
     for (const [skill, given, code, reason] of [
       ["fail", {}, -32603, "skill_failed"],
       ["choosy", { amount: 3 }, -32602, "invalid_request"],
@@ -291,7 +291,7 @@ describe("while tasks cannot be stored", () => {
   const takeAway = (): void => renameSync(file(), `${file()}.away`);
   const bringBack = (): void => renameSync(`${file()}.away`, file());
 
-  test("no call runs", async () => {
+  test("SendMessage answers 503, and runs nothing", async () => {
     takeAway();
     const runs = await runsIn(async () => {
       const { status, body } = await post("SendMessage", waiting(0, "never"));
@@ -303,7 +303,7 @@ describe("while tasks cannot be stored", () => {
   });
 
   test.each(["SendMessage", "a2a/skill/invoke"])(
-    "a run of %s whose task was not stored is reported, and is not repeated",
+    "%s answers that the call has run and its outcome was not stored, and a repeat runs nothing",
     async (method) => {
       const skill = { skill: "wait", arguments: { milliseconds: 500 } };
       const messageId = `unstored ${method}`;

@@ -160,7 +160,7 @@ async function byId({ url }: Child, capabilityId: string, resourceHandle: string
   return at(body, "result");
 }
 
-test(`killed ${KILLS} times during its work, the agent loses nothing that it acknowledged`, {
+test(`an agent that is killed ${KILLS} times during its work loses nothing that it has acknowledged`, {
   timeout: 120_000,
 }, async () => {
   const home = temporaryFolder();
@@ -189,7 +189,7 @@ const later = {
 };
 
 if (FULL) {
-  test("a task that ran when the agent was killed has failed, and repeating its message does not run it again", async () => {
+  test("a task that was running when the agent was killed has failed, and a repeat of its message runs nothing", async () => {
     const home = temporaryFolder();
     const child = await Child.start(home);
     const client = await child.client();
@@ -216,7 +216,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("a task that ran when the agent was killed does not resume, and can be cancelled", async () => {
+  test("a task that was running when the agent was killed does not resume, and is failed or can be cancelled", async () => {
     const home = temporaryFolder();
     const child = await Child.start(home);
     const client = await child.client();
@@ -242,7 +242,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("an agent asked to stop answers the calls under way, and stores their tasks", async () => {
+  test("an agent that is asked to stop answers its running calls, and stores their tasks", async () => {
     const home = temporaryFolder();
     const child = await Child.start(home);
     const client = await child.client();

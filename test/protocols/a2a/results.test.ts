@@ -177,7 +177,7 @@ function outcomeOf(task: Json): Outcome {
 }
 
 throughStores((place) => {
-  test("a skill's return value has the same outcome for every way to call it", {
+  test("a skill's return value gives the same result or error over every method and binding", {
     timeout: 120_000,
   }, async () => {
     const { server, logged } = await served(await place());

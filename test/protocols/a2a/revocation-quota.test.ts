@@ -3,7 +3,7 @@ import { attenuated } from "../../capability/support.js";
 import { at, rpc } from "./callers.js";
 import { agentFor, held } from "./set-up.js";
 
-test("a caller has a quota of revocations, but may always revoke its own capabilities", async () => {
+test("a caller's revocations are limited, but a caller can always revoke capabilities issued to that caller", async () => {
   const agent = await agentFor({ maxRevocations: 2 });
   const [one, other] = [await held(agent), await held(agent)];
   const revoke = async (who: "alice" | "bob" | "calendar", params: object): Promise<unknown> => {

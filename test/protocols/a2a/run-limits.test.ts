@@ -70,7 +70,7 @@ test("a run ends when it is cancelled, when the agent stops, or at its time limi
   vi.useRealTimers();
 });
 
-test("when a run answers, its signal aborts work left behind, and no timer remains", async () => {
+test("when a run has answered, its signal is aborted and its timer is cleared", async () => {
   vi.useFakeTimers();
   const before = vi.getTimerCount();
   let left: AbortSignal | undefined;

@@ -55,7 +55,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     return withCapability(alice, token);
   }
 
-  test("requests, attenuates offline, sends a message, gets the task", async () => {
+  test("requests a capability, narrows it offline, sends a message with it, and reads the task", async () => {
     const granted = await request(alice, reports);
     expect(granted).toMatchObject({
       grant: "documents:read",
@@ -86,7 +86,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     });
   });
 
-  test("a scoped skill reaches only the handles left in the token", async () => {
+  test("finds with a narrowed token only the documents whose handles the token still has", async () => {
     const granted = await request(alice, reports);
     const search = async (token: string) => {
       const holder = await withCapability(alice, token);
@@ -101,7 +101,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     ]);
   });
 
-  test("handles are found at any place in the arguments", async () => {
+  test("gets resource_denied if a handle at any depth of the arguments is not in the token", async () => {
     const granted = await request(alice, reports);
     const left = handleOf(granted, "First quarter");
     const other = handleOf(granted, "Sales of the first quarter");
@@ -139,7 +139,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(JSON.stringify(seen)).toContain("cap_");
   });
 
-  test("lists the tasks of its capability only", async () => {
+  test("lists only the tasks of its capability", async () => {
     const granted = await request(alice, reports);
     const holder = await withCapability(alice, granted.token);
     const ids: string[] = [];
@@ -151,7 +151,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(listed.totalSize).toBe(2);
   });
 
-  test("cancels a running task, and the skill's signal aborts", async () => {
+  test("cancels a running task, which then has no artifacts", async () => {
     const holder = await patient();
     const started = taskIn(await holder.sendMessage(later(20_000)));
     expect(started.status?.state).toBe(TaskState.TASK_STATE_WORKING);
@@ -162,7 +162,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(got.artifacts).toEqual([]);
   });
 
-  test("subscribes again to a task under way", async () => {
+  test("subscribes again to a running task and gets its result", async () => {
     const holder = await patient();
     const started = taskIn(await holder.sendMessage(later(400)));
     const seen: string[] = [];
@@ -174,7 +174,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(resultOf(got)).toEqual({ waited: 400 });
   });
 
-  test("an error thrown by a skill fails its task, and only the log has its text", async () => {
+  test("gets a failed task if a skill throws, and only the log has the text of the error", async () => {
     const holder = await patient();
     const failed = taskIn(await holder.sendMessage(callOf("fail", {})));
     expect(failed.status?.state).toBe(TaskState.TASK_STATE_FAILED);
@@ -182,7 +182,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(agent.logged()).toContain("password-of-the-agent");
   });
 
-  test("push configurations are refused as unsupported, or for the missing capability", async () => {
+  test("cannot use push configurations of an agent that does not send push notifications", async () => {
     const { token } = await request(alice, { grants: ["work:do"] });
     const holder = await withCapability(alice, token);
     const { id } = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));

@@ -87,7 +87,7 @@ test.each<readonly [method: string, params: unknown]>([
   expect(agent.ran.length).toBe(runs);
 });
 
-test("an attenuation beyond the capability is refused with every problem", async () => {
+test("a2a/capabilities/attenuate refuses an attenuation beyond the capability, and suggests the nearest valid value", async () => {
   const { token } = await capability();
   const constraints = {
     operations: ["wai"],
@@ -126,7 +126,7 @@ test.each<readonly [params: Json, reason: string]>([
     "unknown_operator",
   ],
   [{ grants: ["documents:admin"] }, "nothing_left"],
-])("a request of %j is refused: %s", async (params, reason) => {
+])("a2a/capabilities/request with %j is refused as %s", async (params, reason) => {
   const { body } = await rpc(agent, "alice", "a2a/capabilities/request", params);
   expect(body).toMatchObject({
     error: { code: ERROR_CODES.requestRefused, data: [{ reason, domain: ERROR_DOMAIN }] },
@@ -141,7 +141,7 @@ async function post(body: string): Promise<Json> {
   return (await send(agent.server.rpcUrl, init)).body;
 }
 
-test("a body that JSON-RPC does not allow is refused, and nothing runs", async () => {
+test("a body that is not a valid JSON-RPC request is refused, and runs nothing", async () => {
   const method = "a2a/capabilities/introspect";
   const before = agent.ran.length;
   for (const [request, id] of [
@@ -166,7 +166,7 @@ test("a body that JSON-RPC does not allow is refused, and nothing runs", async (
   expect(agent.ran.length).toBe(before);
 });
 
-test("the examples of the proposal work as written, without id and version", async () => {
+test("only the four methods in the proposal's examples can be called without id and jsonrpc", async () => {
   const { id, token } = await capability();
   const constraints = { operations: ["wait"] };
   const attenuations = { [id]: constraints };
@@ -210,7 +210,7 @@ test("the examples of the proposal work as written, without id and version", asy
   ).toMatchObject({ error: { code: -32600 } });
 });
 
-test("a time with milliseconds is rounded to the second that allows less", async () => {
+test("a time with milliseconds is rounded to a whole second: expires down, notBefore up", async () => {
   const second = Math.floor(Date.now() / 1000) * 1000 + 600_000;
   const written = (milliseconds: number): string => new Date(milliseconds).toISOString();
   const kept = (milliseconds: number): string => written(milliseconds).replace(".000Z", "Z");
@@ -236,7 +236,7 @@ test("a time with milliseconds is rounded to the second that allows less", async
 });
 
 test.each(["2099-01-01T00:00:00.Z", "2099-01-01T00:00:00,5Z", "2099-01-01T00:00:00.000+01:00"])(
-  "a time such as %s is refused",
+  "a2a/capabilities/request refuses the expiry time %s",
   async (expires) => {
     const params = { grants: ["work:do"], expires };
     const { body } = await rpc(agent, "alice", "a2a/capabilities/request", params);
@@ -244,7 +244,7 @@ test.each(["2099-01-01T00:00:00.Z", "2099-01-01T00:00:00,5Z", "2099-01-01T00:00:
   },
 );
 
-test("an unknown method is refused by the SDK", async () => {
+test("an unknown JSON-RPC method is answered with -32601", async () => {
   for (const method of [
     "a2a/skill/invoke2",
     "a2a/capabilities/requests",

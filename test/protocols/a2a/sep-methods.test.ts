@@ -34,7 +34,7 @@ if (!curl)
   console.warn("curl is missing: the run over plain HTTP is skipped (apt-get install curl)");
 
 test.skipIf(!curl)(
-  "a shell script with curl gets through the whole flow by the methods alone",
+  "a shell script with curl can request, narrow, use, introspect and revoke a capability",
   async () => {
     const script = fileURLToPath(new URL("sep.sh", import.meta.url));
     const { stdout } = await promisify(execFile)("sh", [
@@ -106,7 +106,7 @@ async function capability(): Promise<{ readonly id: string; readonly token: stri
   return { id: textAt(granted, "id"), token: textAt(granted, "token") };
 }
 
-test("a capability id without its token works only for the party it was issued to", async () => {
+test("a capability id without its token works only for the caller to whom the capability was issued", async () => {
   const { id, token } = await capability();
   const call = { skill: "wait", arguments: { milliseconds: 0 } };
   for (const who of ["calendar", "bob"] as const) {
@@ -129,7 +129,7 @@ test("a capability id without its token works only for the party it was issued t
   );
 });
 
-test("revokes a token whose discharge is already revoked", async () => {
+test("a2a/capabilities/revoke revokes a token whose discharge is already revoked", async () => {
   const token = needing((await capability()).token, "q1");
   const dead = answering("q1", '{"purpose":"first"}');
   const [presented = "", another = ""] = [dead, answering("q1", '{"purpose":"second"}')].map(
@@ -154,7 +154,7 @@ test("revokes a token whose discharge is already revoked", async () => {
   expect(await revoke(another)).toMatchObject({ ...id, already: "revoked" });
 });
 
-test("a capability id works as long as its capability lives", async () => {
+test("a capability id works until its capability expires", async () => {
   const { id } = await capability();
   const call = { skill: "wait", arguments: { milliseconds: 0 }, capabilityId: id };
   expect((await rpc(agent, "alice", "a2a/skill/invoke", call)).body).toHaveProperty("result");

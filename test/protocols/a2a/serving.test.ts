@@ -8,7 +8,7 @@ import { mountA2A, serveAgent } from "../../../src/protocols/a2a/server.js";
 import { at, authorized, callOf, clientOf, request, rpc, send, taskIn } from "./callers.js";
 import { agentFor, held, userMessage } from "./set-up.js";
 
-test("/healthz answers, and metrics count decisions", async () => {
+test("/healthz answers ok, and the metrics count requests and decisions", async () => {
   const agent = await agentFor();
   expect(await send(`${agent.server.url}/healthz`)).toMatchObject({
     status: 200,
@@ -43,7 +43,7 @@ test("/healthz answers, and metrics count decisions", async () => {
   expect(text).toMatch(/^proviso_revocation_age_seconds [\d.e-]+$/m);
 });
 
-test("each request is logged with its caller and refusal, without its contents", async () => {
+test("the log line of a request has its caller and its denials, but not its arguments", async () => {
   const agent = await agentFor();
   const call = { skill: "pay", arguments: { amount: 271828, to: "bob" } };
   await rpc(agent, "alice", "a2a/skill/invoke", call);
@@ -65,14 +65,14 @@ test("each request is logged with its caller and refusal, without its contents",
   expect(agent.logged()).not.toContain("271828");
 });
 
-test("trustedProxies must name addresses or ranges", async () => {
+test("trustedProxies may have names such as loopback, and address ranges", async () => {
   const agent = await agentFor({ trustedProxies: ["loopback", "10.0.0.0/8"] });
   const { holder } = await held(agent);
   const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
 });
 
-test("unknown addresses and methods get 404 or 405", async () => {
+test("unknown URLs and HTTP methods get 404 or 405", async () => {
   const agent = await agentFor();
   const { url, restUrl, rpcUrl } = agent.server;
   for (const path of ["/", "/a2a", "/favicon.ico", "/.well-known/agent.json"]) {
@@ -101,7 +101,7 @@ test("unknown addresses and methods get 404 or 405", async () => {
   }
 });
 
-test("an address that cannot be decoded gets 400", async () => {
+test("a URL that cannot be decoded gets a 4xx error", async () => {
   const agent = await agentFor();
   for (const path of ["/%zz", "/a2a/rest/tasks/%zz"]) {
     const answer = await send(`${agent.server.url}${path}`, { headers: authorized("alice") });
@@ -111,7 +111,7 @@ test("an address that cannot be decoded gets 400", async () => {
   }
 });
 
-test("HEAD and OPTIONS run nothing and reveal nothing", async () => {
+test("HEAD and OPTIONS get 401 at the protocol's URLs, and run nothing", async () => {
   const agent = await agentFor();
   const { url, cardUrl, rpcUrl, restUrl } = agent.server;
   const head = await send(cardUrl, { method: "HEAD" });
@@ -128,7 +128,7 @@ test("HEAD and OPTIONS run nothing and reveal nothing", async () => {
   expect((await send(cardUrl)).headers.get("x-powered-by")).toBeNull();
 });
 
-test("an internal failure is logged, and hidden from callers", async () => {
+test("if the ledger cannot be written, calls fail, the log says why, and callers do not see why", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   // The agent can no longer record events in the ledger, so it must run no call.
@@ -161,7 +161,7 @@ test("an internal failure is logged, and hidden from callers", async () => {
   expect(agent.logged()).toContain("the ledger is closed");
 });
 
-test("another protocol is served on the same port, and stops together with A2A", async () => {
+test("serve() serves A2A beside another route on one port, and stops A2A when the server closes", async () => {
   const { agent, tasks } = await agentFor();
   const answer = (): never => {
     throw new Error("nothing is thrown here");
@@ -192,7 +192,7 @@ test("another protocol is served on the same port, and stops together with A2A",
   await expect(send(cardUrl)).rejects.toThrow();
 });
 
-test("the log names the method called, even if it is handled as another", async () => {
+test("the log names the called method a2a/task/send, although the agent handles the call as SendMessage", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   const message = userMessage([{ text: "hello" }]);
@@ -201,7 +201,7 @@ test("the log names the method called, even if it is handled as another", async 
   expect(agent.logged()).toContain('"method":"a2a/task/send"');
 });
 
-test("missing and unknown options are refused by name before anything is served", async () => {
+test("serveAgent refuses missing, unknown and wrong options by name", async () => {
   const { agent, tasks } = await agentFor();
   const authenticator = { authenticate: async () => Promise.reject(new Error("not asked")) };
   const log = { info() {}, warn() {}, error() {} };

@@ -42,7 +42,7 @@ function keptAlive(
   });
 }
 
-test("shutting down finishes calls under way, refuses new ones, and does not wait longer", async () => {
+test("closing the server finishes running calls, refuses new calls, and does not wait for open connections", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   const params = { skill: "wait", arguments: { milliseconds: 600 }, token };
@@ -68,7 +68,7 @@ test("shutting down finishes calls under way, refuses new ones, and does not wai
   expect(agent.ran).toEqual(["wait"]);
 });
 
-test("a task without a waiting client does not crash the process when the stores close", async () => {
+test("a task that still runs without a waiting client does not crash the process when the stores close", async () => {
   const agent = await agentFor();
   const { holder } = await held(agent);
   await holder.sendMessage({ ...callOf("wait", { milliseconds: 300 }), configuration: AT_ONCE });
@@ -104,7 +104,7 @@ test("a client that disconnects does not cancel its task", async () => {
   expect(resultOf(taskIn(await holder.getTask({ tenant: "", id })))).toEqual({ waited: 300 });
 });
 
-test("a request on an open connection during shutdown is refused with an explanation", async () => {
+test("during shutdown, a request on an open connection gets 503 with the reason unavailable", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   const params = { skill: "wait", arguments: { milliseconds: 400 }, token };
@@ -134,13 +134,13 @@ test("a request on an open connection during shutdown is refused with an explana
   expect(agent.ran).toEqual(["wait"]);
 });
 
-test("closing twice has no further effect", async () => {
+test("closing the server again has no further effect", async () => {
   const agent = await agentFor();
   await Promise.all([agent.server.close(), agent.server.close()]);
   await agent.server.close();
 });
 
-test("a call past the grace period ends with a last event, an answer and one log line", async () => {
+test("calls that run past the grace period end with a last event or a 503 answer, and with one log line", async () => {
   const said = quietConsole();
   const agent = await startAgent({ grace: 300 });
   onTestFinished(() => agent.remove());

@@ -36,26 +36,26 @@ const invoked = async (metadata: object, headers = {}): Promise<string> => {
 const inMetadata = (text: string) =>
   invoked({ metadata: { [EXTENSION_URI]: { capabilities: [{ token: text }] } } });
 
-test("a bare token is accepted everywhere", async () => {
+test("a bare token is accepted in the header, in metadata and in params", async () => {
   expect(await invoked({}, { "Proviso-Capability": token })).toBe("allowed");
   expect(await inMetadata(token)).toBe("allowed");
   expect(await invoked({ capabilities: [{ token }] })).toBe("allowed");
 });
 
-describe.each(AROUND)("%s around a token", (_what, around) => {
-  test("is removed by the command", async () => {
+describe.each(AROUND)("text around a token (%s)", (_what, around) => {
+  test("is removed by proviso inspect", async () => {
     const { status } = await runHere(["inspect"], { input: around(token) });
     expect(status).toBe(0);
   });
 
-  test("is refused by A2A, in header and message", async () => {
+  test("is refused by A2A in the header, in metadata and in params", async () => {
     const text = around(token);
     expect(await invoked({}, { "Proviso-Capability": text })).toBe("token_malformed");
     expect(await inMetadata(text)).toBe("token_malformed");
     expect(await invoked({ capabilities: [{ token: text }] })).toBe("token_malformed");
   });
 
-  test("is refused by the library", () => {
+  test("is refused by authorize, inspect, revocationId and attenuate", () => {
     const { issuer } = fixture();
     const minted = mint(issuer);
     const invocation = { grant: "files", operation: "get" };
@@ -72,7 +72,7 @@ describe.each(AROUND)("%s around a token", (_what, around) => {
     }
   });
 
-  test("is refused by a resource server", async () => {
+  test("is refused by createCapabilityMiddleware with 400", async () => {
     const { issuer } = fixture();
     const minted = mint(issuer);
     const requirement = { grant: "files", operation: "get" };
@@ -86,7 +86,7 @@ describe.each(AROUND)("%s around a token", (_what, around) => {
   });
 });
 
-test("the vectors contain such a case, and refuse it", () => {
+test("the vectors in check.json refuse a token with Bearer before it", () => {
   const path = new URL("../../../spec-vectors/check.json", import.meta.url);
   const found = /"comment": "Bearer before the token".*?"result": "(\w+)"/s.exec(
     readFileSync(path, "utf8"),

@@ -110,7 +110,7 @@ test.each(EACH)(
 );
 
 test.each(BINDINGS)(
-  "a subscription follows a task through many turns until it is cancelled: %s",
+  "a subscription follows a task through many turns until the task is cancelled: %s",
   async (binding) => {
     const agent = await agentFor({ runTask });
     const { token } = await held(agent);
@@ -145,7 +145,7 @@ test("a subscription follows a task that another instance continues", async () =
 });
 
 test.each(EACH)(
-  "a stream's authority is checked again before each event: %s, %s",
+  "a stream whose token was revoked ends before its next event: %s, %s",
   async (_, binding, start) => {
     const printed = quietConsole();
     const reached = await start();
@@ -199,33 +199,36 @@ test.each(EACH)(
   },
 );
 
-test.each(EACH)("a caller's concurrent streams are limited: %s, %s", async (_, binding, start) => {
-  quietConsole();
-  const reached = await start({ mostStreams: 2 });
-  const { headers, rpc } = reached;
-  const id = await waiting(rpc);
-  const first = await subscribe(reached, binding, headers, id);
-  const second = await subscribe(reached, binding, headers, id);
-  for (const one of [first, second]) await expect.poll(() => one.events.length).toBe(1);
-  const third = await subscribe(reached, binding, headers, id);
-  expect([third.status, third.headers.get("Retry-After")]).toEqual([429, "1"]);
-  await third.ended;
-  expect(said(third.events)).toEqual(["too_many_streams"]);
-  const message = words("write this");
-  const streamed = { jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message } };
-  const fourth = await open(reached.rpcUrl, {
-    method: "POST",
-    headers,
-    body: JSON.stringify(streamed),
-  });
-  expect(fourth.status).toBe(429);
-  // The limit of streams does not block other calls.
-  expect(at((await rpc("GetTask", { id })).body, "result", "id")).toBe(id);
-  first.close();
-  await expect
-    .poll(async () => (await subscribe(reached, binding, headers, id)).status, { timeout: 5000 })
-    .toBe(200);
-});
+test.each(EACH)(
+  "a stream beyond the limit of a caller's concurrent streams gets 429: %s, %s",
+  async (_, binding, start) => {
+    quietConsole();
+    const reached = await start({ mostStreams: 2 });
+    const { headers, rpc } = reached;
+    const id = await waiting(rpc);
+    const first = await subscribe(reached, binding, headers, id);
+    const second = await subscribe(reached, binding, headers, id);
+    for (const one of [first, second]) await expect.poll(() => one.events.length).toBe(1);
+    const third = await subscribe(reached, binding, headers, id);
+    expect([third.status, third.headers.get("Retry-After")]).toEqual([429, "1"]);
+    await third.ended;
+    expect(said(third.events)).toEqual(["too_many_streams"]);
+    const message = words("write this");
+    const streamed = { jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message } };
+    const fourth = await open(reached.rpcUrl, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(streamed),
+    });
+    expect(fourth.status).toBe(429);
+    // The limit of streams does not block other calls.
+    expect(at((await rpc("GetTask", { id })).body, "result", "id")).toBe(id);
+    first.close();
+    await expect
+      .poll(async () => (await subscribe(reached, binding, headers, id)).status, { timeout: 5000 })
+      .toBe(200);
+  },
+);
 
 test("closing the server ends streams of waiting tasks at once", async () => {
   const agent = await agentFor({ runTask, grace: 20_000 });

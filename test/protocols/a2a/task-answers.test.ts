@@ -49,8 +49,8 @@ const asking: TaskRunner = async ({ earlier, text, answer }) =>
     ? { text, earlier: earlier.map(({ from, text: words }) => `${from}: ${words}`) }
     : answer(text.includes("password") ? "auth-required" : "input-required", "to whom?");
 
-describe.each(BINDINGS)("over %s", (binding) => {
-  test("a task whose skill call is refused is rejected with the reasons", async () => {
+describe.each(BINDINGS)("the answer of a runner over %s", (binding) => {
+  test("can reject the task with the denials of a refused skill call", async () => {
     const agent = await agentFor({ runTask: payer });
     const { holder } = await held(agent, "work:do", binding);
     const task = taskIn(await holder.sendMessage(messageOf(["bob"])));
@@ -71,28 +71,31 @@ describe.each(BINDINGS)("over %s", (binding) => {
   test.each([
     ["input-required", "pay", TaskState.TASK_STATE_INPUT_REQUIRED],
     ["auth-required", "my password is lost", TaskState.TASK_STATE_AUTH_REQUIRED],
-  ])("%s: the next message that names the task continues it", async (_, words, state) => {
-    const agent = await agentFor({ runTask: asking });
-    const { holder } = await held(agent, "work:do", binding);
-    const asked = taskIn(await holder.sendMessage(messageOf([words])));
-    expect(asked.status?.state).toBe(state);
-    expect(said(asked)).toEqual(["to whom?"]);
-    expect(asked.artifacts).toEqual([]);
+  ])(
+    "can be %s, and the next message that names the task continues the task",
+    async (_, words, state) => {
+      const agent = await agentFor({ runTask: asking });
+      const { holder } = await held(agent, "work:do", binding);
+      const asked = taskIn(await holder.sendMessage(messageOf([words])));
+      expect(asked.status?.state).toBe(state);
+      expect(said(asked)).toEqual(["to whom?"]);
+      expect(asked.artifacts).toEqual([]);
 
-    const again = taskIn(await holder.sendMessage(messageOf(["now"], { taskId: asked.id })));
-    expect(again).toMatchObject({ id: asked.id, contextId: asked.contextId });
-    expect(again.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-    const { id: taskId, contextId } = asked;
-    const done = taskIn(await holder.sendMessage(messageOf(["to bob"], { taskId, contextId })));
-    expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId });
-    expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-    expect(resultOf(done)).toEqual({
-      text: "to bob",
-      earlier: [`caller: ${words}`, "agent: to whom?", "caller: now", "agent: to whom?"],
-    });
-  });
+      const again = taskIn(await holder.sendMessage(messageOf(["now"], { taskId: asked.id })));
+      expect(again).toMatchObject({ id: asked.id, contextId: asked.contextId });
+      expect(again.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+      const { id: taskId, contextId } = asked;
+      const done = taskIn(await holder.sendMessage(messageOf(["to bob"], { taskId, contextId })));
+      expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId });
+      expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+      expect(resultOf(done)).toEqual({
+        text: "to bob",
+        earlier: [`caller: ${words}`, "agent: to whom?", "caller: now", "agent: to whom?"],
+      });
+    },
+  );
 
-  test("a stream ends when its task waits, and the next stream continues it", async () => {
+  test("ends the stream if the task waits, and the stream of the next message continues the task", async () => {
     const agent = await agentFor({ runTask: asking });
     const { holder } = await held(agent, "work:do", binding);
     for (const words of ["pay", "my password is lost"]) {
@@ -113,7 +116,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   });
 });
 
-test("a message that continues a task is checked like the first", async () => {
+test("a message that continues a task is checked like the task's first message", async () => {
   const turns: (readonly TaskTurn[])[] = [];
   const runTask = async (task: TaskCall): Promise<TaskAnswer> => {
     turns.push(task.earlier);
@@ -164,7 +167,7 @@ test("a message that continues a task is checked like the first", async () => {
   expect(turns).toHaveLength(2);
 });
 
-test("concurrent messages to a task run one at a time, and the others are answered or refused", async () => {
+test("concurrent messages to a task never run at the same time, and each is answered or refused", async () => {
   let running = 0;
   let most = 0;
   const runTask = async (task: TaskCall): Promise<TaskAnswer> => {
@@ -189,7 +192,7 @@ test("concurrent messages to a task run one at a time, and the others are answer
   expect(await send()).toBe("done");
 });
 
-test("a waiting task can be cancelled, and survives a restart", async () => {
+test("a waiting task survives a restart, and can then be cancelled", async () => {
   const agent = await agentFor({ runTask: asking });
   const { holder } = await held(agent);
   const { id } = taskIn(await holder.sendMessage(messageOf(["pay"])));
@@ -200,7 +203,7 @@ test("a waiting task can be cancelled, and survives a restart", async () => {
   expect(String(await failureOf(holder.sendMessage(more)))).toContain("terminal state");
 });
 
-test("an answer with an unknown state fails the task, and is logged", async () => {
+test("a runner's answer with an unknown state fails the task, and is logged", async () => {
   const runTask: TaskRunner = async (task) => task.answer(JSON.parse('"completed"'), "done");
   const agent = await agentFor({ runTask });
   const { holder } = await held(agent);

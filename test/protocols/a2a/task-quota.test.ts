@@ -46,7 +46,7 @@ function isOverQuota({ status, body }: Answer): boolean {
 }
 
 if (FULL) {
-  test("a caller that fills its quota with tasks cannot fill the disk; others still work and revoke", async () => {
+  test("a caller at its task quota cannot fill the disk, but can revoke; another caller can still call", async () => {
     const alice = await clientOf(agent, "JSON-RPC", "alice");
     const { token } = await request(alice, { grants: ["work:do"] });
     const headers = PRESENTING(token);
@@ -88,7 +88,7 @@ if (FULL) {
   });
 }
 
-test("a call refused for the quota runs nothing, however it is sent", async () => {
+test("a call that is refused because of the task quota runs nothing, whichever method sends it", async () => {
   const alice = await clientOf(agent, "JSON-RPC", "alice");
   const { token } = await request(alice, { grants: ["work:do"] });
   const text = "x".repeat(250 * 1024);
@@ -105,7 +105,7 @@ test("a call refused for the quota runs nothing, however it is sent", async () =
   expect(agent.ran.length).toBe(before);
 });
 
-test("a task's result counts towards the quota at once", async () => {
+test("a task's result counts towards the task quota as soon as the task ends", async () => {
   const outcome = "x".repeat(200_000);
   const answering = await startAgent({
     keeping: { quota: { bytes: 2 ** 20 } },

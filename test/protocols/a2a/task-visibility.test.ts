@@ -98,13 +98,13 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     }
   });
 
-  test("is hidden under another tenant", async () => {
+  test("cannot be read under another tenant", async () => {
     const holder = await withCapability(alice, token);
     const refused = await failureOf(holder.getTask({ tenant: "other", id }));
     expect(String(refused)).toContain("no tenants");
   });
 
-  test("is visible to the token that made it, and to that token's parent", async () => {
+  test("is visible with the token that made the task and with that token's parent", async () => {
     for (const owned of [parent, token]) {
       const holder = await withCapability(alice, owned);
       expect((await holder.getTask({ tenant: "", id })).status?.state).toBe(
@@ -117,7 +117,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     }
   });
 
-  test("can be cancelled with the parent's token, and still belongs to the token that made it", async () => {
+  test("can be cancelled with the parent token; the same caller can then read the task with a child token too", async () => {
     const above = await withCapability(alice, parent);
     const cancelled = await above.cancelTask({ tenant: "", id, metadata: undefined });
     expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
@@ -134,7 +134,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     });
   });
 
-  test("is hidden from a revoked token, and once its own token is revoked", async () => {
+  test("cannot be read with the token that made the task once that token is revoked, but still with the parent token", async () => {
     await createCapabilityClient(alice).revoke(token);
     const maker = await withCapability(alice, token);
     await expect(maker.getTask({ tenant: "", id })).rejects.toThrow("revoked");
@@ -143,7 +143,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
   });
 });
 
-test("a second message to a running or ended task is refused, and the first still completes", async () => {
+test("a second message to a running or ended task is refused, and the task still completes", async () => {
   const { holder } = await held(agent);
   const slow = { ...callOf("wait", { milliseconds: 800 }), configuration: AT_ONCE };
   const { id, contextId } = taskIn(await holder.sendMessage(slow));

@@ -105,7 +105,7 @@ function child(token: string): string {
   return attenuation.token;
 }
 
-test("no token or signature is stored, logged, counted in metrics or returned", {
+test("no token or token signature appears in the database, the log, the metrics, a task or a refusal", {
   timeout: 60_000,
 }, async () => {
   const answers: string[] = [];

@@ -103,24 +103,24 @@ const ROUTES: readonly (readonly [string, () => Promise<unknown>])[] = [
   ],
 ];
 
-test.each(ROUTES)("the token is verified once by %s", async (_route, act) => {
+test.each(ROUTES)("the agent verifies the token of a request once: %s", async (_route, act) => {
   await act();
   expect(tag).toHaveBeenCalledTimes(1);
 });
 
-test("a request with two tokens verifies each once", async () => {
+test("the agent verifies each of two tokens in a request once", async () => {
   const capabilities = [{ token: one.token }, { token: other.token }];
   await called("a2a/task/send", { message: userMessage(WORDS), capabilities });
   expect(tag).toHaveBeenCalledTimes(2);
 });
 
-test("a request with a capability id remakes its token and verifies it once", async () => {
+test("for a capability id, the agent remakes the token once and verifies the token once", async () => {
   await called("a2a/task/send", { message: userMessage(WORDS), capabilities: [one.id] });
   // The agent computes one tag to remake the token, and one tag to verify it.
   expect(tag).toHaveBeenCalledTimes(2);
 });
 
-test("a revocation verifies the token once", async () => {
+test("the agent verifies the token of a2a/capabilities/revoke once", async () => {
   const { token } = await held(agent);
   tag.mockClear();
   await called("a2a/capabilities/revoke", { token });

@@ -46,7 +46,7 @@ function call(binding: BindingName, stream: boolean, extension: string): Promise
 const WAYS = BINDINGS.flatMap((binding) => [false, true].map((stream) => ({ binding, stream })));
 
 test.each(WAYS)(
-  "a call that the SDK refuses after the gate runs nothing, and the ledger says so (%o)",
+  "a call that the gate allows but the SDK refuses runs nothing, and the ledger records a refusal (%o)",
   async ({ binding, stream }) => {
     const query = { kind: "invocation" } as const;
     const before = (await agent.ledger.list(query)).length;

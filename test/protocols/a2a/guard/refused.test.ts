@@ -116,7 +116,7 @@ const REFUSED: readonly (readonly [
 
 for (const binding of BINDINGS) {
   test.each(REFUSED)(
-    `behind a guard, a message over ${binding} is refused and runs nothing with %s`,
+    `behind a guard, a message over ${binding} with %s is refused and runs nothing`,
     async (_why, text, denied, tokenOf) => {
       const { issuing, token, holder, desk: own } = await set();
       const client = await holder(await tokenOf(token, issuing), LOGIN, binding);
@@ -418,7 +418,7 @@ test("behind a guard with a task store, a task is visible with the same tokens a
   await tasks.close();
 });
 
-test("behind a guard, a task without an access record is hidden, and onFailure is told", async () => {
+test("behind a guard, a task without an access record is hidden, and onFailure is called", async () => {
   const failures: unknown[] = [];
   const onFailure = (error: unknown): void => void failures.push(error);
   const { holder } = await set({ access: { load: async () => undefined }, onFailure });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   };
 });
 
-test("concurrent calls each begin and end their own task", async () => {
+test("TaskStore begins and ends a separate task for each of many concurrent calls", async () => {
   const beginnings = await Promise.all(
     calls.map(({ id, context }) =>
       store.begin(task(id), { principal: "alice", invoker: "a", id, hash: id }, context),
@@ -37,7 +37,7 @@ test("concurrent calls each begin and end their own task", async () => {
   expect((await store.load("t0", as("alice")))?.status?.state).toBe(DONE.state);
 });
 
-test("a cancelled task is not overwritten by its late result", async () => {
+test("TaskStore does not overwrite a cancelled task with its late result", async () => {
   const context = as("alice");
   const message = { principal: "alice", invoker: "a", id: "late", hash: "late" };
   await store.begin(task("late"), message, context);
@@ -47,7 +47,7 @@ test("a cancelled task is not overwritten by its late result", async () => {
   expect((await store.load("late", as("alice")))?.status?.state).toBe(cancelled.state);
 });
 
-test("a principal's quota is exact, although tasks are not counted at each save", async () => {
+test("a principal's quota of tasks is exact, although the store does not count the tasks at each save", async () => {
   for (let made = CALLS + 1; made < MOST; made++) await store.save(task(`q${made}`), as("alice"));
   await expect(store.save(task("beyond"), as("alice"))).rejects.toThrow(TaskQuotaError);
 });

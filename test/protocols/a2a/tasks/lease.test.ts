@@ -10,7 +10,7 @@ const alice = as("alice");
 const HOUR = 3_600_000;
 
 throughStores((place) => {
-  test("a starting instance leaves the tasks of a live instance alone", async () => {
+  test("a starting instance does not change the tasks of a live instance", async () => {
     const where = await place();
     const first = await opened(where);
     await first.store.save(task("running"), alice);
@@ -21,7 +21,7 @@ throughStores((place) => {
     expect(await second.load("running", alice)).toEqual(done);
   });
 
-  test("a starting instance fails the tasks of one whose lease has ended, and no others", async () => {
+  test("a starting instance fails the running tasks of an instance whose lease has ended, but not its waiting tasks", async () => {
     const where = await place();
     const gone = await newStore(where);
     const waiting = task("waiting", { status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 1) });
@@ -42,7 +42,7 @@ throughStores((place) => {
     expect(await after.load("running", alice)).toEqual(failed);
   });
 
-  test("a running instance fails the tasks of one whose lease ends", async () => {
+  test("a running instance fails the running tasks of another instance when that instance's lease ends", async () => {
     const where = await place();
     const store = await newStore(where, { lease: 200 });
     const other = await opened(where);
@@ -106,7 +106,7 @@ throughStores((place) => {
     expect(left.length).toBe(1);
   });
 
-  test("only one of two instances begins a task for a message sent to both at once", async () => {
+  test("if two instances get the same message at once, only one of them begins a task", async () => {
     const where = await place();
     const stores = [await newStore(where), await newStore(where)];
     const message = { principal: "alice", invoker: "agent", id: "m", hash: "h" };
@@ -123,7 +123,7 @@ throughStores((place) => {
     expect(await stores[1]?.begunBy(message)).toBeUndefined();
   });
 
-  test("only one of two messages sent to two instances at once continues the task", async () => {
+  test("if two instances each get a message to one task at once, only one message continues the task", async () => {
     const where = await place();
     const stores = [await newStore(where), await newStore(where)];
     const waiting = task("t", { status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 1) });
@@ -142,7 +142,7 @@ throughStores((place) => {
 });
 
 test.skipIf(postgresIsMissing)(
-  "an instance waits for another's lease renewal that is being written, on PostgreSQL",
+  "on PostgreSQL, a starting instance waits for another instance's uncommitted lease renewal",
   async () => {
     const where = await postgresPlace();
     let now = 1_000_000;

@@ -23,7 +23,7 @@ const ENDS_AT_COMMIT = `
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ends();`;
 
 throughStores((place, dialect) => {
-  test("a principal has a limited number of tasks, over all its capabilities", async () => {
+  test("the number of a principal's tasks is limited over all its capabilities", async () => {
     let now = 1000;
     const store = await newStore(await place(), { quota: { tasks: 2 }, clock: () => now });
     await store.save(task("a"), as("alice", ["ia"]));
@@ -40,7 +40,7 @@ throughStores((place, dialect) => {
   });
 
   if (dialect === "postgres") {
-    test("room freed by pruning in a write is not counted if the commit fails", async () => {
+    test("tasks that prune deletes still count towards the quota if the commit of the deletion fails", async () => {
       let now = 1000;
       const where = await place();
       const store = await newStore(where, { quota: { tasks: 40 }, clock: () => now });
@@ -57,7 +57,7 @@ throughStores((place, dialect) => {
     });
   }
 
-  test("a principal's tasks and push configurations have a limited number of bytes", async () => {
+  test("the bytes of a principal's tasks and push configurations are limited", async () => {
     const store = await newStore(await place(), { quota: { bytes: 2800 } });
     const alice = as("alice");
     const config = { id: "c", tenant: "", url: "http://127.0.0.1/", token: "", taskId: "a" };
@@ -78,7 +78,7 @@ throughStores((place, dialect) => {
     await store.save(task("c", LARGE), as("bob"));
   });
 
-  test("the token paths stored with tasks and push configurations count as bytes", async () => {
+  test("the token paths stored with tasks and push configurations count towards the quota of bytes", async () => {
     // The quota allows two accesses of 248 links with 128 bytes each, but not a third access.
     const { store, database } = await opened(await place(), { quota: { bytes: 92_000 } });
     const config = { id: "c", tenant: "", url: "http://127.0.0.1/", token: "", taskId: "a" };
@@ -98,7 +98,7 @@ throughStores((place, dialect) => {
     await store.save(task("d"), as("bob"));
   });
 
-  test("a running task's result is stored even past the quota", async () => {
+  test("the result of a running task is stored even if the result exceeds the quota", async () => {
     const store = await newStore(await place(), { quota: { bytes: 1000 } });
     const alice = as("alice");
     await store.save(task("a"), alice);
@@ -109,7 +109,7 @@ throughStores((place, dialect) => {
   });
 });
 
-test("a quota must be a whole number", async () => {
+test("openTaskStore refuses quotas that are not positive whole numbers", async () => {
   for (const quota of [{ tasks: 0 }, { bytes: 1.5 }, { bytes: Number.NaN }]) {
     const wrong = newStore(join(temporaryFolder(), "proviso.db"), { quota });
     await expect(wrong).rejects.toThrow(/^quota\.(tasks|bytes): must be a whole number/);

@@ -34,7 +34,7 @@ const hidden: [string, ServerCallContext][] = [
 ];
 
 throughStores((place) => {
-  describe("the SDK's handler over the store", () => {
+  describe("the SDK's handler over the task store", () => {
     test("continues a task over several turns, and after a restart", async () => {
       const path = await place();
       const { store, close } = await opened(path);
@@ -63,7 +63,7 @@ throughStores((place) => {
       expect(short.history).toHaveLength(1);
     });
 
-    test.each(hidden)("finds no task for %s", async (_, other) => {
+    test.each(hidden)("hides a task from %s", async (_, other) => {
       const store = await newStore(await place());
       const handler = handlerOver(store);
       const mine = as("alice", CREATOR);
@@ -106,7 +106,7 @@ throughStores((place) => {
       expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
     });
 
-    test("streams a task, which a second stream may follow", async () => {
+    test("streams the events of a task", async () => {
       const store = await newStore(await place());
       const handler = handlerOver(store);
       const events: string[] = [];
@@ -117,10 +117,10 @@ throughStores((place) => {
     });
   });
 
-  describe("push configurations", () => {
+  describe("push configurations in the task store", () => {
     const shared = { tenant: "", url: "http://127.0.0.1:1/hook", authentication: undefined };
 
-    test("are made, given an id, listed, replaced and deleted, also after a restart", async () => {
+    test("can be made, read, listed, replaced and deleted, also after a restart", async () => {
       const path = await place();
       const { store, close } = await opened(path);
       const mine = as("alice", CREATOR);
@@ -148,7 +148,7 @@ throughStores((place) => {
       expect(left.configs.map(({ id }) => id)).toEqual(["other"]);
     });
 
-    test("of a wider token are hidden from a narrower one, but still notified", async () => {
+    test("made with a wider token are hidden from a narrower token, but are still notified of the task", async () => {
       const store = await newStore(await place());
       const handler = handlerOver(store);
       const [narrow, wide] = [as("alice", CREATOR), as("alice", ["ia"])];
@@ -178,7 +178,7 @@ throughStores((place) => {
       expect(await store.pushConfigs.loadWithMetadata(taskId, as("bob", CREATOR))).toEqual([]);
     });
 
-    test("made before their task are visible only to their maker", async () => {
+    test("saved before their task exists are visible only with the token that saved them", async () => {
       const store = await newStore(await place());
       const mine = as("alice", CREATOR);
       const config = { ...shared, id: "c", taskId: "t", token: "secret" };

@@ -10,7 +10,7 @@ import { as, opened, part, task } from "./support.js";
 const TEXT = "x".repeat(300_000);
 
 throughStores((place) => {
-  test("a list reads only the rows that it shows from the database", async () => {
+  test("listTasks reads from the database only the rows of the tasks that it returns", async () => {
     const { store, database } = await opened(await place());
     const artifact = { artifactId: "a", name: "", description: "", metadata: undefined };
     const artifacts = [{ ...artifact, extensions: [], parts: [part(TEXT)] }];

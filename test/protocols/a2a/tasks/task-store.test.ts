@@ -15,7 +15,7 @@ const EVERYTHING: ListTasksRequest = {
   statusTimestampAfter: undefined,
 };
 
-test("setTaskAccess copies the access, and requires all its properties", () => {
+test("setTaskAccess copies the access, and refuses an empty principal, path or id", () => {
   const context = new ServerCallContext();
   const path = ["rv_1"];
   setTaskAccess(context, { principal: "alice", paths: [path] });
@@ -30,7 +30,7 @@ test("setTaskAccess copies the access, and requires all its properties", () => {
 });
 
 throughStores((place) => {
-  describe("a task", () => {
+  describe("a task in the task store", () => {
     const rich = task("task\0-\ud800", {
       contextId: "ctx\0",
       status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 7),
@@ -52,7 +52,7 @@ throughStores((place) => {
       metadata: { "": "empty", list: [true] },
     });
 
-    test("is loaded as it was saved, also after a restart", async () => {
+    test("is loaded as last saved, also after a restart", async () => {
       const path = await place();
       const { store, close } = await opened(path);
       const alice = as("alice");
@@ -120,7 +120,7 @@ throughStores((place) => {
       ["hidden with a child of both tokens", ["ia", "iab"], "alice", ["iab"], false],
     ];
 
-    test.each(cases)("%s", async (_, made, principal, presented, visible) => {
+    test.each(cases)("the task is %s", async (_, made, principal, presented, visible) => {
       const store = await newStore(await place());
       const maker = as("alice", made);
       const viewer = as(principal, presented);
@@ -139,7 +139,7 @@ throughStores((place) => {
       expect((await store.load("t", maker))?.contextId).toBe(visible ? "theirs" : "context");
     });
 
-    test("does not change when another holder saves it", async () => {
+    test("does not change when the holder of another token saves the task", async () => {
       const path = await place();
       const { store, close } = await opened(path);
       const child = as("alice", ["iab"]);
@@ -160,7 +160,7 @@ throughStores((place) => {
       await expect(store.save(task("t"), as("alice"))).rejects.toThrow(TaskNotFoundError);
     });
 
-    test("is none if the request's authority is unknown", async () => {
+    test("cannot be decided without the request's task access: every operation is refused", async () => {
       const store = await newStore(await place());
       await store.save(task("t"), as("alice"));
       const unknown = new ServerCallContext();
@@ -213,31 +213,34 @@ throughStores((place) => {
       ["of nothing", { contextId: "none" }],
       ["with artifacts", { includeArtifacts: true }],
     ];
-    test.each(queries)("%s has the same pages as the SDK's own store", async (_, query) => {
-      const ours = await newStore(await place());
-      const theirs = new InMemoryTaskStore();
-      for (const one of tasks) {
-        await ours.save(one, alice);
-        await theirs.save(one, alice);
-        await ours.save(task(`${one.id}-hidden`, one), as("alice", ["ib"])).catch(() => {});
-      }
-      for (const pageSize of [1, 4, 22, 23, 50]) {
-        const request = { ...EVERYTHING, ...query, pageSize };
-        let [ourToken, theirToken] = ["", ""];
-        for (let page = 0; page < 24; page++) {
-          const mine = await ours.list({ ...request, pageToken: ourToken }, alice);
-          const other = await theirs.list({ ...request, pageToken: theirToken }, alice);
-          expect(mine.tasks).toEqual(other.tasks);
-          expect([mine.totalSize, mine.pageSize]).toEqual([other.totalSize, other.pageSize]);
-          expect(mine.nextPageToken === "").toBe(other.nextPageToken === "");
-          [ourToken, theirToken] = [mine.nextPageToken, other.nextPageToken];
-          if (ourToken === "") break;
+    test.each(queries)(
+      "has the same pages as a list in the SDK's own store: %s",
+      async (_, query) => {
+        const ours = await newStore(await place());
+        const theirs = new InMemoryTaskStore();
+        for (const one of tasks) {
+          await ours.save(one, alice);
+          await theirs.save(one, alice);
+          await ours.save(task(`${one.id}-hidden`, one), as("alice", ["ib"])).catch(() => {});
         }
-        expect(ourToken).toBe("");
-      }
-    });
+        for (const pageSize of [1, 4, 22, 23, 50]) {
+          const request = { ...EVERYTHING, ...query, pageSize };
+          let [ourToken, theirToken] = ["", ""];
+          for (let page = 0; page < 24; page++) {
+            const mine = await ours.list({ ...request, pageToken: ourToken }, alice);
+            const other = await theirs.list({ ...request, pageToken: theirToken }, alice);
+            expect(mine.tasks).toEqual(other.tasks);
+            expect([mine.totalSize, mine.pageSize]).toEqual([other.totalSize, other.pageSize]);
+            expect(mine.nextPageToken === "").toBe(other.nextPageToken === "");
+            [ourToken, theirToken] = [mine.nextPageToken, other.nextPageToken];
+            if (ourToken === "") break;
+          }
+          expect(ourToken).toBe("");
+        }
+      },
+    );
 
-    test("continues at its place although tasks have changed", async () => {
+    test("has each task once, although tasks change between its pages", async () => {
       const store = await newStore(await place());
       for (const one of tasks.slice(0, 6)) await store.save(one, alice);
       const first = await store.list({ ...EVERYTHING, pageSize: 3 }, alice);
@@ -268,7 +271,7 @@ throughStores((place) => {
       }
     });
 
-    test("with another caller's page token shows nothing more", async () => {
+    test("with another caller's page token has no task of that caller", async () => {
       const store = await newStore(await place());
       for (const one of tasks) await store.save(one, alice);
       const { nextPageToken } = await store.list({ ...EVERYTHING, pageSize: 2 }, alice);
@@ -278,7 +281,7 @@ throughStores((place) => {
     });
   });
 
-  test("prune removes tasks not saved since a given time, with their records", async () => {
+  test("prune removes the tasks that were last saved before a given time, and frees their ids", async () => {
     let now = 1000;
     const path = await place();
     const store = await newStore(path, { clock: () => now });
@@ -297,7 +300,7 @@ throughStores((place) => {
     expect(await store.load("old", alice)).toBeUndefined();
   });
 
-  test("deleting a task deletes the messages that began something in it", async () => {
+  test("pruning a task also removes the records of the messages that the task was begun or continued with", async () => {
     let now = 1000;
     const store = await newStore(await place(), { clock: () => now });
     const sent = ["first", "second"].map((id) => ({
@@ -319,7 +322,7 @@ throughStores((place) => {
     expect(await earlier()).toEqual([undefined, undefined]);
   });
 
-  test("ends a page of tasks before it becomes too large, and continues on the next page", async () => {
+  test("list() ends a page of tasks before the page becomes too large, and continues on the next page", async () => {
     const store = await newStore(await place());
     const text = "x".repeat(400_000);
     for (const id of ["a", "b", "c", "d"]) {

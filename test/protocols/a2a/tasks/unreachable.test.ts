@@ -7,7 +7,7 @@ import { tablesOf } from "../../../../src/stores/database.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { as, newStore, opened, task } from "./support.js";
 
-test("a missing database file is reported to the operator, and callers do not learn its path", async () => {
+test("a missing database file is reported to onProblem, and the caller's error does not contain its path", async () => {
   const problems: StorageError[] = [];
   const path = join(temporaryFolder(), "proviso.db");
   const store = await newStore(path, { onProblem: (error) => problems.push(error) });
@@ -19,7 +19,7 @@ test("a missing database file is reported to the operator, and callers do not le
   expect(error instanceof Error && error.cause).toBe(problems[0]);
 });
 
-test("a damaged row is reported, and is not returned as a task", async () => {
+test("a damaged task row is reported to onProblem, and is not returned as a task", async () => {
   const problems: StorageError[] = [];
   const path = join(temporaryFolder(), "proviso.db");
   const { store, database } = await opened(path, { onProblem: (error) => problems.push(error) });
@@ -38,7 +38,7 @@ test("a damaged row is reported, and is not returned as a task", async () => {
   expect(problems.map(({ code }) => code)).toEqual(Array(4).fill("store_corrupt"));
 });
 
-test("prune removes a damaged row and its messages too", async () => {
+test("prune also removes a damaged task row and the records of its messages", async () => {
   const { store, database } = await opened(join(temporaryFolder(), "proviso.db"));
   const sent = ["a", "b"].map((id) => ({ principal: "alice", invoker: "agent", id, hash: id }));
   for (const message of sent) await store.begin(task(message.id), message, as("alice"));
@@ -50,7 +50,7 @@ test("prune removes a damaged row and its messages too", async () => {
   expect(earlier).toEqual([undefined, undefined]);
 });
 
-test("a store whose database is closed refuses to read and write", async () => {
+test("a task store whose database is closed refuses to load and save", async () => {
   const { store, close } = await opened(join(temporaryFolder(), "proviso.db"));
   await close();
   await expect(store.load("t", as("alice"))).rejects.toThrow("the database is closed");
