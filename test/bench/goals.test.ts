@@ -15,7 +15,7 @@ test.each([
   ["a time above its goal is reported", time, 5.01, "no"],
   ["a time at its goal is not reported", time, 5, "yes"],
   ["a goal for something that was not measured is reported", speed, undefined, "not measured"],
-])("%s", (_, goal, measured, expected) => {
+])("in the comparison with the goals, %s", (_, goal, measured, expected) => {
   expect(outcome(goal, measured)).toBe(expected);
 });
 

@@ -18,7 +18,7 @@ describe("the arithmetic of the benchmark", () => {
     expect(median(values)).toBe(expected);
   });
 
-  test("has no median of an empty array, which is a TypeError", () => {
+  test("throws a TypeError for the median of an empty array", () => {
     expect(() => median([])).toThrow(TypeError);
   });
 

@@ -37,8 +37,8 @@ describe("encodeBase64url", () => {
   });
 });
 
-describe("decodeBase64", () => {
-  test("reads any bytes in either alphabet, padded or not", () => {
+describe("reading base64", () => {
+  test("accepts either alphabet, padded or not, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const padded = Buffer.from(bytes).toString("base64");
@@ -86,7 +86,7 @@ describe("decodeBase64", () => {
     expect(rejection(() => decodeBase64(text))).toEqual({ code, offset });
   });
 
-  test("and readBase64 report a fault at the end, and readBase64 also returns the bytes before the fault", () => {
+  test("with readBase64 reports a fault at the end together with the bytes before the fault", () => {
     expect(readBase64("Zm9v")).toEqual({ bytes: Uint8Array.of(0x66, 0x6f, 0x6f) });
     expect(readBase64("Zm9vZ")).toMatchObject({
       bytes: Uint8Array.of(0x66, 0x6f, 0x6f),
@@ -98,7 +98,7 @@ describe("decodeBase64", () => {
     });
   });
 
-  test("reads only the canonical encoding of the decoded bytes, for random strings", () => {
+  test("accepts only the canonical encoding of the decoded bytes, for random strings", () => {
     const character = fc.constantFrom(..."ABCXYZabcxyz0189-_+/= \n.é");
     fc.assert(
       fc.property(fc.string({ unit: character, maxLength: 12 }), (text) => {

@@ -195,7 +195,7 @@ describe("isJsonObject", () => {
     [null, false],
     ["{}", false],
     [0, false],
-  ])("is, for %j, %s", (value, expected) => {
+  ])("of %j is %s", (value, expected) => {
     expect(isJsonObject(value)).toBe(expected);
   });
 });
@@ -309,7 +309,7 @@ describe("isDeeperThan", () => {
     [[1, "a", null, { a: [] }], 3, false],
     [{ a: { b: { c: null } } }, 3, false],
     [{ a: 1, b: { b: { c: {} } } }, 3, true],
-  ])("says of %j and the depth %i: %j", (value, depth, deeper) => {
+  ])("of %j and the depth %i is %j", (value, depth, deeper) => {
     expect(isDeeperThan(value, depth)).toBe(deeper);
   });
 });

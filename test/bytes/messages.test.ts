@@ -27,7 +27,7 @@ describe("the message of a rejected token says what is wrong, and where", () => 
       "the length of x is out of range (at 1)",
     ],
     ["a length cut short", [0, 0x81], "the token ends inside x (at 2)"],
-  ])("%s", (_, bytes, expected) => {
+  ])("for %s", (_, bytes, expected) => {
     const cursor = new Cursor(Uint8Array.from(bytes), 1);
     expect(message(() => cursor.varint("x"))).toBe(`TokenError: ${expected}`);
   });
@@ -51,11 +51,11 @@ describe("the message of a rejected token says what is wrong, and where", () => 
       "\u0080AAA",
       '"\u0080" is not a base64 character (at 0)',
     ],
-  ])("base64 with %s", (_, text, expected) => {
+  ])("for base64 with %s", (_, text, expected) => {
     expect(message(() => decodeBase64(text))).toBe(`TokenError: ${expected}`);
   });
 
-  test("is that of an error with the name TokenError", () => {
+  test("and belongs to an error with the name TokenError", () => {
     expect(new TokenError("empty", "no token").name).toBe("TokenError");
   });
 });
@@ -66,7 +66,7 @@ describe("the message for a value without canonical form names the value:", () =
     ["a lone surrogate", "\ud800", "a string with a lone surrogate has no UTF-8 form"],
     ["a function", () => 1, "a function has no JSON form"],
     ["undefined in an array", { a: [undefined] }, "undefined has no JSON form"],
-  ])("such as %s", (_, value, expected) => {
+  ])("%s", (_, value, expected) => {
     expect(message(() => canonicalJson(value as Json))).toBe(`TypeError: ${expected}`);
   });
 });

@@ -50,7 +50,7 @@ describe("a child made by attenuate", () => {
     expect(codes(issuer.authorize(token, { ...GET, operation: "put" }))).toEqual([]);
   });
 
-  test("can be made from a token whose last caveat is a third-party caveat", () => {
+  test("may have a third-party caveat before its appended hop", () => {
     const asking = macaroonToText(
       addThirdPartyCaveat(parseMacaroon(token), { key: utf8("k"), identifier: "q" }),
     );

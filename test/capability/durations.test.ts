@@ -77,7 +77,7 @@ describe("a duration as expires or notBefore in attenuate", () => {
   });
 });
 
-describe("attenuate refuses an expires past the token's own, and lowers it only with the option intersect", () => {
+describe("attenuate refuses a value of expires later than the token's expiry, and lowers it only with the option intersect", () => {
   test.each<[string, string | Date]>([
     ["as a string", "2030-01-01T00:15:01Z"],
     ["as a Date", new Date(NOW + 901_000)],

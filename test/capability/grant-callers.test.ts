@@ -49,7 +49,7 @@ describe("the grant of a call", () => {
     );
   });
 
-  test("is missing if it is undefined, which is a TypeError", () => {
+  test("is a TypeError if it is undefined, as if the call had no grant", () => {
     expect(list(undefined)).toMatch(/^invocation\.grant must say under which grant/);
   });
 

@@ -59,7 +59,7 @@ describe("the warnings of inspect", () => {
       "this is a macaroon, but not a capability of proviso: every check here refuses it",
       () => withIdentifier("a"),
     ],
-  ])("%s", (message, make) => {
+  ])("are exactly: %s", (message, make) => {
     expect(warnings(make())).toEqual([message]);
   });
 

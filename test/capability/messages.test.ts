@@ -71,7 +71,7 @@ describe("a denial's message", () => {
       () => append(TOKEN, `{"a":[${"1,".repeat(256)}1]}`),
     ],
     ["the caveat is empty", () => append(TOKEN, "{}")],
-  ])("%s", (expected, make) => {
+  ])("is: %s", (expected, make) => {
     expect(reason(make())).toBe(expected);
   });
 
@@ -129,7 +129,7 @@ describe("the message of diff", () => {
       TOKEN,
       `${child.slice(0, -4)}AAAA`,
     ],
-  ])("%s", (message, parent, other) => {
+  ])("is: %s", (message, parent, other) => {
     const result = diff(parent, other);
     expect(result.derived ? "derived" : result.message).toBe(message);
   });

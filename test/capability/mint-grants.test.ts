@@ -30,7 +30,7 @@ describe("minting without operations", () => {
     expect(codes(knowing.authorize(token, { grant: "files", operation: "put" }))).toEqual([]);
   });
 
-  test("allows only the operations that the grant had then, even if the grant gets more later", () => {
+  test("allows only the operations that the grant had at that time, even if the grant gets more later", () => {
     const { keys } = fixture();
     const { token } = fixture({ keys, grants: GRANTS }).issuer.mint({ grant: "weather:read" });
     const grants = [{ id: "weather:read", operations: ["forecast", "alerts"] }];
@@ -38,7 +38,7 @@ describe("minting without operations", () => {
     expect(codes(later.authorize(token, { operation: "alerts" }))).toEqual(["operation_denied"]);
   });
 
-  test("is refused, or gets the grant's operations, in issue() as well", () => {
+  test("is refused or gets the grant's operations in issue() as in mint()", () => {
     expect(misuse(() => blind.issue(() => ({ grant: "files" })))).toMatch(/^operations must be/);
     const { capability } = knowing.issue(() => ({ grant: "files" }));
     expect(capability.hop.operations).toEqual(["get", "put"]);

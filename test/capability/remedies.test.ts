@@ -94,7 +94,7 @@ test("a remedy is a value that all hops together allow, and all denials of one a
   );
 });
 
-test("a refusal has no remedy at all if one of its denials is not about arguments, or has no remedy", () => {
+test("a refusal has no remedy at all unless each of its denials is about arguments and can be remedied", () => {
   const limit: HopInit = { constraints: { amount: { max: 50 } } };
   const none = (found: ReturnType<typeof judged>): void => {
     expect(found.length).toBeGreaterThan(1);

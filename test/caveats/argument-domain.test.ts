@@ -20,7 +20,7 @@ type Row = readonly [title: string, a: ArgumentConstraint, b: ArgumentConstraint
 
 /** Tests each row in both orders, since the order of hops does not matter. */
 function meets(rows: readonly Row[]): void {
-  test.each(rows)("%s", (_, a, b, both) => {
+  test.each(rows)("two limits leave %s", (_, a, b, both) => {
     expect(left(a, b)).toEqual({ missing: false, ...both });
     expect(left(b, a)).toEqual({ missing: false, ...both });
   });
@@ -28,7 +28,7 @@ function meets(rows: readonly Row[]): void {
 
 const NOTHING: Rest = { types: [] };
 
-describe("of two limits on an argument, meetOf leaves", () => {
+describe("limits on an argument:", () => {
   meets([
     [
       "the deeper of two folders",
@@ -143,7 +143,7 @@ describe("of two limits on an argument, meetOf leaves", () => {
   ]);
 });
 
-describe("of two limits on arrays, meetOf leaves", () => {
+describe("limits on arrays:", () => {
   meets([
     [
       "the common interval of the number of elements",
@@ -222,7 +222,7 @@ describe("of two limits on arrays, meetOf leaves", () => {
   ]);
 });
 
-describe("of two limits on URLs, meetOf leaves", () => {
+describe("limits on URLs:", () => {
   const url = (parts: Partial<UrlLimit>): ArgumentConstraint => ({
     url: { schemes: ["https"], hosts: ["a.example"], ...parts },
   });

@@ -37,7 +37,7 @@ const LIMITS: [string, Constraint, readonly unknown[], readonly unknown[]][] = [
   ["several operators", { in: [1, 5, 9], max: 8, not_in: [5] }, [1], [5, 9, 2]],
 ];
 
-describe.each(LIMITS)("judgeHop with a limit of %s", (_, limit, allowed, refused) => {
+describe.each(LIMITS)("judgeHop with the limit: %s", (_, limit, allowed, refused) => {
   test.each(allowed)("allows %o", (value) => {
     expect(allows(limit, value)).toBe(true);
   });

@@ -42,7 +42,7 @@ describe("the message of a failed rule", () => {
     ['argument "n" must be of type string; it is 5', { constraints: { n: { not_in: ["a"] } } }],
     ['argument "n" must be "5"; it is 5', { constraints: { n: "5" } }],
     ['argument "m" must be 1; it is missing', { constraints: { m: 1 } }],
-  ])("%s", (message, hop) => {
+  ])("is: %s", (message, hop) => {
     expect(failures(hop).map((failure) => failure.message)).toEqual([message]);
   });
 
@@ -121,7 +121,7 @@ describe("the message for a caveat that is not a hop", () => {
       '"constraints.a.in" must be strictly ascending by canonical text, each value once, not [2,1]',
       '{"constraints":{"a":{"in":[2,1]}}}',
     ],
-  ])("%s", (message, caveat) => {
+  ])("is: %s", (message, caveat) => {
     const reading = readHop(utf8(caveat));
     const [problem, ...others] = reading.ok ? [] : reading.problems;
     expect(problem?.message).toBe(message);
@@ -147,7 +147,7 @@ describe("the message of an overreach", () => {
       '"constraints.a": {"not_in":["x"]} would leave no value; still allowed: "x"',
       [{ constraints: { a: "x" } }, { constraints: { a: { not_in: ["x"] } } }],
     ],
-  ])("%s", (message, hops) => {
+  ])("is: %s", (message, hops) => {
     const found = overreaches(meetOf([hops.slice(0, -1)]), hops[hops.length - 1] ?? {});
     expect(found.map((one) => one.message)).toEqual([message]);
   });
@@ -176,7 +176,7 @@ describe("the message for a program's hop that cannot be written", () => {
     ],
     ['"constraints" must be an object with at least one argument, not "x"', { constraints: "x" }],
     ['"constraints" must be an object with at least one argument, not null', { constraints: null }],
-  ])("%s", (message, hop) => {
+  ])("is: %s", (message, hop) => {
     expect(misuse(() => normalizeHop(hop as object))).toBe(message);
   });
 

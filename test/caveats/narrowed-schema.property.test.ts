@@ -13,7 +13,7 @@ import { asked } from "./support.js";
 
 const PAIRS = sized(6_000, 400);
 
-test(`in ${PAIRS} calls, a narrowed schema accepts what the tool and the hops allow, and of other calls only known kinds`, {
+test(`of ${PAIRS} random calls, a narrowed schema accepts those that the tool and the hops allow, and few others`, {
   timeout: 0,
 }, () => {
   const seed = seedOr(39);

@@ -9,7 +9,7 @@ import { asked, problemsIn, utf8 } from "./support.js";
 
 const RULE = "operationConstraints.get.x";
 
-describe("a call is refused with the message that its argument", () => {
+describe("the argument of a call", () => {
   const failures = (x: ArgumentConstraint, given: { [name: string]: unknown }) => {
     const hop = normalizeHop({ operationConstraints: { get: { x } } });
     return judgeHop(hop, asked({ operation: "get", arguments: given }), 0);
@@ -84,7 +84,7 @@ describe("a call is refused with the message that its argument", () => {
     ],
     ["must be left out; it is null", { absent: true }, null, ".absent", true],
     ["must be a number of at most 5; it is an object", { max: 5, optional: true }, {}, ".max", 5],
-  ])("%s", (why, constraint, x, below, expected) => {
+  ])("is refused with the message that it %s", (why, constraint, x, below, expected) => {
     const [failure, ...others] = failures(constraint, { x });
     expect(others).toEqual([]);
     expect(failure).toMatchObject({
@@ -100,11 +100,11 @@ describe("a call is refused with the message that its argument", () => {
     ["has the greatest number of elements", { items: { min: 256 } }, new Array(256).fill(0)],
     ["has elements that all satisfy the limit", { each: { in: ["a", "b"] } }, ["b", "a", "b"]],
     ["is the empty array", { each: { max: 1 } }, []],
-  ])("but is allowed if the argument %s", (_, constraint, x) => {
+  ])("is accepted if it %s", (_, constraint, x) => {
     expect(failures(constraint, { x })).toEqual([]);
   });
 
-  test("has 257 elements, too many to be judged", () => {
+  test("is refused with the message that it has 257 elements, too many to be judged", () => {
     const [failure] = failures({ each: { max: 1 } }, { x: new Array(257).fill(0) });
     expect(failure?.message).toBe(
       'argument "x" must be an array; it has 257 elements, too many to be judged',

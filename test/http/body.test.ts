@@ -132,7 +132,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
 };
 
 test.each(Object.entries(REQUESTS))(
-  "jsonBody reads a body, or refuses it with its status: %s",
+  "jsonBody gives the parsed body or answers with an error status: %s",
   async (name, pieces) => {
     const { port, close } = await echo();
     const answer = await answerTo(port, pieces);

@@ -30,7 +30,7 @@ describe.skipIf(!peerInstalled("go"))("Go's Slice and oddities", () => {
   describe.each(["v1", "v2"] as const)("a Slice in %s", (format) => {
     const plans = randomPlans(30).filter(({ caveats }) => caveats.some((one) => "third" in one));
 
-    test("written by Go is read and verifies here", async () => {
+    test("written by Go is read and verified by proviso", async () => {
       for (const plan of plans) {
         const { root, discharges } = await makeThere(peer, plan, format);
         const text = await peer.join([root, ...discharges]);
@@ -41,7 +41,7 @@ describe.skipIf(!peerInstalled("go"))("Go's Slice and oddities", () => {
       }
     });
 
-    test("written here is read by Go, and comes back byte for byte", async () => {
+    test("written by proviso is read by Go, and comes back byte for byte", async () => {
       for (const plan of plans) {
         const { root, discharges } = makeHere(plan);
         const text = writeMacaroons([root, ...discharges], format);
@@ -50,7 +50,7 @@ describe.skipIf(!peerInstalled("go"))("Go's Slice and oddities", () => {
     });
   });
 
-  test("a Slice mixing v1 and v2, which Go reads, is refused here", async () => {
+  test("a Slice mixing v1 and v2, which Go reads, is refused by proviso", async () => {
     const init = { key: "k", identifier: "i" };
     const text = await peer.join([
       await peer.create({ ...init, format: "v1" }),
@@ -59,7 +59,7 @@ describe.skipIf(!peerInstalled("go"))("Go's Slice and oddities", () => {
     expect(rejection(() => readMacaroons(text)).code).toBe("trailing_bytes");
   });
 
-  test("Go's v2 JSON, which has no version property, is read here", async () => {
+  test("Go's v2 JSON, which has no version property, is read by proviso", async () => {
     const text = await peer.create({ key: "key", identifier: "id", format: "v2json" });
     expect(text).toBe('{"i":"id","s64":"vprka8-6c1PZ3Smv2WhsEbhTmnHP-iWyoa9aHpGAFxs"}');
     const ours = createMacaroon(createRootKey(utf8("key")), { identifier: "id" });

@@ -6,7 +6,7 @@ import { type Peer, peerInstalled, startPeer } from "./peers.js";
 
 describeExchange("npm-macaroon", [{ format: "v1json" }, { format: "v2json" }]);
 
-describe.skipIf(!peerInstalled("npm-macaroon"))("where npm macaroon is lax:", () => {
+describe.skipIf(!peerInstalled("npm-macaroon"))("npm macaroon", () => {
   let peer: Peer;
   beforeAll(() => {
     peer = startPeer("npm-macaroon");
@@ -30,7 +30,7 @@ describe.skipIf(!peerInstalled("npm-macaroon"))("where npm macaroon is lax:", ()
       json: { v: 2, i: "i", i64: "aQ", s64 },
       code: "json_both_encodings",
     },
-  ])("it reads $about, and this library refuses it", async ({ json, code }) => {
+  ])("reads $about, which proviso refuses", async ({ json, code }) => {
     const text = JSON.stringify(json);
     expect(await peer.convert(text, "v2json")).toMatch(/^\{/);
     expect(rejection(() => parseMacaroon(text)).code).toBe(code);

@@ -13,7 +13,7 @@ describe("the random plans for exchanges with other libraries", () => {
     expect(randomPlans(60, { binary: true })).toEqual(plans);
   });
 
-  test("include third parties, nested ones, and bytes that are not text", () => {
+  test("include third-party caveats, nested third-party caveats, and identifiers that are bytes", () => {
     const depths = plans.map(depth);
     expect(depths.filter((one) => one === 0).length).toBeGreaterThan(5);
     expect(depths.filter((one) => one >= 1).length).toBeGreaterThan(20);
@@ -21,7 +21,7 @@ describe("the random plans for exchanges with other libraries", () => {
     expect(plans.some(({ identifier }) => typeof identifier !== "string")).toBe(true);
   });
 
-  test("give macaroons that verify here", () => {
+  test("give macaroons that proviso verifies", () => {
     for (const plan of plans) {
       const { root, discharges } = makeHere(plan);
       const options = { discharges, check: () => true };

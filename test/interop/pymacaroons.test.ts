@@ -24,19 +24,19 @@ describe.skipIf(!peerInstalled("pymacaroons"))("a quirk of pymacaroons:", () => 
   });
   afterAll(() => peer.close());
 
-  test("v2 without location: pymacaroons writes an empty location, which this library reads as none", async () => {
+  test("v2 without location: pymacaroons writes an empty location, which proviso reads as none", async () => {
     const text = await peer.create({ ...init, format: "v2" });
     expect(text).toBe("AgEAAgJpZAAABiC-muRrz7pzU9ndKa_ZaGwRuFOacc_6JbKhr1oekYAXGw");
     expect(parseMacaroon(text).location).toBeUndefined();
   });
 
-  test("v2 JSON: pymacaroons writes no version property, and this library reads it", async () => {
+  test("v2 JSON: pymacaroons writes no version property, and proviso reads it", async () => {
     const text = await peer.create({ ...init, format: "v2json" });
     expect(text).toBe('{"i": "id", "s64": "vprka8-6c1PZ3Smv2WhsEbhTmnHP-iWyoa9aHpGAFxs"}');
     expect(parseMacaroon(text).caveats).toEqual([]);
   });
 
-  test("v1 with non-ASCII letters: pymacaroons writes wrong packet lengths, which this library refuses", async () => {
+  test("v1 with non-ASCII letters: pymacaroons writes wrong packet lengths, which proviso refuses", async () => {
     const text = await peer.create({ ...init, identifier: "é", format: "v1" });
     expect(rejection(() => parseMacaroon(text)).code).toBe("packet_terminator");
   });

@@ -22,8 +22,8 @@ function messageOf(action: () => unknown): string {
   throw new Error("nothing was thrown");
 }
 
-describe("rotating and retiring keys", () => {
-  test("lets the new key mint and older keys verify, and leaves the previous keyring object unchanged", () => {
+describe("a keyring whose keys are rotated or retired", () => {
+  test("mints with the new key, verifies with older keys, and leaves the previous keyring object unchanged", () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
     const first = createKeyring({ clock: () => now });
     now += 60_000;
@@ -39,7 +39,7 @@ describe("rotating and retiring keys", () => {
     expect(second.minting.kid).not.toBe(first.minting.kid);
   });
 
-  test("removes a retired key together with its secret", () => {
+  test("contains no secret of a retired key", () => {
     const first = createKeyring();
     const [jwk] = first.exportJwkSet().keys;
     const second = first.rotate().retire(first.minting.kid);

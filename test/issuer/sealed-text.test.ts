@@ -98,7 +98,7 @@ describe("a string sealed by the issuer", () => {
     expect(rotating.open("state", sealed)).toBeUndefined();
   });
 
-  test("by a service opens with the service's key, and not at the issuer from which that key is derived", () => {
+  test("opens with the service's key if a service sealed it, and not at the issuer from which that key is derived", () => {
     const { issuer: root, keys } = fixture();
     const own = importKeyring(keys.serviceKeys("files.example"));
     const { issuer: service } = fixture({ keys: own });

@@ -72,7 +72,7 @@ describe("the message of a failed verification", () => {
     ],
     ["discharge 1 is needed by more than one caveat", () => failure(twice, discharge(twice, "x"))],
     ["discharges are nested more than 16 deep", () => failure(deep, ...line)],
-  ])("%s", (message, run) => {
+  ])("is: %s", (message, run) => {
     expect(run()?.message).toBe(message);
   });
 
@@ -95,7 +95,7 @@ describe("the message of a failed verification", () => {
     ]);
   });
 
-  test("is a TypeError without the options of verifyMacaroon", () => {
+  test("is that of a TypeError if verifyMacaroon gets no options", () => {
     expect(() => verifyMacaroon(bare, key, undefined as never)).toThrow(
       "options must be a plain object with",
     );

@@ -70,14 +70,14 @@ describe("the message for a binary token", () => {
     ["the signature has 5 bytes instead of 32", concat(V1_HEAD, packet("signature", "short"))],
     ["a first-party caveat cannot have a location", v1(packet("cid", "c"), packet("cl", "l"))],
     ["a verification id has 1 bytes instead of 72", v1(packet("cid", "c"), packet("vid", "v"))],
-  ])("%s", (expected, bytes) => {
+  ])("is: %s", (expected, bytes) => {
     expect(message(() => macaroonsFromBytes(bytes))).toBe(`TokenError: ${expected}`);
   });
 
   test.each<[string, object]>([
     ["the text has 54 bytes; at most 3 are allowed", { bytes: 3 }],
     ["the token has 40 bytes; at most 39 are allowed", { bytes: 39 }],
-  ])("%s", (expected, limits) => {
+  ])("is: %s", (expected, limits) => {
     const text = encodeBase64url(v2([ID]));
     expect(message(() => readMacaroons(text, limits))).toBe(`TokenError: ${expected}`);
   });
@@ -86,7 +86,7 @@ describe("the message for a binary token", () => {
     ["more than 1 caveats in one macaroon", { caveats: 1 }],
     ["a caveat has 3 bytes; at most 2 are allowed", { caveatBytes: 2 }],
     ["more than 0 discharges with one macaroon", { discharges: 0 }],
-  ])("%s", (expected, limits) => {
+  ])("is: %s", (expected, limits) => {
     const one = signedV2("k", "i", ["abc", "d"]);
     const two = concat(one, one);
     expect(message(() => macaroonsFromBytes(two, limits))).toBe(`TokenError: ${expected}`);
@@ -118,7 +118,7 @@ describe("the message for a JSON token", () => {
     ["the signature has a character that is not hex (at 1)", { identifier: "i", signature: "0g" }],
     ["the signature has 1 bytes instead of 32", { identifier: "i", signature: "00" }],
     ["the JSON is nested more than 4 deep", { v: 2, i: [[[[1]]]] }],
-  ])("%s", (expected, value) => {
+  ])("is: %s", (expected, value) => {
     expect(message(() => readMacaroons(JSON.stringify(value)))).toBe(`TokenError: ${expected}`);
   });
 
@@ -127,7 +127,7 @@ describe("the message for a JSON token", () => {
     ["the JSON text ends too early (at 5)", '{"v":'],
     ["the text starts like JSON but is not", "{v:2}"],
     ['"v" is given twice (at 7)', '{"v":2,"v":2}'],
-  ])("%s", (expected, text) => {
+  ])("is: %s", (expected, text) => {
     expect(message(() => readMacaroons(text))).toBe(`TokenError: ${expected}`);
   });
 
@@ -218,7 +218,7 @@ describe("the message for a wrong argument", () => {
       "a caveat is not UTF-8 text, so the v1 JSON form cannot carry it; use v2json",
       () => writeMacaroons([addFirstPartyCaveat(bare, Uint8Array.of(255))], "v1json"),
     ],
-  ])("%s", (expected, run) => {
+  ])("is: %s", (expected, run) => {
     expect(message(run)).toBe(`TypeError: ${expected}`);
   });
 });

@@ -41,7 +41,7 @@ describe("the requests that are made from the vectors", () => {
     expect([...new Set(versions)]).toEqual([2]);
   });
 
-  test("have the issuer's grants exactly where the test has them", () => {
+  test("have the issuer's grants exactly if the test has grants", () => {
     const asked = VECTORS.flatMap(({ request }) => {
       const grants: unknown = Reflect.get(request, "grants");
       return grants === undefined ? [] : [grants];

@@ -55,7 +55,7 @@ describe("the vector file capability-discovery.json", () => {
     expect(sorted(codes)).toEqual(sorted(wanted));
   });
 
-  test("has a test that breaks only that rule, for every rule of a registry", () => {
+  test("has, for every rule of a registry, a test that breaks only that rule", () => {
     const alone = discoveryVectors
       .map(({ test: one }) => rulesOf(one))
       .filter((r) => r.length === 1);

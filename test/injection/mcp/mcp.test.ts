@@ -81,7 +81,7 @@ const WORK: readonly Attacks[] = [
   },
 ];
 
-describe.each(attacksIn(folder))("$name", (attacks) => {
+describe.each(attacksIn(folder))("attacks by $name", (attacks) => {
   test.each([
     { mode: "ambient" as const, result: "do harm without the gate" },
     { mode: "gated" as const, result: "do nothing behind the gate" },
@@ -98,7 +98,7 @@ describe.each(attacksIn(folder))("$name", (attacks) => {
   );
 });
 
-describe.each(HTTP_ATTACKS)("$name", (attacks) => {
+describe.each(HTTP_ATTACKS)("attacks by $name", (attacks) => {
   test.each([
     { mode: "ambient" as const, result: "do harm without the gate" },
     { mode: "gated" as const, result: "do nothing behind the gate" },
@@ -116,7 +116,7 @@ describe.each(HTTP_ATTACKS)("$name", (attacks) => {
 
 const EMPTY = { ambient: { tried: 0, succeeded: 0 }, gated: { tried: 0, succeeded: 0 } };
 
-describe.each(WORK)("the task's own calls of %s are answered and do no harm", (work) => {
+describe.each(WORK)("the task's own calls of $name are answered and do no harm", (work) => {
   test.each(["ambient", "gated"] as const)("in the mode %s", async (mode) => {
     for (const { line, harm } of await world.work(work, mode)) {
       expect(harm).toBe(false);
