@@ -34,7 +34,7 @@ async function differences(config: Document = CONFIG): Promise<string[]> {
 const file = `${bench.home}/config.json`;
 const wayOut = 'make them agree, or leave "grants" out of the home';
 
-test("a home that lists the same grants is served, in any order and with repeats", async () => {
+test("serve accepts a home that lists the same grants in another order and with repeated operations", async () => {
   list({ "notes:wait": ["wait", "wait"], "notes:read": ["read"] });
   const { capability, outcome } = await serve(bench);
   const token = await capability(WAIT);
@@ -44,7 +44,7 @@ test("a home that lists the same grants is served, in any order and with repeats
   expect(stdout).toMatch(/^allowed\n/);
 });
 
-test("every grant that differs between configuration and home is named, with both sides", async () => {
+test("serve names every grant that differs between the configuration and the home, with both lists of operations", async () => {
   list({ "notes:read": ["read", "delete"], "notes:archive": ["read"] });
   expect(await differences()).toEqual([
     `grants: "notes:read" has read here, and delete, read in ${file}; ${wayOut}`,
@@ -53,7 +53,7 @@ test("every grant that differs between configuration and home is named, with bot
   ]);
 });
 
-test("a legacy grant with * must be listed with its operations one by one in the home", async () => {
+test("serve requires the home to list each operation of a legacy grant that the configuration gives as *", async () => {
   const legacy = { id: "notes:all", description: "All", operations: ["*"], legacy: true };
   const config = { ...CONFIG, grants: [...CONFIG["grants"], legacy] };
   const listed = { "notes:read": ["read"], "notes:wait": ["wait"] };
@@ -65,7 +65,7 @@ test("a legacy grant with * must be listed with its operations one by one in the
   await serve(bench, config);
 });
 
-test("a home that lists no grants is served", async () => {
+test("serve accepts a home that lists no grants", async () => {
   list(undefined);
   await serve(bench);
 });

@@ -16,7 +16,7 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-test("while a long revocation list is read, the agent is alive and not ready", async () => {
+test("while an agent reads a long revocation list, /healthz answers ok and /readyz answers 503 loading", async () => {
   const bench = new Bench();
   await bench.init();
   writeAgent(bench);

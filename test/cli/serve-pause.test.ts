@@ -15,7 +15,7 @@ const PAUSE = 3000;
 const IDLE = 1000;
 
 throughStores((place) => {
-  test("calls that waited while the process stood still are refused if their tokens were revoked", async () => {
+  test("calls that waited while the process was stopped are refused if their token was revoked or the policy changed", async () => {
     const bench = new Bench();
     await bench.init();
     writeAgent(bench);

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 describe("the output of serve", () => {
-  test("prints the first line on standard output once the agent accepts calls", async () => {
+  test("has its first line on standard output once the agent accepts calls", async () => {
     bench.write("first-line.json", JSON.stringify(CONFIG));
     const port = await freePort();
     const card = `http://127.0.0.1:${port}/.well-known/agent-card.json`;
@@ -46,7 +46,7 @@ describe("the output of serve", () => {
     expect((await fetch(card)).status).toBe(200);
   });
 
-  test("with --json is one line when ready, and messages on standard error", async () => {
+  test("with --json is one JSON line on standard output when the agent is ready, and messages on standard error", async () => {
     const { running, url } = await serveSpawned(bench);
     expect(document(running.stdout)).toEqual({
       url,
@@ -78,7 +78,7 @@ describe("the output of serve", () => {
   });
 
   if (FULL) {
-    test("without --json is in words; the configuration's home overrides the environment's", async () => {
+    test("without --json lists the agent's addresses in words; the configuration's home overrides PROVISO_HOME", async () => {
       const env = { PROVISO_HOME: "/nowhere" };
       const running = new RunningProgram([MAIN, "serve", "agent.json"], env, bench.folder);
       const said = await running.says(/^Serving at \S+[\s\S]* mode {7}require\n/m);
@@ -90,7 +90,7 @@ describe("the output of serve", () => {
     });
   }
 
-  test("logs JSON lines, and shows no token anywhere", async () => {
+  test("has a JSON line for each request, and never contains a token", async () => {
     const { running, capability, rpc } = await serve(bench);
     const token = await capability();
     const given = { skill: "read_note", arguments: { note: "rh_nothing" } };
@@ -104,7 +104,7 @@ describe("the output of serve", () => {
     }
   });
 
-  test('with log: "silent" has no log, but still the warning', async () => {
+  test('with log: "silent" has no log lines, but the warning about development tokens', async () => {
     const { running, capability } = await serve(bench, { ...CONFIG, log: "silent" });
     await capability();
     running.stop();
@@ -113,7 +113,7 @@ describe("the output of serve", () => {
     expect(running.stderr).toContain("WARNING: fixed development tokens");
   });
 
-  test("has a --help that says what it is and how to call it", async () => {
+  test("for --help has a description, an example, and lines of at most 80 characters", async () => {
     const text = await bench.output("serve", "--help");
     expect(text).toMatch(/^Usage: proviso serve \[options\] <config>\n\nServes an issuing agent/);
     expect(text).toContain("$ proviso serve agent.json");
@@ -122,7 +122,7 @@ describe("the output of serve", () => {
 });
 
 describe("stopping serve", () => {
-  test("finishes calls under way, and writes and closes everything", async () => {
+  test("finishes the calls under way, writes the ledger, and closes the port and the databases", async () => {
     const { running, capability, outcome, url } = await serveSpawned(bench);
     const token = await capability(WAIT);
     const waiting = outcome("wait", { ms: 700 }, token);
@@ -142,7 +142,7 @@ describe("stopping serve", () => {
   });
 
   if (FULL) {
-    test("ends at once at a second signal", async () => {
+    test("at a second signal ends at once and cuts off the calls under way", async () => {
       const { running, capability, outcome } = await serveSpawned(bench);
       const token = await capability(WAIT);
       const waiting = outcome("wait", { ms: 20_000 }, token).catch(() => "cut");
@@ -157,7 +157,7 @@ describe("stopping serve", () => {
     });
   }
 
-  test("when the port is taken leaves nothing open, so the next start succeeds", async () => {
+  test("because the port is taken closes everything, so that the next start succeeds", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const address = other.address();
@@ -176,7 +176,7 @@ describe("stopping serve", () => {
 });
 
 describe("the configuration of serve", () => {
-  test("gives the module resources, paths and home; messages in words reach it", async () => {
+  test("gives the module of skills resources, paths and home; the module also gets messages in words", async () => {
     const { rpc, capability } = await serve(bench);
     const granted = (await rpc("a2a/capabilities/request", { ...NOTES, purpose: "p" })).body;
     const [token, note] = [
@@ -239,7 +239,7 @@ describe("the configuration of serve", () => {
     expect(await kept()).toContain("1 days ago");
   });
 
-  test("limits tasks and revocations per caller, and the time to stop", async () => {
+  test("limits the tasks and revocations of a caller, and the time that stopping takes", async () => {
     const own = new Bench();
     await own.init();
     writeAgent(own);
@@ -271,7 +271,7 @@ describe("the configuration of serve", () => {
     expect(await waiting).not.toBe("allowed");
   });
 
-  test("sets mode, lifetimes, limits and the argument values in the ledger", async () => {
+  test("sets the mode, the lifetimes, the limits, and the argument values that the ledger records", async () => {
     const { rpc, capability } = await serve(bench, {
       ...CONFIG,
       mode: "prefer",
@@ -313,7 +313,7 @@ describe("the configuration of serve", () => {
     expect(declared.text).toContain('"declared":true');
   });
 
-  test("accepts access tokens of an authorization server, checked with its keys", async () => {
+  test("names an authorization server, whose access tokens the agent accepts and checks with the server's keys", async () => {
     const agent = "https://notes.example";
     const server = await startAuthorizationServer({
       users: ["alice"],
@@ -339,7 +339,7 @@ describe("the configuration of serve", () => {
   });
 });
 
-test("console output of a skill is logged as JSON; nothing is logged about a refused stream", async () => {
+test("serve logs the console output of a skill as JSON, and logs nothing about a refused stream", async () => {
   const { running, rpcUrl, capability } = await serve(bench);
   const token = await capability({ grants: ["notes:wait"] });
   const rpc = (method: string, params: object) =>

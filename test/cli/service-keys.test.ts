@@ -17,7 +17,7 @@ const CALL = ["--grant", "documents:read", "--op", "retrieve"];
 const WARNING =
   "warning: this is secret: any party that has it can mint tokens for files, and for no other\n";
 
-test("keys service writes a service's keys into a file, and verify uses it without a home", async () => {
+test("keys service writes a service's keys into a file; verify --keys uses the file without a home", async () => {
   const { status, stdout, stderr } = await bench.run([
     "keys",
     "service",
@@ -64,7 +64,7 @@ test("keys service writes a service's keys into a file, and verify uses it witho
   expect(nameless.stdout).toContain('made under the key of the service "files"');
 });
 
-test("mint and inspect name the service of a token", async () => {
+test("mint --service makes a token for that service only; mint and inspect name the service", async () => {
   const minted = await bench.json("mint", ...CALL, "--service", "files");
   expect(minted).toMatchObject({ service: "files", hop: { audience: ["files"] } });
   expect(await bench.json("inspect", minted["token"])).toMatchObject({ service: "files" });
@@ -116,7 +116,7 @@ test("keys service shows the keys on a terminal only with --reveal", async () =>
   expect(await shown("--reveal")).toContain(secret);
 });
 
-test("keys service refuses a wrong name, file or key, naming it", async () => {
+test("keys service, keys retire and verify --keys refuse a wrong service name, file or key", async () => {
   const cases: readonly (readonly [readonly string[], number, string])[] = [
     [["keys", "service", "a b"], 2, "service must be 1 to 255 printable ASCII characters"],
     [["keys", "service", "mail", "--output", "f.jwks"], 6, "f.jwks"],
@@ -152,7 +152,7 @@ test("revoking a service's key leaves other services' keys valid", async () => {
   expect(minted.stderr).toContain(`${kid}@files, is revoked`);
 });
 
-test("keys service renews the same file after a rotation", async () => {
+test("keys service adds the new key to the existing file after keys rotate", async () => {
   await bench.output("keys", "rotate");
   expect(await bench.output("keys", "service", "files", "-o", "f.jwks")).toContain("has 2 keys");
   const { keys } = JSON.parse(bench.read("f.jwks"));

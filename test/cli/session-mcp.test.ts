@@ -22,7 +22,7 @@ beforeAll(async () => {
   await bench.output(...minted, "--output", "token");
 });
 
-describe("a tool of an MCP server that fails", () => {
+describe("a failed tool of an MCP server", () => {
   const serve = async (): Promise<string> => {
     bench.write("session.json", config(GRAPH));
     const options = { cwd: bench.folder, env: { PROVISO_HOME: bench.home } };
@@ -32,7 +32,7 @@ describe("a tool of an MCP server that fails", () => {
   // The entity does not exist, so the tool answers with an error.
   const FAILING = `mcp/call graph/add_observations observations=[{"entityName":"none","contents":["x"]}]`;
 
-  test("gives a single --call its own exit code, and prints the answer", async () => {
+  test("makes session connect --call exit with 6 and print the tool's answer", async () => {
     const words = FAILING.split(" ");
     const connect = ["session", "connect", await serve(), "--token", "@token"];
     const failed = await bench.run([...connect, "--call", ...words]);
@@ -44,7 +44,7 @@ describe("a tool of an MCP server that fails", () => {
   });
 
   if (FULL) {
-    test("gives a session of several calls that exit code, and later calls are still made", async () => {
+    test("makes session connect exit with 6 after the later calls of its input", async () => {
       const { status, stdout } = await bench.run(
         ["session", "connect", await serve(), "--token", "@token", "--json"],
         { input: `${FAILING}\nmcp/call graph/read_graph\n` },
@@ -57,16 +57,20 @@ describe("a tool of an MCP server that fails", () => {
   }
 });
 
-describe("an MCP server's program that does not exist is refused when the host starts", () => {
+describe("session serve refuses at its start an MCP server whose program cannot be run", () => {
   test.each<[string, Document, string]>([
-    ["if it is looked up in PATH", { command: "no-such-program-of-mcp" }, "in PATH"],
-    ["if it is given by its path", { command: "./no-such-program" }, `from ${bench.folder}`],
+    ["because the program is not in PATH", { command: "no-such-program-of-mcp" }, "in PATH"],
     [
-      "if it is looked up in the server's own PATH",
+      "because the program's path does not exist",
+      { command: "./no-such-program" },
+      `from ${bench.folder}`,
+    ],
+    [
+      "because the program is not in the server's own PATH",
       { command: "sh", env: { PATH: "/nonexistent" } },
       "in PATH",
     ],
-    ["if the file is not executable", { command: "./session.json" }, `from ${bench.folder}`],
+    ["because the file is not executable", { command: "./session.json" }, `from ${bench.folder}`],
   ])("%s", async (_what, server, where) => {
     bench.write("session.json", config(server));
     const run = await bench.run(["session", "serve", "session.json", "--json"]);

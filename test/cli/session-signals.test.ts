@@ -72,7 +72,7 @@ async function hostWithProcess(
 }
 
 if (FULL) {
-  test("a host whose terminal closes ends its processes and its socket, as at any signal", async () => {
+  test("at SIGHUP, session serve ends its processes and removes its socket", async () => {
     const { host, ended, socket } = await hostWithProcess("hangup", 100);
     host.child.kill("SIGHUP");
     expect(await host.ended).toBe(0);
@@ -83,7 +83,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("a second interrupt ends the host at once and kills its processes", async () => {
+  test("at a second SIGINT, session serve ends at once and kills its processes", async () => {
     const { host, ended } = await hostWithProcess("twice", 60_000);
     host.child.kill("SIGINT");
     await host.says(/stopping/, "stderr");
@@ -118,7 +118,7 @@ async function silentHost(got: (message: JsonObject) => void): Promise<string> {
   return listening(server, "silent.sock");
 }
 
-test("session connect ends at a signal while the host does not answer a call", async () => {
+test("session connect, stopped while the host does not answer, cancels the call and shuts the session down", async () => {
   const types: unknown[] = [];
   const address = await silentHost(({ type }) => types.push(type));
   const input = new PassThrough();

@@ -102,7 +102,7 @@ describe.each([
   ["TCP", [] as string[]],
   ["a socket", ["--unix", "a2e.sock"]],
 ])("session over %s", (_, flags) => {
-  test("every plugin answers calls, one line each", async () => {
+  test("answers each call of every plugin with one JSON line", async () => {
     const { address } = await serve(CONFIG, ...flags);
     const key = `colour-${flags.length}`;
     const at = flags.length === 0 ? address : "./a2e.sock";
@@ -143,7 +143,7 @@ describe.each([
 });
 
 describe("session connect", () => {
-  test("makes one call, prints the answer, and exits with the code of a refusal", async () => {
+  test("--call makes one call, prints the answer or the refusal, and exits with its code", async () => {
     const { address, running } = await serve(CONFIG);
     const adding = await mint(
       "tools",
@@ -183,7 +183,7 @@ describe("session connect", () => {
       .toMatchObject({ status: 6, stderr: expect.stringContaining("nothing listens") });
   });
 
-  test("prints parts of an answer, and ends when its token is revoked meanwhile", async () => {
+  test("--stream prints parts of an answer; the session ends with 5 if its token is revoked meanwhile", async () => {
     const { address } = await serve(CONFIG);
     const token = await mint("tools", "--any-op", "--purpose", "to be revoked");
     const run = new RunningHere(
@@ -211,7 +211,7 @@ describe("session connect", () => {
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "revoked" } });
   });
 
-  test("reads calls until its input or the host ends", async () => {
+  test("reads calls from its input, and exits with 6 if the host shuts down", async () => {
     const { address, running } = await serve(CONFIG);
     const input = new PassThrough();
     const stdio = (): Duplex => Duplex.from({ readable: input, writable: new PassThrough() });
@@ -226,7 +226,7 @@ describe("session connect", () => {
     expect(session.stderr).toContain("shutting down");
   });
 
-  test("without a token is refused, unless the host configures a party and a policy", async () => {
+  test("without a token is refused, unless the host's configuration has ambient authority and a policy", async () => {
     const closed = await serve(CONFIG);
     expect(
       await connect(closed.address, ["--ambient", "--caps", "tools", "--call", "tool/list"]),
@@ -252,7 +252,7 @@ describe("session connect", () => {
     );
   });
 
-  test("can be replaced by a program that only writes lines: it negotiates, calls, is refused, and its processes end", async () => {
+  test("is not needed: a program that writes lines can negotiate, start a process, read from it and be refused", async () => {
     const { address } = await serve(CONFIG);
     const [host = "", port = ""] = address.split(":");
     const socket = createConnection({ host, port: Number(port) });
@@ -352,7 +352,7 @@ describe("session serve --stdio", () => {
 });
 
 test.each([[[]], [["serve"]], [["connect"]]])(
-  "the help of session %s is complete",
+  "the help of session %s has a description, examples, and a text for each option",
   async (verb) => {
     const text = await bench.output("session", ...verb, "--help");
     expect(text).toMatch(/^Usage: proviso session\b.*\n\n[A-Z].*\.\n/s);
@@ -364,14 +364,14 @@ test.each([[[]], [["serve"]], [["connect"]]])(
   },
 );
 
-describe("session serve refuses a wrong configuration before it serves", () => {
+describe("session serve does not start", () => {
   test.each<[string, Document, string]>([
     [
       "because of an unknown property",
       { plugins: { tool: "x" } },
       'plugins.tool: unknown member; did you mean "tools"?',
     ],
-    ["because it has no plugin", { plugins: {} }, "plugins: must have at least one"],
+    ["because no plugin is configured", { plugins: {} }, "plugins: must have at least one"],
     [
       "because of ambient authority without a policy",
       { plugins: { memory: {} }, ambient: { principal: "a", invoker: "b" } },
@@ -383,7 +383,7 @@ describe("session serve refuses a wrong configuration before it serves", () => {
       "plugins.proc.programs.a.command: there is no program",
     ],
     [
-      "because a grant has an operation of no plugin",
+      "because the policy names an operation that no plugin has",
       {
         plugins: { memory: {} },
         policy: { rules: [{ principal: "a", grant: "a2e:memory", operations: ["memory/gt"] }] },
@@ -415,7 +415,7 @@ describe("session serve refuses a wrong configuration before it serves", () => {
     );
   });
 
-  test("because of wrong options", async () => {
+  test("because of wrong options; session connect refuses wrong options too", async () => {
     bench.write("ok.json", JSON.stringify({ home: "home", plugins: { memory: {} } }));
     const usage: [string[], string][] = [
       [["serve", "ok.json", "--stdio", "--unix", "x"], "exclude each other"],

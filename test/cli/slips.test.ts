@@ -45,7 +45,7 @@ describe("--arg refuses patterns and unknown operators", () => {
     }
   });
 
-  test("a value quoted as the hint says is taken literally", async () => {
+  test("but a value quoted as the hint says is taken literally", async () => {
     const quoted = ['lines="<100"', '"path~"=x', 'to in "/data/*",b'];
     const args = quoted.flatMap((text) => ["--arg", text]);
     const { stdout } = await bench.spawned(["attenuate", "@token", ...args, "--json"]);
@@ -56,7 +56,7 @@ describe("--arg refuses patterns and unknown operators", () => {
     });
   });
 
-  test("--filter refuses patterns too; an argument of verify may have any value", async () => {
+  test("as --filter of request does; --arg of verify accepts any value", async () => {
     const filter = ["--collection", "c", "--filter", "department=fin*"];
     const asking = ["request", "http://127.0.0.1:1", ...GRANT, ...filter];
     expect(await slip(...asking)).toContain("there are no patterns");
@@ -67,7 +67,7 @@ describe("--arg refuses patterns and unknown operators", () => {
 });
 
 describe("revoke accepts an id in place of a token", () => {
-  test("of a capability or a revocation, also on standard input", async () => {
+  test("a capability id as an argument, or a revocation id on standard input", async () => {
     const minted = await bench.json("mint", ...GRANT);
     const child = await bench.output("attenuate", await bench.output("mint", ...GRANT));
     const runs = [
@@ -81,13 +81,13 @@ describe("revoke accepts an id in place of a token", () => {
     }
   });
 
-  test("and refuses a malformed id as such", async () => {
+  test("but refuses a malformed id", async () => {
     expect(await slip("revoke", "cap_1")).toContain('"cap_1" is not a capability\'s id');
     expect(await slip("revoke", "rv_1")).toContain('"rv_1" is not a revocation id');
   });
 });
 
-test("verify refuses an operation that no grant has, and lists the operations there are", async () => {
+test("verify refuses an operation that no grant has, and lists the operations of the grants", async () => {
   expect(await slip("verify", "@token", "--op", "retreive")).toMatch(
     '--op: no grant has "retreive"; did you mean "retrieve"? There are "retrieve", "search", "update"',
   );
@@ -105,7 +105,7 @@ test("verify refuses an operation that no grant has, and lists the operations th
   );
 });
 
-test("attenuate warns that the token has expired", async () => {
+test("attenuate prints a note that the token has expired", async () => {
   const short = await bench.output("mint", ...GRANT, "--expires", "1s");
   await pause(1100);
   for (const args of [[], ["--json"]]) {
@@ -117,14 +117,14 @@ test("attenuate warns that the token has expired", async () => {
   expect(stderr).toBe("");
 });
 
-test("a ~ that the shell did not expand is warned of", async () => {
+test("init warns of a ~ in --home that the shell did not expand", async () => {
   const { status, stderr } = await bench.spawned(["init", "--home=~/x", "--issuer", "x"]);
   expect(status).toBe(0);
   expect(stderr).toBe("warning: ~ in ~/x is taken as it stands, not as a home; write $HOME/x\n");
   expect(existsSync(bench.path("~/x/config.json"))).toBe(true);
 });
 
-describe("an error names the path that was asked for, not a temporary one", () => {
+describe("an error of init names the requested path, not a temporary path", () => {
   test.each([
     ["init", "--home", "/dev/null/home", "--issuer", "x"],
     ["init", "--home", "/proc/home", "--issuer", "x"],
@@ -137,7 +137,7 @@ describe("an error names the path that was asked for, not a temporary one", () =
   });
 });
 
-test("too many or too few arguments are counted in the error", async () => {
+test("an error about too many or too few arguments says how many are given or which is missing", async () => {
   expect(await slip("inspect", "a", "b")).toMatch(
     /^proviso: inspect takes one argument, and 2 are/,
   );
@@ -150,7 +150,7 @@ test("too many or too few arguments are counted in the error", async () => {
   );
 });
 
-describe("a verb without relative paths works in a removed working folder", () => {
+describe("a verb in a removed working folder", () => {
   /** Runs the command in a folder that has been deleted. */
   function inRemoved(...args: readonly string[]): Promise<Run> {
     const gone = bench.path("gone");
@@ -160,7 +160,7 @@ describe("a verb without relative paths works in a removed working folder", () =
     return runProgram("sh", command, { env: { PROVISO_HOME: bench.home } });
   }
 
-  test("if home and files are absolute", async () => {
+  test("works if the paths of the home and the files are absolute", async () => {
     const minted = await inRemoved("mint", ...GRANT);
     expect(minted).toMatchObject({ status: 0, stderr: "" });
     expect(minted.stdout.trim()).toMatch(TOKEN);
@@ -181,7 +181,7 @@ describe("a verb without relative paths works in a removed working folder", () =
     }
   });
 
-  test("and a relative path is refused with an explanation", async () => {
+  test("refuses a relative path, and says that the folder has been removed", async () => {
     for (const args of [
       ["inspect", "@token"],
       ["serve", "agent.json"],
@@ -196,28 +196,31 @@ describe("a verb without relative paths works in a removed working folder", () =
   });
 });
 
-describe("a verb or option alone", () => {
-  test("--version --json prints a document", async () => {
+describe("the built command", () => {
+  test("prints the version as a JSON document with --version --json", async () => {
     const { version } = document((await bench.spawned(["--version", "--json"])).stdout);
     expect(`${version}\n`).toBe((await bench.spawned(["--version"])).stdout);
   });
 
-  test.each(["keys", "revocations", "tasks", "grants"])("%s prints its list", async (verb) => {
-    const [alone, list] = await Promise.all([
-      bench.spawned([verb, "--json"]),
-      bench.spawned([verb, "list", "--json"]),
-    ]);
-    expect(alone).toEqual(list);
-    expect(alone).toMatchObject({ status: 0, stderr: "" });
-    expect(await slip(verb, "lst")).toContain("unknown command 'lst'\nhint: did you mean list?");
-  });
+  test.each(["keys", "revocations", "tasks", "grants"])(
+    "lists the entries for %s without list, and suggests list for a misspelling",
+    async (verb) => {
+      const [alone, list] = await Promise.all([
+        bench.spawned([verb, "--json"]),
+        bench.spawned([verb, "list", "--json"]),
+      ]);
+      expect(alone).toEqual(list);
+      expect(alone).toMatchObject({ status: 0, stderr: "" });
+      expect(await slip(verb, "lst")).toContain("unknown command 'lst'\nhint: did you mean list?");
+    },
+  );
 
-  test("completion asks for the shell", async () => {
+  test("asks for the name of the shell if completion has no argument", async () => {
     expect(await slip("completion")).toMatch(/^proviso: name the shell: bash, zsh, fish\nhint: /);
   });
 });
 
-test("a date without a time of day is refused, suggesting both ends of the day", async () => {
+test("mint --expires refuses a date without a time of day, and suggests the start and the end of the day", async () => {
   expect(await slip("mint", ...GRANT, "--expires", "2027-01-01")).toBe(
     'proviso: --expires "2027-01-01": the time of day is missing\n' +
       "hint: write 2027-01-01T00:00:00Z for the day's start in UTC, or 2027-01-01T23:59:59Z for its end\n",

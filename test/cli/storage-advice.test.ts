@@ -9,16 +9,19 @@ import { createKeyringFile, readKeyringFile } from "../../src/stores/index.js";
 import { posix, storageError } from "../issuer/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test.runIf(posix)("the advice is a command that a shell runs, whatever the path", async () => {
-  const directory = join(temporaryFolder(), "it's here; rm");
-  mkdirSync(directory);
-  const path = join(directory, "keys.json");
-  createKeyringFile(path, createKeyring());
-  chmodSync(path, 0o644);
-  const advice = adviceForStorage(await storageError(() => readKeyringFile(path)));
-  spawnSync("sh", ["-c", advice.split(", ")[0] ?? ""]);
-  expect(readKeyringFile(path).list()).toHaveLength(1);
-});
+test.runIf(posix)(
+  "the advice for an exposed key file is a shell command that works for a path with quotes and spaces",
+  async () => {
+    const directory = join(temporaryFolder(), "it's here; rm");
+    mkdirSync(directory);
+    const path = join(directory, "keys.json");
+    createKeyringFile(path, createKeyring());
+    chmodSync(path, 0o644);
+    const advice = adviceForStorage(await storageError(() => readKeyringFile(path)));
+    spawnSync("sh", ["-c", advice.split(", ")[0] ?? ""]);
+    expect(readKeyringFile(path).list()).toHaveLength(1);
+  },
+);
 
 test.each([
   ["key_file_exposed", "chmod 600 /a/b, and rotate the keys if others may have read them"],

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-test("tasks list shows tasks of every principal, latest first, while the agent runs", async () => {
+test("tasks list shows the tasks of every principal, latest first, while the agent runs", async () => {
   const lines = (await bench.output("tasks", "list", "--database", database)).trim().split("\n");
   expect(lines.map((line) => /(alice|bob) via orchestrator/.exec(line)?.[1])).toEqual([
     "bob",
@@ -73,7 +73,7 @@ test("tasks show prints a task's messages, result and authority", async () => {
   );
 });
 
-test("tasks show of an unknown task, and tasks list without a database, are explained", async () => {
+test("tasks show refuses an unknown task; tasks list refuses a missing database and a wrong --limit", async () => {
   const missing = await bench.run(["tasks", "show", "nothing", "--database", database]);
   expect([missing.status, missing.stderr]).toEqual([
     6,

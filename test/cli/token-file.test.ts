@@ -12,14 +12,14 @@ beforeAll(async () => {
 
 const tokenIn = (name: string): string => readFileSync(bench.path(name), "utf8");
 
-test("--op a,b means two operations", async () => {
+test("--op retrieve,search in mint and attenuate means two operations", async () => {
   expect(inspect(token).authority.operations).toEqual(["retrieve", "search"]);
   const child = await bench.output("attenuate", token, "--op", "retrieve, search");
   expect(inspect(child).authority.operations).toEqual(["retrieve", "search"]);
 });
 
 describe("--output", () => {
-  test("can replace the file of the token that it was made from", async () => {
+  test("can replace the file of the token that was attenuated, and makes its mode 0600", async () => {
     bench.write("token", `${token}\n`);
     chmodSync(bench.path("token"), 0o644);
     const args = ["attenuate", "@token", "--op", "search", "--output", "token"];
@@ -30,14 +30,14 @@ describe("--output", () => {
     expect(statSync(bench.path("token")).mode & 0o777).toBe(0o600);
   });
 
-  test("leaves the file unchanged if there is no token to write", async () => {
+  test("leaves the file unchanged if the command makes no token", async () => {
     bench.write("whole", `${token}\n`);
     const args = ["attenuate", "@whole", "--op", "delete", "-o", "whole"];
     expect(await bench.run(args)).toMatchObject({ status: 1, stdout: "" });
     expect(tokenIn("whole")).toBe(`${token}\n`);
   });
 
-  test("works for each verb that prints a token", async () => {
+  test("writes the result of mint, convert and attenuate --json into the file", async () => {
     const written = async (...args: readonly string[]): Promise<string> => {
       const { status, stdout } = await bench.run([...args, "-o", "out"]);
       expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
@@ -50,7 +50,7 @@ describe("--output", () => {
     expect(JSON.parse(await written("attenuate", token, "--json"))).toHaveProperty("token");
   });
 
-  test("explains a path that cannot be written", async () => {
+  test("is refused for a folder, and for a path that cannot be written", async () => {
     mkdirSync(bench.path("folder"), { recursive: true });
     const folder = await bench.run(["attenuate", token, "-o", "folder"]);
     expect(folder).toMatchObject({ status: 2, stdout: "" });
@@ -61,7 +61,7 @@ describe("--output", () => {
   });
 });
 
-test("attenuate notes that it takes nothing away", async () => {
+test("attenuate without options notes that nothing is taken away", async () => {
   const { status, stderr } = await bench.run(["attenuate", token]);
   expect({ status, stderr }).toEqual({
     status: 0,
@@ -69,7 +69,7 @@ test("attenuate notes that it takes nothing away", async () => {
   });
 });
 
-test("-v, version and help work as people expect", async () => {
+test("-v, -V, --version and version print the version; help VERB prints what VERB --help prints", async () => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   for (const word of ["-v", "-V", "--version", "version"]) {
     expect(await bench.run([word])).toMatchObject({ status: 0, stdout: `${version}\n` });
@@ -81,7 +81,7 @@ test("-v, version and help work as people expect", async () => {
   expect(help).toEqual(asked);
 });
 
-test("every line of help is at most as wide as COLUMNS", async () => {
+test("every line of proviso --help, except examples, is at most COLUMNS characters wide", async () => {
   for (const columns of [80, 100]) {
     const env = { COLUMNS: String(columns) };
     const { stdout } = await bench.run(["--help"], { env });
@@ -92,7 +92,7 @@ test("every line of help is at most as wide as COLUMNS", async () => {
   }
 });
 
-test("--no-color turns colours off", async () => {
+test("--no-color turns colours off despite FORCE_COLOR", async () => {
   const env = { FORCE_COLOR: "1" };
   const coloured = await bench.run(["inspect", token], { env });
   expect(coloured.stdout).toContain("\u001b[");

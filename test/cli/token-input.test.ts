@@ -18,7 +18,7 @@ beforeAll(async () => {
   bench.write("token", `\n  ${token} \r\n`);
 });
 
-test("a token is given directly, as @FILE, as - or on standard input", async () => {
+test("verify reads a token from an argument, from @FILE, or from standard input with or without -", async () => {
   const verify = ["--grant", "documents:read", "--op", "retrieve"];
   const runs = await Promise.all([
     bench.run(["verify", token, ...verify]),
@@ -34,7 +34,7 @@ test("a token is given directly, as @FILE, as - or on standard input", async () 
   }
 });
 
-test("white space around a token given as an argument is refused", async () => {
+test("verify refuses white space around a token that is an argument", async () => {
   const { status, stdout } = await bench.run([
     "verify",
     ` ${token}`,
@@ -47,7 +47,7 @@ test("white space around a token given as an argument is refused", async () => {
   expect(stdout).toContain("base64_whitespace");
 });
 
-test("a token with line breaks is refused, advising to join the lines", async () => {
+test("inspect refuses a token with line breaks, with a hint to join the lines", async () => {
   const wrapped = token.replace(/(.{60})/g, "$1\n");
   const { status, stderr } = await bench.run(["inspect"], { input: wrapped });
   expect(status).toBe(3);
@@ -55,7 +55,7 @@ test("a token with line breaks is refused, advising to join the lines", async ()
   expect(stderr).toContain("it was broken over lines when it was copied; join them");
 });
 
-describe("a missing or empty token is explained", () => {
+describe("a missing or empty token is refused with an explanation", () => {
   test.each<[string, readonly string[], number, RegExp]>([
     [
       "as an empty argument",
@@ -83,14 +83,14 @@ describe("a missing or empty token is explained", () => {
   });
 });
 
-test("a file name without @ is refused with a hint", async () => {
+test("verify refuses the name of an existing file without @, with a hint to write @", async () => {
   bench.write("task.token", token);
   const { status, stdout, stderr } = await bench.run(["verify", "task.token", "--op", "retrieve"]);
   expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
   expect(stderr).toContain("hint: there is a file task.token: write @task.token\n");
 });
 
-describe("a token is found inside what people copy with it", () => {
+describe("text around a token", () => {
   const idOf = async (args: readonly string[], input = ""): Promise<string> => {
     const { status, stdout } = await bench.run(["inspect", ...args, "--json"], { input });
     expect(status).toBe(0);
@@ -113,7 +113,7 @@ describe("a token is found inside what people copy with it", () => {
     ["single quotes", (text) => `'${text}'`],
     ["what --json prints", (text) => JSON.stringify({ token: text, id: "cap_1" }, null, 2)],
     ["what request --json prints", (text) => JSON.stringify({ capabilities: [{ token: text }] })],
-  ])("in %s", async (_what, around) => {
+  ])("inspect finds a token in %s", async (_what, around) => {
     expect(await idOf([], `${around(token)}\n`)).toBe(id);
     expect(await idOf([around(token)])).toBe(id);
   });
@@ -122,7 +122,7 @@ describe("a token is found inside what people copy with it", () => {
     ["one per line", () => `${token}\n\n  ${other}\n`],
     ["one per line, in quotes", () => `"${token}"\n"${other}"\n`],
     ["in JSON", () => JSON.stringify(issued(other))],
-  ])("one of several tokens is picked by its number, %s", async (_how, text) => {
+  ])("inspect picks one of several tokens by its number in the file: %s", async (_how, text) => {
     bench.write("tokens", text());
     expect(await idOf(["@tokens:1"])).toBe(id);
     expect(await idOf(["@tokens:2"])).toBe(otherId);
@@ -135,20 +135,20 @@ describe("a token is found inside what people copy with it", () => {
     expect(third.stderr).toContain("there is no token 3: there are 2");
   });
 
-  test("a file whose name ends in :2 is preferred to the second token of a file", async () => {
+  test("inspect prefers a file whose name ends in :2 to the second token of another file", async () => {
     bench.write("tokens", `${other}\n${other}\n`);
     bench.write("tokens:2", token);
     expect(await idOf(["@tokens:2"])).toBe(id);
   });
 
-  test("by the command only: the library accepts a bare token only", () => {
+  test("the function inspect of the library accepts only a token without other text", () => {
     for (const around of [`Bearer ${token}`, `"${token}"`, JSON.stringify({ token })]) {
       expect(() => inspect(around)).toThrow();
     }
   });
 });
 
-test("an error names the file that the token came from", async () => {
+test("an error about a broken token names the file that the token came from", async () => {
   bench.write("broken", token.slice(0, -8));
   bench.write("header", `Bearer ${token.slice(0, -8)}`);
   const named = async (...args: string[]): Promise<string> => {
@@ -164,7 +164,7 @@ test("an error names the file that the token came from", async () => {
   expect(await named("convert", "@broken", "--to", "v1")).toMatch(/^proviso: broken: /);
 });
 
-test("a file that cannot be read is explained with a hint", async () => {
+test("inspect says why a token file cannot be read, with a hint", async () => {
   const secret = bench.write("secret", token);
   chmodSync(bench.folder, 0o755);
   chmodSync(secret, process.getuid?.() === 0 ? 0o600 : 0);
@@ -180,7 +180,7 @@ test("a file that cannot be read is explained with a hint", async () => {
   expect(long.stderr).toContain("the name is too long\nhint: give a token as it is, without @\n");
 });
 
-test("input without end, and input that is not text, are refused", async () => {
+test("inspect and verify refuse input of more than 1 MiB and input that is not text", async () => {
   const [endless, binary, noise] = await Promise.all([
     bench.run(["inspect", "@/dev/zero"]),
     bench.run(["verify", "--grant", "g", "--op", "o"], { input: Buffer.from(token, "base64url") }),
@@ -228,17 +228,23 @@ describe("a macaroon in binary, as lnd writes admin.macaroon", () => {
 });
 
 describe("convert", () => {
-  test.each(["v1", "v2", "v1json", "v2json"])("to %s and back", async (form) => {
-    const { token: converted, format } = await bench.json("convert", token, "--to", form);
-    expect(format).toBe(form);
-    const { stdout } = await bench.run(["convert", "--to", "v2"], { input: `${converted}\n` });
-    expect(stdout).toBe(`${token}\n`);
-    const verified = await bench.run(["verify", "--grant", "documents:read", "--op", "retrieve"], {
-      input: converted,
-    });
-    expect(verified.status).toBe(form === "v2" ? 0 : 3);
-    if (form !== "v2") expect(verified.stdout).toContain("convert it: proviso convert --to v2");
-  });
+  test.each(["v1", "v2", "v1json", "v2json"])(
+    "changes a token to %s and back to the same token",
+    async (form) => {
+      const { token: converted, format } = await bench.json("convert", token, "--to", form);
+      expect(format).toBe(form);
+      const { stdout } = await bench.run(["convert", "--to", "v2"], { input: `${converted}\n` });
+      expect(stdout).toBe(`${token}\n`);
+      const verified = await bench.run(
+        ["verify", "--grant", "documents:read", "--op", "retrieve"],
+        {
+          input: converted,
+        },
+      );
+      expect(verified.status).toBe(form === "v2" ? 0 : 3);
+      if (form !== "v2") expect(verified.stdout).toContain("convert it: proviso convert --to v2");
+    },
+  );
 
   test("refuses an unknown format", async () => {
     const { status, stderr } = await bench.run(["convert", token, "--to", "v3"]);
@@ -267,7 +273,7 @@ describe("diff", () => {
     expect((await bench.run(["diff", token, token])).stdout).toBe("Both are the same token.\n");
   });
 
-  test("exits with 4 for tokens that are not related", async () => {
+  test("exits with 4 for tokens of two different capabilities", async () => {
     const other = await bench.output("mint", "--grant", "documents:read", "--op", "retrieve");
     const { status, stdout } = await bench.run(["diff", token, other]);
     expect(status).toBe(4);

@@ -14,12 +14,12 @@ beforeAll(async () => {
   bare = JSON.stringify(hop).length - 1;
 });
 
-test("the sizes tested here are the limits of the specification", () => {
+test("the limits are 10,240 bytes for a token and 8,192 bytes for a hop", () => {
   expect([TOKEN_BYTES, HOP_BYTES]).toEqual([10_240, 8192]);
 });
 
-describe("a hop at its limit", () => {
-  test("of 8,192 bytes is minted, and refused with one byte more", async () => {
+describe("mint and the size of a hop", () => {
+  test("mint accepts a hop of 8,192 bytes, and refuses one more byte", async () => {
     const [most, more] = await Promise.all(
       [HOP_BYTES, HOP_BYTES + 1].map((size) => bench.run([...mint, "x".repeat(size - bare)])),
     );
@@ -30,8 +30,8 @@ describe("a hop at its limit", () => {
   });
 });
 
-describe("a token at its limit", () => {
-  test("of 10,240 bytes is made and judged, and refused with one byte more", async () => {
+describe("attenuate and the size of a token", () => {
+  test("attenuate makes a token of 10,240 bytes, which verify allows, and refuses to make a longer token", async () => {
     const parent = await bench.output(
       "mint",
       "--grant",
@@ -62,7 +62,7 @@ describe("a token at its limit", () => {
   });
 });
 
-test("a token given too large is malformed, and the error does not name the restrictions", async () => {
+test("attenuate and verify refuse a token of more than 10,240 bytes; the error is not about the restrictions", async () => {
   const parent = await bench.output("mint", "--grant", "g", "--op", "x");
   let large = parseMacaroon(parent);
   for (let at = 0; at < 2; at++) large = addFirstPartyCaveat(large, "x".repeat(6000));

@@ -96,7 +96,7 @@ const TOOLS = `
   ];
 `;
 
-test("a session's peer gets the error that another copy of the library threw", async () => {
+test("session connect prints the message of a PluginError that another copy of the library threw", async () => {
   const bench = withLibrary();
   await bench.init();
   bench.write("tools.mjs", TOOLS);
@@ -117,7 +117,7 @@ test("a session's peer gets the error that another copy of the library threw", a
   expect(stderr).toContain("no room is left");
 });
 
-test("a module that cannot find the library is told where to install it", async () => {
+test("serve says where to install the library if the module of skills cannot import it", async () => {
   const bench = new Bench();
   await bench.output("init", "agent", "agent");
   bench.write("agent/skills.mjs", SKILLS);

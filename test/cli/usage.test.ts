@@ -13,13 +13,13 @@ describe("an option with one value is refused if it is given twice", () => {
     ["convert", "x", "--to", "v1", "--to", "v2"],
     ["revoke", "--id", "a", "--id", "b"],
     ["mint", "--home", "a", "--home", "b", "--grant", "g"],
-  ])("%s %s %s ...", async (...args) => {
+  ])("%s %s %s %s %s ...", async (...args) => {
     const { status, stdout, stderr } = await bench.run(args);
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/^proviso: --[a-z]+ is given twice[;\n]/);
   });
 
-  test("and verify says what to do instead", async () => {
+  test("with a hint from verify to check each operation by itself", async () => {
     const { stderr } = await bench.run(["verify", "x", "--op", "delete", "--op", "retrieve"]);
     expect(stderr).toBe(
       "proviso: --op is given twice; one operation per check\nhint: check each one by itself\n",
@@ -47,7 +47,7 @@ describe("an option with one value is refused if it is given twice", () => {
   });
 });
 
-describe("a misspelt option or command is named, suggesting the nearest", () => {
+describe("an error names a misspelt option or command, and suggests the nearest or the help", () => {
   test.each([
     [["mint", "--grnt", "x"], "unknown option '--grnt'", "did you mean --grant?"],
     [["help", "mnt"], "unknown command 'mnt'", "did you mean mint?"],
@@ -60,13 +60,13 @@ describe("a misspelt option or command is named, suggesting the nearest", () => 
   });
 });
 
-describe("verify with --help beside other arguments is refused, so that a token cannot cause exit code 0", () => {
+describe("verify with --help or --version among other arguments is refused, so that a token cannot cause exit code 0", () => {
   test.each([
     ["--help", "--op", "x"],
     ["-h", "--op", "x", "--json"],
     ["-V", "--op", "x"],
     ["--version", "--op", "x"],
-  ])("%s", async (...args) => {
+  ])("verify %s %s %s", async (...args) => {
     expect((await bench.run(["verify", ...args])).status).toBe(2);
   });
 

@@ -67,7 +67,7 @@ const allowed = (bench: Bench, ...args: readonly string[]): Promise<string> =>
   bench.output("verify", ...args).then((text) => text.split("\n")[0] ?? "");
 
 describe("verify in a home that lists no grants", () => {
-  test("needs --grant: without it the token is not judged at all", async () => {
+  test("without --grant is a usage error, and the token is not judged", async () => {
     for (const op of ["retrieve", "delete"]) {
       expect(await usage(plain, tokens.plain, "--op", op)).toEqual({
         message: "--grant is missing, and this home does not list its grants",
@@ -85,7 +85,7 @@ describe("verify in a home that lists no grants", () => {
     expect(await allowed(plain, tokens.plain, ...several, ...op)).toBe("allowed");
   });
 
-  test("refuses a token under any other grant, before the rules of its hops", async () => {
+  test("refuses a token under any other grant, and lists that denial before those of its hops", async () => {
     const asked = ["--grant", "documents:write", "--grant", "a", "--op", "delete"];
     const { denials, words } = await refused(plain, tokens.plain, ...asked);
     expect(denials).toEqual([
@@ -105,7 +105,7 @@ describe("verify in a home that lists no grants", () => {
     expect(words).toMatch(/\n {2}capability cap_\S+, documents:read for user_7\n$/);
   });
 
-  test("names an empty --grant as an unset shell variable", async () => {
+  test("refuses an empty --grant", async () => {
     const { stderr, status } = await plain.run(["verify", "x", "--op", "x", "--grant", ""]);
     expect(status).toBe(2);
     expect(stderr).toContain("option '--grant <grant>' argument '' is invalid. It is empty.");
@@ -113,12 +113,12 @@ describe("verify in a home that lists no grants", () => {
 });
 
 describe("verify in a home that lists its grants", () => {
-  test("finds the grant that has the operation", async () => {
+  test("without --grant finds the one grant that has the operation", async () => {
     expect(await allowed(listed, tokens.read, "--op", "retrieve")).toBe("allowed");
     expect(await allowed(listed, tokens.write, "--op", "update")).toBe("allowed");
   });
 
-  test("refuses the operation if that grant is not the token's", async () => {
+  test("without --grant refuses an operation that only a grant other than the token's has", async () => {
     const { denials } = await refused(listed, tokens.any, "--op", "update");
     expect(denials).toMatchObject([
       { code: "grant_denied", rule: "grant", expected: ["documents:write"] },
@@ -126,7 +126,7 @@ describe("verify in a home that lists its grants", () => {
     ]);
   });
 
-  test("asks for --grant if several grants have the operation, or none", async () => {
+  test("without --grant is a usage error if several grants have the operation, or none has it", async () => {
     const hint = "--grant names the grant that the service acts under";
     const must = "--grant must say under which grant this service acts: ";
     expect(await usage(listed, tokens.read, "--op", "list")).toEqual({
@@ -171,7 +171,7 @@ describe("verify in a home that lists its grants", () => {
   });
 });
 
-test("verify exits with 5 for a revoked token, whatever its grant", async () => {
+test("verify exits with 5 for a revoked token even if --grant names another grant", async () => {
   const token = await plain.output("mint", "--grant", "documents:read", "--op", "retrieve");
   await plain.output("revoke", token);
   const asked = ["verify", token, "--op", "retrieve", "--grant", "documents:write"];

@@ -64,7 +64,7 @@ test("verify reads an argument as JSON if it is JSON, else as a string", async (
   expect(run.stderr).toContain("write it like amount=500 or to=acc_456");
 });
 
-test("verify refuses with every reason", async () => {
+test("verify lists every reason of a refusal", async () => {
   const asked = [
     "--grant",
     "documents:read",
@@ -97,7 +97,7 @@ test("verify refuses with every reason", async () => {
   }
 });
 
-test("verify says with which arguments it would be allowed, and a program applies that", async () => {
+test("verify says with which arguments the call would be allowed, and these arguments are then allowed", async () => {
   const call = good.map((one) => (one === "amount=500" ? "amount=2000" : one));
   const asked = call.map((one) => (one === "to=acc_1" ? "to=acc_2" : one));
   const { status, stdout } = await bench.run(["verify", token, ...asked]);
@@ -127,21 +127,63 @@ test("verify --at accepts a duration or a time", async () => {
   expect(runs.map(({ status }) => status)).toEqual([1, 0, 2]);
 });
 
-describe("verify refuses a token that is cut, altered or another issuer's", () => {
+describe("verify refuses", () => {
   const flip = (text: string, at: number): string =>
     text.slice(0, at) + (text[at] === "A" ? "B" : "A") + text.slice(at + 1);
 
   const cases: readonly [string, () => string, number, string, RegExp][] = [
-    ["cut short", () => token.slice(0, 116), 3, "token_truncated", /copy the whole token/],
-    ["not a token", () => "abcdefgh", 3, "token_malformed", /give the token itself, @FILE/],
-    ["too large", () => `Ag${"A".repeat(50_000)}`, 3, "token_too_large", /no token .* that large/],
-    ["not a capability", () => PLAIN, 3, "token_malformed", /inspect shows any macaroon/],
-    ["with the identifier of another grant", altered, 4, "signature_mismatch", /do not trust it/],
-    ["altered at its end", () => flip(token, token.length - 5), 4, "signature_mismatch", /do not/],
-    ["with hops in another order", reordered, 4, "signature_mismatch", /do not trust it/],
-    ["with a hop left out", shortened, 4, "signature_mismatch", /do not trust it/],
-    ["with an open third-party caveat", undischarged, 4, "discharge_missing", /get the discharge/],
-    ["with an unknown caveat", unknown, 1, "caveat_unknown", /proviso attenuate/],
+    [
+      "a token that is cut short",
+      () => token.slice(0, 116),
+      3,
+      "token_truncated",
+      /copy the whole token/,
+    ],
+    [
+      "text that is not a token",
+      () => "abcdefgh",
+      3,
+      "token_malformed",
+      /give the token itself, @FILE/,
+    ],
+    [
+      "a token that is too large",
+      () => `Ag${"A".repeat(50_000)}`,
+      3,
+      "token_too_large",
+      /no token .* that large/,
+    ],
+    [
+      "a macaroon that is not a capability",
+      () => PLAIN,
+      3,
+      "token_malformed",
+      /inspect shows any macaroon/,
+    ],
+    [
+      "a token with the identifier of another grant",
+      altered,
+      4,
+      "signature_mismatch",
+      /do not trust it/,
+    ],
+    [
+      "a token that is altered at its end",
+      () => flip(token, token.length - 5),
+      4,
+      "signature_mismatch",
+      /do not/,
+    ],
+    ["a token with hops in another order", reordered, 4, "signature_mismatch", /do not trust it/],
+    ["a token with a hop left out", shortened, 4, "signature_mismatch", /do not trust it/],
+    [
+      "a token with an open third-party caveat",
+      undischarged,
+      4,
+      "discharge_missing",
+      /get the discharge/,
+    ],
+    ["a token with an unknown caveat", unknown, 1, "caveat_unknown", /proviso attenuate/],
   ];
   test.each(cases)("%s", async (_what, make, expected, code, advice) => {
     const args = ["verify", make(), ...good];
@@ -157,7 +199,7 @@ describe("verify refuses a token that is cut, altered or another issuer's", () =
     for (const form of signatureForms(token)) expect(stdout).not.toContain(form);
   });
 
-  test("another issuer's, naming both", async () => {
+  test("a token of another issuer, and names both issuers", async () => {
     const { status, denials } = await other.json("verify", token, ...good);
     expect(status).toBe(4);
     expect(denials).toMatchObject([

@@ -23,7 +23,7 @@ describe("times given on the command line", () => {
     ["2030-01-31T23:59:59-05:30", "2030-02-01T05:29:59.000Z"],
     ["2030-01-31T23:59:59.000Z", "2030-01-31T23:59:59.000Z"],
     ["2030-01-31T23:59:59.5Z", "2030-01-31T23:59:59.001Z"],
-  ])("%s", (text, expected) => {
+  ])("are read: %s", (text, expected) => {
     expect(momentFrom("--expires", text, NOW).toISOString()).toBe(expected);
   });
 
@@ -50,11 +50,11 @@ describe("times given on the command line", () => {
     ["2030-01-31T23:59:59+24:00", /there is no such time/],
     ["999999999d", /beyond the years/],
     ["9999-12-31T23:59:59-01:00", /beyond the years/],
-  ])("refused: %s", (text, message) => {
+  ])("are refused: %s", (text, message) => {
     expect(() => momentFrom("--at", text, NOW)).toThrow(message);
   });
 
-  test("durations are shown in their largest unit", () => {
+  test("are shown as durations in the largest unit", () => {
     const spans = [0, 1.4, 109, 119, 299.9, 7141, 7200, 172_799, 172_800, 7_776_000];
     expect(spans.map((seconds) => spanInWords(seconds * 1000))).toEqual(
       ["0 s", "1 s", "109 s", "2 min", "5 min", "2 h", "2 h", "2 days", "2 days", "90 days"], // each is rounded
@@ -70,13 +70,13 @@ describe("times given on the command line", () => {
 });
 
 describe("a string from a token", () => {
-  test("has characters escaped that a terminal would act on", () => {
+  test("is printed with escapes for control and other unsafe characters", () => {
     expect(printable("a\u001b[31m\u009b\n\u202eb\u200b\ud800é漢😀")).toBe(
       "a\\u{1b}[31m\\u{9b}\\n\\u{202e}b\\u{200b}\\u{d800}é漢😀",
     );
   });
 
-  test("is written as JSON that reads back equal and has no unsafe characters", () => {
+  test("is written as JSON that has no unsafe characters and parses to the same value", () => {
     fc.assert(
       fc.property(fc.json(), fc.string({ unit: anyCharacter }), (json, text) => {
         const value = [JSON.parse(json), text];
@@ -87,7 +87,7 @@ describe("a string from a token", () => {
     );
   });
 
-  test("is shortened if it could be a token", () => {
+  test("is shortened in a message if the string could be a token", () => {
     const token = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
     expect(withoutTokens(`unknown command '${token}' here`)).toBe(
       "unknown command 'AgIBYQAA...' here",
@@ -98,7 +98,7 @@ describe("a string from a token", () => {
   });
 });
 
-test("a hop's limits are shown as --arg takes them", () => {
+test("the row that shows a limit is an expression that --arg reads as the same limit", () => {
   const scalar = fc.oneof(
     fc.string(),
     fc.constantFrom("5", "true", "null", "a,b", "USD", "-"),

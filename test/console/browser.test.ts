@@ -88,7 +88,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
   }
 
   if (FULL) {
-    test("the agent's link leads over the identity provider to a grant with the user's limits", async () => {
+    test("the agent's link leads, by sign-ins at the identity provider, to a grant with the user's limits", async () => {
       const port = await freePort();
       const provider: AuthorizationServer = await startAuthorizationServer({
         users: ["alice"],
@@ -152,7 +152,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
   }
 
   if (FULL) {
-    test("everything works by keyboard alone, and Enter in a field approves nothing", async () => {
+    test("a user can sign in, limit and approve by keyboard alone; Enter in a field approves nothing", async () => {
       const asked = await console.askInList("alice", { purpose: "By keyboard" });
       const page = await newPage();
       await page.goto(console.url);
@@ -193,7 +193,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
   }
 
   if (FULL) {
-    test("on a phone the answer buttons are on the first screen, and the form of limits is one press away", async () => {
+    test("on a phone, the answer buttons are on the first screen, and one press opens the form of limits", async () => {
       const limits = { constraints: LIMITS, purpose: "Pay the open invoices of Northwind" };
       const asked = await console.askInList("alice", limits);
       const page = await signedIn(375);
@@ -220,7 +220,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
   }
 
   if (FULL) {
-    test("axe-core finds no violation on any page, in light and dark, narrow and wide", async () => {
+    test("axe-core finds no violation on 16 pages, in light at 320 px and in dark at 1000 px", async () => {
       const capabilities = ["transfer_funds", "read_balance"];
       const asked = await console.askInList("alice", {
         capabilities,
@@ -285,7 +285,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
     });
   }
 
-  test("a script that gets into a page does not run", async () => {
+  test("a script injected into a page does not run", async () => {
     const page = await signedIn();
     await page.route("**/grants", async (route) => {
       const response = await route.fetch();
@@ -303,7 +303,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
     );
   });
 
-  test("another page can neither show the console inside itself nor send its forms", async () => {
+  test("a page of another site can neither show the console in a frame nor send its forms", async () => {
     const asked = await console.askInList("alice");
     const page = await signedIn();
     const target = `${console.url}/requests/${asked.approval.id}`;

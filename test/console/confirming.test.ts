@@ -44,7 +44,7 @@ async function stateOf({ id }: Approval, at: TestConsole = console): Promise<str
 }
 
 describe("approving a request", () => {
-  test("takes a new sign-in with credentials, and keeps what the user entered", async () => {
+  test("requires a new sign-in with credentials, and keeps the limits that the user entered", async () => {
     const { approval, agent } = await console.askInList("alice");
     const alice = await signedIn("alice");
     expect(alice.asked).toBe(1);
@@ -84,7 +84,7 @@ describe("approving a request", () => {
     });
   });
 
-  test("by a user code takes a new sign-in too", async () => {
+  test("that was found by a user code requires a new sign-in too", async () => {
     const asked = await console.ask();
     const alice = await signedIn("alice");
     await alice.visitor.post("/device", { user_code: asked.userCode }, "/device");
@@ -95,7 +95,7 @@ describe("approving a request", () => {
     expect((await console.parties.host(asked.host))?.principal).toBe("alice");
   });
 
-  test("is refused before the sign-in if it would fail anyway", async () => {
+  test("that has changed is refused before the sign-in", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const at = `/requests/${approval.id}`;
@@ -104,7 +104,7 @@ describe("approving a request", () => {
     expect(await console.recorded()).toContain("approval.refused digest_mismatch");
   });
 
-  test("needs it, while denying needs only the session", async () => {
+  test("requires the new sign-in that denying a request does not require", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const at = `/requests/${approval.id}`;
@@ -113,7 +113,7 @@ describe("approving a request", () => {
     expect(alice.asked).toBe(1);
   });
 
-  test("with limits too long for a cookie asks for them again, and approves nothing without them", async () => {
+  test("with limits too long for a cookie asks for the limits again, and approves nothing before", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const payees = Array.from({ length: 90 }, (_, at) => `acc_${String(at).padStart(30, "0")}`);
@@ -126,19 +126,22 @@ describe("approving a request", () => {
   });
 });
 
-describe("a browser driven by a program that strips the request for credentials", () => {
-  test.each([["prompt"], ["max_age"]])("strips %s alone: the provider still asks", async (name) => {
-    const { approval } = await console.askInList("alice");
-    const alice = await signedIn("alice");
-    const url = new URL(signInUrl(await approve(alice, approval)));
-    url.searchParams.delete(name);
-    await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
-    expect(alice.asked).toBe(2);
-    await approve(alice, approval);
-    expect(await stateOf(approval)).toBe("used");
-  });
+describe("a program that strips the parameters with which the console asks for credentials", () => {
+  test.each([["prompt"], ["max_age"]])(
+    "cannot stop the provider from asking by stripping %s alone",
+    async (name) => {
+      const { approval } = await console.askInList("alice");
+      const alice = await signedIn("alice");
+      const url = new URL(signInUrl(await approve(alice, approval)));
+      url.searchParams.delete(name);
+      await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
+      expect(alice.asked).toBe(2);
+      await approve(alice, approval);
+      expect(await stateOf(approval)).toBe("used");
+    },
+  );
 
-  test("strips both: the provider does not ask, and its old auth_time confirms nothing", async () => {
+  test("can strip both, but then the old auth_time confirms nothing", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     await nextSecond();
@@ -154,7 +157,7 @@ describe("a browser driven by a program that strips the request for credentials"
     expect(await stateOf(approval)).toBe("pending");
   });
 
-  test("and a provider without auth_time: refused, with an explanation for the operator", async () => {
+  test("is refused, with an explanation, if the provider gives no auth_time", async () => {
     const silent = await startProvider();
     const own = await consoleWith(await loginAt(silent), { running: true });
     try {
@@ -175,8 +178,8 @@ describe("a browser driven by a program that strips the request for credentials"
   });
 });
 
-describe("a confirming sign-in is good for one thing, once", () => {
-  test("its callback cannot be replayed, even with a copy of the cookie", async () => {
+describe("a confirming sign-in", () => {
+  test("has a callback that cannot be replayed, even with a copy of the cookie", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const leads = await approve(alice, approval);
@@ -193,7 +196,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     expect(copy.cookies.has("proviso-confirmation")).toBe(false);
   });
 
-  test("it approves only the request it was made for", async () => {
+  test("approves only the request for which the user signed in", async () => {
     const [one, other] = [await console.askInList("alice"), await console.askInList("alice")];
     const alice = await signedIn("alice");
     await alice.confirm(await approve(alice, one.approval), "alice");
@@ -209,7 +212,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     expect(await stateOf(other.approval)).toBe("pending");
   });
 
-  test("begun for two requests, it confirms only the latest", async () => {
+  test("that was begun for two requests confirms only the latest", async () => {
     const [one, other] = [await console.askInList("alice"), await console.askInList("alice")];
     const alice = await signedIn("alice");
     const first = await approve(alice, one.approval);
@@ -226,7 +229,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     ]);
   });
 
-  test("a program with copies of the cookies cannot use it for another request", async () => {
+  test("cannot be used for another request by a program with copies of the cookies", async () => {
     const [own, users] = [await console.askInList("alice"), await console.askInList("alice")];
     const alice = await signedIn("alice");
     const url = new URL(signInUrl(await approve(alice, own.approval)));
@@ -246,7 +249,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     expect(await stateOf(users.approval)).toBe("used");
   });
 
-  test("a copy of a used one is refused", async () => {
+  test("cannot be used again with a copy of its cookie", async () => {
     const alice = await signedIn("alice");
     const leads = await alice.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
     expect(await console.parties.hostsOf("alice")).not.toContainEqual(
@@ -265,7 +268,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     expect(named).toHaveLength(1);
   });
 
-  test("made to add a host of one name, it adds no host of another", async () => {
+  test("for a new host with one name adds no host with another name", async () => {
     const alice = await signedIn("alice");
     const leads = await alice.visitor.post("/hosts", { name: "Phone" }, "/hosts");
     await alice.confirm(leads, "alice");
@@ -276,7 +279,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     expect(names).not.toContain("Server of Mallory");
   });
 
-  test("it is refused if the request has changed since", async () => {
+  test("confirms nothing if the request has changed since", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     await alice.confirm(await approve(alice, approval), "alice");
@@ -291,7 +294,7 @@ describe("a confirming sign-in is good for one thing, once", () => {
     expect(await stateOf(approval)).toBe("pending");
   });
 
-  test("it expires 5 minutes after it was begun", async () => {
+  test("expires 5 minutes after its begin", async () => {
     const settings = { lifetimes: { approval: 3600, grant: 3600 } };
     const own = await consoleWith(await loginAt(provider), { running: true, settings });
     try {
@@ -314,8 +317,8 @@ describe("a confirming sign-in is good for one thing, once", () => {
   });
 });
 
-describe("a wrong confirming sign-in confirms nothing", () => {
-  test("by another user: the session stays its user's", async () => {
+describe("the check of a confirming sign-in", () => {
+  test("refuses a sign-in by another user, and leaves the session to the first user", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const url = signInUrl(await approve(alice, approval));
@@ -329,7 +332,7 @@ describe("a wrong confirming sign-in confirms nothing", () => {
     expect(await stateOf(approval)).toBe("pending");
   });
 
-  test("in a session that has ended meanwhile", async () => {
+  test("refuses a sign-in for a session that has ended meanwhile", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const search = await alice.authorize(signInUrl(await approve(alice, approval)), "alice");
@@ -348,10 +351,20 @@ describe("a wrong confirming sign-in confirms nothing", () => {
   });
 
   const differing = [
-    ["by a provider whose clock is behind by more than allowed", 0, 3000, "auth_time_stale"],
-    ["(but not by a provider whose clock is behind by what is allowed)", 5, 3000, undefined],
-    ["by a provider whose clock is ahead by more than allowed", 0, -4000, "auth_time_ahead"],
-    ["(but not by a provider whose clock is ahead by what is allowed)", 5, -4000, undefined],
+    [
+      "refuses a provider whose clock is behind by more than the allowed difference",
+      0,
+      3000,
+      "auth_time_stale",
+    ],
+    ["accepts a provider whose clock is behind by the allowed difference", 5, 3000, undefined],
+    [
+      "refuses a provider whose clock is ahead by more than the allowed difference",
+      0,
+      -4000,
+      "auth_time_ahead",
+    ],
+    ["accepts a provider whose clock is ahead by the allowed difference", 5, -4000, undefined],
   ] as const;
   test.each(differing)("%s", async (_, clockSkew, ahead, code) => {
     const own = await consoleWith(await loginAt(provider, { clockSkew }), { running: true });
@@ -373,7 +386,7 @@ describe("a wrong confirming sign-in confirms nothing", () => {
     ["from before the request", (seconds: number) => seconds - 60, "auth_time_stale"],
     ["in milliseconds", (seconds: number) => seconds * 1000, "auth_time_ahead"],
     ["that is not a number", () => Number.NaN, "auth_time_stale"],
-  ])("by a provider that gives an auth_time %s", async (_, changed, code) => {
+  ])("refuses an auth_time %s", async (_, changed, code) => {
     const login = await loginAt(provider);
     const broken: typeof login = {
       ...login,
@@ -414,7 +427,7 @@ describe("proof of presence at the confirming sign-in", () => {
     await keys.close();
   });
 
-  test("is required to approve what changes data; a password alone is refused", async () => {
+  test("is required to approve a capability that changes data; a password alone is refused", async () => {
     const { approval } = await checking.askInList("bob");
     const bob = new UserAgent(checking, keys);
     await bob.signIn("bob");
@@ -442,7 +455,7 @@ describe("proof of presence at the confirming sign-in", () => {
     expect(await stateOf(approval, checking)).toBe("used");
   });
 
-  test("is required to link a host, and to add one", async () => {
+  test("is required to link a host, and to add a host", async () => {
     const asked = await checking.ask({ capabilities: ["read_balance"] });
     const bob = new UserAgent(checking, keys);
     await bob.signIn("bob");
@@ -457,7 +470,7 @@ describe("proof of presence at the confirming sign-in", () => {
     expect(await stateOf(asked.approval, checking)).toBe("pending");
   });
 
-  test("by a security key approves what changes data", async () => {
+  test("by a security key approves a capability that changes data", async () => {
     const { approval } = await checking.askInList("alice");
     const alice = new UserAgent(checking, keys);
     await alice.signIn("alice");
@@ -466,7 +479,7 @@ describe("proof of presence at the confirming sign-in", () => {
     expect(await stateOf(approval, checking)).toBe("used");
   });
 
-  test("is not checked unless configured, and page and start-up say so", async () => {
+  test("is not checked without configuration; the pages and a warning at the start say this", async () => {
     const { approval } = await console.askInList("alice");
     const reading = await console.askInList("alice", { capabilities: ["read_balance"] });
     const alice = await signedIn("alice");
@@ -480,8 +493,8 @@ describe("proof of presence at the confirming sign-in", () => {
   });
 });
 
-describe("with an allowed clock difference", () => {
-  test("the sign-in to the console still confirms nothing", async () => {
+describe("an allowed clock difference", () => {
+  test("does not let the sign-in to the console confirm an approval", async () => {
     const own = await consoleWith(await loginAt(provider, { clockSkew: 60 }), { running: true });
     try {
       const { approval } = await own.askInList("alice");
@@ -506,8 +519,8 @@ describe("with an allowed clock difference", () => {
   });
 });
 
-describe("when the memory of used sign-ins is full", () => {
-  test("the user is told so, and not that the sign-in was used", async () => {
+describe("if the memory of used sign-ins is full", () => {
+  test("the console answers 503, and does not say that the sign-in was used", async () => {
     // The memory has space for two sign-ins: the one to the console, and the one that confirms.
     const own = await consoleWith(await loginAt(provider), { running: true, mostUsed: 2 });
     try {

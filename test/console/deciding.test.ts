@@ -62,7 +62,7 @@ describe("a request with a code", () => {
     expect(ends).toBeLessThanOrEqual(15 * 60 * 1000);
   });
 
-  test("is denied with a reason, whatever limits the form holds", async () => {
+  test("is denied with a reason even if the form has an invalid limit", async () => {
     const asked = await console.ask();
     const alice = await console.signedIn("alice");
     const { path } = await alice.post("/device", { user_code: asked.userCode }, "/device");
@@ -77,7 +77,7 @@ describe("a request with a code", () => {
 });
 
 describe("a request in the user's list", () => {
-  test("is listed as waiting, approved in part, and then in the history", async () => {
+  test("is listed as waiting, can be approved in part, and is then in the history", async () => {
     const asked = await console.askInList("bob", {
       capabilities: ["transfer_funds", "read_balance"],
       purpose: "Both, please",
@@ -110,7 +110,7 @@ describe("a request in the user's list", () => {
     expect(second).toContain("Earlier requests of this host (1)");
   });
 
-  test("is approved once: a second answer changes nothing and says so", async () => {
+  test("can be answered once; a second answer gets 409 and changes nothing", async () => {
     const asked = await console.askInList("bob");
     const [bob, again] = [await console.signedIn("bob"), await console.signedIn("bob")];
     const at = `/requests/${asked.approval.id}`;
@@ -126,7 +126,7 @@ describe("a request in the user's list", () => {
   });
 });
 
-describe("an invalid limit shows the form again with an error", () => {
+describe("an answer that the console does not accept", () => {
   const wrong: readonly (readonly [string, Record<string, string | string[]>, RegExp])[] = [
     ["a limit that is not a number", { "g-0-0-max": "1,000" }, /"1,000" is not a number/],
     [
@@ -153,7 +153,7 @@ describe("an invalid limit shows the form again with an error", () => {
     ["an invalid lifetime", { lifetime: "soon" }, /whole number above 0/],
     ["no granted capability", { "g-0-granted": [] }, /Choose at least one/],
   ];
-  test.each(wrong)("%s", async (_, fields, message) => {
+  test.each(wrong)("shows the form again with an error: %s", async (_, fields, message) => {
     const asked = await console.askInList("carol", { constraints: LIMITS });
     const carol = await console.signedIn("carol");
     const at = `/requests/${asked.approval.id}`;
@@ -167,7 +167,7 @@ describe("an invalid limit shows the form again with an error", () => {
     expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
-  test("an unknown form field is refused, since it may be a limit that the user relies on", async () => {
+  test("is refused if the form has an unknown field, which may be a limit that the user relies on", async () => {
     const asked = await console.askInList("carol");
     const carol = await console.signedIn("carol");
     const at = `/requests/${asked.approval.id}`;
@@ -177,7 +177,7 @@ describe("an invalid limit shows the form again with an error", () => {
     expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
-  test("an answer to an outdated request shows the request again", async () => {
+  test("is refused if the request has changed since the user saw it", async () => {
     const asked = await console.askInList("carol");
     const carol = await console.signedIn("carol");
     const at = `/requests/${asked.approval.id}`;
@@ -188,8 +188,8 @@ describe("an invalid limit shows the form again with an error", () => {
   });
 });
 
-describe("limits outside the schema, and choices", () => {
-  test("become hops as the user entered them", async () => {
+describe("limits that the user enters", () => {
+  test("for arguments outside the schema become constraints of the hop", async () => {
     const asked = await console.askInList("alice", { capabilities: ["read_balance"] });
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -210,7 +210,7 @@ describe("limits outside the schema, and choices", () => {
     });
   });
 
-  test("unticking a value takes it away", async () => {
+  test("by unticking a value take that value away", async () => {
     const asked = await console.askInList("alice");
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -260,7 +260,7 @@ describe("a request without capabilities", () => {
 });
 
 describe("with several approvers", () => {
-  test("each sees the others' decisions, and the last one settles the request", async () => {
+  test("each approver sees the other's decision, and the last decision settles the request", async () => {
     const pair = await startConsole({
       settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
     });

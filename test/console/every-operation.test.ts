@@ -70,7 +70,7 @@ function allows(hop: Hop | undefined, operation: string, given: object): boolean
 }
 
 test.each(OPERATIONS)(
-  "an upper limit entered by the user holds for %s, kept with the others or alone",
+  "an upper limit entered by the user holds for the operation %s, kept alone or with all others",
   (operation) => {
     for (const kept of [OPERATIONS, [operation]]) {
       const { hops, problems } = limits(kept, "max", "50");
@@ -94,7 +94,7 @@ test("a single value entered by the user holds for every operation", () => {
   expect(allows(hops["0"], "all_of", { amount: 8 })).toBe(false);
 });
 
-test("a stricter limit in the request stays, and the user's wider one is no error", () => {
+test("a limit in the request that is stricter than the user's stays, and the user's limit is no error", () => {
   const asked: Hop = { operationConstraints: { all_of: { amount: { max: 5 } } } };
   const { hops, problems } = limits(OPERATIONS, "max", "50", asked);
   expect(problems).toEqual([]);

@@ -106,7 +106,7 @@ describe("a folder entered as a limit", () => {
     expect(allows("balance", { to: "data" })).toBe(true);
   });
 
-  test("combines with single values", async () => {
+  test("combines with an excluded value for the same argument", async () => {
     const { hop, allows } = await approved({
       "g-0-keep": "transfer",
       [TO.path]: "data",
@@ -122,7 +122,7 @@ describe("a folder entered as a limit", () => {
     expect(allows("transfer", { ...CALL, to: "data/secret" })).toBe(false);
   });
 
-  test("on an argument that the user names makes it required", async () => {
+  test("makes an argument required if the user names the argument", async () => {
     const { allows } = await approved({
       "g-0-other-0-name": "file",
       "g-0-other-0-rule": "path",
@@ -133,7 +133,7 @@ describe("a folder entered as a limit", () => {
     expect(allows("balance", {})).toBe(false);
   });
 
-  test("must lie below the folder in the request, which stays", async () => {
+  test("must lie below the folder in the request", async () => {
     const asked: Hop = { operationConstraints: { transfer: { to: { path: "data" } } } };
     const { allows } = await approved({ [TO.path]: "data/a" }, asked);
     expect(allows("transfer", CALL)).toBe(true);
@@ -150,7 +150,7 @@ describe("a folder entered as a limit", () => {
 });
 
 describe("URLs entered as a limit", () => {
-  test("are written one per line, as on the command line", async () => {
+  test("are read one per line, with wildcards as on the command line", async () => {
     const { hop, allows } = await approved({
       [TO.url]: "https://*.example.com/docs\r\n\r\nhttps://example.com/docs\r\n",
     });
@@ -239,7 +239,7 @@ describe('the choice "no other arguments"', () => {
   });
 });
 
-test('"check" names what is left before anything is decided, and keeps the fields\' values', async () => {
+test('the answer "check" shows what is left, keeps the values of the fields, and decides nothing', async () => {
   const { id, path } = await waits();
   const fields = {
     [TO.path]: "data",

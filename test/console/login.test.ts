@@ -39,7 +39,7 @@ function atProvider(begun: Page, user: string): Promise<string> {
 }
 
 describe("sign-in by OpenID Connect", () => {
-  test("uses the code flow with PKCE, state and nonce, and returns to the wanted page", async () => {
+  test("uses the code flow with PKCE, state and nonce, and returns to the page that the user opened", async () => {
     const one = console.visitor();
     const wanted = await one.once("/device?user_code=BCDF-GHJK");
     const path = (wanted.headers.get("location") ?? "").replace("/approvals", "");
@@ -65,12 +65,12 @@ describe("sign-in by OpenID Connect", () => {
     expect(words(again.text)).toContain("This browser has no sign-in under way");
   });
 
-  test("as another user makes the provider ask again", async () => {
+  test("as another user makes the provider ask for credentials again", async () => {
     const begun = await console.visitor().once("/login?again=1");
     expect(new URL(begun.headers.get("location") ?? "").searchParams.get("prompt")).toBe("login");
   });
 
-  test("in another browser refuses the provider's answer", async () => {
+  test("is refused if the provider's answer arrives in another browser", async () => {
     const [one, victim] = [console.visitor(), console.visitor()];
     const search = await atProvider(await one.once("/login"), "alice");
     expect((await victim.get(`/callback${search}`)).status).toBe(400);
@@ -83,7 +83,7 @@ describe("sign-in by OpenID Connect", () => {
     expect(await console.recorded()).toContain("approval.refused login_refused");
   });
 
-  test("a denied login, or an unknown code, gets an error page", async () => {
+  test("shows an error page for a denied login and for an unknown code", async () => {
     const one = console.visitor();
     const stateOf = async (): Promise<string> => {
       const begun = await one.once("/login");
@@ -124,7 +124,7 @@ describe("sign-in by OpenID Connect", () => {
     }
   });
 
-  test("is refused without the configured claim", async () => {
+  test("is refused if the provider does not give the configured claim", async () => {
     const other = await consoleWith(await newLogin({ principalClaim: "upn" }));
     try {
       const page = await signIn(other.visitor(), "alice");
@@ -135,7 +135,7 @@ describe("sign-in by OpenID Connect", () => {
     }
   });
 
-  test("explains a provider that does not answer, or rejects the client", async () => {
+  test("answers 503 if the provider does not answer or rejects the client", async () => {
     const gone = await consoleWith(await newLogin({ issuer: "http://127.0.0.1:9" }));
     const wrong = await consoleWith(await newLogin({ clientSecret: "not-the-secret" }));
     try {
@@ -152,7 +152,7 @@ describe("sign-in by OpenID Connect", () => {
   });
 });
 
-describe("wrong options are refused", () => {
+describe("createOpenIdLogin refuses wrong options", () => {
   const right = { issuer: "https://login.example", clientId: "console" };
   test.each([
     [{ ...right, issuer: "http://login.example" }, /login.issuer: must be an https: URL/],

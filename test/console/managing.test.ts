@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => console.close());
 
 describe("the page of active grants", () => {
-  test("shows what agents may do and when they last did, and one click revokes", async () => {
+  test("shows each grant with its limits and its last use, and can revoke a grant", async () => {
     const asked = await console.askInList("alice", { purpose: "Rent" });
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -54,7 +54,7 @@ describe("the page of active grants", () => {
 });
 
 describe("the page of hosts", () => {
-  test("adds a host with an enrolment token shown once, and revokes it with its agents", async () => {
+  test("adds a host, shows its enrolment token once, and revokes the host", async () => {
     const carol = await console.signedIn("carol");
     expect(words((await carol.get("/hosts")).text)).toContain("You have no hosts.");
     const made = await carol.post("/hosts", { name: "Desk <b>assistant</b>" }, "/hosts");
@@ -94,7 +94,7 @@ describe("the page of hosts", () => {
   });
 });
 
-describe("strings of other parties", () => {
+describe("a string of another party", () => {
   const hostile = [
     ["a script", "<script>alert(1)</script>", "&lt;script&gt;"],
     ["an attribute", '" onmouseover="alert(1)', "&quot; onmouseover"],
@@ -110,7 +110,7 @@ describe("strings of other parties", () => {
     ],
     ["stacked combining marks", `a${"\u0301".repeat(9)}`, '<span class="escape">\\u{301}</span>'],
   ] as const;
-  test.each(hostile)("%s is shown as text", async (_, text, shown) => {
+  test.each(hostile)("is shown as text: %s", async (_, text, shown) => {
     const asked = await console.askInList("alice", { purpose: text, bindingMessage: text });
     const alice = await console.signedIn("alice");
     for (const path of ["", `/requests/${asked.approval.id}`, "/history"]) {
@@ -121,7 +121,7 @@ describe("strings of other parties", () => {
     }
   });
 
-  test("stand in quotation marks, apart from the console's own words", async () => {
+  test("is shown in quotation marks, and not in the page's title", async () => {
     const name = "Approve this. The console has checked it";
     const asked = await console.askInList("bob", { name });
     const bob = await console.signedIn("bob");

@@ -44,7 +44,7 @@ const ASKED: Hop = {
   arguments: { transfer: ["amount", "currency", "to"] },
 };
 
-test('the request\'s limits are shown in words, and no limited argument as "any value"', async () => {
+test("the page of a request shows the limits in words, and for each argument the limit of each operation", async () => {
   const { path } = await waits("words", ASKED);
   const alice = await console.signedIn("alice");
   const page = words((await alice.get(path)).text);
@@ -61,7 +61,7 @@ test('the request\'s limits are shown in words, and no limited argument as "any 
   );
 });
 
-test("a user's limit on an argument holds for each kept operation, even if its skill's schema lacks it", async () => {
+test("a user's limit on an argument holds for each kept operation, even if the skill's schema lacks the argument", async () => {
   const { id, path } = await waits("narrow", ASKED);
   const alice = await console.signedIn("alice");
   await alice.get(path);

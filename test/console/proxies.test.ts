@@ -25,7 +25,7 @@ async function statuses(console: TestConsole, path: string, from: readonly strin
   return found;
 }
 
-test("behind a trusted proxy, each forwarded address has its own rate limit", async () => {
+test("each address that a trusted proxy forwards has its own rate limit", async () => {
   await withConsole({ trustedProxies: ["loopback"] }, async (console) => {
     const flood = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"];
     expect(await statuses(console, "/signed-out", flood)).toEqual([200, 200, 200, 429, 200]);
@@ -35,7 +35,7 @@ test("behind a trusted proxy, each forwarded address has its own rate limit", as
   });
 });
 
-test("an IPv6 network of 64 bits counts as one address", async () => {
+test("all addresses of an IPv6 /64 network share one rate limit", async () => {
   await withConsole({ trustedProxies: ["127.0.0.0/8"] }, async (console) => {
     const near = ["2001:db8::1", "2001:db8:0:0:ffff::2", "2001:DB8:0:0::3", "2001:db8::4"];
     const apart = ["2001:db8:0:1::1", "::ffff:192.0.2.1", "::ffff:192.0.2.2", "192.0.2.1"];
@@ -44,7 +44,7 @@ test("an IPv6 network of 64 bits counts as one address", async () => {
   });
 });
 
-test("an IPv4 address counts as itself, however a proxy writes it into an IPv6 one", async () => {
+test("an IPv4 address has one rate limit, in whichever IPv6 form a proxy writes the address", async () => {
   await withConsole({ trustedProxies: ["loopback"] }, async (console) => {
     const same = ["::ffff:c000:201", "::FFFF:192.0.2.1", "0:0:0:0:0:ffff:c000:0201", "192.0.2.1"];
     const apart = ["::ffff:c000:202", "::ffff:c000:203", "::ffff:a00:1", "::ffff:0:0"];
@@ -53,7 +53,7 @@ test("an IPv4 address counts as itself, however a proxy writes it into an IPv6 o
   });
 });
 
-test("without trusted proxies, forwarded addresses are ignored", async () => {
+test("forwarded addresses are ignored if they do not come from a trusted proxy", async () => {
   for (const options of [{}, { trustedProxies: ["192.0.2.0/24"] }]) {
     await withConsole(options, async (console) => {
       const many = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
@@ -62,7 +62,7 @@ test("without trusted proxies, forwarded addresses are ignored", async () => {
   }
 });
 
-test("the style sheet does not count towards the rate limit, and sign-ins count apart from pages", async () => {
+test("the style sheet does not count towards the rate limit of pages, and sign-ins have a limit of their own", async () => {
   await withConsole({}, async (console) => {
     const here = Array.from({ length: 5 }, () => "192.0.2.1");
     expect(await statuses(console, "/signed-out", here)).toEqual([200, 200, 200, 429, 429]);
@@ -71,7 +71,7 @@ test("the style sheet does not count towards the rate limit, and sign-ins count 
   });
 });
 
-test("a trusted proxy that is not an address or range is refused by name", async () => {
+test("a trusted proxy that is not an address or range is refused, naming options.trustedProxies", async () => {
   for (const wrong of ["proxy.example", "10.0.0.0/33", "true"]) {
     const starting = startConsole({ trustedProxies: [wrong] });
     await expect(starting).rejects.toThrow(/^options\.trustedProxies: /);

@@ -16,8 +16,8 @@ beforeAll(async () => {
 
 afterAll(() => console.close());
 
-describe("every answer of the console", () => {
-  test("forbids scripts, framing and caching", async () => {
+describe("the console", () => {
+  test("forbids scripts, framing and caching in the answer for every page", async () => {
     const alice = await console.signedIn("alice");
     for (const path of [
       "",
@@ -52,7 +52,7 @@ describe("every answer of the console", () => {
     expect((await alice.get("/style.css", { "If-None-Match": tag })).status).toBe(304);
   });
 
-  test("sets a cookie that scripts cannot read and other sites' forms do not send", async () => {
+  test("sets a session cookie that scripts cannot read and other sites' forms do not send", async () => {
     const one = console.visitor();
     const body = new URLSearchParams({ token: "development-token-of-alice" });
     const { origin } = new URL(console.url);
@@ -63,7 +63,7 @@ describe("every answer of the console", () => {
     );
   });
 
-  test("behind https sets a cookie bound to https and the host, for the public path", async () => {
+  test("behind https sets a sign-in cookie bound to https and the host, and calls back to the public path", async () => {
     const secure = await startConsole({
       publicUrl: "https://agent.example/pay",
       login: {
@@ -89,7 +89,7 @@ describe("every answer of the console", () => {
     }
   });
 
-  test("development tokens are refused outside loopback", async () => {
+  test("refuses development tokens at a public address", async () => {
     await expect(startConsole({ publicUrl: "https://agent.example" })).rejects.toThrow(
       /options.login: development tokens are for loopback/,
     );
@@ -97,7 +97,7 @@ describe("every answer of the console", () => {
 });
 
 describe("a visitor who is not signed in", () => {
-  test("signs in first, and returns to the page", async () => {
+  test("is sent to sign in, and then to the page", async () => {
     const one = console.visitor();
     const page = await one.get("/device?user_code=BCDF-GHJK");
     expect(page.path).toContain("/approvals/login?to=");
@@ -116,7 +116,7 @@ describe("a visitor who is not signed in", () => {
     "/\\evil.example",
     "/approvals/../elsewhere",
     "javascript:alert(1)",
-  ])("is not redirected to %s", async (to) => {
+  ])("is not redirected to %s after the sign-in", async (to) => {
     const one = console.visitor();
     const page = await one.get(`/login?${new URLSearchParams({ to })}`);
     expect(page.text).toContain('name="to" value=""');
@@ -128,7 +128,7 @@ describe("a visitor who is not signed in", () => {
     expect(location.pathname).toMatch(/^\/approvals/);
   });
 
-  test("with a wrong development token is refused, and recorded", async () => {
+  test("is refused with a wrong development token, and the attempt is recorded", async () => {
     const one = console.visitor();
     const page = await one.post("/login", { token: "development-token-of-mallory" }, "/");
     expect(page.status).toBe(403);
@@ -136,7 +136,7 @@ describe("a visitor who is not signed in", () => {
     expect(await console.recorded()).toContain("approval.refused login_refused");
   });
 
-  test("cannot use a form of an ended session", async () => {
+  test("cannot send a form that was loaded while signed in", async () => {
     const asked = await console.askInList("alice");
     const at = `/requests/${asked.approval.id}`;
     const alice = await console.signedIn("alice");
@@ -172,7 +172,7 @@ describe("a visitor who is not signed in", () => {
     }
   });
 
-  test("with a changed cookie, or another agent's, is not signed in", async () => {
+  test("stays signed out with a changed cookie, or with the cookie of another agent", async () => {
     const other = await startConsole();
     try {
       const foreign = await other.signedIn("alice");
@@ -188,7 +188,7 @@ describe("a visitor who is not signed in", () => {
     }
   });
 
-  test("cannot make a session with a service's derived key", async () => {
+  test("cannot forge a session with a service's derived key", async () => {
     const asked = await console.askInList("alice");
     const at = `/requests/${asked.approval.id}`;
     const withSessionOf = (keys: Keyring): Visitor => {
@@ -217,7 +217,7 @@ describe("a visitor who is not signed in", () => {
   });
 });
 
-describe("forms from other sites", () => {
+describe("requests that another site causes", () => {
   const from = [
     ["from another site, by Origin", { Origin: "https://evil.example" }],
     ["from another site, by Sec-Fetch-Site", { "Sec-Fetch-Site": "cross-site" }],
@@ -228,23 +228,26 @@ describe("forms from other sites", () => {
     ["from a page with a null origin", { Origin: "null" }],
     ["from a program without an Origin", {}],
   ] as const;
-  test.each(from)("%s: refused, although session and token are right", async (_, headers) => {
-    const asked = await console.askInList("alice");
-    const at = `/requests/${asked.approval.id}`;
-    const alice = await console.signedIn("alice");
-    const form = formIn((await alice.get(at)).text, new URL(`${console.url}${at}`));
-    form.set("answer", "approve");
-    const page = await alice.submit(at, form, headers);
-    expect(page.status).toBe(403);
-    expect(words(page.text)).toContain("Sent from another site");
-    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
-    expect(await console.recorded()).toContain("approval.refused cross_site");
-  });
+  test.each(from)(
+    "a form sent %s is refused, although the session and the CSRF token are right",
+    async (_, headers) => {
+      const asked = await console.askInList("alice");
+      const at = `/requests/${asked.approval.id}`;
+      const alice = await console.signedIn("alice");
+      const form = formIn((await alice.get(at)).text, new URL(`${console.url}${at}`));
+      form.set("answer", "approve");
+      const page = await alice.submit(at, form, headers);
+      expect(page.status).toBe(403);
+      expect(words(page.text)).toContain("Sent from another site");
+      expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
+      expect(await console.recorded()).toContain("approval.refused cross_site");
+    },
+  );
 
   test.each([
-    ["without a token", undefined],
-    ["with another session's token", "another"],
-  ])("%s: refused, although the origin is right", async (_, token) => {
+    ["without a CSRF token", undefined],
+    ["with another session's CSRF token", "another"],
+  ])("a form sent %s is refused, although the origin is right", async (_, token) => {
     const asked = await console.askInList("alice");
     const at = `/requests/${asked.approval.id}`;
     const [alice, other] = [await console.signedIn("alice"), await console.signedIn("alice")];
@@ -262,7 +265,7 @@ describe("forms from other sites", () => {
   });
 
   test.each(["iframe", "frame", "embed", "object"])(
-    "in a %s: refused, with a page",
+    "a page loaded in the element %s is refused, and the attempt is recorded",
     async (dest) => {
       const alice = await console.signedIn("alice");
       const page = await alice.get("/grants", { "Sec-Fetch-Dest": dest });
@@ -279,7 +282,7 @@ describe("forms from other sites", () => {
   );
 });
 
-describe("request bodies", () => {
+describe("a request body", () => {
   test.each([
     ["JSON", "{}", { "Content-Type": "application/json" }, 415],
     ["too large", `a=${"x".repeat(200_000)}`, {}, 413],
@@ -292,7 +295,7 @@ describe("request bodies", () => {
       { "Content-Type": "application/x-www-form-urlencoded; charset=utf-7" },
       400,
     ],
-  ])("%s: refused with a page", async (_, body, headers, status) => {
+  ])("is refused with an error page: %s", async (_, body, headers, status) => {
     const alice = await console.signedIn("alice");
     const { origin: Origin } = new URL(console.url);
     const page = await alice.submit("/hosts", body, { Origin, ...headers });
@@ -303,7 +306,7 @@ describe("request bodies", () => {
 });
 
 describe("another user's request", () => {
-  test("is shown neither by its address nor by its code, and the attempt is recorded", async () => {
+  test("is not shown at its address, and the attempt is recorded", async () => {
     const asked = await console.askInList("alice", { purpose: "Alice's own business" });
     const bob = await console.signedIn("bob");
     const at = `/requests/${asked.approval.id}`;
@@ -330,7 +333,7 @@ describe("another user's request", () => {
     expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
-  test("that needs a code is not shown without it", async () => {
+  test("that needs a code is not shown without the code", async () => {
     const asked = await console.ask();
     const alice = await console.signedIn("alice");
     const page = await alice.get(`/requests/${asked.approval.id}`);
@@ -354,8 +357,8 @@ describe("another user's request", () => {
   });
 });
 
-describe("a request that has ended", () => {
-  test("says so, and grants nothing", async () => {
+describe("a request that cannot be answered", () => {
+  test("because its time is over is shown as expired, and grants nothing", async () => {
     const asked = await console.askInList("carol");
     const carol = await console.signedIn("carol");
     const at = `/requests/${asked.approval.id}`;
@@ -371,7 +374,7 @@ describe("a request that has ended", () => {
     expect(grant?.status).not.toBe("active");
   });
 
-  test("is not found by its code", async () => {
+  test("because its time is over is not shown by its code", async () => {
     const asked = await console.ask();
     const carol = await console.signedIn("carol");
     console.advance(301_000);
@@ -381,15 +384,15 @@ describe("a request that has ended", () => {
     expect(page.text).not.toContain("transfer_funds");
   });
 
-  test("or never existed is answered with 404", async () => {
+  test("because it never existed gets 404", async () => {
     const carol = await console.signedIn("carol");
     expect((await carol.get("/requests/approval_none")).status).toBe(404);
     expect((await carol.get("/requests/%E0%A4%A")).status).toBe(404);
   });
 });
 
-describe("codes typed by users", () => {
-  test("a wrong code is refused; after a few wrong ones, even the right code is refused for a while", async () => {
+describe("limits on attempts", () => {
+  test("after 3 wrong codes in a session or 5 by a user, the right code is refused for a while, too", async () => {
     const strict = await startConsole({ codes: { session: 3, user: 5 } });
     try {
       const asked = await strict.ask();
@@ -421,7 +424,7 @@ describe("codes typed by users", () => {
     }
   });
 
-  test("the console limits how often one user's requests are answered", async () => {
+  test("after too many requests of one user, the console answers 429", async () => {
     const busy = await startConsole({ rate: { requests: 6, seconds: 600 } });
     try {
       const alice = await busy.signedIn("alice");

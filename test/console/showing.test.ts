@@ -19,7 +19,7 @@ afterAll(() => console.close());
 const stranger = (text: string): string => `<span class="untrusted">“<bdi>${text}</bdi>”</span>`;
 
 describe("strings are marked by their origin", () => {
-  test("the agent's are quoted and coloured; the server's and the user's are not", async () => {
+  test("strings of the agent are quoted and marked as untrusted; strings of the server and the user are not", async () => {
     const limits = { amount: { max: 5000 }, "approved by the bank": "yes", to: "acc_1" };
     const asked = await console.askInList("alice", { constraints: limits, purpose: "Rent" });
     const alice = await console.signedIn("alice");
@@ -52,7 +52,7 @@ describe("strings are marked by their origin", () => {
     expect(denied.text).toContain("Reason: <bdi>Not today</bdi>");
   });
 
-  test("a value that the server allows is not marked; one with an extra letter is", async () => {
+  test("a value that the server allows is not marked; the value with an extra letter is marked", async () => {
     const limits = { currency: { in: ["EUR", "EURO"] } };
     const asked = await console.askInList("alice", { constraints: limits });
     const alice = await console.signedIn("alice");
@@ -70,7 +70,7 @@ describe("strings are marked by their origin", () => {
   });
 });
 
-test("each party's limits stand under its name", async () => {
+test("the page of a request shows the limits of the agent and those of the server under separate headings", async () => {
   const asked = await console.askInList("alice", { constraints: { amount: { max: 5000 } } });
   const alice = await console.signedIn("alice");
   const page = words((await alice.get(`/requests/${asked.approval.id}`)).text);
@@ -81,7 +81,7 @@ test("each party's limits stand under its name", async () => {
   expect(page).not.toContain("1 days");
 });
 
-test("grants that change data are listed before read-only ones, one per line", async () => {
+test("the page of a request lists grants that change data before read-only grants", async () => {
   const other = await startConsole();
   try {
     const asked = await other.askInList("bob", {
@@ -97,7 +97,7 @@ test("grants that change data are listed before read-only ones, one per line", a
   }
 });
 
-test("the page groups a user's grants by agent", async () => {
+test("the page of active grants groups a user's grants by agent", async () => {
   const asked = await console.askInList("carol", {
     capabilities: ["read_balance", "transfer_funds"],
     name: "Clerk",
@@ -111,7 +111,7 @@ test("the page groups a user's grants by agent", async () => {
   expect(words(text)).toMatch(/Clerk Of the host Desk assistant .*transfer_funds .*read_balance/);
 });
 
-test("a host keeps the name that its user gave, whatever name it gives itself", async () => {
+test("a host is shown under the name that its user gave, not under the name that the host gave itself", async () => {
   const given = "Alice's laptop";
   const asked = await console.askInList("alice", { givenName: given, hostName: "Your bank" });
   const other = await console.askInList("alice", { hostName: "desk.local" });
@@ -148,7 +148,7 @@ describe("requests of strangers", () => {
     }
   });
 
-  test("the page says that the asker is unknown, and what linking the host grants", async () => {
+  test("have a page that says that the asker is unknown, and what linking the host grants", async () => {
     const asked = await console.askAsStranger("bob", { purpose: "I am your bank" });
     const bob = await console.signedIn("bob");
     const at = `/requests/${asked.approval.id}`;
@@ -165,7 +165,7 @@ describe("requests of strangers", () => {
     expect(words((await bob.get(at)).text)).not.toContain("It is not known who asks");
   });
 
-  test("name no capability that is no longer a default", async () => {
+  test("and the page of hosts name only capabilities that are still defaults", async () => {
     const unknown = await console.askAsStranger("bob");
     const own = await console.askInList("bob", { hostName: "Laptop" });
     // The state after a restart with fewer defaults and without one of the skills.
@@ -190,7 +190,7 @@ describe("requests of strangers", () => {
     }
   });
 
-  test("an approver of another user's agent is told whose it is, and that it is linked", async () => {
+  test("differ from requests of linked hosts, which show another approver the name of the user", async () => {
     const pair = await startConsole({
       settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
     });
@@ -207,8 +207,8 @@ describe("requests of strangers", () => {
   });
 });
 
-describe("passing a capability on: the page's warning and its checkbox", () => {
-  test("the page says that the agent may hand it on, and binds it to the agent if ticked", async () => {
+describe("the checkbox that binds a capability to the agent", () => {
+  test("has a warning that the agent may hand the capability on, and binds the capability if ticked", async () => {
     const asked = await console.askInList("alice");
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -234,7 +234,7 @@ describe("passing a capability on: the page's warning and its checkbox", () => {
     expect(again).toMatchObject({ ok: false, code: "already_granted" });
   });
 
-  test("the binding to the agent is off unless ticked", async () => {
+  test("is off by default, and the approval then does not bind the capability", async () => {
     const asked = await console.askInList("alice");
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => console.close());
 
-test("a user who approves an agent of a host that another user has linked is told so", async () => {
+test("a user who approves an agent of a host that another user has linked gets 409, and grants nothing", async () => {
   const { parties } = console;
   const first = await console.ask();
   const hostKey = (await parties.host(first.host))?.key ?? expect.fail("no host");

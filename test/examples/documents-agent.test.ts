@@ -72,7 +72,7 @@ async function taskOf(client: Client, id: string): Promise<Task> {
   return client.getTask({ tenant: "", id, historyLength: undefined });
 }
 
-test("a client requests, attenuates offline, sends a message and reads its task, also after a restart", async () => {
+test("the documents agent serves a client that requests, attenuates, calls skills, and reads its task after a restart", async () => {
   const folder = copyOfExample();
   const first = await start(folder, "--json");
   const ready: Document = document(first.stdout);
@@ -140,7 +140,7 @@ test("a client requests, attenuates offline, sends a message and reads its task,
 });
 
 if (FULL) {
-  test("each user gets what the policy says, and a message in words stays within its capability", async () => {
+  test("each user gets what the policy says, and a message in words finds only what the capability allows", async () => {
     const { stdout } = await start(copyOfStarted(), "--json");
     const { url, tokens }: Document = document(stdout);
     const reports = { grants: ["documents:read"], resourceQuery: { collection: "reports" } };
@@ -208,7 +208,7 @@ if (FULL) {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const;
 
 if (FULL) {
-  describe("interrupting the example leaves nothing behind", () => {
+  describe("interrupting the example ends its agent", () => {
     test.each(SIGNALS)("by %s", async (signal) => {
       const folder = copyOfStarted();
       const running = await start(folder, "--json");
@@ -227,7 +227,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("the example explains a port in use and an unknown option", async () => {
+  test("the example's start.mjs refuses a port in use and an unknown option", async () => {
     const folder = copyOfStarted();
     const { stdout } = await start(folder, "--json");
     const { port } = new URL(document(stdout)["url"]);
@@ -245,7 +245,7 @@ test("the example's module requires a folder of documents", async () => {
   await expect(documentsAgent(folders)).rejects.toThrow('"resources" must be {"folder": ...}');
 });
 
-test("a message in words is answered if it is empty, has no result, or is not allowed", async () => {
+test("answerInWords has an answer for a message that is empty, finds nothing, or needs a skill that is not allowed", async () => {
   const calls: string[] = [];
   const taskWith = (text: string, allowed: readonly string[]): TaskCall => ({
     taskId: "t",

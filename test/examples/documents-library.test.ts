@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { newAgent } from "./support.js";
 
 describe("the example's library", () => {
-  test("every document has its front matter, and the fields of its collection", async () => {
+  test("has in every document the fields of its collection", async () => {
     const { folder } = await newAgent(fillLibrary);
     let count = 0;
     expect(await folder.collections()).toEqual(["classics", "letters", "project", "reports"]);
@@ -38,7 +38,7 @@ describe("the example's library", () => {
     expect(count).toBeGreaterThan(60);
   });
 
-  test("has exactly the collections and fields that the card lists", async () => {
+  test("has exactly the collections that the card lists, with the fields that the card lists", async () => {
     const { folder } = await newAgent(fillLibrary);
     const config = new URL("../../examples/documents-agent/agent.json", import.meta.url);
     const { collections }: { collections: { name: string; fields: string[] }[] } = JSON.parse(
@@ -52,7 +52,7 @@ describe("the example's library", () => {
     }
   });
 
-  test("gets its project documents renewed at a second start, and nothing else changed", () => {
+  test("is filled again with the project's documents only, without changing letters", () => {
     const path = join(temporaryFolder(), "documents");
     fillLibrary(path);
     rmSync(join(path, "letters", "lincoln-bixby.md"));
@@ -71,7 +71,7 @@ describe("the example's library", () => {
     );
   });
 
-  test("has sound grants and policy that say what the README says", async () => {
+  test("has a policy that permits each user what the README says", async () => {
     const { folder } = await newAgent(fillLibrary);
     const known = expandGrants(grants, documentSkills({ folder }));
     expect(known.map(({ id }) => id)).toEqual([

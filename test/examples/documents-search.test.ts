@@ -41,7 +41,7 @@ async function found(
   return matches.map(({ name }) => name);
 }
 
-describe("a search for", () => {
+describe("searchDocuments", () => {
   test.each([
     ["REVENUE", ["a", "b", "c"]],
     ["uber", ["d"]],
@@ -64,11 +64,11 @@ describe("a search for", () => {
     ["\ud800 revenue", ["a", "b", "c"]],
     ["😀 !!! —", []],
     ["", []],
-  ])("%j finds %j", async (query, names) => {
+  ])("for %j finds the documents %j", async (query, names) => {
     expect((await found(query)).sort()).toEqual(names);
   });
 
-  test("results are ordered by the number of distinct words found, then by frequency", async () => {
+  test("orders results by the number of distinct words found, then by frequency", async () => {
     const texts = {
       once: `needle ${"hay ".repeat(200)}`,
       often: `needle needle needle ${"hay ".repeat(200)}`,
@@ -81,7 +81,7 @@ describe("a search for", () => {
     ]);
   });
 
-  test("the snippet is the text around the match, on one line", async () => {
+  test("gives as a snippet the text around the match, on one line", async () => {
     const folder = folderOf({
       long: `${"before ".repeat(100)}\n\nneedle\n\n${"after ".repeat(100)}`,
     });
@@ -90,7 +90,7 @@ describe("a search for", () => {
     expect(match?.snippet.length).toBeLessThan(210);
   });
 
-  test("any string is accepted as a query and answered fast", async () => {
+  test("accepts any string as a query, and answers two queries of 100,000 words within a second", async () => {
     const syntax = fc.constantFrom(..."\"*^:+-(){}', \0\\", "NEAR", "AND", "NOT", "OR", "revenue");
     const text = fc.oneof(
       fc.string({ unit: anyCharacter }),
@@ -107,7 +107,7 @@ describe("a search for", () => {
   });
 });
 
-test("only the documents named are read", async () => {
+test("searchDocuments reads only the documents that are named", async () => {
   const folder = folderOf(LIBRARY);
   expect(await searchDocuments(folder, "secret", ["a", "b"].map(resource))).toEqual([]);
   expect([...folder.read]).toEqual(["a", "b"]);

@@ -16,8 +16,8 @@ function smallLibrary(path: string): void {
 
 const small = () => newAgent(smallLibrary);
 
-describe("the reading skills", () => {
-  test("retrieve gives the text without front matter, up to the length asked for", async () => {
+describe("a reading skill", () => {
+  test("retrieve_document gives the text without front matter, up to the length asked for", async () => {
     const { run } = await small();
     const resourceHandle = handleOf(Q1);
     expect(await run("retrieve_document", [Q1], { resourceHandle })).toEqual({
@@ -36,7 +36,7 @@ describe("the reading skills", () => {
     await expect(run("retrieve_document", [Q2], { resourceHandle })).rejects.toThrow("let through");
   });
 
-  test("list and search give what is within reach, and nothing else", async () => {
+  test("list_documents and search_documents give only the documents within reach of the call", async () => {
     const { run } = await small();
     expect(await run("list_documents", [Q2, Q1, "letters/"])).toEqual({
       documents: [
@@ -62,8 +62,8 @@ describe("the reading skills", () => {
   });
 });
 
-describe("a search", () => {
-  test("sees changes that others made in the folder", async () => {
+describe("a search for documents", () => {
+  test("sees changes that another program made in the folder", async () => {
     const { path, run } = await small();
     const search = async (query: string) => run("search_documents", [Q1, Q2], { query });
     writeFileSync(join(path, Q2), "No head, but quince.\n");
@@ -75,7 +75,7 @@ describe("a search", () => {
     expect(await search("quince")).toEqual({ matches: [] });
   });
 
-  test("skips an unreadable document and still finds the others", async () => {
+  test("skips a document that is not UTF-8, and finds the other documents", async () => {
     const { path, run } = await small();
     await run("search_documents", [Q1, Q2], { query: "apples" });
     writeFileSync(join(path, Q2), Buffer.from([0xff, 0xfe, 0x00]));
@@ -84,7 +84,7 @@ describe("a search", () => {
   });
 
   test.runIf(process.platform !== "win32")(
-    "an unreadable file fails the search; once readable, it is found again",
+    "fails while a file may not be read, and finds the file again once it may be read",
     async () => {
       const { path, folder } = await small();
       const found = await folder.find({ collection: "letters" });
@@ -109,8 +109,8 @@ describe("a search", () => {
   );
 });
 
-describe("the writing skills", () => {
-  test("create makes a new document each time, with who made it", async () => {
+describe("a writing skill", () => {
+  test("create_document makes a new document each time, and records the user", async () => {
     const { path, folder, run } = await small();
     const resourceHandle = handleOf("letters/");
     const values = {
@@ -139,7 +139,7 @@ describe("the writing skills", () => {
     expect(search).toMatchObject({ matches: [{ displayName: 'Größe: "1"' }] });
   });
 
-  test("refuse a document larger than the folder allows as an invalid argument", async () => {
+  test("create_document or update_document refuses a text larger than the folder allows as an invalid argument", async () => {
     const { path, run } = await newAgent(smallLibrary, { maxTextBytes: 1000 });
     const create = { resourceHandle: handleOf("letters/"), title: "Long", text: "x".repeat(1000) };
     const update = { resourceHandle: handleOf(Q1), text: "x".repeat(1000) };
@@ -160,7 +160,7 @@ describe("the writing skills", () => {
     await expect(failure).rejects.not.toMatchObject({ name: "SkillInputError" });
   });
 
-  test("turn any title into a file name inside the collection", async () => {
+  test("create_document turns any title into a file name inside the collection", async () => {
     const { path, run } = await small();
     const resourceHandle = handleOf("letters/");
     for (const title of ["../../x", "...", "C:\\x", "日本", "a".repeat(200)]) {
@@ -177,7 +177,7 @@ describe("the writing skills", () => {
     ]);
   });
 
-  test("update replaces the text and keeps the front matter", async () => {
+  test("update_document replaces the text and keeps the front matter", async () => {
     const { folder, run } = await small();
     const text = "---\nconfidential: false\n---\nNew.";
     await run("update_document", [Q1], { resourceHandle: handleOf(Q1), text });
@@ -190,7 +190,7 @@ describe("the writing skills", () => {
     expect(read).toMatchObject({ text: `${text}\n` });
   });
 
-  test("delete removes the document named, and no other", async () => {
+  test("delete_document removes only the document that is named", async () => {
     const { path, run } = await small();
     await run("delete_document", [Q1], { resourceHandle: handleOf(Q1) });
     expect(readdirSync(join(path, "letters"))).toEqual(["q2.md"]);

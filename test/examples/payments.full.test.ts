@@ -104,7 +104,7 @@ describe.skipIf(!chromiumInstalled())("the payments example in a browser", () =>
   });
 });
 
-test("after a denial on the command line the agent pays nothing", async () => {
+test("the payments agent pays nothing after a denial on the command line", async () => {
   const payments = await start();
   const { agent, link } = await ask(payments);
   const code = new URL(link).searchParams.get("user_code") ?? "";

@@ -99,7 +99,7 @@ describe("a wrong option or requirement is a TypeError when the middleware is ma
     expect(misuse(() => forNode(wrong, { onFailure, ...given }))).toMatch(message);
   });
 
-  test("node:http without onFailure", () => {
+  test("no onFailure for node:http", () => {
     const message = /options\.onFailure must be a function/;
     expect(misuse(() => forNode(issuer, {} as NodeOptions))).toMatch(message);
   });
@@ -117,7 +117,7 @@ test("changing the requirement object later does not change a route", async () =
   expect(answer.headers.get("proviso-denial")).toBe("resource_denied");
 });
 
-test("a refusal has at most 32 denials, and the codes of all", async () => {
+test("a refusal lists at most 32 denials; its header has the codes of all denials", async () => {
   const named = Array.from({ length: 40 }, (_, at) => `rh_${at}`);
   const other = { resourceHandles: ["rh_other"] };
   const token = attenuated(attenuated(mint(issuer, other), other), {
@@ -195,7 +195,7 @@ describe("on Express", () => {
 describe("on node:http, a handler that throws", () => {
   test.each<[string, (res: ServerResponse) => unknown, unknown]>([
     [
-      "before it answers is 500, without what it had set",
+      "before its answer gets 500, without the headers that the handler had set",
       (res) => {
         res.setHeader("Content-Length", "3").setHeader("X-Secret", "s");
         throw new Error("it broke");
@@ -203,7 +203,7 @@ describe("on node:http, a handler that throws", () => {
       { status: 500, secret: null, text: '{"error":"internal_error"}' },
     ],
     [
-      "within an answer ends the connection",
+      "within its answer ends the connection",
       async (res) => {
         res.write("ab");
         throw new Error("it broke");
@@ -211,7 +211,7 @@ describe("on node:http, a handler that throws", () => {
       { cut: true },
     ],
     [
-      "after it leaves the answer",
+      "after its answer does not change the answer",
       async (res) => {
         res.end(LONG);
         throw new Error("it broke");
@@ -234,7 +234,7 @@ describe("on node:http, a handler that throws", () => {
   });
 });
 
-test("a route with a grant or operation that its issuer lacks is a TypeError when it is made", () => {
+test("making a route whose grant or operation the issuer lacks is a TypeError", () => {
   const grants = [{ id: "files", operations: ["get"] }];
   const options = { name: "files", keys: createKeyring(), revocations: createRevocationList() };
   const requires = forFetch(createIssuer({ ...options, grants }));
@@ -244,7 +244,7 @@ test("a route with a grant or operation that its issuer lacks is a TypeError whe
   expect(made({ operation: "git" })).toContain('no such grant has "git"; did you mean "get"?');
 });
 
-test("node:http: the request is answered even if onFailure throws or rejects", async () => {
+test("on node:http, a request whose handler throws is answered 500 even if onFailure throws", async () => {
   const rejections: unknown[] = [];
   const requires = forNode(issuer, {
     onFailure: () => {
@@ -262,7 +262,7 @@ test("node:http: the request is answered even if onFailure throws or rejects", a
   expect(rejections).toEqual([new Error("the log is full")]);
 });
 
-test("node:http: an HTTP/2 request is read, and a header given twice is refused", async () => {
+test("on node:http, an HTTP/2 request is served, and two capability headers are answered 400", async () => {
   const seen: string[] = [];
   const handler = forNode(issuer, { onFailure })(GET, (_req, res, { principal }) => {
     seen.push(principal ?? "");
@@ -325,33 +325,36 @@ describe("on Fetch", () => {
   });
 });
 
-describe("a request whose arguments or handles are not plain JSON is refused", () => {
+describe("malformed input", () => {
   test.each<[unknown, string]>([
     [[1], "arguments must be a plain object, not an array"],
     ["a", "arguments must be a plain object, not a string"],
     [{ handles: "rh_1" }, "resourceHandles must be an array of strings, not a string"],
     [{ handles: ["rh_1", 2] }, "resourceHandles[1] must be a string, not a number"],
-  ])("%j gets 400, naming the place", async (body, message) => {
-    const requires = forExpress(issuer);
-    const app = express();
-    app.use(express.json({ strict: false }));
-    const route = requires({
-      ...GET,
-      resourceHandles: (req: ExpressRequest) => req.body.handles ?? [],
-      arguments: (req: ExpressRequest) => req.body,
-    });
-    app.post("/", route, (_, res) => void res.send("ran"));
-    const url = await serving(createServer(app));
-    const answer = await fetch(url, {
-      method: "POST",
-      headers: { ...headers, "Content-Type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error: "invalid_request", message });
-  });
+  ])(
+    "is answered 400, naming the place, if a route reads arguments or handles from %j",
+    async (body, message) => {
+      const requires = forExpress(issuer);
+      const app = express();
+      app.use(express.json({ strict: false }));
+      const route = requires({
+        ...GET,
+        resourceHandles: (req: ExpressRequest) => req.body.handles ?? [],
+        arguments: (req: ExpressRequest) => req.body,
+      });
+      app.post("/", route, (_, res) => void res.send("ran"));
+      const url = await serving(createServer(app));
+      const answer = await fetch(url, {
+        method: "POST",
+        headers: { ...headers, "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({ error: "invalid_request", message });
+    },
+  );
 
-  test("forNode without options throws a TypeError that names them", () => {
+  test("is a TypeError if the options of the node:http middleware are undefined", () => {
     expect(misuse(() => forNode(issuer, undefined as unknown as NodeOptions))).toBe(
       "options must be a plain object, not undefined",
     );
@@ -398,7 +401,7 @@ describe("a route that reads its operation from the request", () => {
     expect((await call(post(body))).status).toBe(status);
   });
 
-  test("refuses an operation that no grant has, naming it", async () => {
+  test("refuses an operation that the grant lacks, and names the operation", async () => {
     const answer = await call(post({ tool: "delete", input: {} }));
     expect(await answer.json()).toMatchObject({
       denials: [
@@ -408,7 +411,7 @@ describe("a route that reads its operation from the request", () => {
     });
   });
 
-  test("refuses a token with limits on arguments if the route reads none", async () => {
+  test("refuses a token that limits arguments if the route reads no arguments", async () => {
     const blind = requires({ grant: "tools", operation: "read" }, () => OK.clone());
     const answer = await blind(post({}));
     expect(answer.status).toBe(403);

@@ -77,7 +77,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
   describe("a request is allowed", () => {
     test.each<[string, string, Headers, number]>([
       ["with a capability in its own header", "documents/rh_2", own(token), 1],
-      ["with one that its holder narrowed offline", "documents/rh_1", own(child), 2],
+      ["with a capability that its holder narrowed offline", "documents/rh_1", own(child), 2],
       ["beside the app's own login", "documents/rh_1", { ...own(token), ...login("other") }, 1],
       [
         "by the invoker that the capability names",
@@ -331,7 +331,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     });
   });
 
-  test("a token revoked between two requests is refused from then on, and its sibling is not", async () => {
+  test("a token revoked between two requests is refused from then on, and its sibling is still allowed", async () => {
     const parent = minted({ nonce: `${name}AAAAAAAAAAAAAAAA`.replace(/\W/g, "A").slice(0, 16) });
     const [one, two] = ["one", "two"].map((purpose) => attenuated(parent, { purpose }));
     expect((await server.ask("/documents/rh_1", own(one ?? ""))).status).toBe(200);
@@ -344,7 +344,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     expect((await server.ask("/documents/rh_1", own(two ?? ""))).status).toBe(200);
   });
 
-  test("a revocation list that is too old answers 503, unless the token is refused for another reason", async () => {
+  test("a request is answered 503 if the revocation list is too old, unless there is another reason to refuse", async () => {
     now = NOW + 61 * MINUTE;
     const { status, headers, text } = await refused("/documents/rh_1", own(token));
     expect([status, JSON.parse(text).error]).toEqual([503, "temporarily_unavailable"]);
@@ -361,7 +361,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     ]);
   });
 
-  describe("a route that fails to say what it requires answers 500:", () => {
+  describe("a request whose requirement or authority fails", () => {
     test.each([
       "throws:error",
       "rejects:error",
@@ -371,14 +371,14 @@ describe.each(SERVERS)("on %s", (name, start) => {
       "rejects:route",
       "throws:router",
       "rejects:router",
-    ])("%s", async (how) => {
+    ])("is answered 500 if the requirement %s", async (how) => {
       const { status, text } = await refused(`/broken/${encodeURIComponent(how)}`, own(token));
       expect([status, text]).toEqual([500, '{"error":"internal_error"}']);
       expect(server.failures).toHaveLength(1);
     });
 
     test.each(["undefined", "null", '"rh_1"', "[1]", "{}", "7"])(
-      "a handle of a request read as %s is answered 400",
+      "is answered 400 if the requirement reads %s as the handles",
       async (given) => {
         const path = `/broken/${encodeURIComponent(`gives:${given}`)}`;
         const { status, text } = await refused(path, own(token));
@@ -388,7 +388,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
       },
     );
 
-    test("an authority that throws, or returns something invalid", async () => {
+    test("is answered 500 if the authority throws or returns something invalid", async () => {
       for (const answer of ["{}", "null", '{"allowed":false}', '{"allowed":false,"denials":[]}']) {
         authority = { authorize: () => JSON.parse(answer) };
         expect((await refused("/documents/rh_1", own(token))).status).toBe(500);

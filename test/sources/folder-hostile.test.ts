@@ -99,7 +99,7 @@ describe("a name outside the folder's collections finds nothing", () => {
 });
 
 describe.runIf(posix)("a symbolic link is not followed", () => {
-  test("to a file or folder inside or outside, by any of its names", async () => {
+  test("if the link leads to a file or folder inside or outside the source", async () => {
     const outside = temporaryFolder();
     put(outside, "secret.md", SECRET);
     const root = folderWith({ "r/a.md": "text", "s/b.md": "text" });
@@ -142,7 +142,7 @@ describe.runIf(posix)("a symbolic link is not followed", () => {
     expect(dangling.code).toBe("item_exists");
   });
 
-  test("also if it replaced a folder after the folder was read", async () => {
+  test("if the link replaced a folder after the folder was read", async () => {
     const outside = temporaryFolder();
     put(outside, "a.md", SECRET);
     const root = folderWith({ "r/sub/a.md": "---\ntitle: mine\n---\n" });
@@ -156,7 +156,7 @@ describe.runIf(posix)("a symbolic link is not followed", () => {
     expect(namesFound(await folder.find({ collection: "r" }))).toEqual([]);
   });
 
-  test("except for the source folder itself, which may be one", async () => {
+  test("unless the link is the source folder itself", async () => {
     const root = folderWith({ "r/a.md": "text" });
     const link = join(temporaryFolder(), "link");
     symlinkSync(root, link);
@@ -164,7 +164,7 @@ describe.runIf(posix)("a symbolic link is not followed", () => {
     expect(await folder.readText("r/a.md")).toBe("text");
   });
 
-  test("a named pipe is skipped without waiting, and a hard link is an item of its own", async () => {
+  test("while a named pipe is skipped without waiting, and a hard link is an item", async () => {
     const root = folderWith({ "r/a.md": "text" });
     linkSync(join(root, "r/a.md"), join(root, "r/b.md"));
     mkdirSync(join(root, "r/folder.md"));
@@ -176,8 +176,8 @@ describe.runIf(posix)("a symbolic link is not followed", () => {
   });
 });
 
-describe("an unusable file does not affect the others", () => {
-  test("if its name cannot be a resource's name, which is reported", async () => {
+describe("an unusable file does not affect the other files", () => {
+  test("if its name cannot be a resource's name, and is reported", async () => {
     const long = `r/${"d".repeat(200)}/${"e".repeat(200)}/${"f".repeat(120)}.md`;
     const names: Record<string, string> = posix ? { "r/a\\b.md": "", "r/line\nend.md": "" } : {};
     const root = folderWith({ "r/ok.md": "", [long]: "", ...names });
@@ -203,7 +203,7 @@ describe("an unusable file does not affect the others", () => {
   });
 });
 
-describe.runIf(posix)("a permission error is thrown, never taken for an absent file", () => {
+describe.runIf(posix)("a read error is thrown, never taken for an absent file", () => {
   /** Runs `work` as a user to whom file permissions apply. */
   async function withoutPrivileges(root: string, work: () => Promise<void>): Promise<void> {
     for (const path of [dirname(root), root, join(root, "r"), join(root, "s")]) {
@@ -217,7 +217,7 @@ describe.runIf(posix)("a permission error is thrown, never taken for an absent f
     }
   }
 
-  test("for a file whose fields are needed, while others can still be found", async () => {
+  test("for a file that may not be read, while other files can still be found", async () => {
     const files = { "r/a.md": "---\nyear: 1\n---\n", "r/c.md": SECRET, "s/b.md": "text" };
     const root = folderWith(files);
     const { folder, problems } = await opened(root);
@@ -263,7 +263,7 @@ describe.runIf(posix)("a permission error is thrown, never taken for an absent f
     }
   });
 
-  test("for everything while no file descriptors are left", () => {
+  test("for every query while the process has no file descriptors left", () => {
     const root = folderWith({
       "reports/open.md": "---\ntitle: Open\nconfidential: false\n---\nText.\n",
       "reports/secret.md": "---\ntitle: Secret\nconfidential: true\n---\nText.\n",

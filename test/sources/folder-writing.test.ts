@@ -5,7 +5,7 @@ import { posix } from "../issuer/support.js";
 import { folderWith, opened, put, resourceError } from "./support.js";
 
 describe("creating an item in a folder", () => {
-  test("writes the whole file for its owner only, and the item is found at once", async () => {
+  test("writes a file that only its owner may read, and the item is found at once", async () => {
     const root = folderWith({ "r/a.md": "" });
     mkdirSync(join(root, "empty"));
     const { folder } = await opened(root);
@@ -76,7 +76,7 @@ describe("creating an item in a folder", () => {
 });
 
 describe("writing an item of a folder", () => {
-  test("replaces file and fields in one step, for the owner only", async () => {
+  test("replaces the file and its fields, and only the owner may read the new file", async () => {
     const root = folderWith({ "r/sub/a.md": "---\nyear: 1\n---\n" });
     const { folder } = await opened(root);
     const before = statSync(join(root, "r/sub/a.md")).ino;
@@ -88,7 +88,7 @@ describe("writing an item of a folder", () => {
     expect(readdirSync(join(root, "r/sub"))).toEqual(["a.md"]);
   });
 
-  test("creates no item", async () => {
+  test("refuses an item that does not exist", async () => {
     const root = folderWith({ "r/a.md": "" });
     const { folder } = await opened(root);
     expect((await resourceError(() => folder.writeText("r/b.md", "x"))).code).toBe("item_missing");
@@ -96,7 +96,7 @@ describe("writing an item of a folder", () => {
     expect(readdirSync(join(root, "r"))).toEqual(["a.md"]);
   });
 
-  test("accepts text up to the limit that has a UTF-8 form", async () => {
+  test("accepts text up to the size limit; longer text and lone surrogates are refused, as in creating", async () => {
     const root = folderWith({ "r/a.md": "old" });
     const { folder } = await opened(root, { maxTextBytes: 8 });
     await folder.writeText("r/a.md", "\u{1f600}\u{1f600}");
@@ -116,7 +116,7 @@ describe("writing an item of a folder", () => {
 });
 
 describe("reading and removing an item of a folder", () => {
-  test("explains what cannot be read", async () => {
+  test("fails with a code for an item that is missing, too large or not UTF-8", async () => {
     const root = folderWith({
       "r/a.md": "x".repeat(9),
       "r/b.md": Buffer.of(0x61, 0xff),
@@ -131,7 +131,7 @@ describe("reading and removing an item of a folder", () => {
     expect((await resourceError(() => folder.readText("r/"))).code).toBe("name_invalid");
   });
 
-  test("removes the file for good, and no other", async () => {
+  test("removes only the file that is named", async () => {
     const root = folderWith({ "r/a.md": "", "r/b.md": "" });
     const { folder } = await opened(root);
     await folder.remove("r/a.md");

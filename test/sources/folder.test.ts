@@ -56,7 +56,7 @@ describe("a folder's items", () => {
     expect(problems).toEqual([]);
   });
 
-  test("have as title a non-empty string or number of the front matter, else the file name", async () => {
+  test("have as display name the title in the front matter if it is a number or not empty, else the file name", async () => {
     const root = folderWith({
       "r/1984.md": "---\ntitle: 1984\n---\n",
       "r/empty.md": '---\ntitle: ""\n---\n',
@@ -68,7 +68,7 @@ describe("a folder's items", () => {
     expect(titles).toEqual(["1984", "empty.md", "list.md", "true.md"]);
   });
 
-  test("are listed apart from the collection itself", async () => {
+  test("do not include the collection, which is a resource with a name of its own", async () => {
     const { folder } = await opened(folderWith({ "reports/q3.md": Q3 }));
     expect(await folder.nameOfCollection("reports")).toBe("reports/");
     expect(await folder.get("reports/")).toEqual({
@@ -100,7 +100,7 @@ describe("a folder's items", () => {
     expect(await names({ year: 1999 })).toEqual([]);
   });
 
-  test("are found exactly as by a plain model, for random fields and filters", async () => {
+  test("are found by random filters exactly as by a plain model of filters", async () => {
     const names = ["x", "y", "__proto__"];
     const records = fc.array(
       fc.uniqueArray(fc.tuple(fc.constantFrom(...names), scalar), { selector: ([name]) => name }),
@@ -135,8 +135,8 @@ describe("a folder's items", () => {
   });
 });
 
-describe("a query that cannot be answered lists what exists", () => {
-  test("for an unknown collection, the collections", async () => {
+describe("the denial of a query", () => {
+  test("lists the collections if the collection is unknown", async () => {
     const { folder } = await opened(folderWith({ "reports/a.md": "", "notes/b.md": "" }));
     for (const collection of ["report", "..", "reports/", "__proto__", "reports/a.md"]) {
       expect(denialOf(await folder.find({ collection }))).toMatchObject({
@@ -150,7 +150,7 @@ describe("a query that cannot be answered lists what exists", () => {
     );
   });
 
-  test("for an unknown field, the fields of all items, and for an unknown operator, the operators", async () => {
+  test("lists the fields if a field is unknown, and the operators if an operator is unknown", async () => {
     const { folder } = await opened(
       folderWith({
         "r/a.md": "---\nyear: 1\n---\n",
@@ -176,7 +176,7 @@ describe("a query that cannot be answered lists what exists", () => {
 });
 
 describe("files that change while the folder is open", () => {
-  test("are found as they are now: new, changed, moved or removed", async () => {
+  test("are found in their state at the query: new, changed, moved or removed", async () => {
     const root = folderWith({ "r/a.md": "---\nyear: 2024\n---\n" });
     const { folder } = await opened(root);
     const years = async (): Promise<unknown[]> =>
@@ -201,7 +201,7 @@ describe("files that change while the folder is open", () => {
     expect(await folder.collections()).toEqual(["s"]);
   });
 
-  test("are read again if only their modification time differs", async () => {
+  test("are read again even if their size and modification time are unchanged", async () => {
     const root = folderWith({ "r/a.md": "---\nyear: 2024\n---\n" });
     const path = join(root, "r/a.md");
     utimesSync(path, 1000, 1000);
@@ -215,7 +215,7 @@ describe("files that change while the folder is open", () => {
     expect((await folder.get("r/a.md"))?.fields).toEqual({ year: 2025 });
   });
 
-  test("have each problem reported once, until it changes", async () => {
+  test("have each problem reported once, and again after the file has changed", async () => {
     const root = folderWith({ "r/a.md": "---\nyear: [\n---\n", "r/b.md": Q3 });
     const { folder, problems } = await opened(root);
     const items = found(await folder.find({ collection: "r" }));
@@ -240,7 +240,7 @@ describe("files that change while the folder is open", () => {
   });
 });
 
-describe("opening a folder", () => {
+describe("openFolder", () => {
   test("requires an existing folder", async () => {
     const root = folderWith({ "r/a.md": "" });
     const missing = await resourceError(() => openFolder(join(root, "no")));
@@ -251,7 +251,7 @@ describe("opening a folder", () => {
     expect(file.message).toContain("ENOTDIR");
   });
 
-  test("makes later queries fail if the folder is removed", async () => {
+  test("returns a source whose queries fail once the folder is removed", async () => {
     const root = folderWith({ "r/a.md": "" });
     const { folder } = await opened(root);
     rmSync(root, { recursive: true });
@@ -262,7 +262,7 @@ describe("opening a folder", () => {
     expect(await folder.get("r/a.md")).toBeUndefined();
   });
 
-  test("limits the number of files in a collection", async () => {
+  test("limits the number of files and folders in a collection", async () => {
     const root = folderWith({ "r/a.md": "", "r/b.md": "", "s/c.md": "", "r/x.png": "" });
     const { folder } = await opened(root, { maxFiles: 2 });
     expect(namesFound(await folder.find({ collection: "r" }))).toHaveLength(2);

@@ -41,7 +41,7 @@ onBothDatabases((place) => {
     return opened;
   }
 
-  test("rows are items in the order of their keys, with their fields", async () => {
+  test("the rows of a table are items with fields, in the order of their keys", async () => {
     const tables = await source();
     const about = { collection: "reports", kind: "item" };
     const resources = [
@@ -88,7 +88,7 @@ onBothDatabases((place) => {
     expect(namesFound(found)).toEqual(ids.map((id) => `reports/${id}`));
   });
 
-  test("an unknown collection, field or operator is refused, listing what exists", async () => {
+  test("a query for an unknown collection or field lists those that exist; an unknown name finds nothing", async () => {
     const tables = await source();
     const filter = { years: 1 };
     expect(denialOf(await tables.find({ collection: "reports", filter })).known).toContain("year");

@@ -22,7 +22,7 @@ describe("large tables", () => {
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
       INSERT INTO report SELECT i, 'Report ' || i, i % 1000, 'd' || (i % 20000), i % 2 FROM n;
   `;
-  test("are searched by index for equality, lists, ranges and keys", async () => {
+  test("are searched by index for equality, lists and ranges", async () => {
     const { file } = databaseWith(MANY);
     const source = await sqliteSource(file, { reports: REPORTS });
     const names = namesFound(
@@ -46,7 +46,7 @@ describe("large tables", () => {
     expect(await time({ department: "d7" })).toBeLessThan(whole);
   });
 
-  test("are refused past a limit of rows, not read into memory", async () => {
+  test("cannot be queried if the query would look at more rows than the limit", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS }, 2);
     const error = await resourceError(() => source.find({ collection: "reports" }));
@@ -58,7 +58,7 @@ describe("large tables", () => {
 });
 
 describe("the database file of tables", () => {
-  test("may be replaced while it is open", async () => {
+  test("may be replaced while the source is open", async () => {
     const { file, database } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.close();
@@ -76,7 +76,7 @@ describe("the database file of tables", () => {
     expect((await resourceError(() => source.get("reports/1"))).code).toBe("source_missing");
   });
 
-  test("is refused, not misread, if a column was dropped", async () => {
+  test("gives an error if a column was dropped", async () => {
     const { file, database } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.exec("ALTER TABLE report DROP COLUMN dept");
@@ -87,7 +87,7 @@ describe("the database file of tables", () => {
     expect((await resourceError(() => source.get("reports/1"))).code).toBe("source_unreadable");
   });
 
-  test("is waited for briefly while locked, and read once its writer is done", async () => {
+  test("gives an error after a short wait while it is locked, and is read once the writer is done", async () => {
     const { file, database } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.exec("BEGIN EXCLUSIVE; UPDATE report SET title = 'Newer'");
@@ -105,7 +105,7 @@ describe("the database file of tables", () => {
     expect(namesFound(await source.find(query))).toEqual([]);
   });
 
-  test("may use a write-ahead log, so that writers and readers do not wait", async () => {
+  test("may use a write-ahead log, so that readers do not wait for a writer", async () => {
     const { file, database } = databaseWith(`PRAGMA journal_mode = WAL; ${REPORTS_SQL}`);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.exec("BEGIN IMMEDIATE; UPDATE report SET title = 'Newer'");
@@ -114,7 +114,7 @@ describe("the database file of tables", () => {
     expect((await source.get("reports/1"))?.displayName).toBe("Newer");
   });
 
-  test("is closed once, and refuses queries after that", async () => {
+  test("may be closed twice, and cannot be queried after that", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await openTables({ database: file, collections: { reports: REPORTS } });
     await source.close();
@@ -125,7 +125,7 @@ describe("the database file of tables", () => {
     );
   });
 
-  test("must exist and be an SQLite database", async () => {
+  test("must exist, be an SQLite database, and have the configured table", async () => {
     const directory = temporaryFolder();
     const open = (file: string): Promise<unknown> =>
       openTables({ database: file, collections: { reports: REPORTS } });

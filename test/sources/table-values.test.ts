@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { databaseWith, found, namesFound, REPORTS, REPORTS_SQL, sqliteSource } from "./support.js";
 
-describe("a value that SQLite holds beyond JSON", () => {
+describe("a value in an SQLite column", () => {
   const ODD = {
     o: { table: "odd", name: "key", displayName: "v", fields: { v: "v" } },
   };
@@ -17,7 +17,7 @@ describe("a value that SQLite holds beyond JSON", () => {
     ]);
   };
 
-  test("is left out: BLOBs, inexact integers, infinities, and long or broken strings", async () => {
+  test("is left out if it is a BLOB, an inexact integer, an infinity, or a long or broken string", async () => {
     const values = [
       "x'61'",
       "9007199254740992",
@@ -31,7 +31,7 @@ describe("a value that SQLite holds beyond JSON", () => {
     expect(await odd(...values)).toEqual(values.map((_, at) => [undefined, String(at)]));
   });
 
-  test("is exact otherwise, to the last character", async () => {
+  test("is exact if it is NULL, an exact number, or a string within the limit", async () => {
     const long = "\u{1f600}".repeat(512);
     const nul = "CAST(x'610062' AS TEXT)";
     expect(
@@ -97,7 +97,7 @@ describe("the name of an item made from a key", () => {
     }
   });
 
-  test("is exact even if the column's collation or type is not", async () => {
+  test("is matched exactly even if the column ignores case or converts numbers to text", async () => {
     const { file } = databaseWith(`
       CREATE TABLE thing (key TEXT COLLATE NOCASE PRIMARY KEY);
       INSERT INTO thing VALUES ('a'), (1);

@@ -11,8 +11,8 @@ import {
   sqliteSource,
 } from "./support.js";
 
-describe("rows as items", () => {
-  test("have the configured fields, in the order of their keys", async () => {
+describe("the rows of a table", () => {
+  test("are items with the configured fields, in the order of their keys", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS, again: REPORTS });
     expect(await source.collections()).toEqual(["again", "reports"]);
@@ -55,7 +55,7 @@ describe("rows as items", () => {
     expect(await names({ department: { max: "finance" } })).toEqual(["reports/1", "reports/2"]);
   });
 
-  test("are listed apart from the collection itself", async () => {
+  test("do not include the collection, which is a resource with a name of its own", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     expect(await source.nameOfCollection("reports")).toBe("reports/");
@@ -69,7 +69,7 @@ describe("rows as items", () => {
     });
   });
 
-  test("are read as they are at the moment of the query", async () => {
+  test("are read at the moment of the query", async () => {
     const { file, database } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.exec("UPDATE report SET dept = 'hr' WHERE id = 1; DELETE FROM report WHERE id = 2");
@@ -81,7 +81,7 @@ describe("rows as items", () => {
     ).toEqual(["reports/1", "reports/3"]);
   });
 
-  test("cannot be changed through a configured name with SQL in it", async () => {
+  test("cannot be changed by SQL in a configured name or in a filter", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const name = `title" FROM report; DELETE FROM report; --`;
     const error = await resourceError(() =>
@@ -118,8 +118,8 @@ describe("rows as items", () => {
   });
 });
 
-describe("a query that cannot be answered lists what exists", () => {
-  test("for an unknown collection, field or operator", async () => {
+describe("the denial of a query", () => {
+  test("lists what exists if the collection, a field or an operator is unknown", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS, more: REPORTS });
     for (const collection of ["report", "reports/", "", "__proto__", "constructor"]) {
