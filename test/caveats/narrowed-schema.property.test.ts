@@ -6,12 +6,12 @@ import type { Hop } from "../../src/caveats/hop.js";
 import { judgeHop } from "../../src/caveats/judge.js";
 import { narrowedSchema } from "../../src/caveats/narrowed-schema.js";
 import { readHop } from "../../src/caveats/read-hop.js";
-import { Random, seedOr } from "../fuzz/random.js";
+import { Random, runsOr, seedOr } from "../fuzz/random.js";
 import { sized } from "../support/size.js";
 import { randomPair } from "../vectors/differential/random-pairs.js";
 import { asked } from "./support.js";
 
-const PAIRS = sized(6_000, 400);
+const PAIRS = runsOr(sized(3_000, 400));
 
 test(`of ${PAIRS} random calls, a narrowed schema accepts those that the tool and the hops allow, and few others`, {
   timeout: 0,

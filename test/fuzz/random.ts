@@ -21,12 +21,17 @@ const SHARES = {
 
 export type Target = keyof typeof SHARES;
 
-const RUNS = whole("PROVISO_FUZZ_RUNS", sized(240_000, 3_000));
+const RUNS = runsOr(sized(240_000, 3_000));
 const SEED = seedOr(Date.now() % 2 ** 31);
 
 /** Returns the seed that `PROVISO_FUZZ_SEED` gives, or else `otherwise`. */
 export function seedOr(otherwise: number): number {
   return whole("PROVISO_FUZZ_SEED", otherwise);
+}
+
+/** Returns the number of runs that `PROVISO_FUZZ_RUNS` gives, or else `otherwise`. */
+export function runsOr(otherwise: number): number {
+  return whole("PROVISO_FUZZ_RUNS", otherwise);
 }
 
 function whole(name: string, otherwise: number): number {

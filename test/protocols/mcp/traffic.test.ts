@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { LineSplitter } from "../../../src/bytes/line-splitter.js";
 import { onOneLine } from "../../../src/protocols/mcp/message/message.js";
 import { Bench } from "../../cli/run.js";
-import { Random, seedOr } from "../../fuzz/random.js";
+import { Random, runsOr, seedOr } from "../../fuzz/random.js";
 import { MAIN } from "../../support/built.js";
 import { publishedServer } from "../../support/mcp-servers.js";
 import { sized } from "../../support/size.js";
@@ -16,7 +16,7 @@ import { sized } from "../../support/size.js";
 // Random requests of a host, each written in one of the many forms of JSON, go directly to a server, and in other
 // chunks through a gate. The gate's token was learned from the requests. Each answer is the same, byte for byte.
 
-const LINES = Number(process.env["PROVISO_FUZZ_RUNS"] ?? sized(12_000, 1000));
+const LINES = runsOr(sized(12_000, 1000));
 /** Maximum number of requests that wait for an answer. */
 const WINDOW = 50;
 const SEED = seedOr(Date.now() % 2 ** 31);

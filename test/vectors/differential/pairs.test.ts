@@ -6,12 +6,12 @@ import { assertHopFits, CAPABILITY_LIMITS } from "../../../src/capability/limits
 import { checkInvocation } from "../../../src/caveats/invocation.js";
 import { judgeHop } from "../../../src/caveats/judge.js";
 import { readHop } from "../../../src/caveats/read-hop.js";
-import { Random, seedOr } from "../../fuzz/random.js";
+import { Random, runsOr, seedOr } from "../../fuzz/random.js";
 import { sized } from "../../support/size.js";
 import { startPython } from "./python.js";
 import { type Pair, randomPair } from "./random-pairs.js";
 
-const PAIRS = sized(500_000, 2_000);
+const PAIRS = runsOr(sized(200_000, 2_000));
 const BATCH = 2_000;
 
 test(`TypeScript and Python give the same answer for ${PAIRS} random hops and calls`, {
