@@ -10,7 +10,7 @@ export interface ServerConfig {
   readonly headers: { readonly [name: string]: string | SecretPlace };
 }
 
-/** The configuration of `proviso mcp gate`, with the defaults of its schema, `schemas/gate-config.schema.json`. */
+/** The configuration of `proviso mcp gate`. The schema `schemas/gate-config.schema.json` defines the defaults. */
 export interface GateConfig {
   readonly home?: string;
   readonly database?: string;

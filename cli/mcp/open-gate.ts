@@ -137,7 +137,9 @@ function start(
   return startStdioServer({ name, command, args, cwd, env: { ...env, ...source.env }, log });
 }
 
-/** Waits until all servers have ended and the session has been told. @returns The reason why the last server ended. */
+/**
+ * Waits until all servers have ended and the session has been notified. @returns The reason why the last server ended.
+ */
 function endOf(servers: readonly ServerConnection[]): Promise<ServerEnd> {
   return new Promise((resolve) => {
     let left = servers.length;

@@ -14,7 +14,7 @@ import { readTokensArgument } from "../token-argument.js";
 import { summaryLine } from "../token-words.js";
 import type { GateSettings } from "./gate-settings.js";
 
-/** Milliseconds between two checks whether a token file has changed. */
+/** Milliseconds between two checks of the token files for changes. */
 const REFRESH = 100;
 
 /** One value of the option `--token`. */

@@ -11,7 +11,7 @@ interface OfferedTool {
 
 /** The tools, resources and prompts that a server lists. */
 export interface ServerOffer {
-  /** The name and the version by which the server calls itself. */
+  /** The server's own name and version, as the server reports them. */
   readonly title: string;
   readonly tools: readonly OfferedTool[];
   readonly hasResources: boolean;

@@ -65,8 +65,7 @@ export function problemFrom(error: unknown): ConfigProblem {
 /**
  * Calls `make` with values from a file, and converts errors of `make` to errors about the file.
  *
- * @param placed - Returns a message of the library in which the file's name for a field replaces the library's
- *   name.
+ * @param placed - Replaces the library's name of a field in an error message by the name that the file uses.
  * @throws CliError `config_invalid` if `make` throws a `TypeError` whose message begins with a field.
  */
 export async function fromConfig<T>(

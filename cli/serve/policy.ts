@@ -26,8 +26,8 @@ export interface ReadPolicy {
 /** Milliseconds between two checks of the policy file. */
 const INTERVAL = 200;
 /**
- * A file whose last change is at least this many milliseconds old gets a different timestamp from any further
- * change.
+ * If the last change of a file is at least this many milliseconds old, every further change gives the file a
+ * different timestamp.
  */
 const SETTLED = 2000;
 
@@ -113,8 +113,8 @@ export function keepInForce(
 }
 
 /**
- * Applies a policy file whenever it changes, within {@link INTERVAL} and the time to read the file. If the file
- * is invalid, the previous policy stays in force.
+ * Looks for a change of a policy file every {@link INTERVAL} milliseconds, and applies the changed policy. If
+ * the file is invalid, the previous policy stays in force.
  *
  * @param report - Called once for each change, with a message for the operator. `ok` is false if the previous
  *   policy stays in force.

@@ -75,7 +75,7 @@ export class Program implements Implementation {
       return fault("garbage", `said something before it was asked: ${shown(lines[0])}`);
     }
     // If this write fails, the program has ended, which `run.ended` shows. The request is escaped, because some
-    // readers take U+2028 for the end of a line, such as Node's readline from version 24 on.
+    // readers, such as Node's readline from version 24 on, take U+2028 for the end of a line.
     child.stdin.write(`${escapedJson(request)}\n`, () => {});
     const isOver = (): boolean => (lines[0]?.length ?? 0) > MAX_LINE || run.ended !== undefined;
     await until(run, timeout, () => lines.length > 1 || isOver());

@@ -94,7 +94,10 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
   return { result: "refused", denials: decision.denials };
 }
 
-/** Returns the keys of a request as a keyring. The first key mints, since a keyring needs one that does. */
+/**
+ * Returns the keys of a request as a keyring. The first key becomes the key that mints, since every keyring needs such
+ * a key.
+ */
 export function keyringOf(keys: CheckRequest["keys"]): Keyring {
   const jwks = keys.map((key, at) => {
     const uses = at === 0 ? ["sign", "verify"] : ["verify"];

@@ -36,8 +36,8 @@ const MAX_DEPTH = 64;
 /** Maximum size of the restrictions, in bytes of an encoded hop. Leaves space for handles in the issuer's hop. */
 const MAX_BYTES = 2048;
 /**
- * Longest resource query, in characters of JSON. The ledger stores the query for as long as the capabilities
- * that are issued by it.
+ * Longest resource query, in characters of JSON. The ledger keeps the query until the capabilities that are
+ * issued for it have expired.
  */
 const MAX_QUERY_LENGTH = 16_384;
 

@@ -18,7 +18,7 @@ export interface DelegationNode {
   /** The time at which a token with this hop was first seen: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly firstSeen: string;
   readonly lastSeen: string;
-  /** In the order in which they were first seen. */
+  /** The hops that follow this hop, in the order in which they were first seen. */
   readonly children: readonly DelegationNode[];
 }
 

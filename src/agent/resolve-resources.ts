@@ -69,7 +69,7 @@ export async function resolveResources(
   const others = limited.filter((handle) => !resources.has(handle));
   const rest = await resolve(asked, others, authority, context, others.length);
   for (const [handle, resource] of rest.resources) resources.set(handle, resource);
-  // A scoped call is allowed even if some of its resources are gone. A call without any resource is denied.
+  // A scoped call is allowed even if some of its resources are gone. It is denied if none of them can be used.
   if (resources.size === 0) denials.push(...rest.denials);
   return { resources, denials };
 }

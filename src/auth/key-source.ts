@@ -15,7 +15,7 @@ type Jose = typeof import("jose");
 export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /**
- * Returns the function that finds keys. After the keys may have changed, the result is another function.
+ * Returns the function that finds keys. If the keys may have changed since the last call, returns a different function.
  *
  * @throws KeysUnavailableError if the key file cannot be used.
  */

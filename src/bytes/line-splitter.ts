@@ -9,8 +9,8 @@ const FIRST_ROOM = 1024;
 const END = 256;
 
 /**
- * Splits a stream of bytes into lines. Never holds more bytes than one line may have: of a longer line, only the two
- * ends are kept.
+ * Splits a stream of bytes into lines. Never holds more bytes than one line may have, because it keeps only the two
+ * ends of a longer line.
  */
 export class LineSplitter {
   readonly #limit: number;

@@ -207,8 +207,8 @@ interface Appended {
 }
 
 /**
- * Returns whether a hop narrows the authority. Ignores that one of the further hops is used up, since every appended
- * hop uses one.
+ * Returns whether a hop narrows the authority. Ignores that the number of further hops falls by one, since every
+ * appended hop lowers it.
  */
 function takesAway(authority: Authority, hop: Hop): boolean {
   const { furtherHops, ...rest } = authority;
@@ -252,8 +252,8 @@ export function hasDischarges(): TokenError {
 }
 
 /**
- * Returns the revocation id of a token's last link. The id can be published safely. Revoking the id refuses the token
- * and everything narrowed from the token; the token's parent and siblings stay valid.
+ * Returns the revocation id of a token's last link. The id can be published safely. If the id is revoked, the token and
+ * everything narrowed from the token are refused; the token's parent and siblings stay valid.
  *
  * @throws TokenError if the token is malformed.
  * @throws TypeError if `token` is not a string.

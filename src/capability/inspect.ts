@@ -147,7 +147,10 @@ export interface Inspection extends InspectedMacaroon {
   readonly service?: string;
   /** The authority that all readable hops together leave. */
   readonly authority: Authority;
-  /** The revocation id of the last link: revoking it refuses this token and everything narrowed from it. */
+  /**
+   * The revocation id of the last link. If the id is revoked, this token and everything narrowed from this token are
+   * refused.
+   */
   readonly revocationId: string;
   readonly discharges: readonly InspectedMacaroon[];
   readonly warnings: readonly InspectionWarning[];

@@ -72,8 +72,8 @@ export class VerificationCache {
   }
 
   /**
-   * Caches a token that has just been completely verified, unless the token has expired or needs more memory than all
-   * entries together may.
+   * Caches a token that has just been completely verified, unless the token has expired, or needs more memory than the
+   * maximum for all entries together.
    *
    * @param length - Number of characters of the presented string.
    */

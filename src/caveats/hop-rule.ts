@@ -118,7 +118,7 @@ export interface HopRule<Value> {
   ): Iterable<RuleFailure>;
   /** Returns the properties of `authority` that the key affects, narrowed by the value. */
   meet(authority: Authority, value: Value, furtherLinks: number): Authority;
-  /** Returns the rules of this key because of which `authority` allows nothing at all. */
+  /** Returns the names of this key's rules that allow nothing, so that `authority` allows no call. */
   empty(authority: Authority): Iterable<string>;
   /** Returns the parts of the value that `authority` no longer allows. */
   overreaches(value: Value, authority: Authority, suggest: Suggest): Iterable<Overreach>;

@@ -36,7 +36,7 @@ function meetInPlace(authority: Authority, hop: Hop, furtherLinks: number): Auth
   return authority;
 }
 
-/** Returns the rules because of which nothing is allowed; empty if the authority allows something. */
+/** Returns the names of the rules that allow nothing; empty if every rule allows something. */
 export function emptyRules(authority: Authority): string[] {
   return RULES.flatMap((rule) => [...rule.empty(authority)]);
 }

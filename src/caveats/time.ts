@@ -62,7 +62,7 @@ function daysBefore(year: number, month: number): number {
   return 365 * before + leaps + inYear - 719_162;
 }
 
-// Cache of the last result, since most times to format are in the same second as the one before.
+// Cache of the last result, since most times are in the same second as the time that was formatted before.
 let written: { readonly second: number; readonly text: string } | undefined;
 
 /**

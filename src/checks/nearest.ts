@@ -1,7 +1,7 @@
 import { closestMatch } from "leven";
 
-// The work for one candidate is proportional to the product of the lengths of both strings. Therefore long strings
-// get no suggestion, and of a long list only the first candidates are compared.
+// The work for one candidate is proportional to the product of the lengths of both strings. Therefore long strings get
+// no suggestion, and only the first candidates of a long list are compared.
 const MAX_LENGTH = 64;
 const MAX_CANDIDATES = 64;
 

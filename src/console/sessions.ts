@@ -83,7 +83,7 @@ export class Sessions {
   }
 }
 
-/** Returns whether a page that this session was shown has sent a form. */
+/** Returns whether a form comes from a page that was shown in this session. */
 export function isFormOf(session: Session, token: string): boolean {
   const [own, given] = [Buffer.from(session.csrf), Buffer.from(token)];
   return own.length === given.length && timingSafeEqual(own, given);

@@ -81,8 +81,8 @@ function unknownBehind(
 }
 
 /**
- * Judges a card as {@link judgeCard} does, but leaves the agents to which its agent delegates to the calling
- * function.
+ * Judges a card as {@link judgeCard} does, except for the agents to which its agent delegates. The calling
+ * function judges those agents.
  */
 export function judgeItself(
   card: CardReading,

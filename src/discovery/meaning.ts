@@ -6,8 +6,8 @@ import { camelCase, listIn, snakeCase } from "./fields.js";
 import { CAPABILITY_REGISTRY } from "./registry.js";
 import { rangeText, type VersionRange } from "./versions.js";
 
-// Two cards are compared by their meanings. A meaning is one object, independent of spelling and order, that
-// has each named part of the card as a property of that name.
+// Two cards are compared by their meanings. A meaning is an object with one property for each named part of a
+// card. It does not depend on spelling or order.
 
 /**
  * Fields of the discovery contract at the top level of a card. They are left out of the raw properties, because
@@ -38,7 +38,7 @@ const KNOWN_FLAGS = both(CAPABILITY_REGISTRY.capabilities.map(({ name }) => came
 
 /** Maximum number of modes that are copied from a card to its skills, in total. */
 const MOST_FILLED = 1_000_000;
-/** Replaces the card's modes once that maximum is reached, so that the skill counts as changed. */
+/** Replaces the card's modes once {@link MOST_FILLED} modes have been copied, so that the skill counts as changed. */
 const NOT_FILLED = ["those of the card"];
 
 /** Returns the meanings of two cards, as far as the cards could be read. */

@@ -17,7 +17,7 @@ export interface HomeFiles {
 /**
  * Returns the paths of a home's files.
  *
- * @param database - The database, unless it is `proviso.db` in the home's folder.
+ * @param database - The path of the database, or a PostgreSQL address; `proviso.db` in the home's folder unless given.
  * @throws TypeError if `path` is empty or not a string.
  */
 export function homeFiles(path: string, database?: string): HomeFiles {

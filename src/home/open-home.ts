@@ -22,7 +22,7 @@ import { type HomeFiles, homeFiles, readHome } from "./home-files.js";
 export interface HomeOptions {
   /** A folder made by {@link createHome} or `proviso init`. */
   readonly folder: string;
-  /** The database, unless it is `proviso.db` in the folder: a path, or a PostgreSQL address. */
+  /** The path of the database, or a PostgreSQL address; `proviso.db` in the folder unless given. */
   readonly database?: string | undefined;
   /**
    * The grants that the issuing agent offers; by default, the grants listed in the home. If the home lists grants,

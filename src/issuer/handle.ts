@@ -17,8 +17,8 @@ const BLOCK = 16;
 const NUMBER_BITS = 21;
 
 /**
- * Returns whether a string has the form of a handle: `rh_` and 16 bytes of base64url, 25 characters. Only with the
- * issuer's key can it be tested whether the string is a real handle.
+ * Returns whether a string has the form of a handle: `rh_` and 22 base64url characters, which encode 16 bytes. Finding
+ * out whether an issuer has made the handle needs the issuer's key.
  */
 export function isHandle(text: string): boolean {
   return FORM.test(text);

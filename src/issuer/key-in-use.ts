@@ -34,8 +34,8 @@ export function keyInUse({ kid, k }: RootJwk): KeyInUse {
 }
 
 /**
- * Returns the service whose keys these are; `undefined` for root keys. Root keys together with a service's key are
- * refused, since that key could be taken for a key derived from one of the root keys.
+ * Returns the service to which the keys belong; `undefined` for root keys. Refuses a mixture of root keys and a
+ * service's keys: the service's key could be taken for a key derived from one of the root keys.
  *
  * @throws TypeError that names the first key of another kind, or of another service.
  */

@@ -84,7 +84,7 @@ export class Keyring implements KeySource {
   /**
    * Returns the key with which new capabilities for one service are made.
    *
-   * @throws TypeError if the service's name is invalid, or these are the keys of another service.
+   * @throws TypeError if the service's name is invalid, or this keyring has the keys of another service.
    */
   mintingFor(service: string): KeyInUse {
     assertServiceName(service);
@@ -134,7 +134,7 @@ export class Keyring implements KeySource {
   /**
    * Returns a keyring with a new key that mints; the existing keys still verify.
    *
-   * @throws TypeError if these are a service's keys, which only its issuer can rotate.
+   * @throws TypeError if this keyring has the keys of a service. Only the issuer can rotate them.
    */
   rotate(): Keyring {
     if (this.service !== undefined) throw this.#isOfService();
@@ -170,7 +170,7 @@ export class Keyring implements KeySource {
    * itself only. The derived keys do not reveal the root keys.
    *
    * @param service - The name in `audience`: 1 to 255 printable ASCII characters without spaces and "@".
-   * @throws TypeError if the service's name is invalid, or these are a service's keys already.
+   * @throws TypeError if the service's name is invalid, or this keyring itself has the keys of a service.
    */
   serviceKeys(service: string): RootJwkSet {
     assertServiceName(service);

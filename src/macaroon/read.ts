@@ -26,8 +26,8 @@ export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
 const TEXT_PER_BYTE = 4;
 const MAX_JSON_DEPTH = 4;
 const JSON_START = /^[ \t\n\r]*[{[]/;
-// Either property shows that a JSON object is v1. Some writers omit the version of a v2 object, so the version does
-// not show it.
+// Either property shows that a JSON object is v1. A missing version does not show it, because some writers omit the
+// version of a v2 object.
 const V1_MEMBERS = ["identifier", "signature"];
 
 // A fault with one of these codes in the bytes is reported in place of the fault at the end of the base64.

@@ -110,8 +110,8 @@ export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
 }
 
 /**
- * Merges two records of the same object. The result revokes everything that either record revokes, until the later of
- * the two ends.
+ * Merges two records of the same object. The result revokes everything that either record revokes, until the later end
+ * of the two.
  */
 export function mergeRecords(known: RevocationRecord, added: RevocationRecord): RevocationRecord {
   return {

@@ -60,7 +60,7 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
 
   /**
    * Adds an entry. If the list has an entry for the same object, merges the two: the result revokes everything that
-   * either entry revokes, until the later of the two ends.
+   * either entry revokes, until the later end of the two.
    *
    * @throws TypeError if the entry is not well-formed, or if this list is a copy. Add the entry to the original
    *   instead: the next snapshot would remove it from the copy.

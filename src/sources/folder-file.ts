@@ -13,8 +13,8 @@ import { errorCode } from "../system/error-code.js";
 import { stampOf } from "../system/file-stamp.js";
 
 /**
- * A file whose last change is at least this many milliseconds old gets a different timestamp from any further
- * change.
+ * If the last change of a file is at least this many milliseconds old, every further change gives the file a
+ * different timestamp.
  */
 const SETTLED = 2000;
 // Without O_NONBLOCK, opening a named pipe would wait for its writer. Windows lacks O_NOFOLLOW and O_NONBLOCK.

@@ -19,7 +19,7 @@ export interface Rows {
   readonly limit: number;
 }
 
-/** Largest size of the longest string, in bytes of UTF-8 or UTF-16. */
+/** Maximum number of bytes of a string with {@link MAX_TEXT_LENGTH} code units, in UTF-8 or UTF-16. */
 const LONGEST_BYTES = 3 * MAX_TEXT_LENGTH;
 
 /** Returns the key that an item's name contains; `undefined` if the key is not in canonical form. */

@@ -20,7 +20,7 @@ export interface Schema {
   readonly migrations: readonly Migration[];
 }
 
-/** Migrates a database by one format, in the transaction that also records the new format. */
+/** Migrates a database to the next format, in the transaction that also records the new format. */
 type Migration = (step: MigrationStep) => Promise<void>;
 
 /** Tools of one migration: Kysely's schema builder, and column types of both databases. */

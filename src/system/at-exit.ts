@@ -1,6 +1,9 @@
 const pending = new Set<() => void>();
 
-/** Runs a function when this process exits. The function must be synchronous. @returns A function that cancels this. */
+/**
+ * Runs a function when this process exits. The function must be synchronous. @returns A function that undoes the
+ * registration.
+ */
 export function atExit(run: () => void): () => void {
   if (pending.size === 0) process.on("exit", runAll);
   // If the same function is added twice, it runs twice.

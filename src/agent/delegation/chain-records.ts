@@ -42,8 +42,8 @@ export async function keepChain(
 }
 
 /**
- * Returns the limit for a count: `most` for the party itself, and half of it for others that act in the party's
- * name, so that they cannot use up the limit.
+ * Returns a party's limit: `most` for what the party does itself, and half of `most` for what other holders do
+ * in the party's name. Other holders can then never use up the party's limit.
  */
 export function mostChains(most: number, isByOthers: boolean): number {
   return isByOthers ? Math.ceil(most / 2) : most;

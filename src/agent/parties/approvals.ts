@@ -223,9 +223,9 @@ export class Approvals {
   }
 
   /**
-   * Returns the settled requests among the latest requests that have a decision, latest first.
+   * Reads the latest requests that have a decision, and returns the settled ones, latest first.
    *
-   * @param among - Number of requests with a decision to look at, 1 to 1,000.
+   * @param among - Number of requests to read, 1 to 1,000.
    */
   async decided(principal: string, among: number): Promise<readonly Approval[]> {
     const query = { decidedFor: principal, latestFirst: true, limit: among } as const;

@@ -75,7 +75,7 @@ export function isGrantOffered(
   { capability, grant, operation }: Pick<AgentGrant, "capability" | "grant" | "operation">,
   { terms }: Pick<PartiesContext, "terms">,
 ): boolean {
-  // Without terms, only records are read, so treat every capability as offered.
+  // Without capability terms, nobody can tell which capabilities are offered, so treat every capability as offered.
   if (terms === undefined) return true;
   const term = terms.get(capability);
   return term?.grant === grant && term.operation === operation;

@@ -238,7 +238,10 @@ export class Parties {
     return reactivateAgent(agent, this.#context);
   }
 
-  /** Asks a user to take over an autonomous agent; the agent then ends. Only the agent and its host may ask. */
+  /**
+   * Asks a user to take over an autonomous agent. The agent ends when the user approves. Only the agent and its host
+   * may ask.
+   */
   async claim(asked: Claim): Promise<Outcome<AskedAnswer>> {
     return claimAgent(plainAsked(asked), this.#context);
   }

@@ -21,7 +21,7 @@ export function rulesInForce({
 }): InForce {
   const approvalsOf = ({ kind, asked }: ApprovalSubject): readonly GrantApproval[] => {
     if (kind === "capabilities") return asked.flatMap(({ grant }) => rules.get(grant) ?? []);
-    // The command line has no terms, so the rules are unknown.
+    // The command line opens the parties without capability terms, so it cannot know these rules.
     if (terms === undefined) return [];
     if (asked.length === 0) return [settings.approval];
     return asked.map(({ name = "" }) => terms.get(name)?.approval ?? settings.approval);

@@ -21,9 +21,9 @@ export interface Argument {
 }
 
 /**
- * Returns whether calls of an operation may lack an argument that other operations have. That is so if none of
- * the operation's skills has it in `properties`. Such calls may still have the argument, if the schema allows
- * additional properties, or describes it by `allOf` or `$ref`.
+ * Returns whether calls of an operation may lack an argument that other operations have: none of the operation's
+ * skills has the argument in `properties`. Calls may still have the argument, if the schema allows additional
+ * properties, or describes it by `allOf` or `$ref`.
  */
 export function mayLack({ fromSkill, operations }: Argument, operation: string): boolean {
   return fromSkill && !operations.includes(operation);

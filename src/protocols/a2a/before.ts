@@ -38,8 +38,8 @@ export interface BeforeOptions extends Gates {
   /** Limits each caller's open event streams. */
   readonly streams: ConcurrencyLimit;
   /**
-   * `true` if requests may name a tenant. If `false`, requests with a tenant are refused, because the SDK
-   * accepts any name.
+   * `true` if requests may name a tenant. If `false`, the middleware refuses requests that name a tenant; the
+   * SDK itself would accept any name.
    */
   readonly tenants: boolean;
   /** `true` if requests may contain a conversation history. `serveAgent` passes `false`, as its card declares. */

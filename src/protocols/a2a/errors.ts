@@ -185,8 +185,8 @@ export function faultOf(error: unknown): Fault | undefined {
 }
 
 /**
- * Returns whether an error means that tasks could not be read or written. The task store reports the cause,
- * then throws such an SDK error.
+ * Returns whether an error means that tasks could not be read or written. The task store reports the
+ * StorageError to the operator, then throws an SDK error with the StorageError as its `cause`.
  */
 export function isOfStore(error: unknown): error is A2AError & { readonly cause: StorageError } {
   return error instanceof A2AError && error.cause instanceof StorageError;

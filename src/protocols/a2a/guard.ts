@@ -66,8 +66,8 @@ export interface Guard {
   /** The request handler to pass to the SDK's `restHandler`. It performs only calls that `before` has admitted. */
   readonly handler: A2ARequestHandler;
   /**
-   * The `userBuilder` to pass to the SDK's `restHandler`, in place of the app's own. The user that it returns
-   * links the handler to the call that `before` has admitted. It refuses no request.
+   * The `userBuilder` to pass to the SDK's `restHandler`, in place of the app's own. The user that this function
+   * returns links the handler to the call that `before` has admitted. The function refuses no request.
    */
   readonly userBuilder: (req: Request) => Promise<User>;
 }

@@ -62,8 +62,8 @@ export function misplacedName(
   if (header !== undefined) return `the header ${header.slice(0, 64)}`;
   const trailer = trailers.find(isNamedHeader);
   if (trailer !== undefined) return `the trailer ${trailer.slice(0, 64)}`;
-  // Of a field such as "capabilities[0].token", test only "capabilities". No method reads capabilities from the
-  // query.
+  // Test only the first part of a field's name, such as "capabilities" in "capabilities[0].token". No method
+  // reads capabilities from the query.
   for (const name of query.keys()) if (isNamed(name.replace(/[[.].*$/s, ""))) return "the query";
   return undefined;
 }

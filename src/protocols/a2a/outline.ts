@@ -140,7 +140,7 @@ export interface Asked {
   readonly body: JsonObject;
 }
 
-/** Parses a request. For an unknown method, only the header may have capabilities. */
+/** Parses a request. For an unknown method, only the header is read for capabilities. */
 export function outlineOf(asked: Asked): Outline {
   const { binding, body } = asked;
   const isRpc = binding === "jsonrpc";

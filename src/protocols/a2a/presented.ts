@@ -8,7 +8,7 @@ import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./e
 export interface CapabilityPlaces {
   /** Parameters that hold capabilities. */
   readonly params: readonly string[];
-  /** Parameters that A2A 1.0 itself gives the name of a capability, such as `token`, and that are not capabilities. */
+  /** Parameters of A2A 1.0 itself that are named like a capability, such as `token`, but are not capabilities. */
   readonly defined: readonly string[];
   /** `true` if metadata may contain capabilities; `declaration` if metadata may only declare ambient authority. */
   readonly metadata: boolean | "declaration";

@@ -57,7 +57,7 @@ export class Publication {
       this.#finished = await writtenList(snapshot, this.#before);
       return this.#finished;
     };
-    // Until the next conversion starts, it serves every new call, so that at most one conversion waits.
+    // All calls made before this conversion starts share its result, so that at most one conversion waits.
     const writing = { version: Number.POSITIVE_INFINITY };
     const done = write().finally(() => {
       // After a failure, the next call tries again.

@@ -34,9 +34,9 @@ export interface ToolsPluginOptions extends PluginOrder {
 
 /**
  * Creates a plugin for the capability `tools`: functions of this process. `tool/list` answers `{tools: [{name,
- * description, input}]}`. It lists only tools that the session's tokens allow, and `input` accepts only arguments that
- * the tokens allow. `tool/call` runs the tool named in `tool_name` and answers with the tool's result; the arguments
- * must satisfy the tool's schema.
+ * description, input}]}`. It lists only tools that the session's tokens allow. If exactly one token allows a tool,
+ * `input` is narrowed by the token's limits. `tool/call` runs the tool named in `tool_name` and answers with the tool's
+ * result; the arguments must satisfy the tool's schema.
  *
  * @throws TypeError naming the value that is wrong, such as `tools[1].input`.
  * @throws Error if `ajv` is not installed.

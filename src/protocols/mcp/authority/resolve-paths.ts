@@ -14,7 +14,7 @@ import type { GateCall } from "./gate-authority.js";
 
 /**
  * Follows symbolic links in the paths of a call that the tokens allow. Returns a denial for each folder limit of a hop
- * that a path leaves through a link. The links can still change before the server opens the file. For a URI with
+ * if a link leads a path out of the folder. The links can still change before the server opens the file. For a URI with
  * percent-escapes, follows both the decoded path and the path with its escapes.
  *
  * @param base - The folder from which the server reads relative paths.

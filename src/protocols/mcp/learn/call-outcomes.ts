@@ -16,7 +16,7 @@ interface Asked {
   failure: string | undefined;
 }
 
-/** Calls whose outcome an expected answer decides. */
+/** The calls of an open request. The answer to the request decides the outcome of these calls. */
 interface Waiting {
   readonly asked: readonly Asked[];
   /** `true` if the request asks about the task of a call; `false` if the request is the call itself. */

@@ -24,7 +24,7 @@ const EXTENSION = /\.[A-Za-z]\w{0,7}$/;
  */
 const MAX_UNCERTAIN = 256;
 
-/** Minimum number of segments of an absolute folder that is not too broad. */
+/** An absolute folder with fewer segments than this is too broad for a limit. */
 const NARROW_SEGMENTS = 2;
 
 /** Returns whether a string certainly names a place, by its form or by the name of its argument. */

@@ -38,11 +38,11 @@ export interface SendContext {
   readonly era?: "old" | "new" | undefined;
 }
 
-/** The request of the gate in whose HTTP response a message came. */
+/** The origin of a server's message: the gate's request, if the message came in the HTTP response to it. */
 export interface Origin {
   /**
-   * The id of that request, as the gate has sent it; `undefined` over standard streams, and for a message in no
-   * response.
+   * The id of the gate's request, as sent to the server; `undefined` over standard streams, and for a message
+   * outside any response.
    */
   readonly forRequest?: string | number | undefined;
 }

@@ -43,8 +43,8 @@ const CALL = "mcp/call";
  * has used it ends. After a crash, the next call starts it again.
  *
  * - `mcp/list` answers `{servers: […]}`. If the message has a `server`, it answers `{server, tools: [{name,
- *   description, input}]}`. It lists only servers and tools that the session's tokens allow, and `input` accepts only
- *   arguments that the tokens allow.
+ *   description, input}]}`. It lists only servers and tools that the session's tokens allow. If exactly one token
+ *   allows a tool, `input` is narrowed by the token's limits.
  * - `mcp/call`, with the message's `server` and `tool_name`, answers with the tool's result: `{content,
  *   structuredContent?, isError?}`. A peer that requests parts of the answer gets the tool's progress. A tool that the
  *   server does not list is refused.
