@@ -103,7 +103,7 @@ test("a verified token is cached for a minute, and then verified again with the 
   expect((await denialWith(authenticator, token)).message).toContain('("kid")');
 });
 
-test("if the authorization server is down, the error says that it is, and does not blame the token", async () => {
+test("if the authorization server is down, the error names the key server and does not blame the token", async () => {
   const server = await authorizationServer();
   const { issuer, jwksUri: jwks } = server;
   const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks });

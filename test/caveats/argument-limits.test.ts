@@ -49,7 +49,7 @@ describe("a limit that is lowered to the limit of the token is written", () => {
       { absent: true },
     ],
     [
-      "as absent, if the token's is absent and it is optional",
+      "as absent, if the token's limit is absent and the hop's limit is optional",
       { absent: true },
       { max: 5, optional: true },
       { absent: true },

@@ -72,7 +72,7 @@ describe("intersectHop keeps what does not go beyond the token:", () => {
       { constraints: { b: { max: 2 } } },
     ],
     [
-      "null",
+      "a limit to null",
       { constraints: { a: { in: [null, "x"] } } },
       { constraints: { a: null } },
       { constraints: { a: null } },

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Authority, Link } from "../../src/caveats/authority.js";
 import { emptyRules, meetOf } from "../../src/caveats/meet.js";
 
-describe("the authority that a chain of hops leaves", () => {
+describe("the authority that a chain of hops leaves:", () => {
   test.each<[string, Link[], Authority]>([
     ["without hops, everything", [], {}],
-    ["a third-party caveat restricts nothing here", [undefined], {}],
+    ["a third-party caveat restricts nothing", [undefined], {}],
     ["purpose and nonce restrict nothing", [{ purpose: "x", nonce: "AAAAAAAAAAAAAAAA" }], {}],
     [
       "sets that are named once are kept",
@@ -28,7 +28,7 @@ describe("the authority that a chain of hops leaves", () => {
       { audience: ["x"], resourceHandles: ["rh"] },
     ],
     [
-      "the earliest expiry and the latest start count",
+      "the earliest expiry and the latest start are kept",
       [
         { expires: "2030-01-02T00:00:00Z", notBefore: "2029-01-01T00:00:00Z" },
         { expires: "2030-01-01T00:00:00Z", notBefore: "2029-01-02T00:00:00Z" },
@@ -58,7 +58,7 @@ describe("the authority that a chain of hops leaves", () => {
       { furtherHops: 2 },
     ],
     [
-      "the smallest number of further hops counts",
+      "the smallest number of further hops is kept",
       [{ maxFurtherHops: 9 }, { maxFurtherHops: 2 }, {}],
       { furtherHops: 1 },
     ],

@@ -96,7 +96,12 @@ describe("a failure of a limit reports", () => {
       { rule: "constraints.a.in", expected: ["EUR", "USD"], nearest: "EUR" },
     ],
     ["the exclusion", { not_in: ["x"] }, "x", { rule: "constraints.a.not_in", expected: ["x"] }],
-    ["every operator", { max: 10, min: 5 }, "x", { rule: "constraints.a.max" }],
+    [
+      "the first of several operators that fail",
+      { max: 10, min: 5 },
+      "x",
+      { rule: "constraints.a.max" },
+    ],
   ])("%s", (_, limit, value, expected) => {
     const [failure] = failures(limit, { a: value });
     expect(failure).toMatchObject({ code: "constraint_violated", actual: value, ...expected });

@@ -176,7 +176,7 @@ describe("attenuation refuses a limit on an argument that goes beyond the token"
       'still allowed: {"path":"/data"}',
     ],
     [
-      "with a prefix that the token's only ends with",
+      "with a prefix of which the token's prefix is only the end",
       { prefix: "ab" },
       { prefix: "cab" },
       ".prefix",

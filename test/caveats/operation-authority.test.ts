@@ -156,12 +156,12 @@ describe("a chain of hops leaves nothing because of", () => {
   test.each<[string, HopInit[], readonly string[]]>([
     ["no rule, if a value is left", [one(1), one(1)], []],
     [
-      "an argument of every operation without a value",
+      "an argument without a value, limited for every operation",
       [one(1), one(2)],
       ["operationConstraints.*.x"],
     ],
     [
-      "the argument of its only operation without a value",
+      "an argument without a value, limited for its only operation",
       [{ operations: ["get"] }, one(1), one(2)],
       ["operationConstraints.get.x"],
     ],

@@ -179,7 +179,7 @@ describe("appending a hop after which an operation could not be called", () => {
       ],
     ],
     [
-      "is refused if it limits an argument and one inside it",
+      "is refused if it limits an argument around a limited argument",
       { operationConstraints: { put: { to: "DE02" } } },
       [
         [

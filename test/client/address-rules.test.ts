@@ -40,7 +40,7 @@ describe("addresses outside the public network", () => {
     ["2001:db8::1", "a documentation"],
     ["2002:7f00:1::", "a relay's (6to4)"],
     ["not an address", "an unreadable"],
-  ])("include %s, and specialKind calls it %s address", (address, kind) => {
+  ])("include %s, which specialKind calls %s address", (address, kind) => {
     expect(specialKind(address)).toBe(kind);
   });
 
