@@ -67,7 +67,7 @@ async function holder(home: Bank, bound: boolean): Promise<Driver> {
 }
 
 test.each(BINDINGS)(
-  "a token bound to its agent is refused over A2A, and an unbound one accepted: %s",
+  "over A2A with %s, a token bound to its agent is refused and an unbound token is accepted",
   async (binding) => {
     const home = await bank();
     const url = await overA2A(home);

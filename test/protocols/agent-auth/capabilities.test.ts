@@ -23,7 +23,7 @@ const ALL = [
   "waits",
 ];
 
-describe("the list without credentials", () => {
+describe("the capability list without a valid JWT", () => {
   test("is refused unless the server makes capabilities public", async () => {
     const { url } = await bank();
     for (const path of ["/capability/list", "/capability/describe?name=check_balance"]) {
@@ -33,7 +33,7 @@ describe("the list without credentials", () => {
     }
   });
 
-  test("shows public capabilities, and answers for others as for unknown ones", async () => {
+  test("shows only public capabilities; describing a hidden capability answers as for an unknown one", async () => {
     const { url } = await bank({ public: ["check_balance"] });
     const answer = await send(`${url}/capability/list`);
     expect(answer.body).toEqual({
@@ -56,21 +56,21 @@ describe("the list without credentials", () => {
     expect(unknown.body).toEqual(hidden.body);
   });
 
-  test("is refused with a bad JWT", async () => {
+  test("is refused with an invalid JWT, even if all capabilities are public", async () => {
     const { url } = await bank({ public: "*" });
     expect(names(await send(`${url}/capability/list`))).toEqual(ALL);
     expect(said(await send(`${url}/capability/list`, { jwt: "a.b.c" }))).toBe("401 invalid_jwt");
   });
 
-  test("a misspelt public capability is refused at the start", async () => {
+  test("cannot have an unknown public capability: the server refuses to start", async () => {
     await expect(bank({ public: ["check_balanse"] })).rejects.toThrow(
       'options.public[0]: there is no capability "check_balanse"; did you mean "check_balance"?',
     );
   });
 });
 
-describe("the list for a host", () => {
-  test("shows what the policy allows its user", async () => {
+describe("the capability list for a host", () => {
+  test("shows the capabilities that the policy allows the host's user", async () => {
     const home = await bank();
     const one = await linked(home, "bob");
     const answer = await one.asHost("/capability/list");
@@ -81,8 +81,8 @@ describe("the list for a host", () => {
   });
 });
 
-describe("the list for an agent", () => {
-  test("shows what it could be granted for its user, what it was granted, and locations", async () => {
+describe("the capability list for an agent", () => {
+  test("shows the capabilities that the policy allows the agent's user, with grant status and location", async () => {
     const home = await bank();
     const one = await linked(home, "bob");
     const answer = await one.asAgent("/capability/list");
@@ -109,7 +109,7 @@ describe("the list for an agent", () => {
     );
   });
 
-  test("with a query finds a word in names or descriptions", async () => {
+  test("with a query finds the query's words in names and descriptions", async () => {
     const home = await bank();
     const one = await linked(home);
     const search = async (query: string) =>
@@ -125,8 +125,8 @@ describe("the list for an agent", () => {
   });
 });
 
-describe("pages of the list", () => {
-  test("continue by cursors that only this list and party can use", async () => {
+describe("pages of the capability list", () => {
+  test("continue with a cursor that is valid only for the same query and caller", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await linked(home);
@@ -156,7 +156,7 @@ describe("pages of the list", () => {
     expect(home.issuer.open("agent-auth-cursor", cursor)).toBeUndefined();
   });
 
-  test("have 1 to 1,000 capabilities", async () => {
+  test("are refused with a limit that is not a whole number from 1 to 1,000", async () => {
     const home = await bank({ public: "*" });
     for (const limit of ["0", "-1", "1.5", "many", "1001", ""]) {
       const answer = await send(`${home.url}/capability/list?limit=${limit}`);

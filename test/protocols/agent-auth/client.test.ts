@@ -43,8 +43,8 @@ async function provider(answers: { readonly [path: string]: object | string }): 
   return origin;
 }
 
-describe.each(LOSSY)("%s passed to the client", (_, make) => {
-  test("is refused naming the place, and nothing is registered", async () => {
+describe.each(LOSSY)("%s passed to a method of the agent-auth client", (_, make) => {
+  test("is a TypeError that names the argument, and no agent is registered", async () => {
     const home = await bank();
     const client = await enrolled(home);
     const agent = await client.register({ name: "helper" });
@@ -86,7 +86,7 @@ describe.each(LOSSY)("%s passed to the client", (_, make) => {
   });
 });
 
-describe("the client and a provider", () => {
+describe("the agent-auth client", () => {
   const document = {
     version: "1.0-draft",
     issuer: "ORIGIN",
@@ -96,7 +96,7 @@ describe("the client and a provider", () => {
   const meet = async (answers: { readonly [path: string]: object | string }) =>
     createAgentAuthClient({ provider: await provider(answers), hostKey: await generateKey() });
 
-  test("that has its configuration at either path", async () => {
+  test("reads the provider's configuration from the second path if the first has none", async () => {
     const other = await meet({ "/api/auth/agent/agent-configuration": document });
     expect(other.discovery.endpoints.get("register")).toMatch(/\/agent\/register$/);
     await expect(meet({})).rejects.toMatchObject({ code: "not_found" });
@@ -112,12 +112,12 @@ describe("the client and a provider", () => {
       { ...document, endpoints: { register: "https://x.example/register" } },
       "origin_foreign",
     ],
-  ])("that it refuses if its configuration %s", async (_, found, code) => {
+  ])("refuses a provider whose configuration %s", async (_, found, code) => {
     const meeting = meet({ "/.well-known/agent-configuration": found });
     await expect(meeting).rejects.toMatchObject({ code });
   });
 
-  test("that answers a registration without an agent, which is an error", async () => {
+  test("fails with answer_malformed if the answer to a registration has no valid agent id", async () => {
     const client = await meet({
       "/.well-known/agent-configuration": document,
       "/agent/register": { agent_id: 7 },
@@ -127,7 +127,7 @@ describe("the client and a provider", () => {
     expect(failure).toMatchObject({ code: "answer_malformed" });
   });
 
-  test("that gets registration JWTs bound to its own address", async () => {
+  test("binds a registration JWT to the provider's registration endpoint", async () => {
     const sent: string[] = [];
     const origin = await provider({
       "/.well-known/agent-configuration": document,
@@ -147,8 +147,8 @@ describe("the client and a provider", () => {
   });
 
   test.each([
-    ["is complete", { data: [1] }, [1]],
-    ["arrived late, which is accepted", { status: "completed", result: [1] }, [1]],
+    ["is complete and is returned", { data: [1] }, [1]],
+    ["has the status completed and is returned", { status: "completed", result: [1] }, [1]],
     [
       "is pending, which is an error",
       { status: "pending", status_url: "ORIGIN/later" },
@@ -156,7 +156,7 @@ describe("the client and a provider", () => {
     ],
     ["failed, which is an error", { status: "failed", error: { message: "no" } }, /it failed/],
     ["is missing, which is an error", {}, /has no "data"/],
-  ])("that answers with a result that %s", async (_, answer, expected) => {
+  ])("gets from an execution a result that %s", async (_, answer, expected) => {
     const client = await meet({
       "/.well-known/agent-configuration": {
         ...document,
@@ -174,14 +174,14 @@ describe("the client and a provider", () => {
     expect(String(await outcome)).toMatch(expected);
   });
 
-  test("over plain http on another machine, which is refused before anything is sent", async () => {
+  test("refuses a provider on another machine with plain http", async () => {
     const hostKey = await generateKey();
     const meeting = createAgentAuthClient({ provider: "http://bank.example", hostKey });
     await expect(meeting).rejects.toMatchObject({ code: "address_insecure" });
   });
 
   test.each(["secret", {}, { kty: "OKP", crv: "Ed25519", x: "A" }])(
-    "with the key %j, which is refused as not a private key",
+    "refuses the host key %j, which is not a private Ed25519 key",
     async (hostKey) => {
       // @ts-expect-error None is a private key.
       const meeting = createAgentAuthClient({ provider: "https://bank.example", hostKey });
@@ -190,8 +190,8 @@ describe("the client and a provider", () => {
   );
 });
 
-describe("an agent", () => {
-  test("an agent of an enrolled host gets the default capabilities at once; lists have pages", async () => {
+describe("an agent of the client", () => {
+  test("on an enrolled host gets the default capabilities at once, and can list capabilities", async () => {
     const home = await bank();
     const client = await enrolled(home);
     const agent = await client.register({
@@ -207,7 +207,7 @@ describe("an agent", () => {
     await expect(agent.list({ cursor: "made up" })).rejects.toBeInstanceOf(AgentAuthError);
   });
 
-  test("renews its token before that expires", async () => {
+  test("renews its token before the token expires", async () => {
     const home = await bank();
     const client = await enrolled(home);
     const agent = await client.register({ name: "Clerk", capabilities: DEFAULTS });
@@ -235,7 +235,7 @@ describe("an agent", () => {
     );
   });
 
-  test("waits for a decision, or until its signal aborts", async () => {
+  test("waits for an approval until the approval expires or the signal aborts", async () => {
     const home = await bank();
     const client = await clientOf(home);
     const agent = await client.register({ name: "Clerk", capabilities: DEFAULTS });
@@ -249,7 +249,7 @@ describe("an agent", () => {
     expect(late.grants.map(({ status }) => status)).toEqual(["denied", "denied"]);
   });
 
-  test("is reactivated by its host after it expired", async () => {
+  test("can be reactivated by its host after the agent has expired", async () => {
     const home = await bank();
     const client = await enrolled(home);
     const key = await generateKey();
@@ -263,7 +263,7 @@ describe("an agent", () => {
     expect((await client.status(agent.id)).status).toBe("revoked");
   });
 
-  test("reports a result that does not fit the output schema", async () => {
+  test("fails with answer_malformed if a result does not fit the output schema", async () => {
     const home = await bank();
     const one = await linked(home);
     expect(one.agentId).not.toBe("");

@@ -16,7 +16,7 @@ function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
 }
 
 describe("execute", () => {
-  test("works by the stored grant, and by its token", async () => {
+  test("runs a capability by the stored grant, and by the grant's token", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const answer = await one.execute("transfer_funds", FINE);
@@ -33,7 +33,7 @@ describe("execute", () => {
     expect(status.body["last_used_at"]).toMatch(/^2026-05-04T12:/);
   });
 
-  test("lists every limit that the arguments violate, either way", async () => {
+  test("lists every constraint that the arguments violate, with and without a token", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const token = await one.token("transfer_funds");
@@ -51,7 +51,7 @@ describe("execute", () => {
     expect(home.ran).toEqual([]);
   });
 
-  test("judges a token that was narrowed offline by its own limits", async () => {
+  test("applies the limits of a token that was narrowed offline", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const token = narrowed(await one.token("transfer_funds"), {
@@ -88,7 +88,7 @@ describe("execute", () => {
     expect(objectsIn(bound.body["denials"])[0]).toMatchObject({ code: "invoker_denied" });
   });
 
-  test("refuses a token of another capability, a damaged one, and two tokens", async () => {
+  test("refuses a token of another capability, a damaged token, and two tokens", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const balance = await one.token("check_balance");
@@ -121,7 +121,7 @@ describe("execute", () => {
     expect(codes.filter((code) => code.startsWith("capability_")).length).toBeGreaterThan(1);
   });
 
-  test("refuses grants of a capability that the server no longer offers", async () => {
+  test("refuses a grant whose capability the server no longer offers", async () => {
     const home = await bank();
     const one = await granted(home, ["delete_payee"]);
     expect(said(await one.execute("delete_payee", {}))).toBe("200");
@@ -144,14 +144,14 @@ describe("execute", () => {
     expect(said(await one.execute("check_balance", { account_id: "a" }))).toBe("200");
   });
 
-  test("asks the user's policy at each call", async () => {
+  test("checks the user's policy at each call", async () => {
     const home = await bank();
     const one = await granted(home, ["delete_payee"]);
     home.policy.replace({ rules: [] });
     expect(said(await one.execute("delete_payee", {}))).toBe("403 unauthorized");
   });
 
-  test("checks arguments and results by their schemas, and hides the text of failures", async () => {
+  test("checks arguments and results by their schemas, and hides the text of a skill's failure", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds", "always_fails", "fibs"]);
     const wrong = await one.execute("transfer_funds", { amount: "12", to: 7 });
@@ -177,7 +177,7 @@ describe("execute", () => {
     }
   });
 
-  test("refuses a capability that is executed at a location", async () => {
+  test("refuses a capability that must be executed at a location", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report"]);
     const answer = await one.execute("print_report", {});
@@ -197,7 +197,7 @@ describe("execute", () => {
 });
 
 describe("batch-execute", () => {
-  test("answers each request by itself, in order", async () => {
+  test("answers each request separately and in order", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const requests = [
@@ -225,7 +225,7 @@ describe("batch-execute", () => {
     expect(responses[3]?.["error"]).toMatchObject({ code: "capability_not_found" });
   });
 
-  test("takes 1 to 50 requests, and refuses a presented token", async () => {
+  test("accepts 1 to 50 requests, and refuses a presented token", async () => {
     const home = await bank();
     const one = await linked(home);
     const many = Array.from({ length: 51 }, () => ({ capability: "list_payees" }));

@@ -5,7 +5,7 @@ import { ERROR_STATUS } from "../../../src/protocols/agent-auth/index.js";
 import { Driver, driver, linked, newKey, proofOf, said, send } from "./driver.js";
 import { bank } from "./served-bank.js";
 
-test("a body must be JSON within the limits", async () => {
+test("a request body must be uncompressed JSON in UTF-8, within the limits of size and depth", async () => {
   const home = await bank({ body: { bytes: 2048, depth: 8 } });
   const one = await linked(home);
   const post = async (body: string, headers: Record<string, string> = {}) =>
@@ -33,7 +33,7 @@ test("a body must be JSON within the limits", async () => {
   expect(codes).toContain("unsupported_media_type");
 });
 
-test("the caller is authenticated before the body is read", async () => {
+test("a request without credentials gets 401 before its body is read", async () => {
   const home = await bank({ body: { bytes: 2048 } });
   const body = "x".repeat(5000);
   const headers = { "Content-Type": "application/json" };
@@ -41,7 +41,7 @@ test("the caller is authenticated before the body is read", async () => {
   expect(said(answer)).toBe("401 authentication_required");
 });
 
-test("another HTTP method is refused naming the allowed ones", async () => {
+test("a wrong HTTP method gets 405, and Allow lists the allowed methods", async () => {
   const { url } = await bank();
   const deleted = await send(`${url}/agent/register`, { method: "DELETE" });
   expect(said(deleted)).toBe("405 method_not_allowed");
@@ -53,7 +53,7 @@ test("another HTTP method is refused naming the allowed ones", async () => {
   expect((await fetch(`${url}/agent/unknown`)).status).toBe(404);
 });
 
-test("the rate is limited for each party, and for each address without valid credentials", async () => {
+test("each party has its own rate limit, and requests without credentials share one limit per address", async () => {
   const home = await bank({ rate: { requests: 3, seconds: 60 }, public: "*" });
   const one = await linked(home);
   const other = await linked(home);
@@ -70,7 +70,7 @@ test("the rate is limited for each party, and for each address without valid cre
   expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-test("a JWT refused by the rate limit is not used up, and its agent is not read", async () => {
+test("a JWT that is refused because of the rate limit is not used up", async () => {
   const home = await bank({ rate: { requests: 2, seconds: 60 } });
   const one = await linked(home);
   for (const _ of [1, 2]) expect(said(await one.asAgent("/agent/status"))).toBe("200");
@@ -84,7 +84,7 @@ test("a JWT refused by the rate limit is not used up, and its agent is not read"
   expect(await home.parties.useOnce(use)).toBe("first");
 });
 
-test("the number of remembered JWTs per key is limited, and none is forgotten for another", async () => {
+test("the number of remembered JWTs per key is limited, and a JWT beyond the limit gets 429", async () => {
   // The limit is 24 JWTs: four processes accept two calls a minute each, and a JWT is remembered for three minutes.
   const home = await bank({ rate: { requests: 2, seconds: 60 } });
   const one = await linked(home);
@@ -105,7 +105,7 @@ test("the number of remembered JWTs per key is limited, and none is forgotten fo
   expect(full.body["message"]).toContain("24 JWTs of this key are remembered");
 });
 
-test("pending agents and unlinked hosts count towards their address's rate", async () => {
+test("requests of pending agents and unlinked hosts count towards the rate limit of their address", async () => {
   const home = await bank({ rate: { requests: 40, seconds: 60 } });
   const host = await newKey();
   const waiting: Driver[] = [];
@@ -130,7 +130,7 @@ test("pending agents and unlinked hosts count towards their address's rate", asy
   expect(said(await alone.asHost("/agent/status"))).toBe("429 rate_limited");
 });
 
-test("a JWT of a party that may not call is not used up", async () => {
+test("a JWT of a pending agent is not used up", async () => {
   const home = await bank();
   const one = await driver(home);
   await one.register();
@@ -144,7 +144,7 @@ test("a JWT of a party that may not call is not used up", async () => {
   expect(await home.parties.useOnce(use)).toBe("first");
 });
 
-test("an address with invalid JWTs is refused before the next one is verified", async () => {
+test("an address that has sent too many invalid JWTs gets 429 for the next JWT", async () => {
   const home = await bank({ rate: { requests: 3, seconds: 60 } });
   const one = await linked(home);
   const other = await driver(home);
@@ -159,7 +159,7 @@ test("an address with invalid JWTs is refused before the next one is verified", 
   ]);
 });
 
-test("the ledger keeps a limited number of refusals for strangers at one address", async () => {
+test("the ledger keeps at most 60 refusals of unauthenticated requests from one address", async () => {
   const home = await bank({ rate: { requests: 1000, seconds: 60 } });
   for (let at = 0; at < 70; at++) {
     const answer = await send(`${home.url}/agent/status`, { jwt: "a.b.c" });
@@ -169,7 +169,7 @@ test("the ledger keeps a limited number of refusals for strangers at one address
   expect(refused).toHaveLength(60);
 });
 
-test("the ledger keeps a limited number of refusals for authenticated strangers too", async () => {
+test("the ledger keeps at most 60 refusals of requests from authenticated strangers", async () => {
   const home = await bank();
   const waiting = await driver(home);
   const alone = await driver(home);
@@ -192,7 +192,7 @@ test("the ledger keeps a limited number of refusals for authenticated strangers 
   expect(refused).toHaveLength(60);
 });
 
-test("addresses forwarded by a trusted proxy count separately; others are ignored", async () => {
+test("addresses that a trusted proxy forwards have separate rate limits; other forwarded addresses are ignored", async () => {
   const rate = { requests: 2, seconds: 60 };
   const asked = async (trustedProxies: readonly string[]): Promise<string[]> => {
     const { url } = await bank({ rate, public: "*", trustedProxies });
@@ -208,7 +208,7 @@ test("addresses forwarded by a trusted proxy count separately; others are ignore
   expect(await asked([])).toEqual(one);
 });
 
-test("no secret is logged or stored", async () => {
+test("no token and no signature of a JWT is in the log or the ledger", async () => {
   const home = await bank();
   const one = await linked(home);
   const token = await one.token("check_balance");
@@ -222,7 +222,7 @@ test("no secret is logged or stored", async () => {
   expect(home.logged()).toContain(one.agentId);
 });
 
-test("error codes have the statuses of the specification", () => {
+test("each error code has the HTTP status that the specification gives", () => {
   const text: { readonly [status: string]: readonly AgentAuthCode[] } = {
     400: ["invalid_request", "unknown_constraint_operator", "invalid_capabilities"],
     401: ["invalid_jwt", "authentication_required"],

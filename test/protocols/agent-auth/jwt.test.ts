@@ -44,7 +44,7 @@ describe("an agent's JWT", () => {
     ["signed with the host's key", (_, { host }) => ({ key: host })],
   ];
 
-  test("is refused if it is wrong in any way, and the refusal recorded", async () => {
+  test("is refused as invalid_jwt for a wrong header, claim or key, and the refusal is recorded", async () => {
     const home = await bank();
     const one = await linked(home);
     const discovery = `${home.url}/.well-known/agent-configuration`;
@@ -58,7 +58,7 @@ describe("an agent's JWT", () => {
     expect(refused.map(({ codes }) => codes?.[0])).toEqual(bad.map(() => "invalid_jwt"));
   });
 
-  test("is refused with another algorithm, whatever its key", async () => {
+  test("is refused if it is malformed or has another algorithm", async () => {
     const home = await bank();
     const one = await linked(home);
     const claims = { iss: one.host.thumbprint, sub: one.agentId, aud: home.url, jti: "1" };
@@ -87,7 +87,7 @@ describe("an agent's JWT", () => {
     expect(said(await one.asAgent("/agent/status", undefined, odd))).toBe("401 invalid_jwt");
   });
 
-  test("is accepted once, also after a restart", async () => {
+  test("is accepted only once, even if the server restarts", async () => {
     const home = await bank();
     const one = await linked(home);
     const jwt = await one.agentJwt();
@@ -99,7 +99,7 @@ describe("an agent's JWT", () => {
     expect(await ask(after)).toBe("401 jti_replay");
   });
 
-  test("may have as iss the thumbprint of its host's key, the host's id, or nothing", async () => {
+  test("may have as iss the thumbprint of its host's key or the host's id, or have no iss", async () => {
     const home = await bank();
     const one = await linked(home);
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
@@ -108,7 +108,7 @@ describe("an agent's JWT", () => {
     }
   });
 
-  test("has the issuer as audience, and for executions the address of executions too", async () => {
+  test("has the issuer as audience; an execution also accepts the execution endpoint as audience", async () => {
     const home = await bank();
     const one = await linked(home);
     const execution = `${home.url}/capability/execute`;
@@ -122,7 +122,7 @@ describe("an agent's JWT", () => {
     expect(said(await one.asAgent("/agent/status", undefined, odd))).toBe("200");
   });
 
-  test("may come from a clock 30 seconds off, and lives a minute", async () => {
+  test("may come from a clock that is 30 seconds off, and is valid for a minute", async () => {
     const home = await bank();
     const one = await linked(home);
     for (const [iat, exp] of [
@@ -143,14 +143,14 @@ describe("an agent's JWT", () => {
     expect(await ask()).toBe("401 jti_replay");
   });
 
-  test("may name a proof of possession, which is not required", async () => {
+  test("may have a cnf claim, which the server ignores", async () => {
     const home = await bank();
     const one = await linked(home);
     const odd = { claims: { cnf: { jkt: (await newKey()).thumbprint } } };
     expect(said(await one.asAgent("/agent/status", undefined, odd))).toBe("200");
   });
 
-  test("may name its algorithm by the curve, as RFC 9864 does", async () => {
+  test("may name its algorithm Ed25519, as RFC 9864 does", async () => {
     const home = await bank();
     const one = await linked(home);
     const odd = { header: { alg: "Ed25519" } };
@@ -158,7 +158,7 @@ describe("an agent's JWT", () => {
     expect(said(await one.asHost("/capability/list", undefined, odd))).toBe("200");
   });
 
-  test("is bound to the request that it names", async () => {
+  test("with htm, htu or ath is accepted only for the request that these claims name", async () => {
     const home = await bank();
     const one = await linked(home);
     const path = "/agent/status";
@@ -197,7 +197,7 @@ describe("an agent's JWT", () => {
     expect(await execute(hashOf(""))).toBe("400 invalid_request");
   });
 
-  test("is required where a host's JWT is not enough", async () => {
+  test("is not accepted where a host's JWT is required, nor the reverse", async () => {
     const home = await bank();
     const one = await linked(home);
     for (const path of [
@@ -228,7 +228,7 @@ describe("an agent's JWT", () => {
 });
 
 describe("a host's JWT", () => {
-  test("brings the key at first contact, and is checked with that key", async () => {
+  test("contains the host's key at the first registration, and is checked with that key", async () => {
     const home = await bank();
     const one = await driver(home);
     const other = await newKey();
@@ -256,7 +256,7 @@ describe("a host's JWT", () => {
     expect(await registering({})).toBe("200");
   });
 
-  test("is checked with the registered key, whatever key it brings later", async () => {
+  test("of a registered host is checked with the registered key, whatever key the JWT contains", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await newKey();
@@ -270,7 +270,7 @@ describe("a host's JWT", () => {
     expect(await lastCodes(home)).toEqual(["invalid_jwt"]);
   });
 
-  test("may name an agent's key where nothing is registered", async () => {
+  test("may contain an agent's key in a request that registers no agent", async () => {
     const home = await bank();
     const one = await linked(home);
     const odd = { claims: { agent_public_key: (await newKey()).jwk } };
@@ -279,7 +279,7 @@ describe("a host's JWT", () => {
     expect(said(await one.asHost("/capability/list", undefined, odd))).toBe("200");
   });
 
-  test("must be of a known host, and is accepted once", async () => {
+  test("of an unknown host is refused, and of a known host is accepted only once", async () => {
     const home = await bank();
     const stranger = await driver(home);
     expect(said(await stranger.asHost("/capability/list"))).toBe("401 invalid_jwt");
@@ -294,7 +294,7 @@ describe("a host's JWT", () => {
     expect(said(await one.asHost("/capability/list", undefined, without))).toBe("401 invalid_jwt");
   });
 
-  test("of a host that no user made is refused if the server says so", async () => {
+  test("of a host that no user made cannot register an agent if allowHosts is false", async () => {
     const home = await bank({ settings: { allowHosts: false } });
     const one = await driver(home);
     const expected = "403 dynamic_host_registration_disabled";

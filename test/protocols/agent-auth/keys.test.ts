@@ -49,7 +49,7 @@ async function enrolled(home: Bank, principal: string, key: Key, defaults?: read
 }
 
 describe("rotating a key", () => {
-  test("an agent's new key is valid at once, and the old one no longer", async () => {
+  test("makes an agent's new key valid and its old key invalid at once", async () => {
     const home = await bank();
     const one = await linked(home);
     const next = await newKey();
@@ -71,7 +71,7 @@ describe("rotating a key", () => {
     expect(said(await same.asAgent("/agent/status"))).toBe("200");
   });
 
-  test("a host's new key is valid at once, and its agents stay", async () => {
+  test("makes a host's new key valid at once, and keeps the host's agents", async () => {
     const home = await bank();
     const one = await linked(home);
     const next = await newKey();
@@ -151,7 +151,7 @@ describe("a proof for a new key", () => {
     expect(said(await one.asAgent("/agent/status"))).toBe("200");
   });
 
-  test("is accepted once", async () => {
+  test("is accepted only once", async () => {
     const home = await bank();
     const one = await linked(home);
     const next = await newKey();
@@ -163,7 +163,7 @@ describe("a proof for a new key", () => {
 });
 
 describe("enrolling a host", () => {
-  test("a host made by a user registers its key with the enrolment token, once", async () => {
+  test("registers the key of a host that a user made, once per enrolment token", async () => {
     const home = await bank();
     const made = await home.parties.createHost({ principal: "alice", name: "Laptop" });
     const token = made.ok ? made.enrolmentToken : undefined;
@@ -199,7 +199,7 @@ describe("enrolling a host", () => {
     expect((await one.register()).body["status"]).toBe("active");
   });
 
-  test("an enrolment token expires", async () => {
+  test("is refused after the enrolment token has expired", async () => {
     const home = await bank();
     const made = await home.parties.createHost({ principal: "alice" });
     const one = await driver(home);
@@ -237,7 +237,7 @@ describe("an agent's key rotated without a proof", () => {
     expect(said(await other.asHost("/agent/rotate-key", body))).toBe("403 unauthorized");
   });
 
-  test("does not block other agents of the host from that key, until a JWT is signed with it", async () => {
+  test("can be registered by another agent of the host until a JWT is signed with the key", async () => {
     const home = await bank();
     const one = await linked(home);
     const claimed = await newKey();
@@ -278,7 +278,7 @@ describe("a host's key rotated without a proof", () => {
     ["/agent/revoke-capability", { capabilities: ["check_balance"] }],
     ["/agent/reactivate", {}],
     ["/agent/rotate-key", "key"],
-  ])("is proven by a request to %s too", async (path, more) => {
+  ])("is also proven by a request to %s", async (path, more) => {
     const home = await bank();
     const one = await linked(home);
     const same = await rotated(one, await newKey());
@@ -287,7 +287,7 @@ describe("a host's key rotated without a proof", () => {
     expect(said(await same.asHost("/capability/list"))).toBe("200");
   });
 
-  test("makes a new host if it is registered first, and the old agents can still be managed", async () => {
+  test("makes a new host if the key first registers an agent; the old agents can still be managed", async () => {
     const home = await bank();
     const one = await linked(home);
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
@@ -304,7 +304,7 @@ describe("a host's key rotated without a proof", () => {
     expect(said(await statusOf(fresh))).toBe("200");
   });
 
-  test("can be replaced, and its host revoked, before it is proven", async () => {
+  test("can be rotated again, and can sign the revocation of its host, before the key is proven", async () => {
     const home = await bank();
     const one = await linked(home);
     const second = await rotated(one, await newKey());
@@ -316,7 +316,7 @@ describe("a host's key rotated without a proof", () => {
     expect(said(await third.asAgent("/agent/status"))).toBe("403 host_revoked");
   });
 
-  test("given to two hosts counts for the one whose agent its JWT names", async () => {
+  test("that was given to two hosts belongs to the host whose agent a JWT of the key names", async () => {
     const home = await bank();
     const one = await linked(home);
     const mallory = await linked(home, "mallory");
@@ -330,7 +330,7 @@ describe("a host's key rotated without a proof", () => {
     expect(said(await other.asAgent("/agent/status"))).toBe("200");
   });
 
-  test("uses up each JWT like any other key", async () => {
+  test("signs JWTs that are accepted only once, like those of any other key", async () => {
     const home = await bank();
     const one = await linked(home);
     const same = await rotated(one, await newKey());
@@ -343,7 +343,7 @@ describe("a host's key rotated without a proof", () => {
 });
 
 describe("a key that belongs to another host", () => {
-  test("does not go to a host that rotates to it or enrols with it, and its owner can still use it", async () => {
+  test("stays with its owner if another host rotates to the key or enrols with the key", async () => {
     const home = await bank();
     const mallory = await linked(home, "mallory");
     const victim = await driver(home);
@@ -359,7 +359,7 @@ describe("a key that belongs to another host", () => {
     expect(own).toMatchObject({ principal: "alice", status: "active" });
   });
 
-  test("is still usable by its owner after another host to which it was given is revoked", async () => {
+  test("can still be used by its owner after a host that was enrolled with the key is revoked", async () => {
     const home = await bank();
     const victim = await driver(home);
     await enrolled(home, "mallory", victim.host);
@@ -368,7 +368,7 @@ describe("a key that belongs to another host", () => {
     expect(said(await victim.register())).toBe("200");
   });
 
-  test("cannot be given to a host once its owner has proven it", async () => {
+  test("cannot be given to a host once its owner has proven the key", async () => {
     const home = await bank();
     const victim = await linked(home);
     const mallory = await linked(home, "mallory");
@@ -378,7 +378,7 @@ describe("a key that belongs to another host", () => {
     expect(said(await mallory.asHost("/capability/list"))).toBe("200");
   });
 
-  test("is not proven by a claim of an agent, since a stranger may have named the agent", async () => {
+  test("is not proven by claiming an agent, since a stranger may have named that agent", async () => {
     const home = await bank();
     const mallory = await driver(home);
     await mallory.register({ mode: "autonomous" });
@@ -406,7 +406,7 @@ describe("a key that belongs to another host", () => {
 });
 
 describe("enrolling a host without a proof of its key", () => {
-  test("makes the host wait for its user once, who then finds what was settled at enrolment", async () => {
+  test("makes the first agent wait for the user, whose approval keeps the name and defaults of the enrolment", async () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await enrolled(home, "alice", one.host, ["list_payees"]);
@@ -429,7 +429,7 @@ describe("enrolling a host without a proof of its key", () => {
       { bounds: { pendingHosts: 1, pendingHostsPerAddress: 1 } },
     ],
     ["hosts cannot register themselves", { allowHosts: false }],
-  ])("is not counted as a stranger's registration, if %s", async (_, settings) => {
+  ])("lets the host register a delegated agent although %s", async (_, settings) => {
     const home = await bank({ settings });
     const stranger = await driver(home);
     await stranger.register();
@@ -446,7 +446,7 @@ describe("enrolling a host without a proof of its key", () => {
     expect(grantWords(status)).toEqual(["list_payees active"]);
   });
 
-  test("settles nothing if another user links the host", async () => {
+  test("does not apply the defaults of the enrolment if another user links the host", async () => {
     const home = await bank();
     const one = await driver(home);
     await enrolled(home, "mallory", one.host, []);
@@ -460,7 +460,7 @@ describe("enrolling a host without a proof of its key", () => {
   });
 });
 
-describe("a weak key that anyone could sign under", () => {
+describe("a weak key for which anyone could make signatures", () => {
   /** The points of small order as RFC 8032 encodes them, and non-canonical encodings of such points. */
   const SMALL: readonly string[] = [
     "0100000000000000000000000000000000000000000000000000000000000000",

@@ -15,7 +15,7 @@ import {
 import { type Bank, bank, REPORTS } from "./served-bank.js";
 
 describe("a JWT narrowed to capabilities", () => {
-  test.each([[["check_balance"]], [[]]])("manages nothing: %j", async (capabilities) => {
+  test.each([[["check_balance"]], [[]]])("cannot manage the agent: %j", async (capabilities) => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const odd: Odd = { claims: { capabilities } };
@@ -33,8 +33,8 @@ describe("a JWT narrowed to capabilities", () => {
   });
 });
 
-describe("ending an agent", () => {
-  test("by itself ends its grants, tokens and JWTs", async () => {
+describe("revoking an agent", () => {
+  test("by the agent itself ends its tokens and JWTs", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const other = await linked(home);
@@ -52,7 +52,7 @@ describe("ending an agent", () => {
     expect(read.allowed || read.denials[0].code).toBe("revoked");
   });
 
-  test("by its host may be repeated", async () => {
+  test("by its host can be repeated", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await linked(home);
@@ -70,7 +70,7 @@ describe("ending an agent", () => {
     expect(said(await one.register())).toBe("409 agent_exists");
   });
 
-  test("in part revokes some of its grants by name", async () => {
+  test("can be limited to grants that /agent/revoke-capability names", async () => {
     const home = await bank();
     const one = await linked(home);
     const revoke = (capabilities: unknown) =>
@@ -93,8 +93,8 @@ describe("ending an agent", () => {
   });
 });
 
-describe("ending a host", () => {
-  test("ends all its agents, and its key is never accepted again", async () => {
+describe("revoking a host", () => {
+  test("ends all its agents, and the host's key is not accepted again", async () => {
     const home = await bank();
     const one = await linked(home);
     const second = new Driver(home, one.host, await newKey());
@@ -116,7 +116,7 @@ describe("introspection", () => {
   const introspect = ({ url }: Bank, token: unknown) =>
     send(`${url}/agent/introspect`, { json: { token } });
 
-  test("says what an agent may do, with constraints", async () => {
+  test("lists an agent's active grants with their constraints", async () => {
     const home = await bank();
     const constraints = { amount: { max: 10 } };
     const one = await granted(home, [{ name: "transfer_funds", constraints }]);
@@ -139,7 +139,7 @@ describe("introspection", () => {
     expect(less).toEqual([{ capability: "list_payees", status: "active" }]);
   });
 
-  test("of a JWT for a location says what may be executed there", async () => {
+  test("of a JWT for a location lists only the grants that can be executed at that location", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report", "transfer_funds"]);
     const names = async (capabilities?: readonly string[]) => {
@@ -154,7 +154,7 @@ describe("introspection", () => {
     expect(await names([])).toEqual([]);
   });
 
-  test("answers only inactive for anything wrong", async () => {
+  test("answers only { active: false } for an invalid, used or foreign token, or a revoked agent", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report"]);
     const at = (capabilities?: readonly string[], aud = REPORTS) =>
@@ -183,7 +183,7 @@ describe("introspection", () => {
 });
 
 describe("claiming an autonomous agent", () => {
-  test("links an autonomous agent's host to a user, and ends the agent", async () => {
+  test("links the agent's host to a user, and ends the agent", async () => {
     const home = await bank();
     const one = await driver(home);
     await one.register({ mode: "autonomous" });
@@ -198,7 +198,7 @@ describe("claiming an autonomous agent", () => {
     expect(again.body["error"]).toBe("agent_claimed");
   });
 
-  test("is refused for other agents", async () => {
+  test("is refused for a delegated, an unknown and a missing agent", async () => {
     const home = await bank();
     const one = await linked(home);
     const claim = (body: object) => one.asHost("/agent/claim", body);
@@ -207,7 +207,7 @@ describe("claiming an autonomous agent", () => {
     expect(said(await claim({}))).toBe("400 invalid_request");
   });
 
-  test("is accepted from the agent or its host only, and shows others nothing", async () => {
+  test("is allowed only to the agent and its host, and a refusal tells other callers nothing about the agent", async () => {
     const home = await bank();
     const one = await driver(home);
     await one.register({ mode: "autonomous" });
@@ -231,7 +231,7 @@ describe("claiming an autonomous agent", () => {
 describe("a revocation by the operator", () => {
   const at = "2026-05-04T12:00:00Z";
 
-  test("of a capability id ends its grant in status, introspection and execution; it can be requested again", async () => {
+  test("of a capability id ends its grant in status, introspection and execution; the capability can be requested again", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const grants = await home.parties.grantsOf(one.agentId);
@@ -252,7 +252,7 @@ describe("a revocation by the operator", () => {
     expect(said(await pay())).toBe("200");
   });
 
-  test("of a user ends that user's hosts, agents, grants, tokens and pending requests, and nothing of others", async () => {
+  test("of a user ends the hosts, agents, grants, tokens and pending requests of that user only", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const token = await one.token("transfer_funds");
@@ -284,7 +284,7 @@ describe("a revocation by the operator", () => {
   });
 });
 
-test("introspection has its own rate limit per address, in addition to the common one", async () => {
+test("introspection has its own rate limit per address, in addition to the common rate limit", async () => {
   const home = await bank({
     introspection: { requests: 2, seconds: 60 },
     trustedProxies: ["127.0.0.1"],
@@ -309,7 +309,7 @@ test("introspection has its own rate limit per address, in addition to the commo
   expect(said(list)).toBe("200");
 });
 
-test("by default an address may introspect 30 times a minute", async () => {
+test("by default, an address can call introspection 30 times a minute", async () => {
   const home = await bank();
   const ask = async () =>
     said(await send(`${home.url}/agent/introspect`, { json: { token: "a.b.c" } }));

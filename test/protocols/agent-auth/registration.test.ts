@@ -14,7 +14,7 @@ import {
 import { bank } from "./served-bank.js";
 
 describe("discovery", () => {
-  test("lists every endpoint, at both paths", async () => {
+  test("serves a document that lists every endpoint, at both paths", async () => {
     const { url, server } = await bank();
     expect(server.discoveryUrl).toBe(`${url}/.well-known/agent-configuration`);
     const { body, headers } = await send(server.discoveryUrl);
@@ -47,7 +47,7 @@ describe("discovery", () => {
     expect(other.body).toEqual(body);
   });
 
-  test("the directory finds this server by host, name and public capabilities", async () => {
+  test("finds the server in /api/search by host, name and public capabilities", async () => {
     const { url, server } = await bank({ public: ["check_balance"] });
     const { body: document } = await send(server.discoveryUrl);
     const search = (query: string) => send(`${url}/api/search?${query}`);
@@ -63,7 +63,7 @@ describe("discovery", () => {
 });
 
 describe("registration", () => {
-  test("an agent of an unlinked host waits for a user, who links both", async () => {
+  test("an agent of an unlinked host waits until a user links the host and approves the agent", async () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await one.register({ capabilities: ["check_balance"], reason: "a budget" });
@@ -93,7 +93,7 @@ describe("registration", () => {
     expect(grantWords(after)).toEqual(["check_balance active"]);
   });
 
-  test("an agent of a linked host gets the defaults at once", async () => {
+  test("an agent of a linked host gets the default capabilities at once", async () => {
     const home = await bank();
     const one = await linked(home);
     const { body } = await one.asAgent("/agent/status");
@@ -113,7 +113,7 @@ describe("registration", () => {
     expect(first?.["token_expires_at"]).toMatch(/^2026-05-0[45]T\d\d:\d\d:\d\d/);
   });
 
-  test("an agent that names no capabilities gets none", async () => {
+  test("an agent that names no capabilities gets no grants", async () => {
     const home = await bank();
     const one = await linkedDriver(home);
     for (const capabilities of [undefined, []]) {
@@ -128,7 +128,7 @@ describe("registration", () => {
     expect(waiting.body).toMatchObject({ status: "pending", agent_capability_grants: [] });
   });
 
-  test("a pending agent registered again keeps its mode", async () => {
+  test("a pending agent that registers again keeps its mode", async () => {
     const home = await bank();
     const one = await driver(home);
     const first = await one.register();
@@ -149,7 +149,7 @@ describe("registration", () => {
     expect((await one.asAgent("/agent/status")).body["status"]).toBe("active");
   });
 
-  test("a denial ends the agent but not its host; an approval of no grant leaves the agent active", async () => {
+  test("a denial ends the agent but not its host; an approval without grants makes the agent active", async () => {
     const home = await bank();
     const one = await driver(home);
     await one.decide(await one.register(), "deny", { reason: "who are you?" });
@@ -164,7 +164,7 @@ describe("registration", () => {
     expect(status.body).toMatchObject({ status: "active", agent_capability_grants: [] });
   });
 
-  test("a key is used up for its host even after its agent has ended", async () => {
+  test("a host cannot register a key again, even after the agent of that key has ended", async () => {
     const home = await bank();
     const revoked = await linked(home);
     expect(said(await revoked.asHost("/agent/revoke", { agent_id: revoked.agentId }))).toBe("200");
@@ -182,7 +182,7 @@ describe("registration", () => {
     expect(said(await new Driver(home, other.host, revoked.agent).register())).toBe("200");
   });
 
-  test("a registration beyond the defaults waits as a whole", async () => {
+  test("an agent that asks for more than the defaults stays pending until the user decides", async () => {
     const home = await bank();
     const one = await driver(home);
     await linkedHost(one, home);
@@ -193,7 +193,7 @@ describe("registration", () => {
     expect(said(await one.asAgent("/agent/status"))).toBe("403 agent_rejected");
   });
 
-  test("an autonomous agent gets the defaults, and a reason for each other capability", async () => {
+  test("an autonomous agent gets the default capabilities, and a reason why each other capability is denied", async () => {
     const home = await bank();
     const one = await driver(home);
     const body = { mode: "autonomous", capabilities: ["check_balance", "transfer_funds"] };
@@ -204,7 +204,7 @@ describe("registration", () => {
     expect(denied?.["reason"]).toMatch(/autonomous/);
   });
 
-  test("the same agent key twice gets 409, and an autonomous agent on a linked host is refused", async () => {
+  test("an agent key that is already registered gets 409; an autonomous agent on a linked host is refused", async () => {
     const home = await bank();
     const one = await linked(home);
     expect(said(await one.register())).toBe("409 agent_exists");
@@ -213,7 +213,7 @@ describe("registration", () => {
     expect(said(await two.register({ mode: "autonomous" }))).toBe("400 unsupported_mode");
   });
 
-  test("unlinked hosts are limited in number, even if they revoke themselves", async () => {
+  test("the number of new unlinked hosts in an hour is limited, even if the hosts revoke themselves", async () => {
     const home = await bank({ settings: { bounds: { pendingHosts: 2 } } });
     const asked = async (): Promise<string> => {
       const one = await driver(home);
@@ -230,7 +230,7 @@ describe("registration", () => {
     expect(await asked()).toBe("200");
   });
 
-  test("a host's agents per hour are limited, even if they end at once", async () => {
+  test("the number of a host's new agents in an hour is limited, even if the agents are revoked at once", async () => {
     const home = await bank({ settings: { bounds: { agentsPerHost: 2 } } });
     const host = await newKey();
     const asked = async (): Promise<string> => {
@@ -248,7 +248,7 @@ describe("registration", () => {
     expect(await asked()).toBe("200");
   });
 
-  test("a host name with control characters is refused or cleaned, whichever way it arrives", async () => {
+  test("a host name with control characters is refused in the body, in the JWT and at enrolment", async () => {
     const home = await bank();
     const one = await driver(home);
     const name = "\u001b[2J\u001b[31mTrusted\u202e host";
@@ -276,7 +276,7 @@ describe("registration", () => {
     expect(await home.parties.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Desk" });
   });
 
-  test("an idempotency key returns the same answer, and is refused for another request", async () => {
+  test("a registration repeated with its idempotency key gets the same answer; another registration with it is refused", async () => {
     const home = await bank();
     const one = await driver(home);
     const headers = { "Idempotency-Key": "first" };
@@ -289,7 +289,7 @@ describe("registration", () => {
     expect(said(odd)).toBe("400 invalid_request");
   });
 
-  test("a malformed registration is refused, and the refusal recorded", async () => {
+  test("a malformed registration is refused, and the refusal is recorded", async () => {
     const home = await bank();
     const one = await linkedDriver(home);
     for (const [what, body, expected] of BAD) {
@@ -299,7 +299,7 @@ describe("registration", () => {
     }
   });
 
-  test("an unknown capability is named in the refusal", async () => {
+  test("a refusal names the unknown capabilities and the unknown operators of the registration", async () => {
     const home = await bank();
     const one = await linkedDriver(home);
     const unknown = await one.register({ capabilities: ["check_balance", "fly"] });

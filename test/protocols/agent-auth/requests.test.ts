@@ -19,7 +19,7 @@ const TRANSFER = {
 };
 
 describe("request-capability", () => {
-  test("defaults are granted at once, with the agent's own limits and a token", async () => {
+  test("default capabilities are granted at once, with a token and the limits that the agent asked for", async () => {
     const home = await bank();
     const one = await driver(home);
     await one.register({ mode: "autonomous", capabilities: ["list_payees"] });
@@ -33,7 +33,7 @@ describe("request-capability", () => {
     expect(home.issuer.isAuthentic(String(grant?.["token"]))).toBe(true);
   });
 
-  test("a request beyond the defaults waits for the user; repeating it returns the same approval", async () => {
+  test("a request beyond the defaults waits for the user, and a repeated request gets the same approval", async () => {
     const home = await bank();
     const one = await linked(home);
     const answer = await one.request([TRANSFER], {
@@ -61,7 +61,7 @@ describe("request-capability", () => {
     expect(wider.body["status"]).toBe("pending");
   });
 
-  test("with the ciba method the user finds the request in a list", async () => {
+  test("a request with the ciba method has no user code, and is decided in the user's list of approvals", async () => {
     const home = await bank();
     const one = await linked(home);
     const answer = await one.request(["transfer_funds"], { preferred_method: "ciba" });
@@ -72,7 +72,7 @@ describe("request-capability", () => {
     expect(denied).toEqual({ capability: "transfer_funds", status: "denied", reason: "too much" });
   });
 
-  test("constraints of agent, server and approver all hold, and are shown as one", async () => {
+  test("the constraints of agent, server and approver are combined and shown as one", async () => {
     const constraints = { transfer_funds: { amount: { min: 1 } } };
     const home = await bank({ settings: { constraints } });
     const one = await linked(home);
@@ -95,7 +95,7 @@ describe("request-capability", () => {
     expect(grantWords(answer)).toContain("transfer_funds denied");
   });
 
-  test("an idempotency key returns the same answer", async () => {
+  test("a request repeated with its idempotency key gets the same answer; another request with that key is refused", async () => {
     const home = await bank();
     const one = await linked(home);
     const ask = (capabilities: readonly string[], key: string) =>
@@ -108,7 +108,7 @@ describe("request-capability", () => {
     expect(said(await ask(["delete_payee"], "k1"))).toBe("400 invalid_request");
   });
 
-  test("requests for too much are reduced; malformed requests are refused", async () => {
+  test("malformed requests, unknown capabilities and too many pending requests are refused", async () => {
     const home = await bank({ settings: { bounds: { pendingPerAgent: 1 } } });
     const one = await linked(home);
     expect(said(await one.request([]))).toBe("400 invalid_request");
@@ -127,7 +127,7 @@ describe("request-capability", () => {
     }
   });
 
-  test("a capability that the user's policy does not permit is denied at once, with that reason", async () => {
+  test("a capability that the user's policy does not permit is denied at once, with the policy as reason", async () => {
     const home = await bank();
     const one = await linked(home, "bob");
     const answer = await one.request(["delete_payee"]);
@@ -137,7 +137,7 @@ describe("request-capability", () => {
 });
 
 describe("tokens of grants", () => {
-  test("are returned for the capabilities named in a narrowed JWT", async () => {
+  test("are returned only for the capabilities that a narrowed JWT names", async () => {
     const home = await bank();
     const one = await linked(home);
     const odd = { claims: { capabilities: ["list_payees"] } };
@@ -164,7 +164,7 @@ describe("tokens of grants", () => {
 describe("a policy that no longer permits a grant", () => {
   const REPORT = { capabilities: ["print_report"], aud: REPORTS };
 
-  test("ends its tokens, also for another service, and its introspection", async () => {
+  test("removes the grant's token and its entry in introspection, even for a JWT for a location", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report", "transfer_funds"]);
     const withTokens = async (): Promise<unknown[]> => {
@@ -195,7 +195,7 @@ describe("a policy that no longer permits a grant", () => {
 });
 
 describe("reactivation", () => {
-  test("gives an expired agent the defaults only", async () => {
+  test("gives an expired agent only the default capabilities", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const token = await one.token("transfer_funds");
@@ -214,7 +214,7 @@ describe("reactivation", () => {
     expect(again.body["status"]).toBe("active");
   });
 
-  test("does not restore what the user revoked; a new agent of the host gets it", async () => {
+  test("does not restore a default that the user revoked, but a new agent of the host gets that default", async () => {
     const home = await bank();
     const one = await linked(home);
     const ended = await home.parties.activeGrants("alice");
@@ -232,7 +232,7 @@ describe("reactivation", () => {
     expect(grantWords(await next.register())).toContain("list_payees active");
   });
 
-  test("works for a host's own agents only", async () => {
+  test("is allowed only for a host's own agents", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await linked(home);

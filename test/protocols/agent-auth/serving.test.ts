@@ -128,7 +128,7 @@ async function reportService() {
 }
 
 describe("proviso serve", () => {
-  test("serves a host, its agent, an approval, and executions here and at a location", async () => {
+  test("serves agent-auth from registration to revocation, with executions at the server and at a location", async () => {
     const reports = await reportService();
     const { running, url } = await serve(bench, {
       ...CONFIG,
@@ -268,7 +268,7 @@ describe("proviso serve", () => {
       { protocols: ["revocations"] },
       'agentAuth: has no effect: "protocols" does not name "agent-auth"',
     ],
-  ])("refuses to start for %s", async (_, { skills, ...change }: Document, expected) => {
+  ])("refuses to start with %s", async (_, { skills, ...change }: Document, expected) => {
     if (skills !== undefined) bench.write("other.mjs", skills);
     const config = {
       ...CONFIG,
@@ -281,7 +281,7 @@ describe("proviso serve", () => {
     expect(status).toBeGreaterThan(1);
   });
 
-  test("a default that writes must be allowed by name", async () => {
+  test("starts with a default that writes if allowedDefaults names the capability", async () => {
     const agentAuth = { defaults: ["transfer_funds"], allowedDefaults: ["transfer_funds"] };
     const { url } = await serve(bench, { ...CONFIG, agentAuth });
     expect((await fetch(`${url}/capability/list`)).status).toBe(401);

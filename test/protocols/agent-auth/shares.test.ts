@@ -34,7 +34,7 @@ throughStores((place) => {
   const opened = async (bounds: NonNullable<BankOptions["settings"]>["bounds"], more = PROXIED) =>
     bank({ ...more, settings: { bounds: bounds ?? {} }, place: await place() });
 
-  test("new hosts per address are limited, and other addresses can still register", async () => {
+  test("the number of new hosts per address is limited, and other addresses can still register hosts", async () => {
     const home = await opened({ pendingHostsPerAddress: 2 });
     const crowd = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1"];
     expect(await answers(home, crowd)).toEqual(["200", "200", LATE, LATE]);
@@ -50,7 +50,7 @@ throughStores((place) => {
     expect(await answers(home, ["192.0.2.1"])).toEqual(["200"]);
   });
 
-  test("new hosts per IPv4 network of 24 bits are limited", async () => {
+  test("the number of new hosts per IPv4 network of 24 bits is limited", async () => {
     const home = await opened({ pendingHostsPerAddress: 2, pendingHostsPerNetwork: 3 });
     const crowd = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.255"];
     expect(await answers(home, crowd)).toEqual(["200", "200", "200", LATE, LATE]);
@@ -61,7 +61,7 @@ throughStores((place) => {
     expect(await answers(home, ["::ffff:192.0.2.9", "192.0.3.1"])).toEqual([LATE, "200"]);
   });
 
-  test("an IPv6 network of 64 bits counts as one address, and 48 bits as one network", async () => {
+  test("for the limits of new hosts, an IPv6 prefix of 64 bits is one address and a prefix of 48 bits is one network", async () => {
     const home = await opened({ pendingHostsPerAddress: 1, pendingHostsPerNetwork: 2 });
     const crowd = [
       "2001:db8:1:1::1",
@@ -75,7 +75,7 @@ throughStores((place) => {
     expect(await answers(home, crowd)).toEqual(["200", LATE, "200", LATE, "200", "200", LATE]);
   });
 
-  test("the limit is exact for concurrent registrations", async () => {
+  test("the limit of new hosts is exact for concurrent registrations", async () => {
     const home = await opened({ pendingHostsPerAddress: 3 });
     const together = await Promise.all(
       Array.from({ length: 10 }, async () => said(await from(home, "192.0.2.1"))),
@@ -84,7 +84,7 @@ throughStores((place) => {
     expect(together.filter((one) => one === LATE)).toHaveLength(7);
   });
 
-  test("hosts of users, pending hosts and linked hosts do not count as new", async () => {
+  test("the limit of new hosts does not count further agents of a known host, nor a host that a user has linked", async () => {
     const home = await opened({ pendingHostsPerAddress: 1 });
     const address = "192.0.2.1";
     const host = await newKey();
@@ -118,7 +118,7 @@ throughStores((place) => {
     expect(await answers(home, ["192.0.2.1"])).toEqual(["200"]);
   });
 
-  test("a request repeated from another address gets the same answer", async () => {
+  test("a registration repeated with its idempotency key from another address gets the same agent", async () => {
     const home = await opened({});
     const one = await driver(home);
     const first = await from(home, "192.0.2.1", { by: one, key: "once" });
@@ -127,14 +127,14 @@ throughStores((place) => {
     expect(again.body["agent_id"]).toBe(first.body["agent_id"]);
   });
 
-  test("behind a proxy that is not trusted, all callers are one address", async () => {
+  test("behind a proxy that is not trusted, all callers count as one address", async () => {
     const home = await opened({ pendingHostsPerAddress: 2 }, {});
     const crowd = ["192.0.2.1", "198.51.100.1", "203.0.113.1"];
     expect(await answers(home, crowd)).toEqual(["200", "200", LATE]);
   });
 });
 
-test("the total limit applies too, and a refused registration leaves nothing in the ledger", async () => {
+test("the total number of new hosts is limited too, and a refused registration leaves nothing in the ledger", async () => {
   const home = await bank({ ...PROXIED, settings: { bounds: { pendingHosts: 2 } } });
   const crowd = ["192.0.2.1", "198.51.100.1", "203.0.113.1"];
   expect(await answers(home, crowd)).toEqual(["200", "200", LATE]);
@@ -143,7 +143,7 @@ test("the total limit applies too, and a refused registration leaves nothing in 
   expect(events.filter(({ change }) => change === "host.registered")).toHaveLength(2);
 });
 
-test("by default an address may register 20 hosts in an hour", async () => {
+test("by default, an address can register 20 hosts in an hour", async () => {
   const home = await bank(PROXIED);
   const crowd = Array.from({ length: 21 }, () => "192.0.2.1");
   expect((await answers(home, crowd)).indexOf(LATE)).toBe(20);

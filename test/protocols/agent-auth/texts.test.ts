@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { driver, granted, grantsIn, linked, newKey, said, send } from "./driver.js";
 import { bank } from "./served-bank.js";
 
-describe("strings shown to people", () => {
-  test("have their markup removed, wherever they arrive", async () => {
+describe("names and reasons that users see", () => {
+  test("have their markup removed, in the body and in the JWT", async () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await one.register({
@@ -69,7 +69,7 @@ describe("null", () => {
     expect(said(introspected)).toBe("400 invalid_request");
   });
 
-  test("is in no answer for an absent value", async () => {
+  test("does not occur in answers: absent properties are left out", async () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await one.register();
@@ -92,8 +92,8 @@ describe("null", () => {
   });
 });
 
-describe("grants in answers", () => {
-  test("have the properties that the specification gives for each state", async () => {
+describe("the status of an agent", () => {
+  test("has for each grant the properties that the specification gives for the grant's state", async () => {
     const home = await bank();
     const one = await linked(home);
     const limits = { amount: { max: 10 } };
@@ -135,7 +135,7 @@ describe("grants in answers", () => {
     });
   });
 
-  test("name the user that the agent is to act for", async () => {
+  test("names the user of a linked host, even while the agent is pending", async () => {
     const home = await bank();
     const one = await linked(home);
     const waiting = await driver(home);

@@ -21,7 +21,7 @@ import {
 
 const INVALID = "400 VALIDATION_ERROR";
 
-describe("a request to delegate is refused, each rule with its own reason:", () => {
+describe("a request to delegate", () => {
   const bodies: readonly (readonly [what: string, body: JsonObject, expected: string])[] = [
     ["no scopes", { scopes: [] }, `${INVALID} scopes invalid_request`],
     [
@@ -93,17 +93,20 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
     ["an unknown property", { scope: ["a"] }, `${INVALID} scope invalid_request`],
   ];
 
-  test.each(bodies)("%s", async (_what, body, expected) => {
-    const parts = await narrowed();
-    await register(parts, "pending-agent", { status: "pending" });
-    await register(parts, "expired-agent", { expires: NOW });
-    const answer = await delegate(parts, parts.token, body);
-    expect(summary(answer)).toBe(expected);
-    expect(answer.headers.get("Proviso-Denial")).toBe(expected.split(" ").at(-1));
-    expect(answer.body["message"]).not.toBe("");
-  });
+  test.each(bodies)(
+    "is refused with the reason of the violated rule: %s",
+    async (_what, body, expected) => {
+      const parts = await narrowed();
+      await register(parts, "pending-agent", { status: "pending" });
+      await register(parts, "expired-agent", { expires: NOW });
+      const answer = await delegate(parts, parts.token, body);
+      expect(summary(answer)).toBe(expected);
+      expect(answer.headers.get("Proviso-Denial")).toBe(expected.split(" ").at(-1));
+      expect(answer.body["message"]).not.toBe("");
+    },
+  );
 
-  test("several faults in one request are all listed", async () => {
+  test("is refused with a list of all its faults", async () => {
     const parts = await narrowed();
     const body = {
       delegateeAgentId: AGENTS.orchestrator,
@@ -127,14 +130,14 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
     });
   });
 
-  test("the listed faults are limited in number and length", async () => {
+  test("is refused with a list of faults that is limited in number and length", async () => {
     const parts = await narrowed();
     const scopes = Array.from({ length: 256 }, (_, at) => `${"x".repeat(500)}${at}`);
     const { body } = await delegate(parts, parts.token, { scopes });
     expect(JSON.stringify(body).length).toBeLessThan(4096);
   });
 
-  test.each(["delegateeAgentId", "scopes", "ttlSeconds"])("a request without %s", async (name) => {
+  test.each(["delegateeAgentId", "scopes", "ttlSeconds"])("is refused without %s", async (name) => {
     const parts = await narrowed();
     const whole: JsonObject = {
       delegateeAgentId: AGENTS.summarizer,
@@ -147,19 +150,19 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
   });
 });
 
-describe("a request to delegate is refused for its capability:", () => {
+describe("the capability of a request to delegate", () => {
   const cases: readonly (readonly [
     what: string,
     ask: (parts: World) => Promise<Answer>,
     expected: string,
   ])[] = [
     [
-      "there is none",
+      "no capability is presented",
       (parts) => delegate(parts, ACCESS.summarizer),
       "403 FORBIDDEN Authorization capability_missing",
     ],
     [
-      "it was issued bound",
+      "the capability was issued bound to an agent",
       async (parts) => {
         const { token } = await issued(parts, { invokers: ["orchestrator"] });
         return delegate(parts, token);
@@ -167,7 +170,7 @@ describe("a request to delegate is refused for its capability:", () => {
       `${INVALID} Authorization capability_bound`,
     ],
     [
-      "it cannot be narrowed",
+      "the capability cannot be narrowed",
       async (parts) => {
         const { token } = await issued(parts, { grants: ["sealed"] });
         return delegate(parts, token, { scopes: ["sealed:open"] });
@@ -175,7 +178,7 @@ describe("a request to delegate is refused for its capability:", () => {
       `${INVALID} Authorization capability_sealed`,
     ],
     [
-      "no further hop fits",
+      "no further hop fits into the token",
       async (parts) => {
         let { token } = await issued(parts);
         for (let hop = 1; hop < 32; hop++) {
@@ -187,7 +190,7 @@ describe("a request to delegate is refused for its capability:", () => {
       `${INVALID} Authorization capability_full`,
     ],
     [
-      "it has expired",
+      "the capability has expired",
       async (parts) => {
         const { token } = await issued(parts);
         parts.clock.now += 25 * 3_600_000;
@@ -196,12 +199,12 @@ describe("a request to delegate is refused for its capability:", () => {
       "401 UNAUTHORIZED - token_invalid",
     ],
     [
-      "no record says whom it was issued to",
+      "no record says to whom the capability was issued",
       (parts) => delegate(parts, parts.issuer.mint({ grant: "agents" }).token),
       "401 UNAUTHORIZED - token_invalid",
     ],
     [
-      "it was issued to an agent that is not known here",
+      "the capability was issued to an unknown agent",
       async (parts) => {
         const { token } = await issued(parts, {}, { principal: "alice", invoker: "unlisted" });
         return delegate(parts, token);
@@ -209,7 +212,7 @@ describe("a request to delegate is refused for its capability:", () => {
       "403 FORBIDDEN - delegator_unknown",
     ],
     [
-      "it was issued to an agent that is no longer active",
+      "the capability was issued to an agent that is no longer active",
       async (parts) => {
         await register(parts, "gone", { status: "revoked" });
         const { token } = await issued(parts, {}, { principal: "alice", invoker: "gone" });
@@ -218,7 +221,7 @@ describe("a request to delegate is refused for its capability:", () => {
       "403 FORBIDDEN - delegator_inactive",
     ],
     [
-      "the capability id picked is another party's",
+      "the capability id in the header is another party's",
       async (parts) => {
         const { id } = await issued(parts);
         return delegate(parts, ACCESS.summarizer, {}, { "Proviso-Capability": id });
@@ -226,7 +229,7 @@ describe("a request to delegate is refused for its capability:", () => {
       "403 FORBIDDEN Proviso-Capability capability_unknown",
     ],
     [
-      "the token picked is another party's",
+      "the token in the header is another party's",
       async (parts) => {
         const { token } = await issued(parts);
         return delegate(parts, ACCESS.summarizer, {}, { "Proviso-Capability": token });
@@ -234,7 +237,7 @@ describe("a request to delegate is refused for its capability:", () => {
       "403 FORBIDDEN Proviso-Capability capability_foreign",
     ],
     [
-      "the token picked is bound to the caller",
+      "the token in the header is bound to the caller",
       async (parts) => {
         const { body } = await delegate(parts, (await issued(parts)).token);
         const header = { "Proviso-Capability": String(body["delegationToken"]) };
@@ -243,7 +246,7 @@ describe("a request to delegate is refused for its capability:", () => {
       `${INVALID} Proviso-Capability capability_bound`,
     ],
     [
-      "the token picked is forged",
+      "the token in the header is forged",
       async (parts) => {
         const { token } = await issued(parts);
         const header = { "Proviso-Capability": forged(token) };
@@ -252,12 +255,12 @@ describe("a request to delegate is refused for its capability:", () => {
       "403 FORBIDDEN Proviso-Capability signature_mismatch",
     ],
     [
-      "two capabilities are picked",
+      "the header names two capabilities",
       (parts) => delegate(parts, ACCESS.orchestrator, {}, { "Proviso-Capability": "a, b" }),
       `${INVALID} Proviso-Capability invalid_request`,
     ],
     [
-      "an id and a token of different capabilities are picked",
+      "the header and the bearer token are of different capabilities",
       async (parts) => {
         const { id, token } = await issued(parts);
         return delegate(parts, token, {}, { "Proviso-Capability": id });
@@ -266,13 +269,13 @@ describe("a request to delegate is refused for its capability:", () => {
     ],
   ];
 
-  test.each(cases)("%s", async (_what, ask, expected) => {
+  test.each(cases)("is refused because %s", async (_what, ask, expected) => {
     expect(summary(await ask(await world()))).toBe(expected);
   });
 });
 
 describe("a caller of delegation", () => {
-  test("needs credentials, and a bound capability is not accepted as one", async () => {
+  test("needs credentials, and a bound capability is not accepted as a credential", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const { body } = await delegate(parts, token);
@@ -293,7 +296,7 @@ describe("a caller of delegation", () => {
       for (const secret of [token, bound]) expect(line).not.toContain(secret);
   });
 
-  test("may revoke what it delegated, or what descends from its capability, and nothing else", async () => {
+  test("can revoke only delegations that it made or that descend from its capability", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const other = await issued(parts);
@@ -315,7 +318,7 @@ describe("a caller of delegation", () => {
     expect((await revoke(parts, token, String(chainId).toUpperCase())).status).toBe(204);
   });
 
-  test("is limited in rate, body size and content type", async () => {
+  test("has a rate limit and a limit of body size, and can send only JSON", async () => {
     const parts = await world({ rate: { requests: 4, seconds: 60 }, body: { bytes: 2048 } });
     const path = "/oauth2/token/delegate";
     const sent = async (body: unknown, headers = {}): Promise<string> =>
@@ -331,7 +334,7 @@ describe("a caller of delegation", () => {
     expect(Number(over.headers.get("Retry-After"))).toBeGreaterThan(0);
   });
 
-  test("has a limited number of live delegations, and offline ones seen take at most half", async () => {
+  test("has a limited number of live delegations, of which offline delegations use at most half", async () => {
     const parts = await world({ maxDelegations: 4 });
     const { token } = await issued(parts);
     const offline = (): string => {
@@ -351,7 +354,7 @@ describe("a caller of delegation", () => {
     expect((await delegate(parts, token)).status).toBe(201);
   });
 
-  test("is not blocked by holders of what it narrowed", async () => {
+  test("is not blocked by delegations and revocations of those who hold its narrowed tokens", async () => {
     const parts = await world({ maxDelegations: 4, maxRevocations: 2 });
     const { token } = await issued(parts);
     const narrowed = (from: string) => {
@@ -387,7 +390,7 @@ describe("a caller of delegation", () => {
     }
   });
 
-  test("has a limited number of entries in the revocation list", async () => {
+  test("can add only a limited number of entries to the revocation list", async () => {
     const parts = await world({ maxRevocations: 1 });
     const { token } = await issued(parts);
     const ids = [(await delegate(parts, token)).body, (await delegate(parts, token)).body];
@@ -398,7 +401,7 @@ describe("a caller of delegation", () => {
 });
 
 describe("delegation as a service", () => {
-  test("answers 404 everywhere if it is switched off", async () => {
+  test("answers 404 at every endpoint if delegation is disabled", async () => {
     const parts = await world({ enabled: false });
     for (const [method, path] of [
       ["POST", "/oauth2/token/delegate"],
@@ -411,13 +414,13 @@ describe("delegation as a service", () => {
     }
   });
 
-  test("answers 404 for unknown addresses in its own shape", async () => {
+  test("answers an unknown URL with 404 in its own error format", async () => {
     const parts = await world({ prefix: "" });
     const answer = await send(parts, "GET", "/oauth2/token/delegate", ACCESS.orchestrator);
     expect(summary(answer)).toBe("404 NOT_FOUND - address_unknown");
   });
 
-  test("allows a delegation of all scopes with allowEqual, also for several tenants", async () => {
+  test("with allowEqual allows a delegation of all scopes, to delegatees of the same tenant only", async () => {
     const parts = await world({ allowEqual: true });
     const { token } = await issued(parts);
     const scopes = ["agents:delete", "agents:read", "agents:write"];
@@ -432,7 +435,7 @@ describe("delegation as a service", () => {
     );
   });
 
-  test("is recorded in the ledger, refusals too", async () => {
+  test("records delegations, revocations and refusals in the ledger", async () => {
     const parts = await world();
     const { token, id } = await issued(parts);
     const { body } = await delegate(parts, token);
@@ -465,7 +468,7 @@ describe("delegation as a service", () => {
     ]);
   });
 
-  test("refuses wrong options and grants", async () => {
+  test("refuses wrong options by name, and grants whose scopes are ambiguous", async () => {
     const { agent, parties, revocations, ledger } = await world();
     const parts = { agent, parties, revocations, ledger };
     const wrong: readonly (readonly [object, string])[] = [

@@ -39,7 +39,7 @@ function narrowed(token: string, more: { readonly audience?: readonly string[] }
 }
 
 describe("a token made with another service's key", () => {
-  test("is refused as a credential, delegates nothing, and revokes nothing", async () => {
+  test("is refused as a credential, and cannot delegate or revoke", async () => {
     const parts = await world();
     const { id, token } = await issued(parts);
     const forged = madeBy(parts, "files.example", id);
@@ -56,7 +56,7 @@ describe("a token made with another service's key", () => {
     expect(summary(await delegate(parts, token))).toContain("201");
   });
 
-  test("is not a delegation of the agent whose capability id it copies", async () => {
+  test("is not verified as a delegation by the agent whose capability id the token copies", async () => {
     const parts = await world();
     const { id, token } = await issued(parts);
     const verdict = await verify(parts, narrowed(madeBy(parts, "files.example", id)));
@@ -70,7 +70,7 @@ describe("a token made with another service's key", () => {
 });
 
 describe("a token made with the key of the agent's own audience", () => {
-  test("has no holder unless the issuer's record is of that key too", async () => {
+  test("is refused if the issuer recorded the capability with another key", async () => {
     const parts = await world();
     const { id } = await issued(parts);
     const own = madeBy(parts, "documents-agent", id);
@@ -88,7 +88,7 @@ describe("a token with another capability's id", () => {
     ["grant", { grant: "documents:read", principal: "alice" }],
     ["principal", { grant: "agents", principal: "bob" }],
   ])(
-    "is refused if its %s is not that of the recorded capability",
+    "is refused if the recorded capability has another %s",
     async (_what, { grant, principal }) => {
       const parts = await world();
       const { id } = await issued(parts);
@@ -107,7 +107,7 @@ describe("a token with another capability's id", () => {
   );
 });
 
-test("the verdict names the services that a delegation is for", async () => {
+test("verify-delegation returns the audience of a delegation, if the delegation has one", async () => {
   const parts = await world();
   const { token } = await issued(parts);
   expect(await verify(parts, narrowed(token))).not.toHaveProperty("audience");
@@ -118,7 +118,7 @@ test("the verdict names the services that a delegation is for", async () => {
   });
 });
 
-test("capabilities of the user's other agents do not hide an agent's own", async () => {
+test("introspection finds an agent's own capability among 256 capabilities of the user's other agents", async () => {
   const parts = await world();
   const { id } = await issued(parts);
   const at = new Date(NOW).toISOString();

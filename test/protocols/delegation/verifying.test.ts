@@ -38,8 +38,8 @@ function second(milliseconds: number): string {
   return time(milliseconds).replace(".000", "");
 }
 
-describe("a string that is not a delegation by this issuer", () => {
-  test("is answered with a reason only", async () => {
+describe("a value that is not a delegation by this issuer", () => {
+  test("is reported as invalid, with a reason and nothing else", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const made = (await delegate(parts, token)).body["delegationToken"];
@@ -73,7 +73,7 @@ describe("a string that is not a delegation by this issuer", () => {
     expect(await verify(parts, bound.token)).toEqual({ valid: false, reason: "not_delegated" });
   });
 
-  test("is answered, whatever it is", async () => {
+  test("is reported as invalid, even if it is a random string", async () => {
     const parts = await world({ rate: { requests: 1e6, seconds: 1 } });
     const any = fc.oneof(fc.string({ unit: "grapheme" }), fc.base64String(), fc.json());
     await fc.assert(
@@ -96,7 +96,7 @@ describe("a string that is not a delegation by this issuer", () => {
 });
 
 describe("a delegation made offline", () => {
-  test("is equal to one made by request", async () => {
+  test("is verified, recorded and revoked like a delegation made by request", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const online = (await delegate(parts, token)).body;
@@ -123,7 +123,7 @@ describe("a delegation made offline", () => {
     expect(await verify(parts, offline)).toMatchObject({ valid: false, revokedAt: time(NOW) });
   });
 
-  test("without notBefore counts from when the issuer first saw it", async () => {
+  test("without notBefore has as issuedAt the time when the issuer first saw the delegation", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const offline = narrowed(token, { ...HOP, expires: "30s" });
@@ -143,7 +143,7 @@ describe("a delegation made offline", () => {
     expect((await revoke(parts, token, id)).status).toBe(204);
   });
 
-  test("is judged by the rules for requested ones", async () => {
+  test("is verified by the rules for requested delegations", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     await register(parts, "pending", { status: "pending" });
@@ -167,7 +167,7 @@ describe("a delegation made offline", () => {
     expect(await parts.parties.read((view) => view.delegations.find({}))).toEqual([]);
   });
 
-  test("may have limits on arguments, services, and an earlier narrowing", async () => {
+  test("is valid with limits on arguments, with an audience, and of a token that was narrowed before", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const own = narrowed(token, { operations: ["read", "write"], purpose: "a report" });
@@ -195,7 +195,7 @@ describe("a delegation made offline", () => {
   });
 });
 
-test("a delegation of a capability for another service is verified by that service", async () => {
+test("a delegation of a capability for another service is valid only at that service", async () => {
   const parts = await world();
   await register(parts, "payer");
   const who = { principal: "alice", invoker: "payer" };
@@ -223,7 +223,7 @@ test("a delegation of a capability for another service is verified by that servi
   expect(parts.issuer.authorize(made, call).allowed).toBe(false);
 });
 
-test("a delegation ends with the registration of its delegator or delegatee", async () => {
+test("a delegation is invalid once the registration of its delegator or delegatee is no longer active", async () => {
   const parts = await world();
   for (const id of ["one", "two"]) await register(parts, id);
   const { token } = await issued(parts, {}, { principal: "alice", invoker: "one" });
@@ -241,7 +241,7 @@ test("a delegation ends with the registration of its delegator or delegatee", as
   expect(await verify(parts, made)).toMatchObject({ valid: false, reason: "delegator_inactive" });
 });
 
-describe("for random delegations", () => {
+describe("a random delegation", () => {
   const OPERATIONS = ["read", "write", "delete"] as const;
   const SCOPES = OPERATIONS.map((operation) => `agents:${operation}`);
   const delegation = fc.record({
@@ -257,7 +257,7 @@ describe("for random delegations", () => {
     }),
   });
 
-  test("a delegation allows what its parent and its hop allow, made online or offline", async () => {
+  test("allows exactly the calls that its parent and its hop allow, whether made online or offline", async () => {
     const parts = await world({ rate: { requests: 1e6, seconds: 1 } });
     const expires = second(NOW + 7200 * SECOND);
     const { token } = await issued(parts, { expires });
@@ -304,7 +304,7 @@ describe("for random delegations", () => {
   });
 });
 
-test("argumentsLimited is set only for operations within the scopes", async () => {
+test("argumentsLimited is set only if the arguments of a delegated operation are limited", async () => {
   const parts = await world();
   const { token } = await issued(parts);
   const marked = async (limits: HopInit): Promise<readonly unknown[]> => {

@@ -13,7 +13,7 @@ function time(milliseconds: number): string {
 
 describe("a delegation", () => {
   throughStores((place) => {
-    test("is made, verified and revoked by the parties that may", async () => {
+    test("can be made and verified, and can be revoked only by its delegator", async () => {
       const parts = await world({ place: await place() });
       const { token } = await issued(parts);
       const made = await delegate(parts, token, { ttlSeconds: 3600 });
@@ -76,7 +76,7 @@ describe("a delegation", () => {
   });
 
   throughStores((place) => {
-    test("expires with its capability, and says so", async () => {
+    test("expires no later than its capability, and expiresAt says when", async () => {
       const parts = await world({ place: await place() });
       const end = NOW + HOUR;
       const expires = `${time(end).slice(0, 19)}Z`;
@@ -106,7 +106,7 @@ describe("a delegation", () => {
     });
   });
 
-  test("is still described after it expired", async () => {
+  test("is still described by verify-delegation after the delegation has expired", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const { body } = await delegate(parts, token, { ttlSeconds: 60 });
@@ -180,7 +180,7 @@ describe("a delegation", () => {
     expect(await verify(parts, ofAll["delegationToken"])).toMatchObject({ reason: "revoked" });
   });
 
-  test("introspection shows what can be delegated", async () => {
+  test("can be prepared by introspection, which lists the caller's capabilities and scopes", async () => {
     const parts = await world();
     const path = "/token/introspect";
     const none = await send(parts, "GET", path, ACCESS.orchestrator);
@@ -213,7 +213,7 @@ describe("a delegation", () => {
     });
   });
 
-  test("an access token stands for its party's only capability; with several, the request names one", async () => {
+  test("by access token uses the party's only capability; with several, the request must name one of them", async () => {
     const parts = await world();
     const first = await issued(parts);
     const byAccess = await delegate(parts, ACCESS.orchestrator);

@@ -17,7 +17,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const AT = "2026-01-01T00:00:00Z";
 
-test("a feed from a database has whole entries; it fails while the database is away, and recovers", async () => {
+test("a feed from a database serves whole entries, fails while the database is missing, and then recovers", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "proviso.db");
   const database = await createStores(path);

@@ -4,7 +4,7 @@ import { createKeyring, createRevocationList, importKeyring } from "../../../src
 import { createRevocationFeed } from "../../../src/protocols/revocations/index.js";
 import { AT, SERVICE } from "./support.js";
 
-test("requests that arrive while the feed is being written share the next write, and miss nothing", async () => {
+test("feed requests that arrive during a write share the next write, and get all entries", async () => {
   const [keys, list] = [createKeyring(), createRevocationList()];
   const { kid } = importKeyring(keys.serviceKeys(SERVICE)).minting;
   let written = 0;

@@ -28,8 +28,8 @@ function secretOf(keys: { readonly keys: readonly { readonly k: string }[] }): B
   return Buffer.from(keys.keys.at(-1)?.k ?? "", "base64url");
 }
 
-describe("an answer of the revocation feed", () => {
-  test("has the bytes of the specification, computed with node:crypto", async () => {
+describe("the revocation feed", () => {
+  test("answers with the bytes and headers that the specification defines", async () => {
     const { root, feed, list, follower } = pair();
     follower.close();
     list.add({ kind: "principal", id: "alice", before: AT, at: AT, reason: "left \ud800" });
@@ -75,7 +75,7 @@ describe("an answer of the revocation feed", () => {
     }
   });
 
-  test("serves pages of the current and the previous list, and no older ones", async () => {
+  test("serves pages of the current and the previous list, but of no older list", async () => {
     const { root, feed, list, follower } = pair();
     follower.close();
     const set = root.serviceKeys(SERVICE);
@@ -98,7 +98,7 @@ describe("an answer of the revocation feed", () => {
     expect(unknown.status).toBe(401);
   });
 
-  test("waits for a list read from elsewhere, once for all requests, and reads again after a failure", async () => {
+  test("reads an asynchronous list once for concurrent requests, and reads the list again after a failure", async () => {
     const keys = createKeyring();
     const list = createRevocationList();
     list.add({ kind: "key", id: "key_1", at: AT });
@@ -127,7 +127,7 @@ describe("an answer of the revocation feed", () => {
     expect(reads).toBe(2);
   });
 
-  test("fails if the list is too old, and never promises more than the list itself", async () => {
+  test("answers 503 if the list is too old, and has no later trustedUntil than the list", async () => {
     const keys = createKeyring();
     const original = createRevocationList();
     const revocations = createRevocationList(original.snapshot("2030-01-01T00:01:00Z"));
@@ -143,8 +143,8 @@ describe("an answer of the revocation feed", () => {
   });
 });
 
-describe("a request without a valid credential", () => {
-  test("gets 401, whatever is wrong with it", async () => {
+describe("a feed request without a valid credential", () => {
+  test("gets 401 and no entries, whatever is wrong with the credential", async () => {
     const { root, feed, list, follower } = pair();
     follower.close();
     const set = root.serviceKeys(SERVICE);
@@ -182,7 +182,7 @@ describe("a request without a valid credential", () => {
   });
 });
 
-test("wrong options of the feed are a TypeError", () => {
+test("createRevocationFeed refuses wrong options by name", () => {
   const [keys, revocations] = [createKeyring(), createRevocationList()];
   const feed = (change: object) => () =>
     createRevocationFeed({ keys, revocations, ...change } as RevocationFeedOptions);

@@ -26,7 +26,7 @@ async function problemOf(refresh: Promise<void>): Promise<string> {
   );
 }
 
-describe("a follower's copy of the list", () => {
+describe("a follower's copy of the revocation list", () => {
   test("is stale before the first answer, current until its age limit, and stale after it", async () => {
     const made = pair();
     const { follower, root, own } = made;
@@ -61,7 +61,7 @@ describe("a follower's copy of the list", () => {
     expect(await problemOf(follower.refresh())).toBe("this list is closed");
   });
 
-  test("is awaited by catchUp, at first and after this process was paused", async () => {
+  test("is fetched by catchUp at the start, and again after the process was blocked", async () => {
     const made = pair({ interval: 0.05 });
     const { follower, list } = made;
     await Promise.all(Array.from({ length: 10 }, () => follower.catchUp()));
@@ -76,7 +76,7 @@ describe("a follower's copy of the list", () => {
     await follower.catchUp();
   });
 
-  test("is not requested more often while the issuer is unreachable, and waiting for it ends", async () => {
+  test("is not requested by each catchUp while the issuer is unreachable, and catchUp returns within seconds", async () => {
     const fetch = vi.fn<typeof globalThis.fetch>(() => Promise.reject(new TypeError("no")));
     const { follower } = pair({ fetch });
     await follower.catchUp();
@@ -91,7 +91,7 @@ describe("a follower's copy of the list", () => {
     silent.follower.close();
   });
 
-  test("is trusted no longer than its own limit, whatever the issuer says", async () => {
+  test("is trusted no longer than the follower's maxAge, whatever the issuer says", async () => {
     const made = pair({ maxAge: 60 });
     await made.follower.refresh();
     expect(made.follower.isCurrent(NOW + MINUTE - 1)).toBe(true);
@@ -108,10 +108,10 @@ describe("a follower's copy of the list", () => {
   });
 });
 
-describe("an answer that the issuer did not make for this service", () => {
+describe("a wrong answer of the revocation feed", () => {
   const FORGED = "was not made for this question of this service";
 
-  test("is refused, and the copy stays", async () => {
+  test("is refused if it is changed or malformed, and the follower keeps its copy", async () => {
     const made = pair();
     const { follower, list, feed } = made;
     list.add({ kind: "key", id: "key_1", at: AT });
@@ -190,7 +190,7 @@ describe("an answer that the issuer did not make for this service", () => {
     made.follower.close();
   });
 
-  test("a replayed earlier answer does not undo anything or make the copy younger", async () => {
+  test("is refused if it is a replayed earlier answer, and does not extend the trust in the copy", async () => {
     const made = pair({ maxAge: 60, interval: 20 });
     const { follower, list } = made;
     await follower.refresh();
@@ -214,7 +214,7 @@ describe("an answer that the issuer did not make for this service", () => {
     follower.close();
   });
 
-  test("a list that the issuer took back to an earlier version is refused", async () => {
+  test("is refused if its list has an earlier version than the follower's copy", async () => {
     const made = pair();
     made.list.add({ kind: "key", id: "key_1", at: AT });
     await made.follower.refresh();
@@ -231,7 +231,7 @@ describe("an answer that the issuer did not make for this service", () => {
   });
 });
 
-describe("a list of many pages", () => {
+describe("a revocation list of many pages", () => {
   const LINKS = 160_000;
   const until = "2031-01-01T00:00:00Z";
   const entries = Array.from({ length: LINKS }, (_, at) => {
@@ -240,7 +240,7 @@ describe("a list of many pages", () => {
   });
 
   if (FULL) {
-    test("is read whole, and later only its new pages", async () => {
+    test("is fetched whole at first, and later only its new pages are fetched", async () => {
       const made = pair({ list: createRevocationList({ version: 1, entries }) });
       await made.follower.refresh();
       const read = made.answers.map(async (answer) => (await answer.arrayBuffer()).byteLength);
@@ -263,7 +263,7 @@ describe("a list of many pages", () => {
     });
   }
 
-  test("is continued after a page failed", async () => {
+  test("is fetched from the failed page on after a page could not be fetched", async () => {
     const some = entries.slice(0, 120_000);
     const made = pair({ list: createRevocationList({ version: 1, entries: some }) });
     let asked = 0;
@@ -283,7 +283,7 @@ describe("a list of many pages", () => {
     made.follower.close();
   });
 
-  test("is fetched again if it changed meanwhile, at most three times", async () => {
+  test("is fetched again, at most three times, if the list changes during the fetch", async () => {
     const made = pair();
     await made.follower.refresh();
     let added = 0;
@@ -307,7 +307,7 @@ describe("a list of many pages", () => {
   });
 });
 
-test("a bare HTTP 304 is refused, whether a copy exists or not", async () => {
+test("a follower refuses an HTTP 304 without the feed's headers, with and without a copy", async () => {
   const made = pair();
   const none = pair({ fetch: async () => new Response(null, { status: 304 }) });
   expect(await problemOf(none.follower.refresh())).toContain("redirects are not followed");
@@ -318,7 +318,7 @@ test("a bare HTTP 304 is refused, whether a copy exists or not", async () => {
   made.follower.close();
 });
 
-test("the follower asks again by itself, sooner after a failure", async () => {
+test("a follower refreshes by itself every 30 seconds, and 5 seconds after a failed refresh", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const made = pair();
@@ -335,7 +335,7 @@ test("the follower asks again by itself, sooner after a failure", async () => {
   expect(made.requests.length).toBe(asked + 1);
 });
 
-test("a key that the issuer no longer has is reported as such", async () => {
+test("a refresh with a key that the issuer no longer has fails with the status 401", async () => {
   const made = pair();
   await made.follower.refresh();
   const elsewhere = createRevocationFeed({ keys: createKeyring(), revocations: made.list });
@@ -344,7 +344,7 @@ test("a key that the issuer no longer has is reported as such", async () => {
   made.follower.close();
 });
 
-test("wrong options of the follower are a TypeError", () => {
+test("followRevocations refuses wrong options by name", () => {
   const root = createKeyring();
   const keys = importKeyring(root.serviceKeys(SERVICE));
   const url = "https://agent.example/revocations";

@@ -20,7 +20,7 @@ async function withTurns<T>(work: Promise<T>): Promise<readonly [T, number]> {
 }
 
 if (FULL) {
-  test("adding and removing entries leaves most pages unchanged", async () => {
+  test("adding or removing entries leaves most pages of a revocation list unchanged", async () => {
     const entry = (at: number): RevocationEntry => ({
       kind: "capability",
       id: `cap_${Math.imul(at, 0x9e3779b1) >>> 0}`,
@@ -43,7 +43,7 @@ if (FULL) {
   });
 }
 
-test("other work runs while a long list is written, and while it is read", async () => {
+test("the event loop runs other work while a long revocation list is written and read", async () => {
   const list = createRevocationList();
   const entries = Array.from(
     { length: 20_000 },

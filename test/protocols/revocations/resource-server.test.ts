@@ -64,7 +64,7 @@ function narrowed(token: string, id: string): string {
   return child.ok ? child.token : "";
 }
 
-test("a resource server checks tokens with its own keys and the feed alone", async () => {
+test("a resource server checks tokens with only its own keys and the revocation feed", async () => {
   const port = await freePort();
   const config = { ...CONFIG, protocols: ["a2a", "revocations"], listen: { port } };
   const { running } = await serve(bench, config);
@@ -137,15 +137,15 @@ test("a resource server checks tokens with its own keys and the feed alone", asy
   expect(await notes.read(child)).toBe("401 revoked,revocation_stale");
 });
 
-describe("a configuration of the feed", () => {
+describe("proviso serve", () => {
   test.each([
-    ["of a feed that is not served", { revocationFeed: { maxAge: "1m" } }, "has no effect"],
+    ["that is not served", { revocationFeed: { maxAge: "1m" } }, "has no effect"],
     [
       "that trusts a list for too long",
       { protocols: ["revocations"], revocationFeed: { maxAge: "2d" } },
       "is more than a day",
     ],
-  ])("%s is refused", async (_about, change, message) => {
+  ])("refuses the configuration of a revocation feed %s", async (_about, change, message) => {
     bench.write("wrong.json", JSON.stringify({ ...CONFIG, ...change }));
     const { status, stderr } = await bench.run(["serve", "wrong.json"]);
     expect(status).toBe(6);

@@ -23,12 +23,12 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([reference.server.close(), ours.server.close()]));
 
-test("the reference implementation answers the recorded flows as before", async () => {
+test("the reference implementation gives the recorded answers to all flows", async () => {
   const record = reference.seen.map(recorded).join("\n");
   await expect(`${record}\n`).toMatchFileSnapshot("reference-answers.txt");
 });
 
-test("both implementations take every step of the flows", () => {
+test("both implementations reach every step of the flows", () => {
   expect(stepsOf(ours)).toEqual(stepsOf(reference));
   expect(new Set(stepsOf(ours)).size).toBe(ours.seen.length);
   for (const [at, theirs] of reference.seen.entries()) {
@@ -37,19 +37,19 @@ test("both implementations take every step of the flows", () => {
   }
 });
 
-test("each difference has a row in the table, and each row occurs in the flows", () => {
+test("each difference in the flows has a row in the table of differences, and each row for the flows occurs", () => {
   const { unexplained, unobserved } = explained(SECTIONS, differences);
   expect({ unexplained, unobserved }).toEqual({ unexplained: [], unobserved: [] });
 });
 
-test("each row not shown by a flow names an existing test file", () => {
+test("each row of the table that no flow shows names an existing test file", () => {
   for (const { what, shown } of SECTIONS.flatMap(({ rows }) => rows)) {
     if (shown === undefined) continue;
     expect(existsSync(new URL(`../${shown}`, import.meta.url)), what).toBe(true);
   }
 });
 
-test("docs/agent-auth-differences.md has the table", async () => {
+test("docs/agent-auth-differences.md has the generated table of differences", async () => {
   const page = "../../../../docs/agent-auth-differences.md";
   await expect(differencesPage(SECTIONS)).toMatchFileSnapshot(page);
 });
