@@ -59,7 +59,7 @@ describe("the access token of request", () => {
   });
 
   test.each(["jsonrpc", "rest"])(
-    "that is missing, or unknown to the agent, gives an error with a hint, over %s",
+    "over %s, gives an error with a hint if the token is missing or unknown to the agent",
     async (binding) => {
       const [none, wrong] = await Promise.all([
         ask(["--binding", binding]),
@@ -80,10 +80,10 @@ describe("the access token of request", () => {
   );
 });
 
-describe("the origins that request sends the access token to", () => {
+describe("the access token of request, with origins other than the user's", () => {
   const headers = { PROVISO_ACCESS_TOKEN: ALICE };
 
-  test("include another origin that the card names only with --allow-origin", async () => {
+  test("is sent to another origin that the card names only with --allow-origin", async () => {
     const card: unknown = await (await fetch(agent.cardUrl)).json();
     const elsewhere = await httpServer((_, response) => sendJson(response, card));
     const args = ["request", elsewhere.url, ...read];
@@ -98,7 +98,7 @@ describe("the origins that request sends the access token to", () => {
     for (const { headers: sent } of elsewhere.requests) expect(sent.authorization).toBeUndefined();
   });
 
-  test("do not include the target of a redirect", async () => {
+  test("is not sent to the target of a redirect", async () => {
     const trap = await httpServer((_, response) => sendJson(response, {}));
     const card: { supportedInterfaces: object[] } = JSON.parse(
       await (await fetch(agent.cardUrl)).text(),

@@ -33,7 +33,7 @@ describe("--arg as a limit", () => {
     ["inside=x", { inside: "x" }],
     ["a.b[0]=x", { "a.b[0]": "x" }],
     ["__proto__=x", JSON.parse('{"__proto__":"x"}')],
-  ])("is read: %s", (text, expected) => {
+  ])("is read as the expected constraint: %s", (text, expected) => {
     expect(readLimits([text])).toStrictEqual({ constraints: expected });
   });
 
@@ -82,7 +82,7 @@ describe("--arg as a limit", () => {
     }
   });
 
-  test("any number as JavaScript writes it is read exactly", () => {
+  test("any number in JavaScript's notation is read exactly", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
         const text = JSON.stringify(number);

@@ -17,7 +17,7 @@ const seconds = (from: string | number, to: string): number =>
   (Date.parse(to) - (typeof from === "number" ? from : Date.parse(from))) / 1000;
 
 describe("attenuate --expires with a duration", () => {
-  test("counts from now if the token lives longer", async () => {
+  test("counts the duration from now if the token lives longer", async () => {
     const before = Date.now();
     const { status, hop, expires } = await bench.json("attenuate", "@token", "--expires", "5m");
     expect({ status, expires }).toEqual({ status: 0, expires: hop.expires });
@@ -26,24 +26,27 @@ describe("attenuate --expires with a duration", () => {
     expect(life).toBeLessThanOrEqual(seconds(before, new Date().toISOString()) + 5 * 60);
   });
 
-  test.each(["31m", "2h", "3650d"])("is lowered to the token's expiry: %s", async (duration) => {
-    const { status, stdout, stderr } = await bench.run([
-      "attenuate",
-      "@token",
-      "--expires",
-      duration,
-    ]);
-    expect({ status, stderr }).toEqual({
-      status: 0,
-      stderr: "note: nothing is taken away; the child can be revoked on its own\n",
-    });
-    expect(inspect(stdout.trim()).links[1]?.hop).toEqual({
-      expires: end,
-      nonce: expect.stringMatching(/^[\w-]{16}$/),
-    });
-  });
+  test.each(["31m", "2h", "3650d"])(
+    "uses the token's expiry if the duration ends later: %s",
+    async (duration) => {
+      const { status, stdout, stderr } = await bench.run([
+        "attenuate",
+        "@token",
+        "--expires",
+        duration,
+      ]);
+      expect({ status, stderr }).toEqual({
+        status: 0,
+        stderr: "note: nothing is taken away; the child can be revoked on its own\n",
+      });
+      expect(inspect(stdout.trim()).links[1]?.hop).toEqual({
+        expires: end,
+        nonce: expect.stringMatching(/^[\w-]{16}$/),
+      });
+    },
+  );
 
-  test("gives a child that is allowed until the token's expiry, not after", async () => {
+  test("gives a child that is valid until the token's expiry, and not longer", async () => {
     const child = await bench.output("attenuate", "@token", "--expires", "8h");
     const asked = ["verify", child, "--grant", "documents:read", "--op", "list", "--at"];
     const runs = await Promise.all([bench.run([...asked, "20m"]), bench.run([...asked, "40m"])]);

@@ -25,7 +25,7 @@ test("attenuate prints the child token and nothing else", async () => {
   });
 });
 
-test("attenuate --json describes the child", async () => {
+test("attenuate --json prints the child with its hop, its expiry and its ids", async () => {
   const child = await bench.json("attenuate", token, "--op", "retrieve", "--expires", "5m");
   expect(child).toEqual({
     status: 0,

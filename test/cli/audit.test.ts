@@ -57,7 +57,7 @@ const tree = (...args: readonly string[]): Promise<string> =>
   bench.output("audit", "tree", capability, "--database", agent.ledgerPath, ...args);
 const rv = (of: string): string => inspect(of).revocationId;
 
-test("audit prints a line per decision: when, the outcome, who, what and why", async () => {
+test("audit prints one line for each decision, with the time, the outcome, the principal and the purpose", async () => {
   const text = await audit();
   const time = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z";
   const who = "alice via assistant";
@@ -311,7 +311,7 @@ describe("audit", () => {
     expect(stdout).toContain("invocation    a holder of the token  cap_1");
   });
 
-  test("reports how many events are missing from the ledger, and from which time", async () => {
+  test("prints a note about a gap in the ledger, with the number of missing events", async () => {
     const path = bench.path("gap.db");
     const database = await createStores(path);
     const ledger = openLedger(database, { capacity: 1, interval: 60_000 });

@@ -60,7 +60,7 @@ describe("card lint", () => {
   });
 
   test.each(["lint", "diff"])(
-    "refuses a file of more than 1 MiB, as card diff does: card %s",
+    "and card diff refuse a file of more than 1 MiB: card %s",
     async (verb) => {
       bench.write("large.json", `{"name":"${"x".repeat(1024 * 1024)}"}`);
       const more = verb === "diff" ? ["card.json"] : [];
@@ -93,7 +93,7 @@ describe("card lint", () => {
   });
 
   test.each(["lint", "diff"])(
-    "refuses an agent's card that is not UTF-8, as card diff does: card %s",
+    "and card diff refuse an agent's card that is not UTF-8: card %s",
     async (verb) => {
       const odd = await httpServer((_, response) => {
         response.setHeader("Content-Type", "application/json");
@@ -203,7 +203,7 @@ describe("card diff", () => {
       "deprecating  capabilities/artifact_streaming: true is new",
     ],
     ["a breaking change", PAUSE, undefined, 8, "breaking  capabilities/pause_resume: true is gone"],
-  ])("prints and exits with the code for %s", async (_, path, to, status, line) => {
+  ])("prints %s, and exits with the code for its impact", async (_, path, to, status, line) => {
     write("new.json", changed(CARD, path, to));
     const run = await bench.run(["card", "diff", "card.json", "new.json"]);
     expect(run).toEqual({ status, stderr: "", stdout: `${line}\n` });

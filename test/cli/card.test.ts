@@ -19,7 +19,7 @@ afterAll(() => Promise.all([required.stop(), preferred.stop()]));
 const CARD_PATH = "/.well-known/agent-card.json";
 const PLAIN = { name: "plain", version: "1", skills: [{ id: "chat", name: "Chat" }] };
 
-test("card shows what an agent offers", async () => {
+test("card shows an agent's interfaces, grants, collections and skills", async () => {
   const { status, stdout, stderr } = await bench.run(["card", required.url]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   const lines = stdout.split("\n");
@@ -107,7 +107,7 @@ test("card shows declared capabilities, versions and delegates of a card from an
   }
 });
 
-test("card says that a card has no delegates or is not verified, and that discover refuses a contradictory card", async () => {
+test("card says if a card lists no delegates, has signatures that are not verified, or contradicts itself", async () => {
   bench.write("open.json", JSON.stringify({ ...card(), signatures: [{}, {}] }));
   const open = await bench.output("card", "open.json");
   expect(open).toContain("  delegates   the card does not say\n");
@@ -127,7 +127,7 @@ test("card shows the A2A versions of a card from before 1.0", async () => {
   expect(await bench.output("card", "oldest.json")).toContain("(A2A 0.1 to 0.2)");
 });
 
-test("card reads the card path of A2A before 0.3 after a 404, and prints a note", async () => {
+test("after a 404, card tries the path that A2A used before 0.3, and prints a note", async () => {
   const older = await httpServer((request, response) =>
     request.url === "/.well-known/agent.json"
       ? sendJson(response, PLAIN)
@@ -251,14 +251,19 @@ describe("card explains why there is no card", () => {
   });
 
   test.each<[string, Parameters<typeof httpServer>[0], string, RegExp]>([
-    ["missing", (_, response) => sendJson(response, {}, 404), "card_missing", /HTTP 404/],
     [
-      "a page",
+      "missing (HTTP 404)",
+      (_, response) => sendJson(response, {}, 404),
+      "card_missing",
+      /HTTP 404/,
+    ],
+    [
+      "an HTML page",
       (_, response) => response.end("<html>"),
       "not_json",
       /HTTP 200 with no content type/,
     ],
-    ["no card", (_, response) => sendJson(response, ["a"]), "not_a_card", /is no Agent Card/],
+    ["not a card", (_, response) => sendJson(response, ["a"]), "not_a_card", /is no Agent Card/],
     ["late", () => {}, "timed_out", /did not answer within 1 s/],
     ["cut off", (_, response) => response.destroy(), "unreachable", /closed the connection/],
     [
@@ -313,7 +318,7 @@ describe("card explains why there is no card", () => {
     expect(target.requests).toHaveLength(0);
   });
 
-  test("with one message if nothing listens, others if the server does not speak HTTP or does not speak TLS", async () => {
+  test("with three messages: nothing listens, the server does not speak HTTP, the server does not speak TLS", async () => {
     const free = await listening(createSocketServer());
     await new Promise((resolve) => free.server.close(resolve));
     const mail = await listening(

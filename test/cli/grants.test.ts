@@ -333,7 +333,7 @@ if (FULL) {
   });
 }
 
-test("grants list marks a request of an unlinked host; grants approve refuses a host linked to another user", async () => {
+test("grants list marks a request of an unlinked host; grants approve refuses a request of another user's host", async () => {
   const [host, first, second] = [newKey(), newKey(), newKey()];
   const asked = async (own: ReturnType<typeof newKey>) => {
     const answer = await parties.register({

@@ -38,7 +38,7 @@ async function help(verb: string): Promise<string> {
 const examplesIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);
 
-test("proviso --help shows the common path, every verb, exit codes and environment variables", async () => {
+test("proviso --help shows examples in the order of use, every verb, exit codes and environment variables", async () => {
   const text = await help("");
   for (const verb of VERBS.slice(0, 11)) expect(text).toMatch(new RegExp(`^  ${verb}\\b`, "m"));
   expect(examplesIn(text).map((line) => line.split(" ")[1])).toEqual(

@@ -66,7 +66,7 @@ describe("init", () => {
     expect(stderr).toContain("The issuer is named after this host");
   });
 
-  test("refuses to overwrite a home, and leaves it unchanged", async () => {
+  test("refuses to overwrite a home, and leaves the home unchanged", async () => {
     const bench = new Bench();
     await bench.init();
     const before = bench.read("home/keyring.json");
@@ -77,7 +77,7 @@ describe("init", () => {
   });
 
   test.each(FILES)(
-    "refuses to complete a home without %s, and leaves it unchanged",
+    "refuses to complete a home without %s, and leaves the folder unchanged",
     async (name) => {
       const bench = new Bench();
       await bench.init();
@@ -132,7 +132,7 @@ describe("init", () => {
     });
   }
 
-  test("explains a folder that cannot be written", async () => {
+  test("fails with an explanation if the folder cannot be written", async () => {
     const bench = new Bench();
     chmodSync(bench.folder, 0o555);
     const { status, stderr } = await bench.spawned(["init"], { unprivileged: true });
@@ -256,7 +256,7 @@ describe("the place of the home", () => {
   });
 });
 
-test("every verb refuses a home of an unreleased version, and names its database file", async () => {
+test("every verb refuses a home of an unreleased version of proviso, and names its database file", async () => {
   const bench = new Bench();
   await bench.init();
   renameSync(join(bench.home, "proviso.db"), join(bench.home, "store.db"));
@@ -271,12 +271,12 @@ test("every verb refuses a home of an unreleased version, and names its database
 describe("a home that cannot be used makes every verb exit with 6", () => {
   test.each<[string, (home: string) => void, RegExp]>([
     [
-      "because there is none",
+      "because there is no home",
       (home) => rmSync(home, { recursive: true }),
       /there is no home .*\nhint: proviso init/,
     ],
     [
-      "because it is half made",
+      "because the home lacks its database",
       (home) => rmSync(join(home, "proviso.db")),
       /is not whole: proviso.db missing/,
     ],

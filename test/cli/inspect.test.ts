@@ -160,7 +160,7 @@ describe("inspect on any macaroon", () => {
   });
 });
 
-test("inspect says what is wrong with a broken token, and where", async () => {
+test("inspect says what is wrong with a broken token, and at which position", async () => {
   const cut = await bench.run(["inspect", token.slice(0, 116)]);
   expect(cut.status).toBe(3);
   expect(cut.stderr).toMatch(

@@ -172,7 +172,7 @@ describe("invoke prints a refusal with every reason", () => {
     });
   });
 
-  test("and says about which of several tokens each reason is", async () => {
+  test("and names the token, of several, that each reason is about", async () => {
     const { status, stderr } = await invoke(["delete_document", "@tokens", "--arg", "document=x"]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/ token 2, hop 1, /);

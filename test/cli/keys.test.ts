@@ -8,7 +8,7 @@ beforeAll(() => bench.init());
 const VERIFY = ["--grant", "g", "--op", "retrieve"];
 const mint = (): Promise<string> => bench.output("mint", ...VERIFY);
 
-test("a key mints until keys rotate, and verifies until keys retire", async () => {
+test("a key mints tokens until keys rotate has run, and verifies tokens until keys retire has run", async () => {
   const old = await mint();
   const [first] = (await bench.json("keys", "list"))["keys"];
   expect(await bench.output("keys", "list")).toMatch(
@@ -102,7 +102,7 @@ if (FULL) {
   });
 }
 
-test("keys without a verb lists the keys; with a misspelt verb it suggests the right verb", async () => {
+test("keys without a verb lists the keys; keys with a misspelt verb suggests the right verb", async () => {
   expect(await bench.output("keys")).toBe(await bench.output("keys", "list"));
   const wrong = await bench.run(["keys", "rotat"]);
   expect(wrong).toMatchObject({ status: 2, stdout: "" });

@@ -59,7 +59,7 @@ describe("--arg as a limit on an operation's argument", () => {
       "fetch",
       { urls: { each: { url: { schemes: ["https"], hosts: ["a.example"], path: "/v1" } } } },
     ],
-  ])("is read: %s", (text, operation, constraints) => {
+  ])("is read as the expected constraint: %s", (text, operation, constraints) => {
     const limits = readLimits([text]);
     expect(limits).toStrictEqual({ operationConstraints: { [operation]: constraints } });
     // The library accepts the limits that were parsed.

@@ -45,7 +45,7 @@ const GIVEN: Readonly<Record<string, readonly [values: readonly string[], hop: u
 };
 
 describe("the flags for restrictions in the table of hop keys", () => {
-  test("are all in the help of mint and attenuate, and those for requests in that of request, in the table's order", async () => {
+  test("are in the help of mint and attenuate, and those for requests in the help of request, in the table's order", async () => {
     const [mint, attenuate, request] = await Promise.all(
       ["mint", "attenuate", "request"].map(flags),
     );
@@ -58,7 +58,7 @@ describe("the flags for restrictions in the table of hop keys", () => {
     expect(request?.filter((form) => all.some((one) => one === form))).toEqual(requested);
   });
 
-  test("write each its own key of the hop; flags for lists and limits may repeat", async () => {
+  test("each write their own key of the hop; flags for lists and limits may repeat", async () => {
     await bench.init();
     const keys = HOP_KEYS.filter((key) => HOP_RULES[key].flag !== undefined);
     expect(keys).toEqual(Object.keys(GIVEN));

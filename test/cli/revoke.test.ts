@@ -18,7 +18,7 @@ async function verified(...tokens: readonly string[]): Promise<(number | null)[]
   return runs.map(({ status }) => status);
 }
 
-test("revoke ends a token and its descendants; its parent and siblings stay valid", async () => {
+test("revoke ends a token and its descendants, but not its parent and siblings", async () => {
   const parent = await mint();
   const [first, second] = await Promise.all([narrow(parent), narrow(parent)]);
   const below = await narrow(first);
@@ -77,7 +77,7 @@ test("revoke accepts a revocation id or a capability id", async () => {
   expect(await verified(one["token"], two["token"])).toEqual([5, 0]);
 });
 
-test("revoke --principal ends the user's tokens so far, and none minted from the next second on", async () => {
+test("revoke --principal ends the user's tokens so far, but no token minted from the next second on", async () => {
   const [theirs, others] = await Promise.all([
     mint("--principal", "user_1"),
     mint("--principal", "user_2"),
@@ -92,7 +92,7 @@ test("revoke --principal ends the user's tokens so far, and none minted from the
   expect(await verified(await mint("--principal", "user_1"))).toEqual([0]);
 });
 
-test("revoke --key of the minting key says to rotate; mint is refused until keys rotate", async () => {
+test("revoke --key of the minting key says to rotate; mint is refused until keys rotate has run", async () => {
   const own = new Bench();
   await own.init();
   const token = await own.output("mint", ...OP);

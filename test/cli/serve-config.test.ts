@@ -288,12 +288,28 @@ describe("serve refuses a configuration that refers to something unusable", () =
   }
 
   test.each<[string, string, string | RegExp]>([
-    ["no id", given("id: undefined"), "skills[1].id: is missing; it must be 1 to 64 letters, "],
-    ["no name", given('id: "b", name: undefined'), "skills[1].name: is missing; it must be a text"],
-    ["no operation", given('id: "b", operation: ""'), "skills[1].operation: must be the name of "],
-    ["no input", given('id: "b", input: undefined'), "skills[1].input: is missing; it must be a "],
     [
-      "an invalid schema",
+      "a skill without an id",
+      given("id: undefined"),
+      "skills[1].id: is missing; it must be 1 to 64 letters, ",
+    ],
+    [
+      "a skill without a name",
+      given('id: "b", name: undefined'),
+      "skills[1].name: is missing; it must be a text",
+    ],
+    [
+      "a skill without an operation",
+      given('id: "b", operation: ""'),
+      "skills[1].operation: must be the name of ",
+    ],
+    [
+      "a skill without an input schema",
+      given('id: "b", input: undefined'),
+      "skills[1].input: is missing; it must be a ",
+    ],
+    [
+      "a skill with an invalid input schema",
       given('id: "b", input: { type: "object", propertys: 1 }'),
       "skills[1].input: is not a valid JSON Schema: ",
     ],

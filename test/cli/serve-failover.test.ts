@@ -99,7 +99,7 @@ async function writes({ url, rpc }: Serving, token: string): Promise<readonly st
 const AGAIN = "503 after 5";
 
 test.skipIf(postgresIsMissing)(
-  "an agent answers writes with 503 while its database is read-only, as after a failover, and recovers",
+  "an agent answers writes with 503 while its database is read-only, as after a failover, and then recovers",
   async () => {
     const place = await postgresPlace();
     const serving = await served(place);
@@ -159,7 +159,7 @@ test.skipIf(postgresIsMissing)(
 );
 
 test.skipIf(postgresIsMissing)(
-  "an agent answers requests with 503 while its database accepts no connections, and recovers",
+  "an agent answers requests with 503 while its database accepts no connections, and then recovers",
   async () => {
     const place = await postgresPlace();
     const role = `proviso_test_${crypto.randomUUID().slice(0, 8)}`;

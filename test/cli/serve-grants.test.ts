@@ -53,7 +53,7 @@ test("serve names every grant that differs between the configuration and the hom
   ]);
 });
 
-test("serve requires the home to list each operation of a legacy grant that the configuration gives as *", async () => {
+test("serve requires the home to list each operation of a legacy grant whose operations are * in the configuration", async () => {
   const legacy = { id: "notes:all", description: "All", operations: ["*"], legacy: true };
   const config = { ...CONFIG, grants: [...CONFIG["grants"], legacy] };
   const listed = { "notes:read": ["read"], "notes:wait": ["wait"] };

@@ -143,7 +143,7 @@ describe.each([
 });
 
 describe("session connect", () => {
-  test("--call makes one call, prints the answer or the refusal, and exits with its code", async () => {
+  test("--call makes one call, prints the answer or the refusal, and exits with the code of a refusal", async () => {
     const { address, running } = await serve(CONFIG);
     const adding = await mint(
       "tools",
@@ -183,7 +183,7 @@ describe("session connect", () => {
       .toMatchObject({ status: 6, stderr: expect.stringContaining("nothing listens") });
   });
 
-  test("--stream prints parts of an answer; the session ends with 5 if its token is revoked meanwhile", async () => {
+  test("--stream prints parts of an answer; a token revoked meanwhile ends the session with exit code 5", async () => {
     const { address } = await serve(CONFIG);
     const token = await mint("tools", "--any-op", "--purpose", "to be revoked");
     const run = new RunningHere(
@@ -398,7 +398,7 @@ describe("session serve does not start", () => {
     expect(status).toBe(6);
   });
 
-  test("because the home lists grants, but not those of the plugins", async () => {
+  test("because the home lists grants, but not the grants of the plugins", async () => {
     const listed = new Bench();
     await listed.init(
       "--grant",

@@ -56,7 +56,7 @@ describe("--arg refuses patterns and unknown operators", () => {
     });
   });
 
-  test("as --filter of request does; --arg of verify accepts any value", async () => {
+  test("and --filter of request refuses patterns; --arg of verify accepts any value", async () => {
     const filter = ["--collection", "c", "--filter", "department=fin*"];
     const asking = ["request", "http://127.0.0.1:1", ...GRANT, ...filter];
     expect(await slip(...asking)).toContain("there are no patterns");
@@ -137,7 +137,7 @@ describe("an error of init names the requested path, not a temporary path", () =
   });
 });
 
-test("an error about too many or too few arguments says how many are given or which is missing", async () => {
+test("an error about the number of arguments says how many are given, or which argument is missing", async () => {
   expect(await slip("inspect", "a", "b")).toMatch(
     /^proviso: inspect takes one argument, and 2 are/,
   );
@@ -203,7 +203,7 @@ describe("the built command", () => {
   });
 
   test.each(["keys", "revocations", "tasks", "grants"])(
-    "lists the entries for %s without list, and suggests list for a misspelling",
+    "prints the list for %s alone, and suggests list for a misspelt verb",
     async (verb) => {
       const [alone, list] = await Promise.all([
         bench.spawned([verb, "--json"]),

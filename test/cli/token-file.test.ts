@@ -19,7 +19,7 @@ test("--op retrieve,search in mint and attenuate means two operations", async ()
 });
 
 describe("--output", () => {
-  test("can replace the file of the token that was attenuated, and makes its mode 0600", async () => {
+  test("can replace the file of the token that was attenuated, and gives the file the mode 0600", async () => {
     bench.write("token", `${token}\n`);
     chmodSync(bench.path("token"), 0o644);
     const args = ["attenuate", "@token", "--op", "search", "--output", "token"];

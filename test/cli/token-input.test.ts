@@ -73,7 +73,7 @@ describe("a missing or empty token is refused with an explanation", () => {
     ["as a folder", ["inspect", "@folder"], 6, /could not read folder: it is a folder/],
     ["as a bare @", ["inspect", "@"], 2, /@ is not followed by the name of a file/],
     ["twice from standard input", ["diff", "-", "-"], 2, /only one token can come from standard/],
-    ["as one of two that is left out", ["diff", "-"], 2, /only one token can come from standard/],
+    ["as the second of two tokens", ["diff", "-"], 2, /only one token can come from standard/],
     ["as a file name without @", ["inspect", "token.txt"], 3, /hint: give the token itself, @FILE/],
   ])("%s", async (_what, args, expected, message) => {
     mkdirSync(bench.path("folder"), { recursive: true });

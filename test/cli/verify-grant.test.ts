@@ -85,7 +85,7 @@ describe("verify in a home that lists no grants", () => {
     expect(await allowed(plain, tokens.plain, ...several, ...op)).toBe("allowed");
   });
 
-  test("refuses a token under any other grant, and lists that denial before those of its hops", async () => {
+  test("refuses a token under any other grant, and lists that denial before the denials of the hops", async () => {
     const asked = ["--grant", "documents:write", "--grant", "a", "--op", "delete"];
     const { denials, words } = await refused(plain, tokens.plain, ...asked);
     expect(denials).toEqual([
@@ -118,7 +118,7 @@ describe("verify in a home that lists its grants", () => {
     expect(await allowed(listed, tokens.write, "--op", "update")).toBe("allowed");
   });
 
-  test("without --grant refuses an operation that only a grant other than the token's has", async () => {
+  test("without --grant refuses an operation that only another grant than the token's has", async () => {
     const { denials } = await refused(listed, tokens.any, "--op", "update");
     expect(denials).toMatchObject([
       { code: "grant_denied", rule: "grant", expected: ["documents:write"] },

@@ -10,7 +10,7 @@ import { anyCharacter } from "../support/any-character.js";
 
 const NOW = Date.parse("2030-01-31T12:00:00.250Z");
 
-describe("times given on the command line", () => {
+describe("times and durations", () => {
   test.each<[string, string]>([
     ["90s", "2030-01-31T12:01:30.250Z"],
     ["15m", "2030-01-31T12:15:00.250Z"],
@@ -23,11 +23,11 @@ describe("times given on the command line", () => {
     ["2030-01-31T23:59:59-05:30", "2030-02-01T05:29:59.000Z"],
     ["2030-01-31T23:59:59.000Z", "2030-01-31T23:59:59.000Z"],
     ["2030-01-31T23:59:59.5Z", "2030-01-31T23:59:59.001Z"],
-  ])("are read: %s", (text, expected) => {
+  ])("a time given on the command line is read: %s", (text, expected) => {
     expect(momentFrom("--expires", text, NOW).toISOString()).toBe(expected);
   });
 
-  test("with a fraction of a second are rounded in the narrowing direction", () => {
+  test("a time with a fraction of a second is rounded in the narrowing direction", () => {
     const moment = momentFrom("--expires", "2030-01-31T23:59:59.5Z", NOW);
     const hop = normalizeHop({ expires: moment, notBefore: moment });
     expect(hop).toEqual({ expires: "2030-01-31T23:59:59Z", notBefore: "2030-02-01T00:00:00Z" });
@@ -50,11 +50,11 @@ describe("times given on the command line", () => {
     ["2030-01-31T23:59:59+24:00", /there is no such time/],
     ["999999999d", /beyond the years/],
     ["9999-12-31T23:59:59-01:00", /beyond the years/],
-  ])("are refused: %s", (text, message) => {
+  ])("a wrong time is refused: %s", (text, message) => {
     expect(() => momentFrom("--at", text, NOW)).toThrow(message);
   });
 
-  test("are shown as durations in the largest unit", () => {
+  test("a duration is shown in its largest unit", () => {
     const spans = [0, 1.4, 109, 119, 299.9, 7141, 7200, 172_799, 172_800, 7_776_000];
     expect(spans.map((seconds) => spanInWords(seconds * 1000))).toEqual(
       ["0 s", "1 s", "109 s", "2 min", "5 min", "2 h", "2 h", "2 days", "2 days", "90 days"], // each is rounded

@@ -104,7 +104,7 @@ describe("approving a request", () => {
     expect(await console.recorded()).toContain("approval.refused digest_mismatch");
   });
 
-  test("requires the new sign-in that denying a request does not require", async () => {
+  test("differs from denying a request, which requires no new sign-in", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const at = `/requests/${approval.id}`;
@@ -113,7 +113,7 @@ describe("approving a request", () => {
     expect(alice.asked).toBe(1);
   });
 
-  test("with limits too long for a cookie asks for the limits again, and approves nothing before", async () => {
+  test("with limits too long for a cookie asks for the limits again, and approves nothing until they are entered", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const payees = Array.from({ length: 90 }, (_, at) => `acc_${String(at).padStart(30, "0")}`);
@@ -141,7 +141,7 @@ describe("a program that strips the parameters with which the console asks for c
     },
   );
 
-  test("can strip both, but then the old auth_time confirms nothing", async () => {
+  test("can strip both parameters, but then the old auth_time confirms nothing", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     await nextSecond();

@@ -210,7 +210,7 @@ describe("limits that the user enters", () => {
     });
   });
 
-  test("by unticking a value take that value away", async () => {
+  test("take away a value that the user unticks", async () => {
     const asked = await console.askInList("alice");
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -259,7 +259,7 @@ describe("a request without capabilities", () => {
   });
 });
 
-describe("with several approvers", () => {
+describe("with two approvers", () => {
   test("each approver sees the other's decision, and the last decision settles the request", async () => {
     const pair = await startConsole({
       settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },

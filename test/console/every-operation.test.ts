@@ -94,7 +94,7 @@ test("a single value entered by the user holds for every operation", () => {
   expect(allows(hops["0"], "all_of", { amount: 8 })).toBe(false);
 });
 
-test("a limit in the request that is stricter than the user's stays, and the user's limit is no error", () => {
+test("a stricter limit in the request stays, and the user's wider limit is no error", () => {
   const asked: Hop = { operationConstraints: { all_of: { amount: { max: 5 } } } };
   const { hops, problems } = limits(OPERATIONS, "max", "50", asked);
   expect(problems).toEqual([]);

@@ -219,8 +219,8 @@ describe("a visitor who is not signed in", () => {
 
 describe("requests that another site causes", () => {
   const from = [
-    ["from another site, by Origin", { Origin: "https://evil.example" }],
-    ["from another site, by Sec-Fetch-Site", { "Sec-Fetch-Site": "cross-site" }],
+    ["from another site (according to Origin)", { Origin: "https://evil.example" }],
+    ["from another site (according to Sec-Fetch-Site)", { "Sec-Fetch-Site": "cross-site" }],
     [
       "from another port of this machine",
       { Origin: "http://127.0.0.1:1", "Sec-Fetch-Site": "same-site" },
@@ -284,13 +284,13 @@ describe("requests that another site causes", () => {
 
 describe("a request body", () => {
   test.each([
-    ["JSON", "{}", { "Content-Type": "application/json" }, 415],
-    ["too large", `a=${"x".repeat(200_000)}`, {}, 413],
+    ["a JSON body", "{}", { "Content-Type": "application/json" }, 415],
+    ["a body that is too large", `a=${"x".repeat(200_000)}`, {}, 413],
     ["too many fields", "a=1&".repeat(3000), {}, 400],
     ["one field twice", "csrf=a&csrf=b", {}, 400],
-    ["compressed", "a=1", { "Content-Encoding": "gzip" }, 400],
+    ["a compressed body", "a=1", { "Content-Encoding": "gzip" }, 400],
     [
-      "of another charset",
+      "a body in another charset",
       "a=1",
       { "Content-Type": "application/x-www-form-urlencoded; charset=utf-7" },
       400,
@@ -323,7 +323,7 @@ describe("another user's request", () => {
     });
   });
 
-  test("cannot be answered with a form of one's own session", async () => {
+  test("cannot be answered with a form from the visitor's own session", async () => {
     const asked = await console.askInList("alice");
     const bob = await console.signedIn("bob");
     const own = formIn((await bob.get("/device")).text, new URL(`${console.url}/device`));

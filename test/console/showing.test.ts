@@ -148,7 +148,7 @@ describe("requests of strangers", () => {
     }
   });
 
-  test("have a page that says that the asker is unknown, and what linking the host grants", async () => {
+  test("have a page that says two things: the asker is unknown, and linking the host grants the defaults", async () => {
     const asked = await console.askAsStranger("bob", { purpose: "I am your bank" });
     const bob = await console.signedIn("bob");
     const at = `/requests/${asked.approval.id}`;
@@ -165,7 +165,7 @@ describe("requests of strangers", () => {
     expect(words((await bob.get(at)).text)).not.toContain("It is not known who asks");
   });
 
-  test("and the page of hosts name only capabilities that are still defaults", async () => {
+  test("name only capabilities that are still defaults, as the page of hosts does", async () => {
     const unknown = await console.askAsStranger("bob");
     const own = await console.askInList("bob", { hostName: "Laptop" });
     // The state after a restart with fewer defaults and without one of the skills.

@@ -52,7 +52,7 @@ describe("the example's library", () => {
     }
   });
 
-  test("is filled again with the project's documents only, without changing letters", () => {
+  test("at a second start gets new copies of the project's documents, and its letters do not change", () => {
     const path = join(temporaryFolder(), "documents");
     fillLibrary(path);
     rmSync(join(path, "letters", "lincoln-bixby.md"));

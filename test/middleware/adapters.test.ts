@@ -203,7 +203,7 @@ describe("on node:http, a handler that throws", () => {
       { status: 500, secret: null, text: '{"error":"internal_error"}' },
     ],
     [
-      "within its answer ends the connection",
+      "in the middle of its answer ends the connection",
       async (res) => {
         res.write("ab");
         throw new Error("it broke");

@@ -76,25 +76,40 @@ describe.each(SERVERS)("on %s", (name, start) => {
 
   describe("a request is allowed", () => {
     test.each<[string, string, Headers, number]>([
-      ["with a capability in its own header", "documents/rh_2", own(token), 1],
+      ["with a capability in Proviso-Capability", "documents/rh_2", own(token), 1],
       ["with a capability that its holder narrowed offline", "documents/rh_1", own(child), 2],
-      ["beside the app's own login", "documents/rh_1", { ...own(token), ...login("other") }, 1],
+      [
+        "with a capability beside the app's login",
+        "documents/rh_1",
+        { ...own(token), ...login("other") },
+        1,
+      ],
       [
         "by the invoker that the capability names",
         "documents/rh_1",
         { ...own(bound), ...login("assistant") },
         1,
       ],
-      ["as a bearer token, if the route says so", "bearer/rh_1", bearer(token), 1],
-      ["with the scheme in any case", "bearer/rh_1", { Authorization: `bEARER  ${token}` }, 1],
+      ["with a bearer token on a bearer route", "bearer/rh_1", bearer(token), 1],
+      [
+        "with the scheme Bearer in mixed case",
+        "bearer/rh_1",
+        { Authorization: `bEARER  ${token}` },
+        1,
+      ],
       [
         "with the same token in both headers",
         "bearer/rh_1",
         { ...bearer(token), ...own(token) },
         1,
       ],
-      ["in its own header on a bearer route", "bearer/rh_1", own(token), 1],
-      ["beside a login on a bearer route", "bearer/rh_1", { ...own(token), ...login("other") }, 1],
+      ["with a capability in Proviso-Capability on a bearer route", "bearer/rh_1", own(token), 1],
+      [
+        "with a capability beside a login, on a bearer route",
+        "bearer/rh_1",
+        { ...own(token), ...login("other") },
+        1,
+      ],
     ])("%s", async (_, path, headers, hops) => {
       const { status, text, headers: got } = await server.ask(`/${path}`, headers);
       const [route = "", id] = path.split("/");
@@ -125,7 +140,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
         ["capability_missing"],
       ],
       [
-        "as a bearer token on another route",
+        "with a bearer token on a route that reads none",
         "documents/rh_1",
         bearer(token),
         401,
@@ -133,23 +148,29 @@ describe.each(SERVERS)("on %s", (name, start) => {
       ],
       ["without a bearer token on a bearer route", "bearer/rh_1", {}, 401, ["capability_missing"]],
       [
-        "with another scheme",
+        "with another scheme than Bearer",
         "bearer/rh_1",
         { Authorization: "Basic YQ==" },
         401,
         ["capability_missing"],
       ],
-      ["with no token at all", "documents/rh_1", own("a.b.c"), 401, ["token_malformed"]],
+      ["with text that is not a token", "documents/rh_1", own("a.b.c"), 401, ["token_malformed"]],
       ["with half a token", "documents/rh_1", own(token.slice(0, 60)), 401, ["token_truncated"]],
       ["with too many hops", "documents/rh_1", own(tooLarge), 401, ["token_too_large"]],
       ["with an altered token", "documents/rh_1", own(damaged), 401, ["signature_mismatch"]],
       ["with an altered bearer token", "bearer/rh_1", bearer(damaged), 401, ["signature_mismatch"]],
       ["with another issuer's token", "documents/rh_1", own(elsewhere), 401, ["foreign_issuer"]],
       ["with a token of an unknown key", "documents/rh_1", own(otherKey), 401, ["unknown_key"]],
-      ["without its discharge", "documents/rh_1", own(undischarged), 401, ["discharge_missing"]],
-      ["after it has expired", "documents/rh_1", own(late), 401, ["expired"]],
       [
-        "before it is valid",
+        "without the token's discharge",
+        "documents/rh_1",
+        own(undischarged),
+        401,
+        ["discharge_missing"],
+      ],
+      ["after the token has expired", "documents/rh_1", own(late), 401, ["expired"]],
+      [
+        "before the token is valid",
         "documents/rh_1",
         own(minted({ notBefore: "2030-01-01T02:00:00Z" })),
         401,
@@ -206,7 +227,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
         ["invoker_denied"],
       ],
       [
-        "bound to an invoker where the route reads none",
+        "bound to an invoker, on a route that reads no invoker",
         "bearer/rh_1",
         { ...own(bound), ...login("assistant") },
         403,
@@ -220,7 +241,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
         ["operation_denied", "resource_denied"],
       ],
       [
-        "as expired, together with the reason for another resource",
+        "for another resource, with an expired token",
         "documents/rh_3",
         own(late),
         401,
@@ -294,7 +315,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
       ["the same token in two headers", "documents", own([token, token])],
       ["a token and an empty item", "documents", own(`${token},`)],
       ["an empty header", "documents", own("")],
-      ["a scheme in the capability's own header", "documents", own(`Bearer ${token}`)],
+      ["a scheme in Proviso-Capability", "documents", own(`Bearer ${token}`)],
       [
         "JSON in the header",
         "documents",
@@ -303,7 +324,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
       ["a header that is not ASCII", "documents", own("\u00e9\u00ff")],
       ["different tokens in both headers", "bearer", { ...bearer(token), ...own(child) }],
       [
-        "a bearer token beside garbage in the own header",
+        "a bearer token beside garbage in Proviso-Capability",
         "bearer",
         { ...bearer(token), ...own("a b") },
       ],
@@ -316,7 +337,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
         { Authorization: ["Login a", `Bearer ${token}`] },
       ],
       [
-        "a login, a bearer token and the own header",
+        "a login, a bearer token and a token in Proviso-Capability",
         "bearer",
         { ...own(child), Authorization: ["Login a", `Bearer ${token}`] },
       ],
@@ -371,7 +392,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
       "rejects:route",
       "throws:router",
       "rejects:router",
-    ])("is answered 500 if the requirement %s", async (how) => {
+    ])("is answered 500 if the requirement fails: %s", async (how) => {
       const { status, text } = await refused(`/broken/${encodeURIComponent(how)}`, own(token));
       expect([status, text]).toEqual([500, '{"error":"internal_error"}']);
       expect(server.failures).toHaveLength(1);

@@ -84,7 +84,7 @@ describe("front matter", () => {
     ["a longer line of dashes", "----\ntitle: x\n----\n", {}],
     ["nothing between the dashes", "---\n---\n", {}],
     ["only a comment", "---\n# title: x\n---\n", {}],
-    ["the end of the file right after it", "---\ntitle: x\n---", { title: "x" }],
+    ["the end of the file right after the front matter", "---\ntitle: x\n---", { title: "x" }],
     ["Windows line ends", "---\r\ntitle: x\r\n---\r\n", { title: "x" }],
     ["spaces after the dashes", "---  \ntitle: x\n---\t\n", { title: "x" }],
     ["a byte order mark", "\ufeff---\ntitle: x\n---\n", { title: "x" }],
@@ -94,7 +94,7 @@ describe("front matter", () => {
       { title: "a --- b", next: "---x" },
     ],
     [
-      "more dashes in the text after it",
+      "more dashes in the text after the front matter",
       "---\ntitle: x\n---\ntext\n---\ntitle: y\n---\n",
       { title: "x" },
     ],

@@ -88,7 +88,7 @@ onBothDatabases((place) => {
     expect(namesFound(found)).toEqual(ids.map((id) => `reports/${id}`));
   });
 
-  test("a query for an unknown collection or field lists those that exist; an unknown name finds nothing", async () => {
+  test("a query for an unknown collection or field lists the known names; an unknown item name finds nothing", async () => {
     const tables = await source();
     const filter = { years: 1 };
     expect(denialOf(await tables.find({ collection: "reports", filter })).known).toContain("year");
