@@ -161,7 +161,7 @@ describe("in a mode that accepts ambient authority", () => {
   });
 });
 
-describe("a message is refused if it contains", () => {
+describe("a request to send a message is refused if it contains", () => {
   const SPELLINGS: readonly (readonly [string, (token: string) => string])[] = [
     ["as it was issued", (token) => token],
     ["in standard base64, padded", (token) => Buffer.from(token, "base64url").toString("base64")],
@@ -173,7 +173,7 @@ describe("a message is refused if it contains", () => {
     ["a name in data", (token) => message([{ data: { [token]: true } }])],
     ["JSON in data", (token) => message([{ data: JSON.stringify([JSON.stringify({ token })]) }])],
     ["arguments", (token) => message([{ data: { skill: "wait", arguments: { note: token } } }])],
-    ["a call's other members", (token) => message([{ data: { ...WAIT, note: token } }])],
+    ["a call's other properties", (token) => message([{ data: { ...WAIT, note: token } }])],
     ["metadata", (token) => ({ ...message([{ text: "x" }]), metadata: { a: { b: token } } })],
     ["an id", (token) => ({ ...message([{ text: "x" }]), messageId: token })],
   ];
@@ -223,7 +223,7 @@ describe("a message is refused if it contains", () => {
     expect(textAt(refused.body, "error", "message")).toContain("more than 64");
   });
 
-  test("the token that its request presents", async () => {
+  test("in its message the token that the request presents", async () => {
     const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
     for (const parts of [[{ text: `use ${narrowed}` }], [{ data: [narrowed] }]]) {
       const answer = await call("SendMessage", { message: message(parts), ...own });

@@ -322,7 +322,7 @@ throughStores((place) => {
     expect(await earlier()).toEqual([undefined, undefined]);
   });
 
-  test("list() ends a page of tasks before the page becomes too large, and continues on the next page", async () => {
+  test("TaskStore.list ends a page of tasks before the page becomes too large, and continues on the next page", async () => {
     const store = await newStore(await place());
     const text = "x".repeat(400_000);
     for (const id of ["a", "b", "c", "d"]) {
