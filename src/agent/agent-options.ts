@@ -48,7 +48,10 @@ export interface IssuingAgentOptions {
   readonly undeclaredAmbient?: UndeclaredAmbient | undefined;
   /** The name by which the `audience` of a hop refers to this agent; the issuer's name unless given. */
   readonly audience?: string | undefined;
-  /** Lifetime of a capability in seconds, if the request has no `expires`; 15 minutes unless given. */
+  /**
+   * Lifetime of a capability in seconds, if the request has no `expires`. Unless given: 15 minutes, or the issuer's
+   * longest lifetime if that is shorter.
+   */
   readonly lifetime?: number | undefined;
   /** Maximum number of resources that one capability may name, from 1 to 256; 256 unless given. */
   readonly maxHandles?: number | undefined;

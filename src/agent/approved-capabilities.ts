@@ -103,7 +103,7 @@ function isAskedBy({ principal, invoker }: Caller, { subject }: Approval): boole
 }
 
 /**
- * @returns `undefined` if the capability has expired or its principal was revoked.
+ * @returns `undefined` if the capability has expired or is too large, or if its principal was revoked.
  * @throws StorageError if the issuance cannot be recorded.
  */
 async function issueApproved(

@@ -20,7 +20,7 @@ export interface LedgerEvent {
   /** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly at: string;
   readonly decision: "allowed" | "refused";
-  /** The user on whose behalf the call was made, as authenticated. */
+  /** The user on whose behalf the call was made, as authenticated, or else the capability's principal. */
   readonly principal?: string;
   /** True if an operator of this installation acted in place of the user or agent. */
   readonly operator?: true;
@@ -67,7 +67,7 @@ export interface LedgerDenial {
 /** One hop of a presented token. */
 export interface LedgerHop {
   readonly revocationId: string;
-  /** Absent for a third-party caveat. */
+  /** Absent for a third-party caveat, for a hop that contains a token, and for every hop of a refused capability. */
   readonly hop?: Hop;
 }
 

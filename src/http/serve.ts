@@ -78,8 +78,8 @@ export async function serve<Protocols extends Mounted>(
   // A slow sender must not occupy a connection for longer than these limits.
   server.requestTimeout = 15_000;
   server.headersTimeout = 10_000;
-  // By default, Node ignores headers after the first 2,000, and a capability may be among the ignored ones.
-  // Node also limits the total size of all headers, which suffices.
+  // By default, Node ignores headers after about the first 1,000, and a capability may be among the ignored
+  // ones. Node also limits the total size of all headers, which suffices.
   server.maxHeadersCount = 0;
   // A client that does not read its answers must not occupy a connection either. While a skill runs, there may
   // be nothing to read, so the time limit of a request is added.

@@ -71,7 +71,6 @@ export class Delegations {
   /**
    * Identifies the party that presents a capability as credentials; `undefined` if the string is no capability.
    * @throws StorageError
-   * @throws StorageError
    */
   async identify(text: string): Promise<CapabilityIdentity | undefined> {
     assertString(text, "text");

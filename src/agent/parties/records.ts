@@ -76,7 +76,10 @@ export interface AgentRecord {
    * agent may take the same key.
    */
   readonly unproven?: true;
-  /** The user for whom the agent acts; absent if the agent is autonomous, or no user is known yet. */
+  /**
+   * The user for whom the agent acts or, if the agent is `claimed`, who has taken it over. Absent if no user is known
+   * yet, or the agent is autonomous and not claimed.
+   */
   readonly principal?: string;
   /** The approver's reason for denying the registration. */
   readonly denial?: string;
@@ -117,13 +120,13 @@ export interface AgentGrant {
   readonly hops: readonly GrantHop[];
   /** The capability id, the same in every token minted for the grant. */
   readonly capabilityId: string;
-  /** The user on whose behalf the grant is used; set once the grant is active. */
+  /** The user on whose behalf the grant is used, or `autonomous:HOST`; set once the grant is active. */
   readonly principal?: string;
   /** The approval for which the grant waits or waited. */
   readonly approval?: string;
   /** The agent's reason, in its own words. */
   readonly purpose?: string;
-  /** The approver who gave the grant; absent if the grant was a default. */
+  /** The approver who gave the grant: the last one, if several approved. Absent if the grant was a default. */
   readonly grantedBy?: string;
   /** The reason for the denial or revocation. */
   readonly reason?: string;
@@ -194,7 +197,7 @@ export interface ApprovalSubject {
   readonly request: string;
   /** Empty if an agent only wants to be linked to a user. */
   readonly asked: readonly AskedGrant[];
-  /** The user on whose behalf the agent sends the request; absent until an approver becomes that user. */
+  /** The user on whose behalf the agent sends the request; absent if the agent had no user at that time. */
   readonly principal?: string;
   /** The user that the request names, while there is no principal. Only this user may become the agent's user. */
   readonly hintedUser?: string;

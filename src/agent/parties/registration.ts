@@ -175,7 +175,7 @@ async function keepNewAgent(
   return keepAgentAnswer(draft, answer, needsApproval ? asked : undefined, event, context);
 }
 
-/** Returns the host's pending agent that has this key; `undefined` if no agent has it. */
+/** Returns the host's pending agent that has this key; `undefined` if no agent has it. Removes surplus ended agents. */
 async function agentWithKey(
   draft: PartyDraft,
   kept: readonly AgentRecord[],

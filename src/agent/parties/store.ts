@@ -167,7 +167,10 @@ export interface PartyStore {
    * @throws StorageError
    */
   useOnce(use: SingleUse, now: number): Promise<UseOutcome>;
-  /** Removes old data: used ids, answered requests, approvals, grants, agents, hosts. @returns The number removed. */
+  /**
+   * Removes old data: used ids, answered requests, approvals, grants, agents, hosts, delegations.
+   * @returns The number removed.
+   */
   prune(now: number): Promise<number>;
 }
 

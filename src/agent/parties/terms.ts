@@ -87,7 +87,10 @@ export function capabilityTerms(
   return terms;
 }
 
-/** Returns the only grant with an operation, or a sentence about the problem. */
+/**
+ * Returns the only grant with an operation, or a sentence about the problem. Legacy grants count only if no other grant
+ * has the operation.
+ */
 function grantOf(operation: string, grants: readonly KnownGrant[]): KnownGrant | string {
   const having = grants.filter(({ operations }) => operations.includes(operation));
   const own = having.filter(({ legacy }) => !legacy);

@@ -8,7 +8,10 @@ export type TaskReader = Pick<A2ARequestHandler, "getTask" | "listTasks">;
 
 /** Determines which tasks a request may see. */
 export interface Visibility {
-  /** Records the request as the maker of a task, unless the task already has a maker. */
+  /**
+   * Records the request as the maker of a task, unless the task already has a maker. Adds the request's uses of
+   * authority to those of the task.
+   */
   note(id: string, context: ServerCallContext): void;
   /**
    * Returns whether a request may see a task.

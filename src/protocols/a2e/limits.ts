@@ -26,8 +26,8 @@ export interface SessionLimits extends ConnectionLimits {
   /** Longest time limit for any call; 600,000 unless given. */
   readonly longestCall: number;
   /**
-   * When a session ends, its running calls have this time to finish. Its plugins then have the same time to clean up.
-   * 10,000 unless given.
+   * When the host shuts down or the peer has sent its last message, running calls have this time to finish. The
+   * session's plugins then have the same time to clean up. 10,000 unless given.
    */
   readonly drain: number;
   /** Interval of the checks that tokens are still valid; at most 1,000, which is the default. */
