@@ -80,7 +80,7 @@ describe("the access token of request", () => {
   );
 });
 
-describe("the access token of request, with origins other than the user's", () => {
+describe("the access token of request", () => {
   const headers = { PROVISO_ACCESS_TOKEN: ALICE };
 
   test("is sent to another origin that the card names only with --allow-origin", async () => {

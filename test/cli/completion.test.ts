@@ -80,7 +80,7 @@ for (const shell of SHELLS) {
     });
 
     if (FULL) {
-      test("offers --grant to mint, verify and init, and --any-op to mint only", async () => {
+      test("offers --grant for mint, verify and init, and --any-op for mint only", async () => {
         const [mint, verify, init] = await offers(
           "proviso mint --",
           "proviso verify --",

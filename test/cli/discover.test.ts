@@ -18,7 +18,7 @@ function discover(...args: readonly string[]) {
   return bench.json("discover", agent.url, ...args);
 }
 
-test("discover finds a suitable agent usable, and prints the interface to use", async () => {
+test("discover reports a suitable agent as usable, and prints the interface to use", async () => {
   const args = ["--grant", "documents:read:retrieve", "--attenuable", "--binding", "HTTP+JSON"];
   expect(await discover(...args)).toEqual({
     usable: true,

@@ -109,7 +109,7 @@ describe("the folder of init agent", () => {
   });
 });
 
-test("two new agents have different access tokens", async () => {
+test("two agents made by init agent have different access tokens", async () => {
   const bench = new Bench();
   await bench.output("init", "agent", "one");
   await bench.output("init", "agent", "two");

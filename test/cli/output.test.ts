@@ -43,7 +43,7 @@ test("--json makes a verb print one JSON document on standard output", async () 
   for (const { stdout } of runs) document(stdout);
 });
 
-test("colours are off in a pipe unless FORCE_COLOR is set; NO_COLOR overrides FORCE_COLOR", async () => {
+test("colours are off in a pipe unless FORCE_COLOR is 1; NO_COLOR overrides FORCE_COLOR", async () => {
   const inspect = (env: Record<string, string>): Promise<string> =>
     bench.run(["inspect", token], { env }).then(({ stdout }) => stdout);
   const [piped, forced, off, both] = await Promise.all([

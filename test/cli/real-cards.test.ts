@@ -193,7 +193,7 @@ const CARDS: Readonly<Record<string, Expected>> = {
   },
 };
 
-test("every card in the folder has an expected result", () => {
+test("every real card in the folder has an expected result", () => {
   const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ""));
   expect(names.sort()).toEqual(Object.keys(CARDS).sort());
   expect(names.length).toBeGreaterThanOrEqual(10);

@@ -45,7 +45,7 @@ const GIVEN: Readonly<Record<string, readonly [values: readonly string[], hop: u
 };
 
 describe("the flags for restrictions in the table of hop keys", () => {
-  test("are in the help of mint and attenuate, and those for requests in the help of request, in the table's order", async () => {
+  test("are all in the help of mint and attenuate, in the table's order; the help of request has those for requests", async () => {
     const [mint, attenuate, request] = await Promise.all(
       ["mint", "attenuate", "request"].map(flags),
     );

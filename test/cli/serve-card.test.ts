@@ -13,7 +13,7 @@ async function served(more: Document) {
   return { bench, ...(await serve(bench, { ...CONFIG, ...more })) };
 }
 
-test("the card lists exactly the collections that the configuration lists", async () => {
+test("the card of a served agent lists exactly the collections that the configuration lists", async () => {
   const listed = await served({ collections: [{ name: "notes", fields: ["title", "year"] }] });
   const text = await listed.bench.output("card", listed.url);
   expect(text).toContain("\ncollections\n  notes\n    fields  title, year\n");
@@ -30,7 +30,7 @@ test("the refusal of a request without a collection names only collections in th
   expect(await problem(TOKENS.bob)).not.toMatch(/"notes\\?"/);
 });
 
-test("a browser gets a page, unless the configuration has page: false", async () => {
+test("a browser gets the agent's page, unless the configuration has page: false", async () => {
   const shown = await served({});
   expect((await fetch(`${shown.url}/`, BROWSER)).status).toBe(200);
   const hidden = await served({ page: false });

@@ -85,7 +85,7 @@ function serveWithPolicy(policy: Document): Promise<Serving> {
   return serve(bench, { ...CONFIG, policy: "policy.json" });
 }
 
-test("a changed policy file takes effect; a broken policy file is reported and leaves the policy unchanged", async () => {
+test("a running agent applies a changed policy file, reports a broken policy file, and then keeps the policy", async () => {
   const { running, capability, outcome, rpc } = await serveWithPolicy(POLICY);
   const token = await capability(WAIT);
   expect(await outcome("wait", WAITING, token)).toBe("allowed");
@@ -121,7 +121,7 @@ test("a changed policy file takes effect; a broken policy file is reported and l
   expect(await running.ended).toBe(0);
 });
 
-test("a broken policy file is reported once, and again when the file changes", async () => {
+test("a running agent reports a broken policy file once, and again when the file changes", async () => {
   const { running, outcome, capability } = await serveWithPolicy(POLICY);
   const token = await capability(WAIT);
   const warnings = (): number =>

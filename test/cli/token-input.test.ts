@@ -254,7 +254,7 @@ describe("convert", () => {
 });
 
 describe("diff", () => {
-  test("prints what was taken away", async () => {
+  test("prints the limits and the purpose that the second token adds to the first", async () => {
     const child = await bench.output(
       ...["attenuate", token, "--purpose", "one report", "--arg", "amount<=5"],
     );

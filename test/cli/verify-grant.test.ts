@@ -118,7 +118,7 @@ describe("verify in a home that lists its grants", () => {
     expect(await allowed(listed, tokens.write, "--op", "update")).toBe("allowed");
   });
 
-  test("without --grant refuses an operation that only another grant than the token's has", async () => {
+  test("without --grant refuses an operation that the token's grant lacks and another grant has", async () => {
     const { denials } = await refused(listed, tokens.any, "--op", "update");
     expect(denials).toMatchObject([
       { code: "grant_denied", rule: "grant", expected: ["documents:write"] },

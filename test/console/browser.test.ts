@@ -220,7 +220,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
   }
 
   if (FULL) {
-    test("axe-core finds no violation on 16 pages, in light at 320 px and in dark at 1000 px", async () => {
+    test("axe-core finds no violation on 16 pages, in light at 320 px wide and in dark at 1000 px wide", async () => {
       const capabilities = ["transfer_funds", "read_balance"];
       const asked = await console.askInList("alice", {
         capabilities,

@@ -11,7 +11,7 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-test("an ended session is not accepted again, even after 10,100 other sessions have ended", async () => {
+test("an ended console session is not accepted again, even after 10,100 other sessions have ended", async () => {
   let now = Date.now();
   const clock = (): number => now;
   const seal = createIssuer({

@@ -88,7 +88,7 @@ async function approved(
 }
 
 describe("a folder entered as a limit", () => {
-  test("holds for each kept operation, even if its skill's schema lacks the argument", async () => {
+  test("holds for each kept operation, even if the skill's schema lacks the argument", async () => {
     const { hop, allows } = await approved({ [TO.path]: " data " });
     expect(hop).toEqual({
       operationConstraints: {

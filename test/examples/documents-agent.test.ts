@@ -140,7 +140,7 @@ test("the documents agent serves a client that requests, attenuates, calls skill
 });
 
 if (FULL) {
-  test("each user gets what the policy says, and a message in words finds only what the capability allows", async () => {
+  test("each user of the documents agent gets what the policy says; a message in words finds only what the capability allows", async () => {
     const { stdout } = await start(copyOfStarted(), "--json");
     const { url, tokens }: Document = document(stdout);
     const reports = { grants: ["documents:read"], resourceQuery: { collection: "reports" } };
@@ -189,7 +189,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("the commands that the example prints work as printed", async () => {
+  test("the commands that the documents agent prints at its start work as printed", async () => {
     const folder = copyOfStarted();
     const { stdout } = await start(folder);
     expect(stdout).toMatch(

@@ -168,7 +168,7 @@ describe("front matter at a limit", () => {
     expect(read(broken)).toEqual({ fields: {}, problem: "its front matter is not UTF-8" });
   });
 
-  test("is read if the text after the front matter ends inside a character", () => {
+  test("is read if the text after the front matter ends inside a UTF-8 character", () => {
     const cut = Buffer.concat([bytes("---\ntitle: x\n---\n"), Buffer.of(0xf0, 0x9f)]);
     expect(read(cut)).toEqual({ fields: { title: "x" } });
   });
