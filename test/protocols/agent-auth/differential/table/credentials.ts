@@ -24,7 +24,7 @@ export const CREDENTIALS: Section = {
       text: "401 `invalid_jwt` (5.13)",
       reference: "401 `unauthorized`, as for a request without a token",
       ours: "401 `invalid_jwt`",
-      why: "a string sent as a credential is judged as one",
+      why: "our server judges a string that is sent as a credential as a JWT",
       places: [
         {
           step: /JWT of (two|four) parts/,
@@ -53,16 +53,16 @@ export const CREDENTIALS: Section = {
       what: "an Agent JWT at `/agent/status` and `/agent/revoke`",
       text: "only Host JWTs (5.5, 5.7); an agent is revoked by its host (2.6)",
       reference: "accepts it",
-      ours: "accepts it, only for the agent itself",
-      why: "an agent that cannot reach its host's key can get new tokens and end itself",
+      ours: "accepts it, but only for the agent itself",
+      why: "an agent without access to its host's key can get new tokens, and can end its registration",
       shown: "managing.test.ts",
     },
     {
       what: "an Agent JWT at `/agent/rotate-key`",
       text: "only Host JWTs (5.8)",
-      reference: "400 without `agent_id`, although the published SDK sends none",
+      reference: "400 without `agent_id`, although the published SDK sends no `agent_id`",
       ours: "replaces the agent's own key",
-      why: "the published SDK rotates in this way; the host can still rotate the key back, or revoke the agent",
+      why: "the published SDK rotates keys in this way; the host can still rotate the key again, or revoke the agent",
       places: [
         {
           endpoint: /rotate-key/,
@@ -78,7 +78,7 @@ export const CREDENTIALS: Section = {
       text: "403 `unauthorized` for a party without permission (5.13)",
       reference: "`/agent/status` ignores `agent_id`",
       ours: "403 `unauthorized`, or 404 `agent_not_found`",
-      why: "the answer must be about the agent in the request",
+      why: "the answer must be about the agent that the request names",
       places: [
         {
           endpoint: /status/,
@@ -101,7 +101,7 @@ export const CREDENTIALS: Section = {
       text: "401 `invalid_jwt` on every endpoint (5.13); a server that lists without credentials must not answer requests without them with 401 (5.2)",
       reference: "the public view, as for a request without a JWT",
       ours: "401 `invalid_jwt`",
-      why: "a caller with an invalid credential must not mistake the public view for its own",
+      why: "a caller with an invalid credential must not mistake the public view for the view of its own account",
       places: [
         {
           endpoint: /capability\/(list|describe)/,
@@ -128,9 +128,9 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "`iss` of a Host JWT",
-      text: "the thumbprint of the signing key; must be equal to it at first contact (4.2)",
+      text: "the thumbprint of the signing key; must be equal to this thumbprint at first contact (4.2)",
       reference:
-        "accepts the host's id, or on some endpoints its key's `kid`; does not compare it at first contact",
+        "accepts the host's id, or on some endpoints the `kid` of the host's key; does not compare `iss` with the thumbprint at first contact",
       ours: "accepts only the thumbprint; otherwise 401 `invalid_jwt`",
       why: "as specified",
       places: [
@@ -147,9 +147,9 @@ export const CREDENTIALS: Section = {
     {
       what: "`iss` of an Agent JWT",
       text: "required: the thumbprint of its host's key (4.3)",
-      reference: "accepts only the host's id, or none",
-      ours: "accepts the thumbprint, the host's id, or none",
-      why: "the published SDK sends none, and the reference's own clients send the id; `sub` identifies the agent",
+      reference: "accepts only the host's id, or a JWT without `iss`",
+      ours: "accepts the thumbprint, the host's id, or a JWT without `iss`",
+      why: "the published SDK sends no `iss`, and the clients of the reference send the host's id; `sub` identifies the agent",
       places: [
         {
           step: /the host's thumbprint|iss the thumbprint|old host's name/,
@@ -162,9 +162,9 @@ export const CREDENTIALS: Section = {
     {
       what: "`iss` of our client's Agent JWTs",
       text: "the thumbprint of the host's key (4.3)",
-      reference: "its SDK sends none",
+      reference: "its SDK sends no `iss`",
       ours: "our client sends the host's id that the server returned",
-      why: "the reference accepts only that; our server accepts both",
+      why: "the reference accepts only the host's id; our server accepts both",
       shown: "client.test.ts",
     },
     {
@@ -185,7 +185,7 @@ export const CREDENTIALS: Section = {
       what: "`host_public_key`",
       text: "required in every Host JWT, unless it has `host_jwks_url` (4.2)",
       reference: "requires it only at first contact",
-      ours: "requires it in every Host JWT; otherwise 401 `invalid_jwt`",
+      ours: "requires `host_public_key` in every Host JWT; otherwise 401 `invalid_jwt`",
       why: "the signature can be verified before any look-up",
       places: [
         {
@@ -199,9 +199,10 @@ export const CREDENTIALS: Section = {
     {
       what: "`host_jwks_url` and `agent_jwks_url`",
       text: "an alternative to keys in the JWT (4.1); a server that fetches them filters addresses and limits answers (8.12); a host cannot change between the two after registration (8.7)",
-      reference: "fetches them, and filters only by host name; a host may change",
-      ours: "401 `invalid_jwt` for a host's; 400 `invalid_public_key` for an agent's",
-      why: "our server fetches no URL from a caller; the published SDK only sends keys in the JWT",
+      reference:
+        "fetches both URLs, and filters only by host name; a host may change between URL and key",
+      ours: "401 `invalid_jwt` for `host_jwks_url`; 400 `invalid_public_key` for `agent_jwks_url`",
+      why: "our server fetches no URL that a caller names; the published SDK sends keys only in the JWT",
       places: [
         {
           step: /address of its host's keys|address of the agent's keys/,
@@ -223,7 +224,7 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "difference of clocks",
-      text: "should allow up to 30 seconds for `exp` and `iat`, and no more for `iat` (8.2)",
+      text: "should allow up to 30 seconds for `exp` and `iat`; must not allow more than 30 seconds for `iat` (8.2)",
       reference: "allows none",
       ours: "allows 30 seconds for `exp`, `iat` and `nbf`",
       why: "as specified",
@@ -237,10 +238,10 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "lifetime of a JWT",
-      text: "should end within 60 seconds (4.3, 8.2); sets no maximum above which a server must refuse",
-      reference: "ends it 60 seconds after `iat`, whatever `exp` says",
+      text: "should be at most 60 seconds (4.3, 8.2); a maximum above which a server must refuse the JWT is not defined",
+      reference: "the JWT ends 60 seconds after `iat`, whatever `exp` says",
       ours: "the same, plus 30 seconds for the difference of clocks",
-      why: "a used `jti` must be remembered while its JWT would be accepted",
+      why: "the server must remember a used `jti` as long as it would accept the JWT",
       shown: "jwt.test.ts",
     },
     {
@@ -253,7 +254,7 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "`aud`",
-      text: "exactly the issuer; at execution, the capability's location or `default_location` (4.3, 8.18), although 4.5 demands the issuer there too",
+      text: "exactly the issuer; at execution, the capability's location or `default_location` (4.3, 8.18), although 4.5 demands the issuer at execution too",
       reference:
         "accepts the issuer, the URL of executions and its own `Host` header, on every endpoint",
       ours: "accepts exactly the issuer; at execution also the URL of executions",
@@ -270,14 +271,14 @@ export const CREDENTIALS: Section = {
       what: "`aud` as an array",
       text: "must be a string (4.2, 4.3); a JWT must not be used at several servers (8.18)",
       reference: "accepts an array if any entry matches",
-      ours: "accepts an array with one entry, and refuses longer ones",
-      why: "the first server could replay the JWT at the others",
+      ours: "accepts an array with one entry, and refuses longer arrays",
+      why: "the first server could replay the JWT at the other servers",
       places: [{ step: /aud a list(?! of one)/, path: /^/, reference: /^/ }],
     },
     {
       what: "an Agent JWT for a capability's location, sent to this server",
       text: "must be refused (4.3)",
-      reference: "accepts it if it names only that capability",
+      reference: "accepts the JWT if it names only that capability",
       ours: "401 `invalid_jwt`; only introspection accepts it",
       why: "a JWT for one service must not work at another",
       places: [
@@ -295,7 +296,7 @@ export const CREDENTIALS: Section = {
       reference:
         "requires it, and accepts it once, only at registration, claim and host key rotation",
       ours: "requires it everywhere (otherwise 401 `invalid_jwt`), and accepts it once (then 401 `jti_replay`)",
-      why: "otherwise, an intercepted Host JWT could be replayed",
+      why: "otherwise, an attacker could replay an intercepted Host JWT",
       places: [
         { step: /JWT, no jti/, path: "outcome", reference: /^[24]/, ours: "401 invalid_jwt" },
         { step: /JWT, used before/, path: "outcome", ours: "401 jti_replay" },
@@ -304,8 +305,8 @@ export const CREDENTIALS: Section = {
     {
       what: "concurrent requests with one JWT",
       text: "an agent may send them (2.2); a used `jti` must be refused (4.6)",
-      reference: "refuses all but one",
-      ours: "accepts one; the others get 401 `jti_replay`",
+      reference: "accepts one request, and refuses the others",
+      ours: "accepts one request; the other requests get 401 `jti_replay`",
       why: "the specification contradicts itself; an intercepted JWT must not be replayed",
       shown: "jwt.test.ts",
     },
@@ -313,7 +314,7 @@ export const CREDENTIALS: Section = {
       what: "`htm`, `htu` and `ath` in a JWT",
       text: "not defined: proof of possession has a header of its own (4.4)",
       reference: "checks them in Agent JWTs, ignores them in Host JWTs; compares `htu` exactly",
-      ours: "checks them in both; compares `htu` as RFC 9449 does: without query and fragment, and normalized",
+      ours: "checks them in both kinds of JWT; compares `htu` as RFC 9449 does: without query and fragment, and normalized",
       why: "a JWT that names its request must work for no other. Our client adds these claims to the JWT of a registration: clients should bind it to the server that they discovered (8.9)",
       places: [
         { step: /JWT bound to another/, path: "outcome", ours: "401 request_binding_mismatch" },
@@ -345,7 +346,7 @@ export const CREDENTIALS: Section = {
       reference:
         "executes a default that the JWT does not name, and anything in a batch; the JWT can manage the agent; in introspection, an empty array stands for all",
       ours: "403 `capability_not_granted`; 403 `unauthorized` for managing the agent; introspection of an empty array shows none",
-      why: "a narrowed JWT executes only what it names, and manages nothing: no rotation, request, revocation or claim",
+      why: "a narrowed JWT executes only the capabilities that it names, and cannot manage the agent: no rotation, request, revocation or claim",
       places: [
         {
           endpoint: /execute/,
@@ -390,7 +391,7 @@ export const CREDENTIALS: Section = {
       text: "403 `agent_expired` (2.3, 4.5, 5.13)",
       reference: "reactivates it: 200",
       ours: "403 `agent_expired` until `POST /agent/reactivate`",
-      why: "as specified: only the host can renew the agent, not the agent's key alone",
+      why: "as specified: the host must renew the agent; the agent's key alone is not enough",
       places: [{ step: /expired: /, path: "outcome", reference: "200", ours: "403 agent_expired" }],
     },
   ],

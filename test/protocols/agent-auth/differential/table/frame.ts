@@ -5,10 +5,10 @@ export const FRAME: Section = {
   rows: [
     {
       what: "a malformed request",
-      text: "400 `invalid_request` as `{error, message}`; `unsupported_mode` and others where they are more specific (5.13)",
+      text: "400 `invalid_request` as `{error, message}`; a more specific code, such as `unsupported_mode`, if there is one (5.13)",
       reference: '400 `{message, code: "VALIDATION_ERROR"}`, 415 `{message, code}`',
       ours: "400 and 415 `{error, message}`: `invalid_request`, or a more specific code",
-      why: "the specification has one form for all errors; the reference's comes from its framework",
+      why: "the specification has one form for all errors; the form of the reference comes from its framework",
       places: [
         { path: "outcome", reference: "400", ours: /^400 / },
         { path: "outcome", reference: "415", ours: "415 unsupported_media_type" },
@@ -27,7 +27,7 @@ export const FRAME: Section = {
       text: "the JWT by 4.5 and 4.5.1; does not say when the body is checked",
       reference: "at registration, claim and key rotation, checks the body before the JWT",
       ours: "checks the JWT first, on every endpoint",
-      why: "no body is parsed before its sender is known",
+      why: "our server parses no body before it knows the sender",
       places: [
         { path: "outcome", reference: /^4(00|15)/, ours: /^401 / },
         { endpoint: /list|describe/, path: "outcome", reference: /^404/, ours: /^401 / },
@@ -36,8 +36,8 @@ export const FRAME: Section = {
     {
       what: "a request with several faults: which one is reported",
       text: "does not say",
-      reference: "a fault of the body, whatever the agent's state",
-      ours: "reads a key only when it is needed, and constraints before it looks up names",
+      reference: "reports a fault of the body, whatever the state of the agent",
+      ours: "checks a key only when the key is needed, and checks constraints before it looks up names",
       why: "either order is acceptable",
       places: [
         {
@@ -68,9 +68,9 @@ export const FRAME: Section = {
     {
       what: "a property that occurs twice in a body",
       text: "does not say",
-      reference: "the last one counts",
+      reference: "uses the last value",
       ours: "400 `invalid_request`",
-      why: "it is unknown which one the sender means, and another reader may use the other",
+      why: "the server cannot know which value the sender means, and another reader may use the other value",
       places: [{ step: /a member twice/, path: "outcome", ours: "400 invalid_request" }],
     },
     {
@@ -78,7 +78,7 @@ export const FRAME: Section = {
       text: "does not say",
       reference: "ignores it, and reads the body as UTF-8",
       ours: "400 `invalid_request`",
-      why: "the body would be read differently from what the sender wrote",
+      why: "the server would read other characters than the sender wrote",
       places: [{ step: /charset=latin1/, path: "outcome", ours: "400 invalid_request" }],
     },
     {
@@ -86,7 +86,7 @@ export const FRAME: Section = {
       text: "its length must be limited before it is displayed (8.10)",
       reference: "shortens it, cleans it, or accepts it unchanged",
       ours: "400 `invalid_request`",
-      why: "the sender learns of the problem, and texts use limited memory",
+      why: "the sender learns of the problem, and the memory for texts is limited",
       places: [
         {
           step: /odd text|an empty text|blank|long/,
@@ -108,7 +108,7 @@ export const FRAME: Section = {
       text: "does not say",
       reference: "404 without a body",
       ours: "404 with a JSON body",
-      why: "our server has several protocols, and answers unknown paths of all of them alike",
+      why: "our server has several protocols, and answers the unknown paths of all protocols in the same way",
       places: [
         { step: /an unknown path|session/, path: "", reference: "nothing" },
         { step: /an unknown path|session/, path: /^error/, reference: "–" },
@@ -133,8 +133,8 @@ export const FRAME: Section = {
     {
       what: "`WWW-Authenticate: AgentAuth` on 401",
       text: "optional (5.14); recommended where a list needs authentication (5.2)",
-      reference: "on some endpoints",
-      ours: "on all endpoints",
+      reference: "sends it on some endpoints",
+      ours: "sends it on all endpoints",
       why: "a client finds the discovery document by this challenge",
       places: [{ path: "(WWW-Authenticate)", reference: "–", ours: "AgentAuth" }],
     },
@@ -142,8 +142,8 @@ export const FRAME: Section = {
       what: "an error that the specification does not list",
       text: "servers may have other codes; clients use the HTTP status for unknown codes (5.13)",
       reference: "`jti_replay`, `request_binding_mismatch`, `invalid_public_key` and others",
-      ours: "these three, and those of our additions",
-      why: "each is more specific than `invalid_jwt` or `invalid_request`, with the same HTTP status",
+      ours: "the same three codes, and the codes of our additions",
+      why: "each code is more specific than `invalid_jwt` or `invalid_request`, and has the same HTTP status",
       shown: "jwt.test.ts",
     },
   ],

@@ -11,7 +11,7 @@ export const GRANTS: Section = {
       what: "`token` and `token_expires_at` of an active grant",
       text: "not defined",
       reference: "absent",
-      ours: "the grant as a capability; each answer has a new token of it",
+      ours: "the grant as a capability; each answer has a new token of this capability",
       why: "another service can check the grant without asking our server",
       places: [{ path: /\.token(_expires_at)?$/, reference: "–", ours: "string" }],
     },
@@ -50,8 +50,8 @@ export const GRANTS: Section = {
     {
       what: "a revoked or expired grant",
       text: "a grant is `active`, `pending` or `denied` (3.3)",
-      reference: "`revoked`; a call is 403 `grant_revoked`",
-      ours: "`denied` with the reason; a call is 403 `capability_not_granted`",
+      reference: "the grant is `revoked`; a call gets 403 `grant_revoked`",
+      ours: "the grant is `denied`, with the reason; a call gets 403 `capability_not_granted`",
       why: "as specified",
       places: [
         {
@@ -76,9 +76,9 @@ export const GRANTS: Section = {
     {
       what: "a denied grant whose capability or agent is revoked later",
       text: "does not say",
-      reference: "lists it among the revoked grants, and shows it as revoked",
-      ours: "keeps it denied, with the reason",
-      why: "it never gave authority, and the agent needs the reason",
+      reference: "lists the grant among the revoked grants, and shows it as revoked",
+      ours: "keeps the grant denied, with the reason",
+      why: "the grant never gave authority, and the agent needs the reason",
       places: [
         {
           endpoint: /revoke-capability/,
@@ -91,7 +91,7 @@ export const GRANTS: Section = {
       what: "grants after reactivation",
       text: "all are revoked, and the host's defaults are granted (5.6)",
       reference: "removes grants beyond the defaults",
-      ours: "shows them as denied, with the reason",
+      ours: "shows the revoked grants as denied, with the reason",
       why: "revoked grants stay on record",
       places: [
         {
@@ -158,15 +158,15 @@ export const GRANTS: Section = {
       text: "absent (5.4), but present in the client's tool (6.6)",
       reference: "present",
       ours: "present",
-      why: "the published SDK waits for an approval only if this says `pending`",
+      why: "the published SDK waits for an approval only if `status` is `pending`",
       shown: "requests.test.ts",
     },
     {
       what: "several grants of one capability",
       text: "a status shows all grants, an answer those that were requested (5.4, 5.5)",
-      reference: "shows one of them, the active one",
-      ours: "a status shows all; the answer to a request shows the requested one",
-      why: "an agent that asks wants to know what waits for approval",
+      reference: "shows only the active grant",
+      ours: "a status shows all grants; the answer to a request shows the requested grant",
+      why: "an agent that sends a request needs to know which grants wait for approval",
       places: [
         { step: GRANTS_OF_ONE_NAME, path: GRANT, reference: "–" },
         { step: GRANTS_OF_ONE_NAME, path: "agent_capability_grants[].constraints" },
@@ -197,7 +197,7 @@ export const GRANTS: Section = {
       text: "does not say",
       reference: "returns the pending request's approval, without its codes",
       ours: "opens a separate approval",
-      why: "the user decides exactly about what was requested",
+      why: "the user decides exactly about the requested grants",
       places: [
         {
           endpoint: /request-capability/,
@@ -210,9 +210,9 @@ export const GRANTS: Section = {
     {
       what: "an autonomous agent that requests more than the defaults",
       text: "the server's policy or an administrator decides (2.2.2); a denied grant should have a reason (5.3)",
-      reference: "omits the rest from the answer without a word",
-      ours: "denies the rest, with the reason",
-      why: "the agent must know what it did not get",
+      reference: "omits the other grants from the answer",
+      ours: "denies the other grants, with the reason",
+      why: "the agent must know which grants it did not get",
       places: [
         { step: /register, autonomous/, path: "agent_capability_grants" },
         { step: /register, autonomous/, path: /^agent_capability_grants\[\]\./, reference: "–" },
@@ -230,21 +230,21 @@ export const GRANTS: Section = {
       text: "the user who granted it (3.3)",
       reference: "the host's user",
       ours: "absent",
-      why: "it names the user who approved, and no user approves a default",
+      why: "`granted_by` names the user who approved, and no user approves a default",
       places: [{ path: "agent_capability_grants[].granted_by", reference: "string", ours: "–" }],
     },
     {
       what: "a capability that occurs twice in one request",
       text: "does not say",
-      reference: "grants it once, with the constraints of the last",
+      reference: "grants it once, with the constraints of the last entry",
       ours: "400 `invalid_request`",
-      why: "the dropped entry could have the limit that was meant",
+      why: "the ignored entry could have the limit that the sender meant",
       places: [{ step: /a capability twice/, path: "outcome", ours: "400 invalid_request" }],
     },
     {
       what: "an unknown constraint operator, such as `eq` or `const`",
       text: "must be 400 `unknown_constraint_operator` (2.13)",
-      reference: "accepts it; refuses the execution, or never notices",
+      reference: "accepts the constraint; at execution, refuses the call or ignores the constraint",
       ours: "400 `unknown_constraint_operator` with `unknown_operators`, at the request",
       why: "as specified",
       places: [{ path: "outcome", ours: "400 unknown_constraint_operator" }],
@@ -252,9 +252,9 @@ export const GRANTS: Section = {
     {
       what: "a constraint without an operator, with an operand of the wrong type, or that allows nothing",
       text: "`min` and `max` have numbers, `in` and `not_in` have arrays (2.13)",
-      reference: "accepts it; a later request may end in 500",
+      reference: "accepts the constraint; a later request may get 500",
       ours: "400 `invalid_request`",
-      why: "a user who approves such a constraint cannot know what it means",
+      why: "a user who approves such a constraint cannot know its meaning",
       places: [
         {
           endpoint: /register|request-capability/,
@@ -284,7 +284,7 @@ export const GRANTS: Section = {
       what: "whether an active grant covers a request",
       text: "409 `already_granted` if everything requested is granted (5.13)",
       reference:
-        "a grant does not cover a narrower request, but covers one that limits other fields",
+        "a grant does not cover a narrower request, but covers a request that limits other fields",
       ours: "exact: a grant covers a request if every call that the request would allow is allowed already",
       why: 'a grant with `{amount: {max: 10}}` does not allow every call that `{currency: "USD"}` does',
       places: [
@@ -311,9 +311,9 @@ export const EXECUTIONS: Section = {
     {
       what: "answers to an execution: immediate, later, or as a stream",
       text: "all three are possible (2.15, 5.11)",
-      reference: "all three, as the application chooses",
+      reference: "all three kinds, as the application chooses",
       ours: "only immediate: 200 `{data}`. Our client also accepts `completed`; for a later answer it reports that it does not wait",
-      why: "longer work is a task over A2A, so nothing needs polling or streams here",
+      why: "longer work is a task over A2A, so executions need neither polling nor streams",
       shown: "client.test.ts",
     },
     {
@@ -363,7 +363,7 @@ export const EXECUTIONS: Section = {
     {
       what: "execution of a capability that has a location",
       text: "at its location (2.12, 2.15)",
-      reference: "executes it at this server too",
+      reference: "executes the capability at this server too",
       ours: "400 `invalid_request`, naming the location",
       why: "the service at the location executes it, and checks the token",
       places: [
@@ -409,8 +409,8 @@ export const EXECUTIONS: Section = {
     {
       what: "a grant of a capability that is no longer offered, in status and introspection",
       text: "such grants become inoperative (2.12)",
-      reference: "shows it as active",
-      ours: "shows it as denied, and omits it from introspection, until the capability is offered again",
+      reference: "shows the grant as active",
+      ours: "shows the grant as denied, and omits it from introspection, until the capability is offered again",
       why: "as specified: otherwise, a service that relies on introspection would still allow calls",
       places: [
         {
@@ -433,7 +433,7 @@ export const EXECUTIONS: Section = {
       text: "does not say; for an exact value, the argument must be supplied (2.13)",
       reference: "allows the call",
       ours: "403 `constraint_violated`",
-      why: "every operator requires its argument, because a default value could be an excluded one",
+      why: "every operator requires its argument, because the default value of a missing argument could be an excluded value",
       places: [
         { endpoint: /execute/, path: "outcome", reference: "200", ours: "403 constraint_violated" },
         { endpoint: /execute/, path: /^violations\[\]/, reference: "–" },
@@ -444,7 +444,7 @@ export const EXECUTIONS: Section = {
       text: "the constraint; there is no `eq` (2.13, 5.11)",
       reference: '`{"eq": value}`',
       ours: "the value",
-      why: "that is the constraint as it was written",
+      why: "the value is the constraint as it was written",
       places: [{ path: "violations[].constraint", reference: /^\{"eq"/ }],
     },
   ],

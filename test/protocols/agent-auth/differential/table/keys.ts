@@ -17,7 +17,7 @@ export const KEYS: Section = {
       reference:
         "as specified, but finds the host only by its id as `iss`, which its SDK does not send",
       ours: "as specified, with an optional `proof`. Without it, the first Host JWT under the new key that names an agent of the host proves the key; until then `list` refuses the key, and a registration under it creates a new host",
-      why: "otherwise, a party could rotate to another party's public key, and the other would be taken for that party",
+      why: "otherwise, a party could rotate to the public key of another party, and the server would treat the owner of this key as the first party",
       places: [
         {
           step: /without a proof: list/,
@@ -30,7 +30,7 @@ export const KEYS: Section = {
     {
       what: "enrolment by a token",
       text: "not defined: a user registers a host in advance by the server's own means (2.8)",
-      reference: "`POST /host/enroll` accepts a key without a signature",
+      reference: "`POST /host/enroll` accepts a key without a signature under the key",
       ours: "the same, with an optional `proof`. Without it, the host's first registration waits for its user",
       why: "as for rotation",
       places: [
@@ -68,7 +68,7 @@ export const KEYS: Section = {
       text: "400 `invalid_request` if it is malformed, `unsupported_algorithm` for another algorithm (5.13)",
       reference: "accepts it, or 400 `unsupported_algorithm`",
       ours: "400 `invalid_public_key`",
-      why: "under such a key, nobody can sign, or everybody",
+      why: "under such a key, either nobody or everybody can sign",
       places: [
         {
           step: /key/,

@@ -40,7 +40,7 @@ export const LISTS: Section = {
       text: "`name`, `description`, and for an agent `grant_status` (5.2)",
       reference: "also `location`, `input_fields` and `approval_strength`",
       ours: "also `location` and `input_fields`",
-      why: "the published client finds a capability's location only in the list; input fields are enough to choose a capability",
+      why: "the published client finds the location of a capability only in the list; an agent can choose a capability by its input fields",
       shown: "capabilities.test.ts",
     },
     {
@@ -55,7 +55,7 @@ export const LISTS: Section = {
       what: "what an agent sees",
       text: "all capabilities (5.2)",
       reference: "all capabilities",
-      ours: "public capabilities, those that it was granted, and those that the policy allows its user through this agent",
+      ours: "public capabilities, the capabilities that the agent was granted, and the capabilities that the policy allows the agent's user through this agent",
       why: "an agent does not learn what else the server can do for other users",
       shown: "capabilities.test.ts",
     },
@@ -64,13 +64,13 @@ export const LISTS: Section = {
       text: "optional and nullable (5.2)",
       reference: "absent",
       ours: "null",
-      why: "either is allowed",
+      why: "the specification allows both",
       places: [{ path: "next_cursor", reference: "–", ours: "null" }],
     },
     {
       what: "a `limit` that is not a positive integer",
       text: "400 `invalid_request` for a wrong type (5.13); servers may cap limits (5.2)",
-      reference: "uses it unchecked: pages repeat, or the list ends early",
+      reference: "uses the value unchecked: pages repeat, or the list ends early",
       ours: "400 `invalid_request`",
       why: "a client that follows repeated pages never finishes",
       places: [
@@ -86,8 +86,9 @@ export const LISTS: Section = {
     {
       what: "cursors",
       text: "opaque (5.2)",
-      reference: "the offset as a number; other strings start at an arbitrary place",
-      ours: "sealed for the party that got it; others are 400 `invalid_request`",
+      reference:
+        "the offset as a number; with any other string, the page starts at an arbitrary place",
+      ours: "sealed for the party that received the cursor; any other cursor is 400 `invalid_request`",
       why: "a cursor must not lead into another party's list",
       places: [
         {

@@ -5,9 +5,9 @@ export const REGISTRY: Section = {
   rows: [
     {
       what: "registration without `capabilities`, or with an empty array",
-      text: "the agent gets none, and can request some later (5.3, 6.4)",
+      text: "the agent gets no capability, and can request capabilities later (5.3, 6.4)",
       reference: "grants the host's defaults",
-      ours: "grants none",
+      ours: "grants no capability",
       why: "as specified: an agent gets only what it requests",
       places: [
         { endpoint: /register/, path: "agent_capability_grants", reference: "–", ours: "[]" },
@@ -68,7 +68,7 @@ export const REGISTRY: Section = {
       text: "the host is rejected, permanently (2.11)",
       reference: "the host stays pending",
       ours: "the host stays pending, and its agent is rejected",
-      why: "any user who sees the code can deny; the host may ask again, within the limits of its address",
+      why: "any user who sees the code can deny; the host may register again, within the limits of its address",
       shown: "registration.test.ts",
     },
     {
@@ -76,7 +76,7 @@ export const REGISTRY: Section = {
       text: "403 `host_pending`: a pending host may only register (4.5.1)",
       reference: "401 `agent_not_found`",
       ours: "403 `host_pending`",
-      why: "as specified; a pending host has no authority to end, and is removed by itself",
+      why: "as specified; a pending host has no authority that could be ended, and the server removes it after some time",
       places: [
         {
           step: /one that waits for its user/,
@@ -88,7 +88,7 @@ export const REGISTRY: Section = {
     },
     {
       what: "a pending host at `/agent/status`",
-      text: "may only register (4.5.1), but polls its status there (5.3, 7.1)",
+      text: "a pending host may only register (4.5.1), but must poll its status at this endpoint (5.3, 7.1)",
       reference: "answers",
       ours: "answers",
       why: "the specification contradicts itself; without an answer, the host would never learn of its approval",
@@ -96,7 +96,7 @@ export const REGISTRY: Section = {
     },
     {
       what: "`approval.verification_uri`",
-      text: "the page where the user approves; `verification_uri_complete` is optional (7)",
+      text: "the page on which the user approves; `verification_uri_complete` is optional (7)",
       reference:
         "a page of the application, with `agent_id` and `code` in `verification_uri_complete`",
       ours: "the approvals console; `verification_uri_complete` adds only the user code",
@@ -124,7 +124,7 @@ export const REGISTRY: Section = {
       text: "does not define claims; linking a host claims its autonomous agents (2.10)",
       reference: "opens an approval, and shows the agent with its grants",
       ours: "403 `unauthorized`; only the agent or its own host can claim",
-      why: "otherwise, any user who knows an agent's id could end the agent, and link its host to himself",
+      why: "otherwise, any user who knows an agent's id could end the agent, and could become the user of the agent's host",
       places: [
         {
           endpoint: /agent\/claim/,
@@ -156,7 +156,7 @@ export const REGISTRY: Section = {
       what: "a rejected or claimed agent's grants",
       text: "grants of a claimed agent are revoked (2.10)",
       reference: "grants that were active at once stay active",
-      ours: "all are denied, with the reason",
+      ours: "all grants are denied, with the reason",
       why: "the agent has ended",
       places: [
         {
@@ -170,12 +170,12 @@ export const REGISTRY: Section = {
       text: "does not define claims (2.10)",
       reference: "pending, although it can still work",
       ours: "active",
-      why: "it works until it is claimed",
+      why: "the agent works until it is claimed",
       places: [{ step: /claim: status while/, path: "status" }],
     },
     {
       what: "`GET /agent/session`",
-      text: "not defined; it has introspection instead",
+      text: "not defined; the specification has introspection instead",
       reference: "the session of its framework",
       ours: "404",
       why: "only that framework has such sessions",
@@ -231,7 +231,7 @@ export const REGISTRY: Section = {
       what: "authentication for an approval",
       text: "must be recent; for changes of data, with physical presence or a separate channel, not only a password (8.11)",
       reference:
-        "accepts a session of at most 5 minutes, whatever the user began it for; WebAuthn for presence, off by default",
+        "accepts a session that is at most 5 minutes old, whatever its purpose; WebAuthn for presence, off by default",
       ours: "needs a sign-in for this approval, shown by the provider's `auth_time`; with `presence` configured, the provider's `acr` or `amr` must show presence. Without `presence`, a password is enough, and the server and the page say so. To deny, a session is enough",
       why: "the identity provider decides how users sign in, and the server can only demand what the provider reports",
       shown: "../../console/confirming.test.ts",
