@@ -67,7 +67,10 @@ export interface LedgerDenial {
 /** One hop of a presented token. */
 export interface LedgerHop {
   readonly revocationId: string;
-  /** Absent for a third-party caveat, for a hop that contains a token, and for every hop of a refused capability. */
+  /**
+   * The contents of the hop; absent if they are not recorded. The ledger has no contents of third-party caveats, of
+   * hops that contain a token, and of hops that only refused calls have presented.
+   */
   readonly hop?: Hop;
 }
 

@@ -116,7 +116,7 @@ export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
 export function mergeRecords(known: RevocationRecord, added: RevocationRecord): RevocationRecord {
   return {
     ...mergeBounds(known, added),
-    // The first revocation determines time and reason; a later revocation cannot change them.
+    // A later revocation changes neither the time nor a known reason.
     at: Math.min(known.at, added.at),
     reason: known.reason ?? added.reason,
   };

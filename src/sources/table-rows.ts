@@ -168,7 +168,7 @@ function equals(column: Column, list: readonly Scalar[]): RawBuilder<SqlBool>[] 
   // PostgreSQL only compares values of the same type. A value of another type matches no row.
   const type = kind === "text" ? "string" : kind;
   const comparable = list.filter((one) => one !== null && (isAny(kind) || typeof one === type));
-  // A value that cannot be sent to the database excludes no rows. `matches` applies the filter to them later.
+  // If a value cannot be sent to the database, exclude no rows there. `matches` applies the filter later.
   if (comparable.some((one) => typeof one === "string" && !isBindable(one))) return [];
   const tests = [
     ...(list.includes(null) ? [sql<SqlBool>`${reference(column)} IS NULL`] : []),

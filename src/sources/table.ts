@@ -58,8 +58,8 @@ export interface TableSource extends Required<ResourceSource> {
  * declared `BOOLEAN` are booleans. On PostgreSQL, values of other types are strings.
  *
  * Three kinds of values are treated as absent: BLOBs, integers beyond 2^53 (which would be rounded), and strings
- * that are not valid Unicode. A row is left out if its key is null or one of these values. If several rows have
- * the same key, `get` finds none of them.
+ * that are longer or not valid Unicode. A row is left out if its key is null or one of these values. If several
+ * rows have the same key, `get` finds none of them.
  *
  * The database excludes most rows, and {@link matches} then decides about each remaining row. The results are
  * therefore exact, whatever the type and collation of a column. Create an index on each column that filters

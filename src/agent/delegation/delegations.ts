@@ -125,7 +125,11 @@ export class Delegations {
     return outcome;
   }
 
-  /** Returns the capabilities that a caller can delegate, and its id as an agent. @throws StorageError */
+  /**
+   * Returns the scopes of the caller's capabilities, of at most 64, and the caller's id as an agent.
+   *
+   * @throws StorageError
+   */
   async introspect(
     by: DelegationCaller,
   ): Promise<{ readonly agent?: string; readonly held: readonly HeldScopes[] }> {

@@ -96,7 +96,7 @@ function serviceOf({ kid }: Identifier): string | undefined {
 
 /**
  * Returns the capability that the caller presents or picks. Otherwise, returns the caller's only live
- * capability.
+ * capability. Refuses a capability that is bound to agents.
  * @throws StorageError
  */
 export async function holdingOf(

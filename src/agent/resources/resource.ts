@@ -46,7 +46,7 @@ export interface QueryDenial {
   readonly code: "unknown_collection" | "unknown_field" | "unknown_operator" | "invalid_value";
   /** The place in the query: `collection`, `filter`, `filter.FIELD`, or an unknown property. */
   readonly path: string;
-  /** The valid values at `path`. */
+  /** The names that are valid at `path`; empty if `code` is `invalid_value`. */
   readonly known: readonly string[];
   readonly message: string;
 }

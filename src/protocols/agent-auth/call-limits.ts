@@ -12,8 +12,8 @@ import { hostIn, type Party } from "./party.js";
  */
 const RECORDED = { points: 60, duration: 60 };
 /**
- * After this many refused executions in a minute, strangers from one IP address can execute nothing: the ledger records
- * each of these refusals.
+ * Maximum number of refused executions per minute for strangers from one IP address, since each one adds an event to
+ * the ledger. After that, these strangers can execute nothing until the minute is over.
  */
 const REFUSED = { points: 60, duration: 60 };
 

@@ -66,7 +66,7 @@ export interface Fault {
   readonly retryAfter?: number;
   /** Codes of a capability's denials, for the header `Proviso-Denial`. */
   readonly codes?: readonly string[];
-  /** True if the ledger does not record the refusal: it is recorded already, or it reveals nothing. */
+  /** True if the refusal must not be added to the ledger, because it is recorded already or reveals nothing. */
   readonly unrecorded?: boolean;
 }
 

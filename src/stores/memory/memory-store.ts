@@ -45,7 +45,7 @@ export interface MemoryQuery {
 }
 
 const MAX_PAGE = 1000;
-/** Appended to a prefix, the end of the range of all keys with that prefix. */
+/** A prefix followed by this character is the end of the range of all keys with that prefix. */
 const END = "\u{10ffff}";
 
 /**

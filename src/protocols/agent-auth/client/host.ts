@@ -153,7 +153,11 @@ export class AgentAuthClient {
     await this.#post("revoke_host", "/host/revoke", {});
   }
 
-  /** Enrols this host with the enrolment token that its user received. @returns The host's id. */
+  /**
+   * Enrols this host with the enrolment token that its user received.
+   *
+   * @returns The host's id; the thumbprint of its key if the server sends no id.
+   */
   async enroll(token: string): Promise<string> {
     assertString(token, "token");
     const { hostName: name } = this.#options;

@@ -27,8 +27,8 @@ interface WireRequest {
 }
 
 /**
- * Sends requests to one provider. JWTs and tokens are sent only to the provider's origin, and to locations that the
- * provider names for capabilities.
+ * Sends requests to one provider. JWTs and tokens are sent only to the provider's origin, and to the locations that the
+ * provider names for executions.
  */
 export class Wire {
   readonly discovery: Discovery;
