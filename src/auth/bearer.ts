@@ -62,8 +62,8 @@ export interface ChallengeOptions {
 }
 
 /**
- * Returns the `WWW-Authenticate` header of a 401 (RFC 6750, section 3): the realm and, if the request had
- * credentials, the reason why the credentials were refused.
+ * Returns the `WWW-Authenticate` header of a 401 (RFC 6750, section 3): the realm, the required scope and, if
+ * the request had credentials, the reason why the credentials were refused.
  *
  * @returns The header, in printable ASCII.
  * @throws TypeError if an argument has the wrong type, or `resourceMetadata` is not a URL.

@@ -7,7 +7,7 @@
  * - `address_refused`: the IP address is not public, and the calling code did not name the host.
  * - `unreachable`, `tls_failed`, `not_http`, `timed_out`: there is no answer.
  * - `redirected`: the answer is a redirect.
- * - `not_found`: the URL does not exist, or access to it is denied.
+ * - `not_found`: the answer has another HTTP status than 200, such as 404 or 500, or there is no discovery document.
  * - `not_json`, `answer_malformed`, `answer_too_large`: the answer cannot be an agent's.
  */
 export type ClientErrorCode =

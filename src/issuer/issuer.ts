@@ -74,7 +74,7 @@ export class Issuer {
 
   /**
    * Mints a capability with the minting key of the keyring. Without `expires`, the capability expires after 15
-   * minutes.
+   * minutes, or after `maxLifetime` if that is shorter.
    *
    * @throws TypeError if the request is invalid, or the lifetime is longer than this issuer allows.
    */

@@ -42,8 +42,8 @@ export type RouteCheck<Args extends readonly unknown[]> = (
 ) => Promise<Checked>;
 
 /**
- * Apps can set another value. Without any value, a shared cache would not know that `Proviso-Capability`
- * determines who may read an answer.
+ * The `Cache-Control` of an answer for which the app sets none. Without it, a shared cache would not know that
+ * `Proviso-Capability` determines who may read the answer.
  */
 export const PRIVATE = "private, no-cache";
 

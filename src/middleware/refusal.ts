@@ -15,7 +15,10 @@ export interface RefusalBody {
   readonly error: RefusalError;
   /** A sentence for people. */
   readonly message: string;
-  /** At most 32 denials from the check of the capability. Empty if the request cannot be read, or has no capability. */
+  /**
+   * At most 32 denials: from the check of the capability, or `capability_missing` if the request has no capability.
+   * Empty if the request cannot be read.
+   */
   readonly denials: readonly AgentDenial[];
 }
 

@@ -39,7 +39,10 @@ const MAX_GROUP = 64;
 const MAX_ATTEMPTS = 4;
 /** Milliseconds for which a refused write is reported as a problem. */
 const REMEMBERED = 10_000;
-/** Error codes for a disk without room. The number of free bytes does not show a disk quota or a file size limit. */
+/**
+ * Error codes for a disk that takes no writes. The number of free bytes does not show a disk quota, a file size limit
+ * or a read-only disk.
+ */
 const LASTING: readonly StorageErrorCode[] = ["store_full", "store_unwritable"];
 
 const SAVEPOINT: RawBuilder<unknown> = sql`SAVEPOINT call`;

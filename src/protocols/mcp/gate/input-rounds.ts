@@ -94,8 +94,8 @@ export class InputRounds {
 }
 
 /**
- * Finds a parameter with answers for a server in a request whose answers the gate does not judge. Only calls may have
- * `inputResponses` and `requestState`; `tasks/update` may have `inputResponses`, but no `requestState`.
+ * Returns `inputResponses` or `requestState` if the request has this parameter but must not have it, because the gate
+ * would not judge it. Calls may have both parameters; `tasks/update` may have `inputResponses`.
  */
 export function strayInput(
   method: string,

@@ -63,7 +63,9 @@ export interface LearnedLimits {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Levels of detail, from fine to coarse. The first level whose limits fit into a token is used. */
+/**
+ * Levels of detail, from fine to coarse. The first level whose limits fit into a token is used, or else the last level.
+ */
 const DETAILS: readonly Omit<Detail, "allowBroad">[] = [
   { values: 3, places: 64 },
   { values: 3, places: 16 },
