@@ -9,7 +9,7 @@ export type Found =
   | { readonly kind: "missing" }
   /** `holder`, a property on the path to the argument, has a `value` that is not an object. */
   | { readonly kind: "unreachable"; readonly holder: string; readonly value: unknown }
-  /** The value is too long to be judged. `size` is its length in words, such as `300 elements`. */
+  /** The value is too long to be judged. `size` describes its length, such as `300 elements`. */
   | { readonly kind: "oversized"; readonly value: unknown; readonly size: string };
 
 const POINTER = /^(\/([^~/]|~[01])*)+$/;

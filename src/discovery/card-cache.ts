@@ -8,7 +8,7 @@ export interface KeptCard {
   readonly freshUntil: number;
 }
 
-/** Cards by URL and request headers, limited in number and size. Made by {@link createCardCache}. */
+/** Cards by URL and options of the request, limited in number and size. Made by {@link createCardCache}. */
 export interface CardCache {
   get(key: string): KeptCard | undefined;
   set(key: string, card: KeptCard): void;

@@ -88,7 +88,7 @@ function skillRemarks(
     const operation = textIn(objectIn(skill)["operation"]);
     if (operation === undefined || operations.has(operation)) return absent;
     const hint = meant(operation, allOperations, suggest);
-    // A grant of `*` includes this operation. If another grant has a similar name, this name is probably
+    // A grant of `*` includes this operation. But if a grant names a similar operation, this one is probably
     // misspelt.
     if (hint === "" && operations.has("*")) return absent;
     const what = `no grant has the operation ${quotedName(operation)}`;

@@ -128,7 +128,7 @@ async function olderAt(
   }
 }
 
-/** Returns whether a request for a card failed because the URL has no resource, or its resource is not JSON. */
+/** Returns whether a request for a card failed because the answer has an error status, or is not JSON. */
 export function isNoCard(error: unknown): boolean {
   return error instanceof ClientError && (error.code === "not_found" || error.code === "not_json");
 }

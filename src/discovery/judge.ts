@@ -205,8 +205,8 @@ export function judgeCapabilities(
 }
 
 /**
- * Returns whether a card declares a capability. If the capability needs a flag of A2A, the card must also set
- * that flag.
+ * Returns whether a card declares a capability; `true` for an implicit capability, which needs no declaration.
+ * If the capability needs a flag of A2A, the card must also set that flag.
  */
 export function hasCapability(
   card: CardReading,
