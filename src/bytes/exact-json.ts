@@ -10,7 +10,7 @@ const MAX_SHOWN = 24;
  * does not judge what the text says.
  *
  * @param text - A string that `JSON.parse` accepts.
- * @returns A part of a sentence such as `the number 1e999 is …`; `undefined` if nothing is lost.
+ * @returns A message such as `an object has the member "a" twice`; `undefined` if nothing is lost.
  */
 export function inexactPart(text: string): string | undefined {
   const twin = duplicateKey(text);

@@ -27,7 +27,7 @@ const TAIL = new RegExp(String.raw`,\s*(?:${VERSION}\s*,\s*)?${ID}\s*(?:,\s*${VE
  * @param head - The first bytes of the message; 256 are enough.
  * @param tail - The last bytes of the message.
  * @returns `undefined` if the bytes do not begin like a message, or if the message is an answer whose id cannot be
- *   found.
+ *   found. A request whose id cannot be found counts as a notification.
  */
 export function jsonRpcEnds(head: Uint8Array, tail: Uint8Array): MessageEnds | undefined {
   const [, before, first] = HEAD.exec(lenient.decode(head)) ?? [];

@@ -142,7 +142,7 @@ export function* textsIn(value: unknown): Generator<string> {
 export interface JsonOutline {
   /** Deepest nesting of `{` and `[` outside strings. */
   readonly depth: number;
-  /** Length of the longest array, in elements. */
+  /** Length of the longest array, in elements; an empty array counts as one element. */
   readonly longestArray: number;
   /** `true` if the input ends inside a string, an array or an object. */
   readonly open: boolean;

@@ -57,7 +57,7 @@ export function assertKnown(
   }
 }
 
-/** Returns the end of a message that suggests the name that was probably meant. */
+/** Returns the end of a message about an unknown name: the name that was probably meant, or else all known names. */
 export function meant(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   if (near !== undefined) return `; did you mean "${near}"?`;

@@ -21,8 +21,8 @@ export function nearest(text: unknown, candidates: readonly string[]): string | 
 }
 
 /**
- * Returns a function like {@link nearest} for all values of one answer. Once the function has done `work`, it
- * suggests nothing more.
+ * Returns a function like {@link nearest} for all values of one answer. Once a comparison would exceed the total
+ * `work`, the function suggests nothing more.
  */
 export function suggestions(work: number = MAX_ANSWER_WORK): Suggest {
   let left = work;

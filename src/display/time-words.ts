@@ -1,6 +1,6 @@
 import { parseTime } from "../caveats/time.js";
 
-/** Formats a duration in the largest unit that fits, rounded: `12 min`, `2 h`, `3 days`. */
+/** Formats a duration in seconds, minutes, hours or days, rounded: `12 min`, `2 h`, `3 days`. */
 export function spanInWords(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 110) return `${seconds} s`;

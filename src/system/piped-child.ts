@@ -28,8 +28,8 @@ const WINDOWS = process.platform === "win32";
 const GRACE = 2000;
 
 /**
- * A program whose standard input and output are pipes. It has a process group of its own. When the program
- * ends, the processes in the group end too; when this process exits, the whole group ends.
+ * A program whose standard input and output are pipes. Except on Windows, it has a process group of its own: when
+ * the program ends, the processes in the group end too; when this process exits, the whole group ends.
  */
 export class PipedChild {
   readonly stdin: Writable;
@@ -89,7 +89,7 @@ export class PipedChild {
 
   /**
    * Ends the program and its group: closes its input, then sends SIGTERM, then SIGKILL. Fulfilled when the
-   * program has ended.
+   * program has ended, at the latest after some 8 seconds.
    */
   end(): Promise<void> {
     this.#ending ??= this.#end();
