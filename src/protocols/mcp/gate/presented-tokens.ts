@@ -1,3 +1,4 @@
+import { MAX_PRESENTED } from "../../../agent/presented.js";
 import { isTexts, textsIn } from "../../../bytes/json.js";
 import type { GateAuthority } from "../authority/gate-authority.js";
 import type { Exchange } from "../front/exchange.js";
@@ -32,8 +33,12 @@ export function separateTokens(
     const problem = `params._meta["${CAPABILITY_KEY}"] must be a token, or an array of tokens`;
     return { ok: false, problem };
   }
-  const message = withoutTokens(given);
   const presented = [...credentials, ...tokens];
+  // The time that the search below takes grows with the number of tokens.
+  if (presented.length > MAX_PRESENTED) {
+    return { ok: false, problem: `a message may present at most ${MAX_PRESENTED} tokens` };
+  }
+  const message = withoutTokens(given);
   const secrets = authority.texts(presented).filter((token) => token !== "");
   const sent = [message.value, ...Object.values(headers).map(decoded)];
   if (secrets.length > 0 && hasAny(sent, secrets)) {
