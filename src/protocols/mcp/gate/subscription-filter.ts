@@ -16,6 +16,9 @@ export const LIST_FILTERS = [
   ["promptsListChanged", "notifications/prompts/list_changed"],
 ] as const;
 
+/** Maximum number of resources and tasks in one filter. The gate judges each of them. */
+const MOST_LISTED = 1000;
+
 /** An allowed filter, or the answer that refuses the subscription. */
 export type JudgedFilter =
   | {
@@ -40,6 +43,10 @@ export async function judgeFilter(parts: GateParts, request: HostRequest): Promi
   const filter = objectAt(params, ["notifications"]);
   if (filter === undefined || !isFilter(filter)) {
     return invalid("params.notifications must have the properties of the protocol, and no other");
+  }
+  const listed = ["resourceSubscriptions", "taskIds"].map((name) => textsAt(filter, name).length);
+  if (listed.reduce((sum, count) => sum + count, 0) > MOST_LISTED) {
+    return invalid(`a subscription may name at most ${MOST_LISTED} resources and tasks`);
   }
   const uris = new Listed();
   for (const uri of textsAt(filter, "resourceSubscriptions")) {

@@ -205,3 +205,16 @@ test("a host of the old era is notified of changed resources only while the toke
   await server.say(updated("db://evil"));
   expect(host.received.join()).not.toContain("evil");
 });
+
+test.each(["resourceSubscriptions", "taskIds"])(
+  "a subscription with more than 1,000 %s is refused",
+  async (name) => {
+    const server = new RawServer();
+    const { host } = await openTestGate([server], { anyOperation: true });
+    const answer = await host.ask(listen(1, { [name]: Array(1001).fill("db://a") }), NEW);
+    expect(answer).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining("at most 1000") },
+    });
+    expect(server.received).toEqual([]);
+  },
+);
