@@ -6,6 +6,9 @@ import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.
 import { asksHost } from "./input-requests.js";
 import { cancelledText, type ServerLink, type Waiting } from "./server-link.js";
 
+/** Longest cancellation that the gate passes on, in characters. Nothing waits until the server has taken it. */
+const LONGEST_CANCELLATION = 4096;
+
 const PROGRESS_TOKEN = ["params", "_meta", "progressToken"];
 
 export interface Forwarding {
@@ -92,10 +95,11 @@ export function withToken(notification: Message, progressToken: string | number)
 }
 
 /**
- * Returns the host's cancellation with the gate's id. If the host has sent none, returns a cancellation by the gate.
+ * Returns the host's cancellation with the gate's id. If the host has sent none, or one that is too long, returns a
+ * cancellation by the gate.
  */
 function cancellation(reason: unknown, id: number): string {
-  return isNotification(reason)
+  return isNotification(reason) && reason.text.length <= LONGEST_CANCELLATION
     ? edit(reason.text, [{ path: ["params", "requestId"], value: id }])
     : cancelledText(id, "nobody waits for it any more");
 }

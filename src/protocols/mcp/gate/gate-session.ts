@@ -21,6 +21,11 @@ import { objectAt, stringAt, tokenAt } from "./values.js";
 
 const TEN_MINUTES = 600_000;
 const HALF_A_MINUTE = 30_000;
+/**
+ * Maximum length of all notifications and answers of the host that servers have not taken yet, in characters. The gate
+ * drops further ones.
+ */
+const MOST_TEXT = 64 * 1024 * 1024;
 
 export interface GateSessionOptions {
   /** One server without a name, or any number with names. */
@@ -62,6 +67,8 @@ class Session implements HostSession {
   readonly #subscriptions: Subscriptions;
   readonly #isStateless: boolean;
   readonly #stopListening: () => void;
+  /** The length of all notifications and answers that servers have not taken yet, in characters. */
+  #text = 0;
 
   constructor(options: GateSessionOptions) {
     const {
@@ -114,8 +121,18 @@ class Session implements HostSession {
     if (message.kind === "request") {
       return this.#requests.receive(message, { ...exchange, credentials });
     }
-    if (message.kind === "response") return this.#clientRequests.answered(message);
-    return this.#hostNotified(message);
+    const { length } = message.text;
+    if (this.#text + length > MOST_TEXT) {
+      this.#parts.log(`dropped a ${message.kind} of the host: too many wait for a server`);
+      return;
+    }
+    this.#text += length;
+    try {
+      if (message.kind === "response") await this.#clientRequests.answered(message);
+      else await this.#hostNotified(message);
+    } finally {
+      this.#text -= length;
+    }
   }
 
   async close(): Promise<void> {

@@ -99,6 +99,34 @@ test("while a server does not read, requests are refused when 64 MiB of requests
   expect(host.messages).toHaveLength(2);
 });
 
+test("while a server does not read, notifications of the host are dropped when 64 MiB of them wait", async () => {
+  const raw = server();
+  const { host, log } = await openTestGate([raw], { anyOperation: true });
+  let taken = 0;
+  raw.send = (text) => {
+    taken += text.length;
+    return new Promise(() => {});
+  };
+  const params = { text: "a".repeat(4 * MEGABYTE) };
+  for (let at = 0; at < 20; at++) {
+    void host.send({ jsonrpc: "2.0", method: "notifications/roots/list_changed", params });
+  }
+  expect(taken).toBeLessThanOrEqual(64 * 1024 * 1024);
+  expect(log.join()).toContain("dropped a notification");
+});
+
+test("the server gets a short cancellation in place of a long one", async () => {
+  const raw = new RawServer();
+  raw.answers["tools/list"] = { tools: [tool("run", "text")] };
+  const { host } = await openTestGate([raw], { anyOperation: true });
+  await host.send(run(1, "", {}));
+  const { id = null } = await raw.request("tools/call");
+  const params = { requestId: 1, reason: LARGE };
+  await host.send({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+  expect(await raw.request("notifications/cancelled")).toMatchObject({ params: { requestId: id } });
+  expect(raw.received.at(-1)?.length).toBeLessThan(200);
+});
+
 test.each(["id", "progressToken"])("a request with a long %s is refused", async (name) => {
   const { host } = await openTestGate([server()], { anyOperation: true });
   const long = "a".repeat(2000);
