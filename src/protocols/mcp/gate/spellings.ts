@@ -103,7 +103,9 @@ function twinIn(value: Json): string | undefined {
         seen.add(fold(name));
       }
     }
-    if (typeof next === "object" && next !== null) waiting.push(...Object.values(next));
+    if (typeof next !== "object" || next === null) continue;
+    // Not as arguments of one call of `push`, because a long array would exceed the stack.
+    for (const inner of Object.values(next)) waiting.push(inner);
   }
   return undefined;
 }

@@ -110,8 +110,9 @@ function cutsWithin(text: string, open: number, tree: EditTree): readonly Cut[] 
     const { key, start, valueStart, end } = member;
     const change = tree.get(key);
     if (change === undefined) continue;
-    if (change instanceof Map) cuts.push(...cutsWithin(text, valueStart, change));
-    else if (change.value !== undefined) {
+    if (change instanceof Map) {
+      for (const cut of cutsWithin(text, valueStart, change)) cuts.push(cut);
+    } else if (change.value !== undefined) {
       cuts.push({ start: valueStart, end, text: JSON.stringify(change.value) });
     } else if (at < lastKept) {
       // The cut includes the comma after the member.

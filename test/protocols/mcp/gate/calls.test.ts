@@ -357,3 +357,14 @@ test("resources, prompts and completions are judged by operations of their own",
   expect(server.requests("prompts/get")).toHaveLength(1);
   expect(server.requests("completion/complete")).toEqual([]);
 });
+
+test("the gate passes on a call with an array of 300,000 elements", async () => {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("run", "values")] };
+  server.answers["tools/call"] = { content: [] };
+  const { host } = await openTestGate([server], { anyOperation: true });
+  const params = { name: "run", arguments: { values: Array(300_000).fill(1) } };
+  expect(await host.ask({ id: 1, method: "tools/call", params })).toMatchObject({
+    result: { content: [] },
+  });
+});
