@@ -294,8 +294,8 @@ export const CREDENTIALS: Section = {
       what: "`jti` of a Host JWT",
       text: "required, and valid once (4.6, 8.4)",
       reference:
-        "requires it, and accepts it once, only at registration, claim and host key rotation",
-      ours: "requires it everywhere (otherwise 401 `invalid_jwt`), and accepts it once (then 401 `jti_replay`)",
+        "only at registration, claim and host key rotation: requires `jti`, and accepts it once",
+      ours: "on all endpoints: requires `jti` (otherwise 401 `invalid_jwt`), and accepts it once (then 401 `jti_replay`)",
       why: "otherwise, an attacker could replay an intercepted Host JWT",
       places: [
         { step: /JWT, no jti/, path: "outcome", reference: /^[24]/, ours: "401 invalid_jwt" },
@@ -304,7 +304,7 @@ export const CREDENTIALS: Section = {
     },
     {
       what: "concurrent requests with one JWT",
-      text: "an agent may send them (2.2); a used `jti` must be refused (4.6)",
+      text: "an agent may send concurrent requests (2.2); a used `jti` must be refused (4.6)",
       reference: "accepts one request, and refuses the others",
       ours: "accepts one request; the other requests get 401 `jti_replay`",
       why: "the specification contradicts itself; an intercepted JWT must not be replayed",

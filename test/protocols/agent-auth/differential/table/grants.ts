@@ -107,7 +107,7 @@ export const GRANTS: Section = {
       text: "only `capability` and `status` (5.12); but constraints must be enforced (4.5)",
       reference: "absent",
       ours: "present",
-      why: "otherwise, a service at a location could not enforce them",
+      why: "otherwise, a service at a location could not enforce the constraints",
       places: [
         {
           endpoint: /introspect/,
@@ -120,7 +120,7 @@ export const GRANTS: Section = {
     {
       what: "introspection of a JWT for a location",
       text: "valid by 4.3, with all grants unless `capabilities` names some (5.12); invalid by 4.5, step 3",
-      reference: "`active: true` if it names exactly one capability of that location",
+      reference: "`active: true` if the JWT names exactly one capability of that location",
       ours: "`active: true` with the grants whose location is the JWT's `aud`",
       why: "otherwise, a service at a location could not use introspection",
       places: [
@@ -150,7 +150,7 @@ export const GRANTS: Section = {
       text: "callers should be authenticated, or their rate strictly limited (5.12)",
       reference: "any caller",
       ours: "any caller with a JWT with a valid signature, which is used up; 30 times a minute from one address unless configured",
-      why: "callers without such a JWT always get the same answer; 8.13 demands such a limit for callers without credentials",
+      why: "callers without such a JWT always get the same answer; section 8.13 demands a rate limit for callers without credentials",
       shown: "managing.test.ts",
     },
     {
@@ -392,7 +392,7 @@ export const EXECUTIONS: Section = {
     },
     {
       what: "an empty capability name",
-      text: "400 `invalid_request` if it is missing or malformed (5.11)",
+      text: "400 `invalid_request` if the name is missing or malformed (5.11)",
       reference: "404 `capability_not_found`",
       ours: "400 `invalid_request`",
       why: "as specified",

@@ -15,8 +15,8 @@ export const LISTS: Section = {
       what: "a directory",
       text: "`GET /api/search?intent=…&limit=…`, 10 unless given: `{providers, intent, count}` (6.11)",
       reference: "404: the directory is a separate service",
-      ours: "serves it, with this server as the only provider; our client asks no directory",
-      why: "the published client asks only the directory if it is configured with one; ours is configured with the provider's URL",
+      ours: "serves a directory with this server as the only provider; our client uses no directory",
+      why: "if the published client has the URL of a directory, it asks only the directory; our client has the URL of the provider",
       places: [{ step: /^discovery: directory/, path: /^/, reference: /404|nothing/ }],
     },
     {

@@ -56,10 +56,10 @@ export const REGISTRY: Section = {
       shown: "registration.test.ts",
     },
     {
-      what: "a registration of which everything is denied",
+      what: "a registration for which every requested capability is denied",
       text: "the agent becomes active, without grants (5.3); but also: it should be rejected (7.1)",
       reference: "rejects the agent",
-      ours: "rejects the agent; an approval that grants nothing makes it active, without grants",
+      ours: "rejects the agent; an approval that grants nothing makes the agent active, without grants",
       why: "the specification contradicts itself; a user can choose either",
       shown: "registration.test.ts",
     },
@@ -213,8 +213,8 @@ export const REGISTRY: Section = {
     },
     {
       what: "unlinking a host from its user",
-      text: "optional; a server without it should let the user revoke the host (2.9)",
-      reference: "supports it",
+      text: "optional; a server without unlinking should let the user revoke the host (2.9)",
+      reference: "supports unlinking",
       ours: "no unlinking; the user revokes the host in the console",
       why: "the host can register again, with another key",
       shown: "../../console/managing.test.ts",
