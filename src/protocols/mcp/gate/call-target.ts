@@ -10,7 +10,7 @@ import type { HostRule } from "./methods.js";
 import { refusalAnswer, unknownToolAnswer } from "./refusal.js";
 import { resourceLink } from "./resource-routes.js";
 import type { ServerLink } from "./server-link.js";
-import { misspeltArgument } from "./spellings.js";
+import { misspeltArgument, misspeltLimit } from "./spellings.js";
 import { objectAt, stringAt, without } from "./values.js";
 
 /** The call that a request makes, and the server that receives it. */
@@ -37,9 +37,15 @@ export async function callTarget(
 ): Promise<FoundTarget> {
   const found = await targetOf(parts, request, rule);
   if (found.kind !== "target") return found;
+  const { call } = found.target;
+  const hops = parts.authority.hops(request.presented);
+  const misspelt = misspeltLimit(call.arguments, hops, call.operation);
+  if (misspelt !== undefined) {
+    const message = `the argument ${JSON.stringify(misspelt)} differs in case alone from one that a token limits`;
+    return refused(call, message);
+  }
   const number = inexactNumberIn(request.message.text, ["params", "arguments"]);
   if (number === undefined) return found;
-  const { call } = found.target;
   return refused(call, `the number ${number} cannot be kept as it is written; send it as a string`);
 }
 

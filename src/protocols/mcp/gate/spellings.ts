@@ -1,4 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../../../bytes/json.js";
+import { readArgumentName } from "../../../caveats/argument-pointer.js";
+import type { Hop } from "../../../caveats/hop.js";
+import { entriesFor } from "../../../caveats/operation-authority.js";
 import { CAPABILITY_KEY } from "./presented-tokens.js";
 import { objectAt } from "./values.js";
 
@@ -8,6 +11,12 @@ const META_NAMES = [
   "io.modelcontextprotocol/protocolVersion",
   "io.modelcontextprotocol/clientCapabilities",
   "io.modelcontextprotocol/subscriptionId",
+];
+
+/** Properties of a server's request to the host. */
+const ASKED_NAMES = [
+  ...["messages", "systemPrompt", "includeContext", "modelPreferences", "maxTokens", "tools"],
+  ...["mode", "message", "requestedSchema", "url", "elicitationId"],
 ];
 
 /**
@@ -21,10 +30,11 @@ const NAMES: readonly { readonly path: readonly string[]; readonly names: readon
       ...["name", "arguments", "uri", "cursor", "ref", "argument", "context", "level", "_meta"],
       ...["task", "taskId", "notifications", "inputResponses", "requestState"],
       ...["requestId", "progressToken", "protocolVersion", "capabilities"],
-      ...["messages", "systemPrompt", "includeContext", "modelPreferences", "maxTokens", "tools"],
-      ...["mode", "message", "requestedSchema", "url", "elicitationId"],
+      ...["inputRequests", ...ASKED_NAMES],
     ],
   },
+  { path: ["params", "inputRequests", "*"], names: ["method", "params"] },
+  { path: ["params", "inputRequests", "*", "params"], names: ASKED_NAMES },
   { path: ["params", "_meta"], names: META_NAMES },
   { path: ["params", "ref"], names: ["type", "name", "uri"] },
   { path: ["params", "argument"], names: ["name", "value"] },
@@ -43,8 +53,10 @@ const NAMES: readonly { readonly path: readonly string[]; readonly names: readon
   { path: ["result", "prompts", "*"], names: ["name"] },
   { path: ["result", "tasks", "*"], names: ["taskId"] },
   { path: ["result", "inputRequests", "*"], names: ["method", "params"] },
+  { path: ["result", "inputRequests", "*", "params"], names: ASKED_NAMES },
   { path: ["error"], names: ["code", "data"] },
   { path: ["error", "data"], names: ["elicitations"] },
+  { path: ["error", "data", "elicitations", "*"], names: ASKED_NAMES },
 ];
 
 /**
@@ -90,6 +102,42 @@ function within(value: Json, step: string): readonly Json[] {
 export function misspeltArgument(given: JsonObject, inputSchema: JsonObject): string | undefined {
   const known = Object.keys(objectAt(inputSchema, ["properties"]) ?? {});
   return misspelling(given, known) ?? twinIn(given);
+}
+
+/**
+ * Finds an argument whose name differs only in case from that of an argument that a hop limits. The names in a JSON
+ * Pointer count too.
+ */
+export function misspeltLimit(
+  given: JsonObject,
+  hops: readonly Hop[],
+  operation: string,
+): string | undefined {
+  const names = hops.flatMap(({ constraints = {}, operationConstraints = {} }) => [
+    ...Object.keys(constraints),
+    ...entriesFor(operationConstraints, operation).flatMap(([, limits]) => Object.keys(limits)),
+  ]);
+  return misspellingOnPaths(
+    given,
+    names.map((name) => readArgumentName(name) ?? [name]),
+  );
+}
+
+function misspellingOnPaths(
+  value: Json | undefined,
+  paths: readonly (readonly string[])[],
+): string | undefined {
+  if (value === undefined || !isJsonObject(value)) return undefined;
+  const names = [...new Set(paths.flatMap(([name]) => name ?? []))];
+  const found = misspelling(value, names);
+  if (found !== undefined) return found;
+  for (const name of names) {
+    const inner = Object.hasOwn(value, name) ? value[name] : undefined;
+    const below = paths.filter(([first]) => first === name).map(([, ...rest]) => rest);
+    const deeper = misspellingOnPaths(inner, below);
+    if (deeper !== undefined) return deeper;
+  }
+  return undefined;
 }
 
 /** Finds a property whose name differs only in case from the name of another property of the same object. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/bytes/json.js";
-import { openTestGate, RawServer, tool } from "./support.js";
+import { openTestGate, RawServer, refusalIn, tool } from "./support.js";
 
 const TOOLS = { operations: ["read", "completion:complete", "client:roots"] };
 
@@ -62,3 +62,38 @@ test("an error that asks the host to open a URL with property names in another c
   expect(answer).toMatchObject({ error: { data: { code: "server_unreadable" } } });
   expect(host.received.join()).not.toContain("evil.example");
 });
+
+test.each<[string, JsonObject]>([
+  ["an argument that the schema does not name", { Path: "/etc/passwd" }],
+  ["a property of an argument", { options: { Folder: "/etc" } }],
+])(
+  "a call with another spelling of %s does not reach the server if a token limits it",
+  async (_, given) => {
+    const server = new RawServer();
+    server.answers["tools/list"] = { tools: [tool("read")] };
+    const limit = { path: "/data", optional: true } as const;
+    const { host } = await openTestGate([server], {
+      operations: ["read"],
+      operationConstraints: { read: { path: limit, "/options/folder": limit } },
+    });
+    const params = { name: "read", arguments: given };
+    const answer = await host.ask({ id: 1, method: "tools/call", params });
+    expect(refusalIn(answer).codes).toEqual(["arguments_invalid"]);
+    expect(server.requests("tools/call")).toEqual([]);
+  },
+);
+
+test.each<[string, JsonObject]>([
+  ["inputRequests", { InputRequests: { a: { method: "roots/list" } } }],
+  ["a URL", { inputRequests: { a: { method: "elicitation/create", params: { URL: "evil" } } } }],
+])(
+  "a notification of a task with another spelling of %s does not reach the host",
+  async (_, more) => {
+    const server = new RawServer();
+    const { host, log } = await openTestGate([server], TOOLS);
+    const params = { taskId: "t", status: "input_required", ...more };
+    await server.say({ jsonrpc: "2.0", method: "notifications/tasks", params });
+    expect(log.join()).toContain("differs in case alone");
+    expect(host.received).toEqual([]);
+  },
+);
