@@ -103,7 +103,7 @@ export async function learnToken(
   );
   putRequest(places.request, sealed(request(places.request), `${written.minted.token}\n`));
   const { id, issued, expires: end, hop } = written.minted;
-  // A gate with several servers has one token for all servers, and a configuration file of its own.
+  // If the gate has several servers, this token is not the token of the gate, so no host configuration is shown yet.
   const isAlone = server === undefined;
   const configuration = isAlone
     ? hostConfiguration(context, words, options, places.name, token)

@@ -15,9 +15,9 @@ export type Found =
 const POINTER = /^(\/([^~/]|~[01])*)+$/;
 
 /**
- * Reads the name of an argument in `operationConstraints`: a top-level property or, if the name begins with `/`, a
- * JSON Pointer (RFC 6901). Returns `undefined` for a malformed pointer, and for a pointer such as `/amount`, since
- * the name `amount` is shorter.
+ * Reads the name of an argument in `operationConstraints`: a top-level property or, if the name begins with `/`, a JSON
+ * Pointer (RFC 6901). Returns `undefined` for a malformed pointer, and for a pointer such as `/amount`: this argument
+ * must be named `amount`, so that each argument has only one name.
  */
 export function readArgumentName(name: string): ArgumentPath | undefined {
   if (!name.startsWith("/")) return [name];

@@ -149,7 +149,7 @@ interface Signed {
   readonly key: JWK;
 }
 
-/** Checks one card's signatures. Checks are counted, since each check may hash a megabyte. */
+/** Checks the signatures of one card. The number of checks is limited, since each check may hash a megabyte. */
 class SignatureChecks {
   readonly #jose: Jose;
   readonly #forms: readonly { readonly form: SignedForm; readonly payload: string }[];

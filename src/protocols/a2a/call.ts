@@ -205,8 +205,8 @@ export class AdmittedCalls {
 export type OperationName = "message" | "task" | "card";
 
 /**
- * The admitted calls that may perform an operation. For messages, these include messages that are answered
- * without running anything.
+ * The type of the calls that {@link AdmittedCalls.take} returns for an operation. A call for `message` may be one that
+ * is answered without running anything.
  */
 export type OperationCall<Of extends OperationName> = Of extends "message"
   ? AdmittedMessage | AnsweredMessage

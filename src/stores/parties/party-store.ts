@@ -19,8 +19,8 @@ import { viewOf } from "./view.js";
 /** Options of the store of parties. */
 export interface PartyStoreOptions {
   /**
-   * Number of days for which `prune` keeps ended approvals, grants, agents and hosts, unused unlinked hosts,
-   * and expired delegations; 90 unless given.
+   * Number of days after which `prune` removes approvals, grants, agents and hosts that have ended, delegations that
+   * have expired, and unlinked hosts that are unused; 90 unless given.
    */
   readonly retention?: number | undefined;
   /** Maximum number of times that a change runs if it conflicts with other changes; 50 unless given. */

@@ -49,7 +49,7 @@ export interface LeftOut {
   readonly operation: string;
   /** The argument for which there is no narrow limit; `undefined` if the reason is not an argument. */
   readonly argument?: string | undefined;
-  /** The end of a sentence about the argument, or about the operation. */
+  /** Text to show after the argument, or after the operation, and a colon. */
   readonly reason: string;
 }
 

@@ -26,7 +26,7 @@ const DECIMAL = /^-?\d+(\.0*)?$/;
 /** Headers by their names in lower case. */
 export type Headers = { readonly [name: string]: string };
 
-/** The arguments of a tool that HTTP headers repeat: their paths in `arguments`, by header name in lower case. */
+/** Maps the name of each header that repeats an argument, in lower case, to the argument's path in `arguments`. */
 export type MirroredParameters = ReadonlyMap<string, readonly string[]>;
 
 /** Returns the value that `Mcp-Name` repeats; `undefined` if the method has no such value, or the body lacks it. */
