@@ -50,12 +50,15 @@ export class ToolCatalog {
 
   /**
    * Finds a tool of a server. If the server's list is not known, reads it first, so that every called tool has been
-   * compared with its pin.
+   * compared with its pin. If the known list lacks the tool, reads the list again: the list may depend on the client,
+   * and another client may have read it.
    *
    * @throws ServerError if the server does not return its list.
    */
   async find(link: ServerLink, name: string, request: HostRequest): Promise<KnownTool | undefined> {
-    const tools = await this.#toolsOf(link, request);
+    const known = this.#known.get(link);
+    let tools = await (known ?? this.#listed(link, request));
+    if (known !== undefined && !tools.has(name)) tools = await this.#listed(link, request);
     const tool = tools.get(name);
     if (tool?.isChanged !== true) return tool;
     // The user may have accepted the change since the list was read.
@@ -65,9 +68,8 @@ export class ToolCatalog {
     return again;
   }
 
-  #toolsOf(link: ServerLink, request: HostRequest): Promise<Map<string, KnownTool>> {
-    const known = this.#known.get(link);
-    if (known !== undefined) return known;
+  /** Reads a server's list, and remembers it. */
+  #listed(link: ServerLink, request: HostRequest): Promise<Map<string, KnownTool>> {
     const asked = this.#ask(link, request);
     this.#known.set(link, asked);
     asked.catch(() => {

@@ -368,3 +368,18 @@ test("the gate passes on a call with an array of 300,000 elements", async () => 
     result: { content: [] },
   });
 });
+
+test("a client can call a tool that the server lists for this client alone, after another client has read the list", async () => {
+  const server = new RawServer();
+  server.answers["tools/list"] = ({ params }) => ({
+    tools: JSON.stringify(params).includes('"wide"') ? [tool("read")] : [],
+  });
+  server.answers["tools/call"] = { content: [] };
+  const { host } = await openTestGate([server], { operations: ["read"] }, { stateless: true });
+  const wide = { ...NEW_META, "io.modelcontextprotocol/clientCapabilities": { wide: {} } };
+  await host.ask({ id: 1, method: "tools/list", params: { _meta: NEW_META } }, { era: "new" });
+  const params = { name: "read", arguments: {}, _meta: wide };
+  expect(await host.ask({ id: 2, method: "tools/call", params }, { era: "new" })).toMatchObject({
+    result: { content: [] },
+  });
+});
