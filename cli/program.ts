@@ -23,11 +23,12 @@ export async function run(words: readonly string[], surroundings: Surroundings):
   };
   let args = words;
   let verb: string | undefined;
+  let program: Command | undefined;
   try {
     args = await usualWords(words);
     verb = verbIn(args);
     if (verb === "verify") assertHelpAlone(args);
-    const program = await buildProgram(context, verb, args);
+    program = await buildProgram(context, verb, args);
     // The shells' completion scripts make this call. The words may be anything, so commander must not parse
     // them.
     if (args[0] === "__complete") {
@@ -44,8 +45,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === EXIT.done) return EXIT.done;
     const { reportFailure } = await import("./failure.js");
-    const command = verb === undefined ? "proviso" : `proviso ${verb}`;
-    return reportFailure(context, error, command, own(args).includes("--json"));
+    return reportFailure(context, error, nameIn(args, verb, program), own(args).includes("--json"));
   }
   return context.exitCode;
 }
@@ -162,6 +162,19 @@ function verbIn(args: readonly string[]): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Returns the name of the command for a hint, such as `proviso mcp token`. */
+function nameIn(
+  args: readonly string[],
+  verb: string | undefined,
+  program: Command | undefined,
+): string {
+  if (verb === undefined) return "proviso";
+  const word = args[args.indexOf(verb) + 1];
+  const below = program?.commands.find((command) => command.name() === verb)?.commands ?? [];
+  const isSubcommand = below.some((command) => command.name() === word);
+  return isSubcommand ? `proviso ${verb} ${word}` : `proviso ${verb}`;
 }
 
 /**

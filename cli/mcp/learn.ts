@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import type { Command } from "commander";
 import { type RecordedSession, recordSession } from "../../src/protocols/mcp/learn/recorder.js";
 import { RecordingFile } from "../../src/protocols/mcp/learn/recording.js";
@@ -200,8 +200,13 @@ async function record(
     return session;
   } catch (error) {
     file.close();
-    const message = `${printable(command)} does not start: ${errorCode(error)}`;
-    throw environmentError("server_unavailable", message, "check the command behind --");
+    const code = errorCode(error);
+    const message = `${printable(command)} does not start: ${code}`;
+    const hint =
+      code === "ENOENT" && !isAbsolute(command)
+        ? "check the command behind --; write its absolute path if PATH does not have it"
+        : "check the command behind --";
+    throw environmentError("server_unavailable", message, hint);
   }
 }
 

@@ -215,7 +215,7 @@ function requestOf(
 ): string {
   const { grant, expires } = options;
   const heading = [
-    `What ${places.name} was seen to do, from ${places.recording}. Each line is an option of`,
+    `What sessions used of the server "${places.name}", as recorded in ${places.recording}. Each line is an option of`,
     "proviso mcp token. Change them, and make a new token; a running gate takes it at once:",
     `  ${ownCommand(context).join(" ")} mcp token --home ${token.home.folder} --request ${path} --output ${places.token}`,
     ...(options.server === undefined
@@ -243,7 +243,7 @@ function seenLines(places: Places, { calls, open, leftOut }: LearnedLimits, seen
     ([reason, count]) => `${timesText(count)}: ${printable(reason)}`,
   );
   return [
-    `Learned from ${printable(places.recording)}, which has all that was said; delete it when you need it no longer:`,
+    `Learned from ${printable(places.recording)}, which has all that was sent; delete it when you no longer need it:`,
     ...[...calls].map(([operation, count]) => `  ${printable(operation)}, ${timesText(count)}`),
     ...indented("With any value:", open.map(openText)),
     ...indented("Seen, but not allowed:", leftOut.map(leftOutText)),

@@ -113,3 +113,10 @@ describe("proviso mcp explain", () => {
     expect(status).toBe(code);
   });
 });
+
+test("the hint of a usage error names the help of the subcommand", async () => {
+  const { stderr } = await bench.run(["mcp", "explain", "--json"]);
+  expect(JSON.parse(stderr)).toMatchObject({
+    error: { hint: "proviso mcp explain --help shows how it is used" },
+  });
+});

@@ -180,6 +180,7 @@ describe("proviso mcp learn between a client and a real server", () => {
   test("names a program that does not start", async () => {
     const { status, stderr } = await bench.run(["mcp", "learn", "--", "no-such-program"]);
     expect(stderr).toContain("no-such-program does not start: ENOENT");
+    expect(stderr).toContain("write its absolute path if PATH does not have it");
     expect(status).toBe(6);
   });
 });
