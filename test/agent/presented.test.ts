@@ -57,7 +57,7 @@ describe("several capabilities in one call", () => {
     ]);
   });
 
-  test("that do not allow it: the ledger records the authentic capability, even behind malformed tokens", async () => {
+  test("that do not allow it are refused, and the ledger records the authentic one, even behind malformed tokens", async () => {
     const { agent, ledger } = await world();
     const read = await grantedOne(agent, REPORTS);
     const noise = Array.from({ length: 7 }, () => ({ token: "noise" }));

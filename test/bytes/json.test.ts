@@ -145,7 +145,7 @@ describe("canonical JSON", () => {
     ['"\\u001f"', true],
     ['"\\u001F"', false],
     ['{"a":1', "refused"],
-  ])("is told from other JSON by readCanonicalJson, which reads %s: %s", (text, expected) => {
+  ])("is the only JSON that readCanonicalJson accepts; the result for %s: %s", (text, expected) => {
     expect(form(text)).toBe(expected);
   });
 
@@ -222,7 +222,7 @@ describe("outlineJson of", () => {
     [",,,", 0, 0, false],
     ["[}", 1, 1, false],
   ])(
-    "%o gives the depth %i, %i items in the longest array, and as open: %s",
+    "%o gives the depth %i, %i items in the longest array, and open: %s",
     (text, depth, members, open) => {
       expect(outlineJson(text)).toEqual({ depth, longestArray: members, open });
     },

@@ -96,7 +96,7 @@ describe("an authentic token", () => {
     ["a deep copy", (known: AuthenticToken) => structuredClone(known)],
     ["an object that inherits from it", (known: AuthenticToken) => Object.create(known)],
     ["a proxy", (known: AuthenticToken) => new Proxy(known, {})],
-  ])("is a TypeError in every method if replaced by %s", (_, made) => {
+  ])("cannot be replaced by %s: every method throws a TypeError", (_, made) => {
     const { issuer, authentic: known } = world();
     const forged = made(known);
     for (const use of [

@@ -41,7 +41,7 @@ describe("an issuer without a list of grants", () => {
     ["a part of the name, refuses", weather, "weather", ["grant_denied"]],
     ["*, refuses", files, "*", ["grant_denied"]],
     ["an inherited property's name, refuses", files, "toString", ["grant_denied"]],
-  ])("asked under %s", (_, token, grant, expected) => {
+  ])("for a call under %s", (_, token, grant, expected) => {
     const asked = { grant, operation: "get" };
     expect(codes(blind.authorize(token, asked))).toEqual(expected);
   });
@@ -204,7 +204,7 @@ describe("the denial grant_denied", () => {
     }
   });
 
-  test("comes with the id of the capability", () => {
+  test("names the grant of the presented capability", () => {
     const decision = knowing.authorize(weather, { grant: "files", operation: "put" });
     expect(decision).toMatchObject({ allowed: false, capability: { grant: "weather:read" } });
   });

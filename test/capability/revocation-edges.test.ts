@@ -62,7 +62,7 @@ describe("a revoked link that is part of token and discharge", () => {
   });
 });
 
-describe("an issuer's clock that returns something else than a finite number is a TypeError", () => {
+describe("an issuer whose clock returns anything but a finite number throws a TypeError", () => {
   test.each<[string, unknown]>([
     ["a string", "1893456000000"],
     ["a Date", new Date(NOW)],

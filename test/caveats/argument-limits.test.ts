@@ -19,7 +19,7 @@ function lowered(token: ArgumentConstraint, wanted: ArgumentConstraint): unknown
   return hop.operationConstraints?.["get"]?.["x"];
 }
 
-describe("a limit that is lowered to the limit of the token is written", () => {
+describe("intersectHop writes a limit lowered to the token's limit", () => {
   test.each<[string, ArgumentConstraint, ArgumentConstraint, unknown]>([
     ["as a single value, if only one is left", { max: 5 }, { in: [5, 9] }, 5],
     ["as the value null, if only that is left", { in: [null, 1] }, { in: [null, 2] }, null],

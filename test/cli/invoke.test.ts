@@ -172,7 +172,7 @@ describe("invoke prints a refusal with every reason", () => {
     });
   });
 
-  test("and names the token, of several, that each reason is about", async () => {
+  test("and names, if there are several tokens, the token that each reason is about", async () => {
     const { status, stderr } = await invoke(["delete_document", "@tokens", "--arg", "document=x"]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/ token 2, hop 1, /);

@@ -294,7 +294,7 @@ describe("a confirming sign-in", () => {
     expect(await stateOf(approval)).toBe("pending");
   });
 
-  test("expires 5 minutes after its begin", async () => {
+  test("expires 5 minutes after it began", async () => {
     const settings = { lifetimes: { approval: 3600, grant: 3600 } };
     const own = await consoleWith(await loginAt(provider), { running: true, settings });
     try {

@@ -113,7 +113,7 @@ describe("validateChain refuses a chain and names the failing link", () => {
   });
 });
 
-test("validateChain requires a capability that does not propagate of the first agent only, unless endToEnd names it", () => {
+test("validateChain requires a non-propagating capability from the first agent only, unless endToEnd names the capability", () => {
   const links = [link(A, { capabilities: { pause_resume: true }, delegates: [B] }), link(B)];
   expect(said(validateChain(links, { capabilities: ["pause_resume"] }))).toEqual(["ok"]);
   expect(said(validateChain(links, { endToEnd: ["pause_resume"] }))).toEqual([

@@ -244,7 +244,7 @@ describe("the protocol versions of a card", () => {
     read({ top, ...(interfaces && { interfaces }), ...(params && { params }) });
   const one = { url: URL_OF_AGENT, protocolBinding: "JSONRPC" };
 
-  test("are the card's range for an interface without a version", () => {
+  test("are the card's own range for each interface that names no version", () => {
     expect(judgeCard(at([one], { minProtocolVersion: "0.3" })).ok).toBe(true);
     expect(judgeCard(at([one])).ok).toBe(false);
   });

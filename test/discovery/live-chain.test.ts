@@ -59,7 +59,7 @@ test("discoverChain judges every agent on every path by its own card, and fetche
   expect(server.requests.map(({ url }) => url?.split("/")[1])).toEqual(["a", "b", "c"]);
 });
 
-test("discoverChain requires a propagating capability of a delegate, and of all agents behind it, if a card claims it for the delegate", async () => {
+test("if a card claims a propagating capability for a delegate, discoverChain requires that capability from the delegate and from all agents behind it", async () => {
   const relies = { delegates: [{ url: "{b}", capabilities: ["context_reuse"] }] };
   const { chain } = await agents({
     a: relies,

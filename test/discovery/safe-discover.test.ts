@@ -398,7 +398,7 @@ test("a shared cache does not let a caller reach a private host that only anothe
   expect(inner.requests.length).toBe(2);
 });
 
-describe("an end-to-end requirement on a card alone is met only if the card excludes delegates", () => {
+describe("judged by one card alone, an end-to-end requirement is met only if the card excludes delegates", () => {
   const reusing = (delegates?: readonly { readonly url: string }[]) =>
     card({
       params: {

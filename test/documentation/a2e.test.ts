@@ -16,7 +16,7 @@ function rows(heading: string): readonly (readonly string[])[] {
     .map((line) => line.slice(2, -2).split(" | "));
 }
 
-test("docs/a2e.md lists every error, whether it is retryable, and whether it counts", () => {
+test("docs/a2e.md lists every error, whether it is retryable, and whether it counts as a fault", () => {
   const shown = rows("Errors").map(([code = "", retryable = "", when = ""]) => [
     code.replaceAll("`", ""),
     { retryable: retryable === "yes", ...(when.endsWith("¹") ? { counts: true } : {}) },

@@ -52,7 +52,7 @@ describe("the example's library", () => {
     }
   });
 
-  test("at a second start gets new copies of the project's documents, and its letters do not change", () => {
+  test("at a second start gets new copies of the documents in project, and leaves those in letters unchanged", () => {
     const path = join(temporaryFolder(), "documents");
     fillLibrary(path);
     rmSync(join(path, "letters", "lincoln-bixby.md"));

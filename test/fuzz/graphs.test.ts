@@ -100,14 +100,14 @@ describe("discharges with caveats of their own", () => {
     expect(answer(["0"], line(8))).toBe("discharge_invalid discharge_too_deep");
   });
 
-  test("are refused before any of them is verified if they are past the limit in number", () => {
+  test("are refused before any of them is verified if there are too many", () => {
     expect(answer(["0"], line(9))).toBe("token_too_large too_many_discharges");
     expect(answer(["0"], line(MANY))).toBe("token_too_large too_large");
     expect(answer(["l0", "r0"], ladder(LEVELS))).toBe("token_too_large too_large");
   });
 });
 
-describe("discharges without limits", () => {
+describe("discharges under limits of 10,000", () => {
   const limits = { discharges: 10_000, bytes: 2 ** 27, nesting: 10_000 };
   const verdict = (start: readonly string[], graph: Graph): string => {
     const bare = createMacaroon(KEY, { identifier: "root" });

@@ -96,7 +96,7 @@ describe("openHome", () => {
     await expect.poll(() => outcome(home, second, waiting)).toBe("revoked");
   });
 
-  test("accepts the grants of an agent, a shorter lifetime and an audience", async () => {
+  test("accepts the options grants, maxLifetime and audience", async () => {
     const folder = await newHome();
     const home = await opened({ folder, grants: GRANTS, maxLifetime: 60, audience: "notes" });
     expect(home.issuer.maxLifetime).toBe(60);

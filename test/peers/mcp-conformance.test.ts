@@ -146,7 +146,7 @@ if (isThere) {
   });
 
   test.each(Object.entries(WORSE))(
-    "through the gate, as many checks of %s pass as without it, except those that the page names",
+    "through the gate, each check of %s passes as often as without the gate, except the checks listed as worse",
     async (requirements, expected) => {
       const without = await statuses(bare, requirements);
       const through = await statuses(gated, requirements);

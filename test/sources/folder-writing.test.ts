@@ -96,7 +96,7 @@ describe("writing an item of a folder", () => {
     expect(readdirSync(join(root, "r"))).toEqual(["a.md"]);
   });
 
-  test("accepts text up to the size limit; longer text and lone surrogates are refused, as in creating", async () => {
+  test("accepts text up to the size limit, and refuses longer text and lone surrogates as create does", async () => {
     const root = folderWith({ "r/a.md": "old" });
     const { folder } = await opened(root, { maxTextBytes: 8 });
     await folder.writeText("r/a.md", "\u{1f600}\u{1f600}");

@@ -102,7 +102,7 @@ describe("a configuration of tables and an SQLite database", () => {
       'collections.r.fields.date: there is no column "dates"',
     ],
     ["the rowid as a key", { name: "rowid" }, 'collections.r.name: there is no column "rowid"'],
-  ])("do not fit, and the error lists what exists, with %s", async (_, change, message) => {
+  ])("do not fit with %s, and the error lists what exists", async (_, change, message) => {
     const { file } = databaseWith(TABLES);
     const error = await resourceError(() =>
       openTables({ database: file, collections: { r: { ...REPORTS, ...change } } }),

@@ -54,7 +54,7 @@ onBothDatabases((place, dialect) => {
     expect(await later(database)).toEqual(["first", "third"]);
   });
 
-  test("a query is rejected if its call is over, even if the query was issued before", async () => {
+  test("after a call has ended, its queries are rejected, including queries that it issued earlier", async () => {
     const database = await opened();
     let left: Queries<Tables> | undefined;
     const over = { message: "this transaction is over" };

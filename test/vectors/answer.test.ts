@@ -20,7 +20,7 @@ describe("the answer misuse", () => {
   test.each([
     ["refused: grant_denied", refusal],
     ["allowed, revocation ids rv_1", { id: 1, result: "allowed", revocationIds: ["rv_1"] }],
-  ])("is the only answer that passes a test that expects misuse: %s fails", (got, value) => {
+  ])("cannot be replaced by the answer %s in a test that expects misuse", (got, value) => {
     const outcome = judge(withResult("misuse"), { kind: "answer", value });
     expect(outcome).toEqual({ status: "failed", expected: "misuse", got });
   });

@@ -69,7 +69,7 @@ test("a request expires after the shortest approval lifetime of the requested gr
   expect(await waits("delete_payee", "list_payees")).toBe(900);
 });
 
-test("a request for a granted capability is refused, for a pending one returns its approval, and for wider limits opens another", async () => {
+test("a request is refused for a granted capability, returns the approval of a pending capability, and opens another approval for wider limits", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties } = given;
@@ -136,7 +136,7 @@ test("a delegated agent whose default expired must ask its user again", async ()
   expect(statuses(again.grants)).toEqual({ check_balance: "pending" });
 });
 
-test("an autonomous agent gets an expired default again, but not a revoked default", async () => {
+test("an autonomous agent gets an expired default capability again, but not a revoked one", async () => {
   const settings = { defaults: ["check_balance"], lifetimes: { grant: 60 } };
   const given = await bank({ anyone: true, settings });
   const { parties } = given;

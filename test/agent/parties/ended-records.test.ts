@@ -20,7 +20,7 @@ async function put(
   });
 }
 
-test("only an agent's latest ended grants are kept, and a default that people revoked stays withheld", async () => {
+test("only an agent's latest ended grants are kept, and a default capability that the user revoked stays withheld", async () => {
   const given = await bank();
   const { parties } = given;
   const { agent, grants } = await activeAgent(given);

@@ -153,7 +153,7 @@ throughStores((place) => {
   });
 
   test.each(["delegated", "autonomous"] as const)(
-    "a default whose capability was revoked by its id does not come back to a %s agent",
+    "a default capability does not come back to a %s agent after it was revoked by its capability id",
     async (mode) => {
       const given = await opened({ anyone: true });
       const { parties, clock } = given;

@@ -39,7 +39,7 @@ throughStores((place) => {
 
   const prune = ({ database, clock }: Bank) => openParties(database).prune(clock.now);
 
-  test("a default revoked by its user does not come back when its record is pruned", async () => {
+  test("a default capability revoked by its user does not come back when its record is pruned", async () => {
     const given = await opened();
     const { parties, clock } = given;
     const { agent } = await activeAgent(given);
@@ -56,7 +56,7 @@ throughStores((place) => {
     expect(statuses(next.grants)).toEqual({ check_balance: "active", list_payees: "active" });
   });
 
-  test("a default denied by an approver does not come back when its record is pruned", async () => {
+  test("a default capability denied by an approver does not come back when its record is pruned", async () => {
     const given = await opened();
     const { parties, clock } = given;
     const asked = done(await parties.register(registration()));
@@ -76,17 +76,20 @@ throughStores((place) => {
     "the agent was reactivated",
     "no approver decided in time; ask again",
     "the policy does not permit it",
-  ])("a default that an approver denies with the reason %j does not come back", async (reason) => {
-    const given = await opened();
-    const { parties } = given;
-    const { agent, approval, userCode = "" } = done(await parties.register(registration()));
-    await approve(given, approval, { userCode, granted: placesOf(approval), reason });
-    const denied = (await parties.grantsOf(agent.id)).find(({ status }) => status === "denied");
-    expect(denied).toMatchObject({ capability: "check_balance", reason });
-    expect(await afterReactivation(given, agent.id)).toEqual({ list_payees: "active" });
-  });
+  ])(
+    "a default capability that an approver denies with the reason %j does not come back",
+    async (reason) => {
+      const given = await opened();
+      const { parties } = given;
+      const { agent, approval, userCode = "" } = done(await parties.register(registration()));
+      await approve(given, approval, { userCode, granted: placesOf(approval), reason });
+      const denied = (await parties.grantsOf(agent.id)).find(({ status }) => status === "denied");
+      expect(denied).toMatchObject({ capability: "check_balance", reason });
+      expect(await afterReactivation(given, agent.id)).toEqual({ list_payees: "active" });
+    },
+  );
 
-  test("a default comes back if the policy denied it, nobody decided in time, or it was pending at a reactivation", async () => {
+  test("a default capability comes back if the policy denied it, nobody decided in time, or it was pending at a reactivation", async () => {
     const rules = {
       rules: [{ principal: "alice", grant: "accounts:read", operations: ["payees"] }],
     };

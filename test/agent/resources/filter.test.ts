@@ -27,16 +27,16 @@ describe("a filter condition", () => {
     ["a range and an array with it", { min: 0, in: [1] }, true],
     ["a range around it and an array without it", { min: 0, in: [2] }, false],
     ["no operator", {}, false],
-  ])("on the value 1, %s (%j), holds: %s", (_, limit, expected) => {
+  ])("with %s (%j) on the value 1 holds: %s", (_, limit, expected) => {
     expect(matches(report({ year: 1 }), { year: limit })).toBe(expected);
   });
 
   test.each<[string, FieldCondition, boolean]>([
-    ["dates by their string", { min: "2025-01-01", max: "2025-12-31" }, true],
-    ["a longer string after its beginning", { min: "2025-06" }, true],
-    ["a bound of numbers", { min: 2025 }, false],
-    ["a bound after it", { min: "2025-07" }, false],
-  ])("on the value 2025-06-30, %s (%j), holds: %s", (_, limit, expected) => {
+    ["two dates around it as bounds", { min: "2025-01-01", max: "2025-12-31" }, true],
+    ["a lower bound that is its beginning", { min: "2025-06" }, true],
+    ["a number as a bound", { min: 2025 }, false],
+    ["a lower bound after it", { min: "2025-07" }, false],
+  ])("with %s (%j) on the value 2025-06-30 holds: %s", (_, limit, expected) => {
     expect(matches(report({ date: "2025-06-30" }), { date: limit })).toBe(expected);
   });
 
@@ -102,7 +102,7 @@ describe("a filter", () => {
     );
   });
 
-  test("with an unknown field is refused with the known fields and the nearest one", () => {
+  test("with an unknown field is refused, and the denial lists the known fields and the nearest field", () => {
     expect(denialOf({ departement: 1 }, ["department", "year"])).toEqual({
       code: "unknown_field",
       path: "filter.departement",
@@ -113,7 +113,7 @@ describe("a filter", () => {
     expect(denialOf({ x: 1 }, [])?.message).toBe('there is no field "x"; known: nothing');
   });
 
-  test("with an unknown or missing operator is refused with the known operators", () => {
+  test("with an unknown or missing operator is refused, and the denial lists the known operators", () => {
     expect(denialOf({ x: { mim: 1 } })).toEqual({
       code: "unknown_operator",
       path: "filter.x",
@@ -225,7 +225,7 @@ describe("a resource query read from JSON", () => {
     });
   });
 
-  test("is refused for an unknown property, with the known properties", () => {
+  test("is refused for an unknown property, and the denial lists the known properties", () => {
     expect(denialOf({ collection: "r", filters: {} })).toEqual({
       code: "unknown_field",
       path: "filters",

@@ -214,7 +214,7 @@ describe("reactivation", () => {
     expect(again.body["status"]).toBe("active");
   });
 
-  test("does not restore a default that the user revoked, but a new agent of the host gets that default", async () => {
+  test("does not restore a default capability that the user revoked, but a new agent of the host gets that capability", async () => {
     const home = await bank();
     const one = await linked(home);
     const ended = await home.parties.activeGrants("alice");

@@ -281,7 +281,7 @@ describe("proviso serve", () => {
     expect(status).toBeGreaterThan(1);
   });
 
-  test("starts with a default that writes if allowedDefaults names the capability", async () => {
+  test("starts with a default capability that changes data if allowedDefaults names the capability", async () => {
     const agentAuth = { defaults: ["transfer_funds"], allowedDefaults: ["transfer_funds"] };
     const { url } = await serve(bench, { ...CONFIG, agentAuth });
     expect((await fetch(`${url}/capability/list`)).status).toBe(401);

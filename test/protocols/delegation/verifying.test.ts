@@ -167,7 +167,7 @@ describe("a delegation made offline", () => {
     expect(await parts.parties.read((view) => view.delegations.find({}))).toEqual([]);
   });
 
-  test("is valid with limits on arguments, with an audience, and of a token that was narrowed before", async () => {
+  test("is valid with limits on arguments and with an audience, and if made from a narrowed token", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const own = narrowed(token, { operations: ["read", "write"], purpose: "a report" });

@@ -213,7 +213,7 @@ describe("a delegation", () => {
     });
   });
 
-  test("by access token uses the party's only capability; with several, the request must name one of them", async () => {
+  test("requested with an access token uses the party's only capability; a party with several capabilities must name one of them", async () => {
     const parts = await world();
     const first = await issued(parts);
     const byAccess = await delegate(parts, ACCESS.orchestrator);

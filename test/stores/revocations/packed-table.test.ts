@@ -66,7 +66,7 @@ test("PackedTable finds the same entries as a table of whole entries after rando
   );
 });
 
-test("PackedTable finds entries that have not expired at every moment of pruning", () => {
+test("at every moment of pruning, PackedTable finds the entries that have not expired", () => {
   const table = new PackedTable();
   const id = (at: number): string => {
     const bytes = new Uint8Array(16);

@@ -121,7 +121,7 @@ test("each failure of an MCP server has its own code, and the next call works ag
 });
 
 if (FULL) {
-  test("an MCP server that stops reading is stopped, counts until it has exited, and is started again", async () => {
+  test("an MCP server that stops reading is stopped, counts towards the limit until it has exited, and is started again", async () => {
     const mcp = plugin({ timeout: 500, servers: 1 });
     const first = await counted(mcp);
     expect((await refusal(odd(mcp, "deafen"))).code).toBe("server_timeout");

@@ -96,7 +96,7 @@ test.each([
   ["data", "data/not%20there/x", true],
   ["my data", "my%20data/x/passwd", false],
 ])(
-  "with a limit to the folder %s, the resource %s is allowed with escapes decoded and kept: %s",
+  "with a limit to the folder %s, the path of %s is judged both with escapes decoded and as written, so the resource is allowed: %s",
   async (folder, path, expected) => {
     const read = resourceArguments(`file://${join(root, path)}`);
     if (!read.ok) throw new Error(read.denial.message);

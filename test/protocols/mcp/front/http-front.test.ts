@@ -500,7 +500,7 @@ test("an initialize that the server answers with an error leaves no session open
   expect(sessions[0]?.isClosed).toBe(true);
 });
 
-test("an initialize of a client that may not open a session starts none, and gets the answer with the reason", async () => {
+test("an initialize of a client that may not open a session starts no session, and its answer gives the reason", async () => {
   const text = '{"jsonrpc":"2.0","id":1,"error":{"code":-31403,"message":"why"}}';
   const { url, sessions } = await served({
     opening: async ({ method }, credentials) =>
@@ -524,7 +524,7 @@ test("an initialize of a client that may not open a session starts none, and get
   );
 });
 
-test("one opener gets at most a quarter of the sessions, and another opener still gets one", async () => {
+test("one opener gets at most a quarter of the sessions, and another opener still gets a session", async () => {
   const { url, sessions } = await served({
     sessions: 8,
     opening: async (_message, [opener = ""]) => ({ opener }),

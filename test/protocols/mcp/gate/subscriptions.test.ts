@@ -102,7 +102,7 @@ test("a subscription to a resource ends when its token is revoked", async () => 
   expect(host.received.join()).not.toContain("evil");
 });
 
-test("the host sees one subscription at several servers, which ends when the last server ends its part", async () => {
+test("a subscription at several servers is one subscription for the host, and ends when the last server ends its part", async () => {
   const [one, two] = [new RawServer("one"), new RawServer("two")];
   const { host } = await openTestGate([one, two], { anyOperation: true });
   await host.send(listen("mine", { toolsListChanged: true }), NEW);

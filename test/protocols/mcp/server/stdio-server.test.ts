@@ -213,7 +213,7 @@ test("an answer over the size limit becomes an error, and the next message arriv
   expect(messages).toHaveLength(2);
 });
 
-test("a server's request over the size limit is answered with an error, and such a notification is dropped", async () => {
+test("a server's request over the size limit is answered with an error, and a notification over the limit is dropped", async () => {
   const { tell, messages, ends } = await started({ bytes: 1000 });
   const params = { text: "x".repeat(2000) };
   for (const message of [
