@@ -174,7 +174,7 @@ export function combine<Condition extends Scalar | object>(
   for (const [operator, operand] of Object.entries(added)) {
     const before = joined.get(operator);
     if (before === undefined) joined.set(operator, operand);
-    // Both are bounds of `items`, or operators of `each`.
+    // Both operands are bounds of `items`, or operators of `each`.
     else if (isJsonObject(before) && isJsonObject(operand)) {
       joined.set(operator, combine(it, expressionError, before, operand));
     } else if (before !== operand || operator !== "optional") {

@@ -78,7 +78,8 @@ export function gateConfigLines(
 /** Returns the words with which a host starts `proviso`: the name alone if it is on PATH. */
 export function ownCommand({ env, program }: Context): readonly string[] {
   const folders = (env["PATH"] ?? "").split(delimiter);
-  // npm and npx add such folders to the PATH of the programs that they start. The PATH of the host may not have them.
+  // npm and npx add `node_modules/.bin` folders to the PATH of the programs that they start. The host's PATH may lack
+  // them.
   const lasting = folders.filter((one) => one !== "" && !one.endsWith(BIN_OF_NPM));
   const names = ["proviso", "proviso.cmd"];
   const isOnPath = lasting.some((one) => names.some((name) => existsSync(join(one, name))));

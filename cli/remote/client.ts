@@ -138,7 +138,7 @@ export async function connectAgent(
   const sdk = await import("./sdk.js");
   const Transport =
     binding.name === "jsonrpc" ? sdk.JsonRpcTransportFactory : sdk.RestTransportFactory;
-  // The SDK gets only the interface that was checked. The card may have another one with the same binding.
+  // The SDK gets only the interface that was checked. The card may have another interface with the same binding.
   const chosen = { url, tenant, protocolBinding: binding.wireName, protocolVersion: "1.0" };
   const written = sdk.AgentCard.fromJSON({ ...card.document, supportedInterfaces: [chosen] });
   const cardResolver = { resolve: () => Promise.resolve(written) };

@@ -100,7 +100,9 @@ function problemFrom(error: ErrorObject): ConfigProblem | undefined {
 
 type Words = readonly [member: string, what: string | undefined];
 
-/** Describes a violation by its keyword. For a violation by an object, also returns the path of the property. */
+/**
+ * For each keyword: returns the property that is missing or unknown (empty for any other violation), and the message.
+ */
 const WORDS: { readonly [keyword: string]: (error: ErrorObject) => Words } = {
   required: ({ params }) => [memberPath(params["missingProperty"]), "is missing"],
   dependentRequired: ({ params }) => [

@@ -19,7 +19,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   ].join("; "),
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
-  // With a stricter policy, browsers would send forms of the console without their origin.
+  // With a stricter policy, browsers would send the console's forms without the header `Origin`.
   "Referrer-Policy": "same-origin",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",

@@ -122,7 +122,7 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
     add(name, limit, []);
   }
   const lists = closedLists(form, grant, operations, required);
-  // A stricter limit of the request stays in force. It is not an error of the user.
+  // If the request has a stricter limit, that limit stays in force, and the user gets no error.
   const lowered = intersectEntries(plain(optional), grant.authority);
   for (const [operation, entry] of Object.entries(lowered)) {
     own.set(operation, new Map([...(own.get(operation) ?? []), ...Object.entries(entry)]));

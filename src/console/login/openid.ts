@@ -32,8 +32,8 @@ export interface OpenIdLoginOptions {
    */
   readonly presence?: Presence;
   /**
-   * Seconds by which the provider's clock may differ from this server's, from 0 to 60; 0 by default. A sign-in
-   * that is up to this much older than the approval still counts as made for the approval.
+   * Seconds by which the provider's clock may differ from this server's, from 0 to 60; 0 by default. A sign-in may
+   * therefore be up to this many seconds older than the start of the approval.
    */
   readonly clockSkew?: number;
 }

@@ -28,7 +28,10 @@ export type Learned =
     }
   /** No operator expresses what the values have in common. */
   | { readonly kind: "any" }
-  /** Values may name places, and no narrow limit allows all of these places. The reason is the end of a sentence. */
+  /**
+   * Values may name places, and no narrow limit allows all of these places. The reason is text to show after the
+   * argument and a colon.
+   */
   | { readonly kind: "too-broad"; readonly reason: string };
 
 /** Longest string that a limit lists, in UTF-16 code units. A longer string is prose, which is rarely repeated. */
