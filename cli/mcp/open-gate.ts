@@ -3,7 +3,7 @@ import { createTokenAuthority } from "../../src/protocols/mcp/authority/token-au
 import type { HostSession } from "../../src/protocols/mcp/front/exchange.js";
 import type { SessionOpening } from "../../src/protocols/mcp/front/http-front.js";
 import { openGateSession } from "../../src/protocols/mcp/gate/gate-session.js";
-import { sessionOpening } from "../../src/protocols/mcp/gate/session-opening.js";
+import { isInForce, sessionOpening } from "../../src/protocols/mcp/gate/session-opening.js";
 import type { Message } from "../../src/protocols/mcp/message/message.js";
 import {
   type ServerConnection,
@@ -41,6 +41,8 @@ export interface Gate {
   openSession(stateless?: boolean): Promise<OpenSession>;
   /** Judges an `initialize` over HTTP: returns who opens the session, or the answer that refuses the session. */
   opening(message: Message, credentials: readonly string[]): Promise<SessionOpening>;
+  /** Returns whether the tokens of an open session over HTTP are still valid. */
+  isInForce(credentials: readonly string[]): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -71,6 +73,7 @@ export function openGate(context: Context, settings: GateSettings): Promise<Gate
         return { session, ended: endOf(servers) };
       },
       opening: (message, credentials) => sessionOpening(authority, message, credentials),
+      isInForce: (credentials) => isInForce(authority, credentials),
       close: () => closeAll(opened),
     };
   });

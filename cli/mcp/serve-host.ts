@@ -51,8 +51,8 @@ export async function serveHosts(
 ): Promise<void> {
   const open = (stateless: boolean): ReturnType<Gate["openSession"]> => gate.openSession(stateless);
   const log = newLog(context, level);
-  const { opening } = gate;
-  const front = await serveHttp({ address, open, opening, log, ...allowed }).catch(
+  const { opening, isInForce } = gate;
+  const front = await serveHttp({ address, open, opening, isInForce, log, ...allowed }).catch(
     (error: unknown) => {
       throw listenFlagError(error, address);
     },

@@ -102,6 +102,31 @@ test("initialize without a valid token is refused, and the error says why and ho
   await expect.poll(again, { interval: 200, timeout: 5000 }).toMatchObject(refused("revoked"));
 });
 
+test("revoking the token of a session over HTTP ends the session and its open stream", async () => {
+  const { url } = await listening();
+  const types = {
+    "Content-Type": "application/json",
+    Accept: "application/json, text/event-stream",
+  };
+  const clientInfo = { name: "caller", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  const post = (headers: Record<string, string>, message: object): Promise<Response> =>
+    fetch(url, {
+      method: "POST",
+      headers: { ...types, ...headers },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }),
+    });
+  const token = { "Proviso-Capability": bench.read("sender").trim() };
+  const opened = await post(token, { method: "initialize", params });
+  const session = { "Mcp-Session-Id": opened.headers.get("Mcp-Session-Id") ?? "" };
+  const stream = await fetch(url, { headers: { Accept: "text/event-stream", ...session } });
+  expect(stream.status).toBe(200);
+  expect((await post(session, { method: "ping" })).status).toBe(200);
+  await bench.output("revoke", "@sender");
+  await stream.text();
+  expect((await post(session, { method: "ping" })).status).toBe(404);
+});
+
 test("a gate that listens refuses to start with a token of its own, from the flag or from the environment", async () => {
   const words = ["mcp", "gate", "--listen", "127.0.0.1:0", "--", "server"];
   const message = "a gate that listens must have no token of its own";

@@ -18,8 +18,15 @@ import { EventStream } from "./event-stream.js";
 import type { Exchange, HostSession } from "./exchange.js";
 import { HttpAnswer } from "./http-answer.js";
 import { oldHeadersFlaw, one, type Route, routeOf, tokensIn } from "./http-request.js";
-import { type HttpSession, HttpSessions, type OpenSession } from "./http-sessions.js";
+import {
+  type HttpSession,
+  HttpSessions,
+  type IsInForce,
+  type OpenSession,
+  type SessionOpener,
+} from "./http-sessions.js";
 import { sameOrigin } from "./same-origin.js";
+import { UnfinishedBodies } from "./unfinished-bodies.js";
 import { Unread, type UnreadLimits } from "./unread.js";
 
 export interface HttpFrontOptions extends UnreadLimits {
@@ -31,6 +38,8 @@ export interface HttpFrontOptions extends UnreadLimits {
    * @param credentials - The tokens in the HTTP headers.
    */
   readonly opening: (message: Message, credentials: readonly string[]) => Promise<SessionOpening>;
+  /** Returns whether tokens are still valid. A session ends when those that it last presented are not. */
+  readonly isInForce: IsInForce;
   readonly log: AgentLog;
   /** Origins of web pages that may send requests. A gate at a loopback address also allows every loopback origin. */
   readonly allowedOrigins?: readonly string[] | undefined;
@@ -39,6 +48,8 @@ export interface HttpFrontOptions extends UnreadLimits {
    * address allows every name unless this is given.
    */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** Maximum number of received bytes of all incomplete bodies together; 64 MiB unless given. */
+  readonly unfinished?: number | undefined;
   /** Longest message of a host, in bytes; 4 MiB unless given. */
   readonly bytes?: number | undefined;
   /** Maximum number of open sessions of the old era; 64 unless given. One opener may have a quarter of them. */
@@ -53,7 +64,7 @@ export interface HttpFrontOptions extends UnreadLimits {
  * The answer that refuses an `initialize`, or a string that identifies the party that opens the session. The number of
  * sessions of one opener is limited.
  */
-export type SessionOpening = { readonly refusal: string } | { readonly opener: string };
+export type SessionOpening = { readonly refusal: string } | SessionOpener;
 
 export interface HttpFront {
   /** The address of the gate, such as `http://127.0.0.1:8080/mcp`. */
@@ -117,6 +128,7 @@ class HttpMount implements Mounted {
   readonly #limits: typeof HOST_LIMITS;
   readonly #onFailure: (error: unknown, what: string) => void;
   readonly #unread: Unread;
+  readonly #unfinished: UnfinishedBodies;
   readonly #endless = new Set<HttpAnswer>();
   #posts = 0;
 
@@ -129,12 +141,13 @@ class HttpMount implements Mounted {
     const { allowedOrigins = [], allowedHosts = [], bytes = HOST_LIMITS.bytes } = options;
     this.#sessions = new HttpSessions(
       open,
-      { most: sessions, mostOfOne: Math.ceil(sessions / 4), idle },
+      { most: sessions, mostOfOne: Math.ceil(sessions / 4), idle, isInForce: options.isInForce },
       onFailure,
     );
     this.#opening = options.opening;
     this.#limits = { ...HOST_LIMITS, bytes };
     this.#unread = new Unread(options);
+    this.#unfinished = new UnfinishedBodies(options.unfinished);
     this.#onFailure = onFailure;
     const { host = "127.0.0.1" } = address;
     const forbid = (res: Response, reason: string): void =>
@@ -186,6 +199,7 @@ class HttpMount implements Mounted {
   #body(limit: number): RequestHandler {
     const read = express.raw({ type: () => true, limit, inflate: false });
     return (req, res, next) => {
+      this.#unfinished.add(req);
       read(req, res, (error?: { readonly type?: unknown }) => {
         if (error === undefined) return next();
         const isLarge = error.type === "entity.too.large";
@@ -241,12 +255,14 @@ class HttpMount implements Mounted {
     if (flaw?.kind === "refused") return refuseRoute(res, flaw, message);
     if (kind === "session") {
       const found = this.#find(req, res, message.id);
-      if (found !== undefined) await this.#take(found.session, message, post, found);
+      if (found === undefined) return;
+      this.#sessions.presented(found.id, post.tokens);
+      await this.#take(found.session, message, post, found);
       return;
     }
     const opening = await this.#opening(message, post.tokens);
     if ("refusal" in opening) return void res.type(JSON_TYPE).send(opening.refusal);
-    const opened = await this.#sessions.create(opening.opener);
+    const opened = await this.#sessions.create(opening);
     if (opened === undefined) {
       const reason = "there are as many sessions as the gate can have; try again later";
       return refuse(res.setHeader("Retry-After", "60"), 503, INVALID_REQUEST, reason, message.id);

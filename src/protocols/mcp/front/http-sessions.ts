@@ -16,6 +16,17 @@ export interface OpenedSession {
  */
 export type OpenSession = (stateless: boolean) => Promise<OpenedSession>;
 
+/** The party that opens a session. */
+export interface SessionOpener {
+  /** A name for the party, by which sessions are counted. */
+  readonly opener: string;
+  /** The tokens that the party presented. */
+  readonly credentials: readonly string[];
+}
+
+/** Returns whether tokens are still valid, whatever they allow. */
+export type IsInForce = (credentials: readonly string[]) => Promise<boolean>;
+
 /** Limits of sessions of the old era. */
 export interface SessionLimits {
   /** Maximum number of open sessions. Each session has its own servers. */
@@ -24,6 +35,8 @@ export interface SessionLimits {
   readonly mostOfOne: number;
   /** Milliseconds without a request after which a session ends. */
   readonly idle: number;
+  /** A session ends within two seconds after this is `false` for the tokens that the session last presented. */
+  readonly isInForce: IsInForce;
 }
 
 /** A session of a host of the old era. */
@@ -35,12 +48,16 @@ export interface HttpSession {
 
 interface Entry extends HttpSession {
   readonly opener: string;
+  /** The tokens of the last request that had tokens in its headers, or of the `initialize`. */
+  credentials: readonly string[];
   /** Number of HTTP requests of the session that are open. */
   busy: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 const ID_BYTES = 18;
+/** Milliseconds between two checks of the sessions' tokens. */
+const CHECK = 1000;
 
 /** The sessions of the old era by id, and the session that all HTTP clients of the new era share. */
 export class HttpSessions {
@@ -50,6 +67,7 @@ export class HttpSessions {
   readonly #entries = new Map<string, Entry>();
   /** The opener of each session that is being opened. */
   readonly #opening: string[] = [];
+  readonly #checking: NodeJS.Timeout;
   #shared: Promise<OpenedSession> | undefined;
   #isClosed = false;
 
@@ -62,13 +80,14 @@ export class HttpSessions {
     this.#open = open;
     this.#limits = limits;
     this.#onFailure = onFailure;
+    this.#checking = setInterval(() => this.#watch(this.#check()), CHECK).unref();
   }
 
   /**
    * Opens a session for a host. Returns `undefined` if the maximum number of sessions is open, in total or for this
    * opener, and after `close`. Rethrows errors of {@link OpenSession}.
    */
-  async create(opener: string): Promise<HttpSession | undefined> {
+  async create({ opener, credentials }: SessionOpener): Promise<HttpSession | undefined> {
     const { most, mostOfOne } = this.#limits;
     const openers = [...this.#opening, ...[...this.#entries.values()].map((one) => one.opener)];
     const own = openers.filter((one) => one === opener);
@@ -79,7 +98,15 @@ export class HttpSessions {
       const id = encodeBase64url(randomBytes(ID_BYTES));
       const stream = new HostStream();
       session.toHost = (text) => stream.send(text);
-      const entry: Entry = { id, opener, session, stream, busy: 0, timer: undefined };
+      const entry: Entry = {
+        id,
+        opener,
+        credentials,
+        session,
+        stream,
+        busy: 0,
+        timer: undefined,
+      };
       this.#entries.set(id, entry);
       this.#watch(ended.then(() => this.end(id)));
       this.#rest(entry);
@@ -93,6 +120,19 @@ export class HttpSessions {
 
   get(id: string): HttpSession | undefined {
     return this.#entries.get(id);
+  }
+
+  /** Notes the tokens in the headers of a session's request, which may be none. */
+  presented(id: string, credentials: readonly string[]): void {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined && credentials.length > 0) entry.credentials = credentials;
+  }
+
+  /** Ends the sessions whose tokens have expired or are revoked: their streams would stay open. */
+  async #check(): Promise<void> {
+    for (const { id, credentials } of [...this.#entries.values()]) {
+      if (!(await this.#limits.isInForce(credentials))) await this.end(id);
+    }
   }
 
   /**
@@ -161,6 +201,7 @@ export class HttpSessions {
   /** Ends all sessions. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearInterval(this.#checking);
     const shared = await this.#shared?.catch(() => undefined);
     this.#shared = undefined;
     const ids = [...this.#entries.keys()];

@@ -20,8 +20,9 @@ export async function sessionOpening(
   credentials: readonly string[],
 ): Promise<SessionOpening> {
   const given = valueAt(value, ["params", "_meta", CAPABILITY_KEY]) ?? [];
-  const tokens = typeof given === "string" ? [given] : given;
-  const presented = authority.present([...credentials, ...(isTexts(tokens) ? tokens : [])]);
+  const inMeta = typeof given === "string" ? [given] : given;
+  const tokens = [...credentials, ...(isTexts(inMeta) ? inMeta : [])];
+  const presented = authority.present(tokens);
   const refused = (denials: AgentDenials): SessionOpening => {
     const [first, ...more] = denials;
     const message = first.code === "capability_missing" ? HOW_TO_PRESENT : first.message;
@@ -32,7 +33,23 @@ export async function sessionOpening(
   const denials = await authority.standing(presented);
   if (denials !== undefined) return refused(denials);
   const { principal, id: capability } = presented.tokens[0].identifier;
-  return { opener: principal === undefined ? capability : `principal ${principal}` };
+  return {
+    opener: principal === undefined ? capability : `principal ${principal}`,
+    credentials: tokens,
+  };
+}
+
+/**
+ * Returns whether the tokens of an open session are still valid, whatever they allow. They count as valid while the
+ * revocation list cannot be read: every call is refused then, and the session can go on afterwards.
+ */
+export async function isInForce(
+  authority: GateAuthority,
+  credentials: readonly string[],
+): Promise<boolean> {
+  const presented = authority.present(credentials);
+  const denials = presented.ok ? await authority.standing(presented) : presented.denials;
+  return denials?.every(({ code }) => code === "revocation_stale") ?? true;
 }
 
 const HOW_TO_PRESENT =

@@ -35,7 +35,8 @@ async function served(options: Partial<HttpFrontOptions> = {}) {
     address: {},
     log: pino({ level: "silent" }),
     grace: 200,
-    opening: async () => ({ opener: "alice" }),
+    opening: async () => ({ opener: "alice", credentials: [] }),
+    isInForce: async () => true,
     open: async (stateless) => {
       const session = new Recorder();
       session.onReceive = async ({ id, kind }, { send }) => {
@@ -505,7 +506,7 @@ test("an initialize of a client that may not open a session starts no session, a
   const { url, sessions } = await served({
     opening: async ({ method }, credentials) =>
       method === "initialize" && credentials.includes("good")
-        ? { opener: "alice" }
+        ? { opener: "alice", credentials }
         : { refusal: text },
   });
   const strangers: readonly Headers[] = [{}, { "proviso-capability": "bad" }];
@@ -524,10 +525,52 @@ test("an initialize of a client that may not open a session starts no session, a
   );
 });
 
+test("a session and its stream end when the tokens that it last presented are no longer valid", async () => {
+  const valid = new Set(["old", "new"]);
+  const { url, sessions } = await served({
+    opening: async (_message, credentials) => ({ opener: "alice", credentials }),
+    isInForce: async (credentials) => credentials.every((token) => valid.has(token)),
+  });
+  const reply = await post(url, call(1, "initialize"), { "proviso-capability": "old" });
+  const session = { "mcp-session-id": String(reply.headers["mcp-session-id"]) };
+  const stream = await open(url, "GET", { accept: "text/event-stream", ...session });
+  stream.resume();
+  const streamEnded = once(stream, "close");
+  await post(url, call(2, "ping"), { ...session, "proviso-capability": "new" });
+  valid.delete("old");
+  await sleep(2500);
+  expect((await post(url, call(3, "ping"), session)).status).toBe(200);
+  valid.delete("new");
+  await streamEnded;
+  expect(sessions[0]?.isClosed).toBe(true);
+  expect((await post(url, call(4, "ping"), session)).status).toBe(404);
+});
+
+test("when incomplete bodies exceed their limit together, the client with the largest is disconnected", async () => {
+  const { url } = await served({ unfinished: 100_000 });
+  const begin = (bytes: number) => {
+    const headers = { ...POST, "content-length": "1000000" };
+    const sent = requestHttp(url, { method: "POST", headers });
+    sent.on("error", () => {});
+    sent.write(Buffer.alloc(bytes, 32));
+    return sent;
+  };
+  const small = begin(30_000);
+  const large = begin(60_000);
+  await sleep(200);
+  expect([small.closed, large.closed]).toEqual([false, false]);
+  const third = begin(40_000);
+  await new Promise((resolve) => large.once("close", resolve));
+  await sleep(100);
+  expect([small.closed, third.closed]).toEqual([false, false]);
+  expect((await post(url, call(1, "initialize"))).status).toBe(200);
+  for (const sent of [small, third]) sent.destroy();
+});
+
 test("one opener gets at most a quarter of the sessions, and another opener still gets a session", async () => {
   const { url, sessions } = await served({
     sessions: 8,
-    opening: async (_message, [opener = ""]) => ({ opener }),
+    opening: async (_message, credentials) => ({ opener: String(credentials[0]), credentials }),
   });
   const opening = (opener: string) =>
     post(url, call(1, "initialize"), { "proviso-capability": opener });
@@ -546,7 +589,7 @@ test("an initialize over the maximum number of sessions gets 503, and an idle se
   const { url, sessions } = await served({
     sessions: 2,
     idle: 150,
-    opening: async () => ({ opener: openers.next().value ?? "eve" }),
+    opening: async () => ({ opener: openers.next().value ?? "eve", credentials: [] }),
   });
   const busy = await initialized(url);
   await initialized(url);

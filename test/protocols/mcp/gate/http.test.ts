@@ -14,7 +14,8 @@ async function serveGate() {
   const { url, close } = await serveHttp({
     address: { host: "127.0.0.1", port: 0 },
     log: SILENT,
-    opening: async () => ({ opener: "alice" }),
+    opening: async () => ({ opener: "alice", credentials: [] }),
+    isInForce: async () => true,
     open: async (stateless) => {
       const server = await startStdioServer({
         command: process.execPath,
