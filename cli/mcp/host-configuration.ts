@@ -56,7 +56,10 @@ export function configurationLines(
   ];
 }
 
-/** Returns lines for a person: the properties for this token in the configuration of a gate with several servers. */
+/**
+ * Returns lines that tell a person which properties to set for this token in the configuration of a gate with several
+ * servers.
+ */
 export function gateConfigLines(
   { database }: HomeChoice,
   { home, file, grant }: GateToken,

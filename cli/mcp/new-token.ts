@@ -70,9 +70,8 @@ export async function writeNewToken(
 }
 
 /**
- * Returns the issuer by which a gate judges. A list of grants in the home names all operations of a grant, but a
- * server's tools are not known beforehand. The issuer therefore has the list only if the list contains the gate's
- * grant.
+ * Returns the issuer by which a gate judges. A home can list grants, each with all its operations, but a server's tools
+ * are not known beforehand. Therefore the issuer uses the home's list only if the list contains the gate's grant.
  */
 export function gateIssuer(
   { issuer, keys, revocations }: Pick<Home, "issuer" | "keys" | "revocations">,

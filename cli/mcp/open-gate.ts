@@ -101,7 +101,7 @@ function authorityOf(
   });
 }
 
-/** Starts all servers. If a server does not start, ends the started ones. */
+/** Starts all servers. If a server does not start, ends the servers that have started. */
 async function startAll(
   { env }: Context,
   sources: readonly ServerSource[],

@@ -169,7 +169,8 @@ export class ApprovalTasks {
     if (task?.status?.state !== TaskState.TASK_STATE_CANCELED) {
       throw new TaskNotCancelableError(`Task not cancelable: ${id}`);
     }
-    // The task has already ended as cancelled. So it cannot report grants of an approval that is cancelled now.
+    // The task was stored as cancelled first, so an approver's decision in the meantime cannot end the task with
+    // grants.
     await approvals.cancel(id, { principal, agent });
     return task;
   }

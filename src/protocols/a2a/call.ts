@@ -66,7 +66,7 @@ export interface TextPermit {
   readonly request: Extract<TaskRequest, { kind: "text" }>;
 }
 
-/** Functions that free what a running call occupies. Calling either of them twice has no effect. */
+/** Functions that free the slot and the task of a running call. Calling either of them twice has no effect. */
 export interface Held {
   /** Frees the call's slot in the limit of running work per caller. */
   readonly release: () => void;

@@ -89,8 +89,8 @@ interface Allowance {
 
 /**
  * Yields events as long as the caller may see them. Checks the permission when a capability expires, and before
- * each event except the first, since the gate has just admitted the request. Ends once the client has
- * disconnected.
+ * each event except the first. The first event needs no check, because the gate has just admitted the request.
+ * Ends once the client has disconnected.
  */
 export async function* whileAllowed<Event>(
   events: AsyncIterable<Event>,

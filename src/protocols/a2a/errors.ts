@@ -166,7 +166,10 @@ export function sdkError(why: Fault, binding: Binding): Error {
 /** The fault of each error that {@link sdkError} made, including the parts that the SDK omits. */
 const told = new WeakMap<Error, Fault>();
 
-/** Error classes of the SDK by HTTP status. Each class produces the `status` that fits in a google.rpc.Status. */
+/**
+ * Error classes of the SDK by HTTP status. Each class gives the SDK's answer the matching `status` of a
+ * google.rpc.Status.
+ */
 const REST_ERRORS: Readonly<Record<number, typeof RestUnsupportedOperationError>> = {
   400: RestRequestMalformedError,
   500: RestInvalidAgentResponseError,

@@ -78,8 +78,8 @@ async function admittedFor(need: Need, read: Call, gates: Gates): Promise<Admitt
 }
 
 /**
- * Returns the view of tasks for a call about one task. A task that waits for an approval belongs to the party
- * that made the request, which may have no capability yet.
+ * Returns the view of the tasks that a call about tasks may see. A task that waits for an approval belongs to
+ * the party that made the request, which may have no capability yet.
  *
  * @throws Refused if the agent does not admit the call.
  */

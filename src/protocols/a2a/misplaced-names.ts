@@ -3,8 +3,8 @@ import { AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.
 import { membersOf, type Outline } from "./outline.js";
 import type { CapabilityPlaces } from "./presented.js";
 
-// Matches the SEP's names for capabilities in any case, with "-" and "_" anywhere. One pattern has all the
-// names, because every name in a request is tested: most of them fail at the first letter.
+// Matches the SEP's names for capabilities in any case, with "-" and "_" anywhere. For speed, one pattern has
+// all the names: every name in a request is tested, and most of them fail at the first letter.
 const NAMED = new RegExp(
   `^[-_]*(?:${[
     "capability",

@@ -24,8 +24,9 @@ export interface NeededOperation extends Pick<OperationInvocation, "operation"> 
 }
 
 /**
- * Returns the operation that a message needs. If it returns `undefined`, the message is refused; if it throws
- * an SDK error, such as `ContentTypeNotSupportedError`, that error is the answer.
+ * Returns the operation that a message needs. If the function returns `undefined`, the guard refuses the
+ * message. If the function throws an SDK error, such as `ContentTypeNotSupportedError`, the guard answers with
+ * that error.
  */
 export type NeedsOf = (
   message: Message,

@@ -140,7 +140,7 @@ export interface Asked {
   readonly body: JsonObject;
 }
 
-/** Parses a request. For an unknown method, only the header is read for capabilities. */
+/** Parses a request. For an unknown method, capabilities are read only from the header. */
 export function outlineOf(asked: Asked): Outline {
   const { binding, body } = asked;
   const isRpc = binding === "jsonrpc";

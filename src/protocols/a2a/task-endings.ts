@@ -169,7 +169,7 @@ function artifactOf(result: Json): Artifact {
 }
 
 /**
- * Returns the outcome of a task that waits for an approval. The result lists the grants, and the method that
+ * Returns the outcome of a task whose approval is settled. The result lists the grants, and the method that
  * collects their capabilities. The result contains no token, because tasks are stored, streamed and pushed.
  */
 export function endingOfApproval(approval: Approval): Ending {

@@ -71,7 +71,10 @@ export interface Judged {
   readonly named: readonly string[] | undefined;
 }
 
-/** Returns the reasons why the judged card does not allow the URL that a client calls. */
+/**
+ * Returns the reasons why a client must not call the URL `place`; empty if it may. The judged card must name the
+ * URL, and the URL's address must be allowed.
+ */
 export async function destinationDenials(
   place: string | undefined,
   { card, binding, requirements, discovery, named }: Judged,

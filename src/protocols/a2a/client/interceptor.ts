@@ -8,9 +8,9 @@ import { cardOf } from "./destination.js";
 const EXTENSIONS_HEADER = "A2A-Extensions";
 
 /**
- * Adds capabilities to every call of an A2A client, and names the extension. If a request has metadata, the
- * capabilities are in its metadata, otherwise in a header. Capabilities are never in the message, because
- * agents store messages with their task.
+ * Adds capabilities to every call of an A2A client, and names the extension. A request that sends a message has
+ * the capabilities in the metadata of the request; every other request has them in a header. Capabilities are
+ * never in the message itself, because agents store messages with their task.
  */
 class CapabilityInterceptor implements CallInterceptor {
   readonly #tokens: readonly string[];
@@ -104,7 +104,8 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
   const sends = input?.method === "sendMessage" || input?.method === "sendMessageStream";
   if (sends) {
     const { metadata } = input.value;
-    // Keeps the existing entry: the agent refuses a call with both capabilities and a declaration.
+    // Keeps the existing entry, so that the agent sees and refuses a call with both capabilities and a
+    // declaration.
     const merged = { ...metadata?.[EXTENSION_URI], ...entry };
     input.value.metadata = { ...metadata, [EXTENSION_URI]: merged };
   }

@@ -4,8 +4,8 @@ import type { AuthorityUse } from "../../../agent/coverage.js";
 import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 import { type Asker, type TaskView, usesOf, viewOf } from "./task-access.js";
 
-// The rows of accesses, and the decision which of them a request may see. Tasks and push configurations refer
-// to the access with which they were made.
+// The rows of accesses, and the query for the accesses whose tasks a request may see. Tasks and push
+// configurations refer to the access with which they were made.
 
 /** A request that views tasks: its access, the tenant that it names, and its uses of authority. */
 export interface Viewer extends TaskView {
@@ -28,16 +28,16 @@ export function partyOf({ tenant, access }: Viewer): string | null {
 }
 
 /**
- * Milliseconds for which the last use of an access is not updated. Pruning waits this much longer, because uses
- * in that time are not recorded.
+ * After a use of an access is recorded, further uses are not recorded for this many milliseconds. Pruning
+ * therefore waits this much longer.
  */
 export const DAY: number = 24 * 60 * 60 * 1000;
 /** Approximate size of a row of `link` with its index entries, in bytes. */
 const LINK_BYTES = 128;
 
 /**
- * Returns the number of an access, and the number of bytes written. Inserts a new access, which counts against
- * the quota of its principal.
+ * Inserts the access unless it is stored already, and returns its number and the number of bytes written.
+ * Accesses count against the quota of their principal.
  */
 export async function putAccess(
   db: StoreQueries,

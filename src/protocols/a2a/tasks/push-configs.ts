@@ -35,7 +35,7 @@ export class PushConfigs implements PushNotificationStore {
    * @throws TypeError if {@link setTaskAccess} was not called.
    * @throws TaskNotFoundError if the task exists, but the request may not see it.
    * @throws RequestMalformedError if the configuration is too large, the task has too many configurations, or
-   *   the id belongs to another party's configuration of the task.
+   *   the task has a configuration with this id that the request may not read.
    * @throws TaskQuotaError if the principal has reached its quota.
    * @throws A2AError, whose `cause` is a StorageError, if the write fails.
    */
@@ -159,8 +159,8 @@ export class PushConfigs implements PushNotificationStore {
   }
 
   /**
-   * Returns whether a task exists and is visible to a viewer. A task can be absent because its configuration
-   * may be saved first.
+   * Returns whether a task exists and is visible to a viewer. A task can be absent, because its push
+   * configuration may be saved before the task.
    */
   async #task(
     db: StoreQueries,

@@ -117,7 +117,7 @@ export async function listTasks(
 }
 
 /**
- * Returns how many rows fit into a page; at least one.
+ * Returns the number of rows that fit into a page. The first row always fits.
  *
  * @param rows - The size of each task's columns, in bytes.
  */

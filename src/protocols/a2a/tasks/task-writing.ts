@@ -215,7 +215,7 @@ export class TaskWriting {
     { state, updated, bytes, body, artifacts }: TaskColumns,
     begun: Begun | undefined,
   ): Promise<boolean> {
-    // A task that is still running keeps its lease.
+    // A task that is still running must keep its instance, which `endTask` would remove.
     if (begun?.stable.id !== task.id || isRunning(state)) return false;
     const uses =
       viewer.uses === begun.with ? begun.uses : usesText([...begun.with, ...viewer.uses]);

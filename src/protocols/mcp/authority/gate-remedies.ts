@@ -44,8 +44,9 @@ export function remedied(
   [first, ...others]: AgentDenials,
   { grant, isChoice, answers, authority, isAllowed }: RefusedBy,
 ): GateRefusal {
-  // Remedies are computed anew, because another token may refuse the remedy of one token. Only a tool receives its
-  // arguments exactly as the gate judges them, so only tools/call gets changes of arguments.
+  // The remedy of one token is dropped, because another token may refuse the changed arguments. New changes, which all
+  // tokens allow, are computed for tools/call alone: only a tool receives its arguments exactly as the gate judges
+  // them.
   const plain: AgentDenials = [withoutRemedy(first), ...others.map(withoutRemedy)];
   const denials =
     call.method === "tools/call"

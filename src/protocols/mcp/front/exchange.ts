@@ -5,7 +5,7 @@ import type { Message } from "../message/message.js";
 
 /** One message of the host: the tokens and headers that came with it, and the function that answers it. */
 export interface Exchange {
-  /** Capability tokens that the transport presented with this message. */
+  /** Capability tokens that came with this message outside its text, for example in HTTP headers. */
   readonly credentials: readonly string[];
   /** `new` for revision 2026-07-28 or later, whose requests carry the protocol version; `old` for earlier revisions. */
   readonly era: "old" | "new";

@@ -114,8 +114,9 @@ export class ClientRequests {
   }
 
   /**
-   * Returns the function that sends a server's request or log message to the host. It uses the exchange of the host's
-   * request that the server is working on, if there is one.
+   * Returns the function that sends a server's request or log message to the host. The message goes to the host's
+   * request that the server is working on; if that request is unknown, to the server's latest open request. Without an
+   * open request, the message belongs to none of the host's requests.
    */
   wayToHost(link: ServerLink, { forRequest }: Origin): (text: string) => Promise<void> {
     const about = link.waitingFor(forRequest) ?? link.allWaiting().findLast(({ toHost }) => toHost);

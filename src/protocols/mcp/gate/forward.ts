@@ -6,7 +6,10 @@ import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.
 import { asksHost } from "./input-requests.js";
 import { cancelledText, type ServerLink, type Waiting } from "./server-link.js";
 
-/** Longest cancellation that the gate passes on, in characters. Nothing waits until the server has taken it. */
+/**
+ * Longest cancellation of the host that the gate passes on, in characters. The gate does not wait until the server has
+ * taken a cancellation, so long ones could fill the memory.
+ */
 const LONGEST_CANCELLATION = 4096;
 
 const PROGRESS_TOKEN = ["params", "_meta", "progressToken"];

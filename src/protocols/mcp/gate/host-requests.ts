@@ -63,8 +63,9 @@ export class HostRequests {
   }
 
   /**
-   * Takes a request, and handles it concurrently with other requests. Refuses it if too many requests are unanswered.
-   * Wait for the promise before the next request: the limit is then reached only if servers do not answer.
+   * Takes a request, and handles it concurrently with other requests. Refuses the request if too many requests are
+   * unanswered; calling code that waits for the promise before the next request reaches this limit only if servers do
+   * not answer.
    */
   async receive(message: Message, exchange: Exchange): Promise<void> {
     if (this.#unanswered >= MOST_OPEN || this.#text >= MOST_TEXT) {

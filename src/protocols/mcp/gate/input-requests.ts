@@ -173,8 +173,8 @@ export async function judgeResponses(
 }
 
 /**
- * Returns why the tokens no longer allow an operation with any arguments; `undefined` if they still allow it. Records a
- * refusal in the ledger.
+ * Returns the reasons if the tokens no longer allow an operation, whatever its arguments, and records the refusal in
+ * the ledger. Returns `undefined` if the tokens still allow the operation with some arguments.
  */
 export async function lapseOf(
   { authority }: InputParts,

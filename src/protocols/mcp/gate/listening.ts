@@ -177,8 +177,8 @@ async function pass(
 }
 
 /**
- * Returns edits that add list changes to the acknowledgement, even if the server does not send them: the gate itself
- * sends these notifications.
+ * Returns edits that acknowledge the subscription to the changes of lists, even if the server does not: the gate itself
+ * notifies the host of such changes.
  */
 function acknowledgedEdits(lists: Subscription["lists"]): readonly Edit[] {
   return lists.map(([property]) => ({ path: [...FILTER, property], value: true }));

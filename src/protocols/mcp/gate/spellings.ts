@@ -105,8 +105,8 @@ export function misspeltArgument(given: JsonObject, inputSchema: JsonObject): st
 }
 
 /**
- * Finds an argument whose name differs only in case from that of an argument that a hop limits. The names in a JSON
- * Pointer count too.
+ * Finds an argument whose name differs only in case from that of an argument that a hop limits. Also compares the names
+ * in a JSON Pointer.
  */
 export function misspeltLimit(
   given: JsonObject,
@@ -152,7 +152,7 @@ function twinIn(value: Json): string | undefined {
       }
     }
     if (typeof next !== "object" || next === null) continue;
-    // Not as arguments of one call of `push`, because a long array would exceed the stack.
+    // One call of `push` for each element: a long array as arguments of a single call would overflow the stack.
     for (const inner of Object.values(next)) waiting.push(inner);
   }
   return undefined;

@@ -165,7 +165,7 @@ class OperationLimits {
   readonly limits: Map<string, ArgumentConstraint> = new Map();
   /** Arguments that may have any value. */
   readonly open: Omit<OpenArgument, "operation">[] = [];
-  /** Arguments that no narrow limit allows. */
+  /** Arguments with values that no narrow limit allows. */
   readonly broad: { readonly argument: string; readonly reason: string }[] = [];
   readonly #detail: Detail;
 

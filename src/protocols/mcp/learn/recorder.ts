@@ -98,8 +98,8 @@ async function* noted(
 }
 
 /**
- * Removes the tokens that a host presents in `_meta`. Returns "" for a line that names their property but is no
- * readable message, because it may contain a token.
+ * Removes the tokens that a host presents in `_meta`. Returns "" for a line that contains the name of the tokens'
+ * property but is no readable message, because the line may contain a token.
  */
 function withoutPresented(text: string): string {
   if (!text.includes(CAPABILITY_KEY)) return text;

@@ -6,7 +6,10 @@ import { isPlace, mayBePlace, mayBePlaceName, placeLimit } from "./places.js";
 
 /** The precision with which limits follow the recorded values. */
 export interface Detail {
-  /** Maximum number of different values that a limit lists. If there are more, every value is allowed. */
+  /**
+   * Maximum number of different values that a limit lists, unless the values may be places. If there are more values,
+   * every value is allowed.
+   */
   readonly values: number;
   /**
    * Maximum number of paths or URLs that a limit lists if they have no folder in common; also the maximum number of

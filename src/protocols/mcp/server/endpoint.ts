@@ -101,8 +101,8 @@ export class Endpoint {
       const request = url.protocol === "http:" ? requestHttp : requestHttps;
       const all = { ...this.#headers, ...headers, "accept-encoding": "identity" };
       const sent = request(url, { method, headers: all, agent: this.#agent });
-      // As an option of the request, the signal could destroy the socket later, while the socket carries another
-      // request.
+      // The signal is not passed as an option of the request: it could then destroy the socket later, while the socket
+      // carries another request.
       const abort = (): void => void sent.destroy();
       signal.addEventListener("abort", abort, { once: true });
       sent.once("close", () => signal.removeEventListener("abort", abort));
@@ -188,8 +188,8 @@ export async function* eventsOf(
 }
 
 /**
- * Yields JSON messages as they arrive: one message, or several messages, each on its own line. The specification does
- * not have several messages, but the server of its conformance suite sends them.
+ * Yields JSON messages as they arrive: one message, or several messages, each on its own line. The specification allows
+ * only one message, but the server of its conformance suite sends several.
  *
  * @throws ServerError `server_unreadable` over the limit, or for bytes that are not UTF-8.
  */

@@ -5,7 +5,10 @@ import {
   namedIn,
 } from "../message/mirrored-headers.js";
 
-/** Maximum number of tools that are kept. If a server lists more, the gate repeats no arguments of the oldest tools. */
+/**
+ * Maximum number of tools that are kept. If a server lists more, the gate repeats no arguments of the oldest tools in
+ * headers.
+ */
 const MOST = 10_000;
 
 /** Remembers, from a server's answers to `tools/list`, the tools whose arguments are repeated in headers. */
