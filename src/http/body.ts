@@ -108,22 +108,23 @@ function bodyFault(type: unknown, limits: BodyLimits): HttpFault {
 }
 
 /**
- * Returns middleware that refuses a body unless it is JSON in UTF-8, without reading it. @param types -
- * Accepted content types, such as `application/json`.
+ * Returns middleware that refuses a body unless it is JSON in UTF-8, without reading it.
+ *
+ * @param types - Accepted content types, such as `application/json`.
  */
 export function contentType(types: readonly string[], answer: FaultWriter): RequestHandler {
   const taken = [...types];
   return (req, res, next) => {
     const { "content-type": type = "", "content-length": length } = req.headers;
     const is = req.is(taken);
-    // A request without a body is passed on. A body without a content type is refused. Otherwise the reader of
-    // bodies would ignore it.
+    // A request without a body is passed on. A body without a content type is refused, because `jsonBody` would
+    // ignore it.
     if (is === null || (type === "" && length === "0")) return next();
     if (is === false) {
       const message = `the body must be ${taken.join(" or ")}, not ${JSON.stringify(type.slice(0, 64))}`;
       return answer(res, { status: 415, reason: "content_type", message });
     }
-    // Matches everything that could be a charset, even within quotes. Two parsers of the header may choose
+    // Matches everything that could be a charset, even within quotes, because two parsers of the header may choose
     // different charsets.
     const charsets = [...type.matchAll(CHARSET)].map(([, charset = ""]) => charset.toLowerCase());
     if (charsets.every((charset) => charset === "utf-8")) return next();

@@ -7,7 +7,7 @@ import { optionalPackage } from "./optional-package.js";
 
 /** The rate limit of each HTTP client. */
 export interface RateLimit {
-  /** Maximum number of requests by one client (principal and agent together) within `seconds`; 600 by default. */
+  /** Maximum number of requests by one client (a pair of principal and agent) within `seconds`; 600 by default. */
   readonly requests: number;
   /** The length of the window in seconds; 10 by default. */
   readonly seconds: number;
@@ -75,10 +75,10 @@ export function authenticateAgain(
 }
 
 /**
- * Returns middleware that counts the requests of each client and answers 429 above the limit. All routes that
- * use the middleware share the count.
+ * Returns middleware that counts the requests of each client and answers 429 above the limit. All routes that use the
+ * middleware share the count.
  *
- * @param keyOf - Returns the key under which a request is counted; by default, principal and agent together.
+ * @param keyOf - Returns the key under which a request is counted; by default, the pair of principal and agent.
  * @throws Error if the package `rate-limiter-flexible` is not installed.
  */
 export function rateLimiter(

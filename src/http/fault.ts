@@ -24,7 +24,7 @@ export function invalidRequest(message: string): HttpFault {
   return { status: 400, reason: "invalid_request", message };
 }
 
-/** Seconds after which a part that has failed may work again. */
+/** Seconds after which a client should retry, if a store or another dependency has failed. */
 export const RETRY_AFTER = 5;
 
 /**

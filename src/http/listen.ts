@@ -24,9 +24,12 @@ const GRACE = 10_000;
 const LAST = 1000;
 
 /**
- * Starts listening. @param options - The address. Messages name it `address`.
+ * Starts listening.
+ *
+ * @param options - The address. Error messages call it `address`.
  * @returns The URL, such as `http://127.0.0.1:8080`.
- * @throws TypeError if an option is unknown. @throws Error if the port is in use.
+ * @throws TypeError if an option is unknown.
+ * @throws Error if the port is in use.
  */
 export async function listen(server: Server, options: ListenOptions): Promise<string> {
   const { port = 0, host = "127.0.0.1" } = knownMembers(options, ["port", "host"], "address");

@@ -38,13 +38,16 @@ export interface ServeOptions {
    * `loopback`, `linklocal` and `uniquelocal`. By default, no proxy is trusted.
    */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** Longest duration of a request in milliseconds; 30,000 by default. */
+  /**
+   * Longest time that a protocol may take for a request, in milliseconds; 30,000 by default. The server closes a
+   * connection that is inactive for 30 seconds more.
+   */
   readonly timeout?: number | undefined;
   /** Milliseconds within which pending requests can finish when the server closes; 10,000 by default. */
   readonly grace?: number | undefined;
   /** Returns the problems that `/readyz` reports, apart from draining. */
   readonly health?: HealthCheck | undefined;
-  /** Answers requests that no protocol handles. */
+  /** Answers a request with a fault, if an error occurs outside all protocols. */
   readonly answer: FaultWriter;
   /** Receives errors that occur outside all protocols. */
   readonly onFailure: (error: unknown, what: string) => void;

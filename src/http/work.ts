@@ -6,7 +6,7 @@ export class ConcurrencyLimit {
   readonly #underWay = new Map<string, number>();
 
   /**
-   * @param most - Maximum number of pending items of one caller (principal and agent together).
+   * @param most - Maximum number of pending items of one caller (a pair of principal and agent).
    * @param option - The name of the limit in error messages.
    * @throws TypeError if the limit is not an integer of at least 1.
    */
@@ -23,8 +23,9 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Counts one more item of a caller, synchronously. @returns A function that ends the item; `undefined` if the
-   * caller is at its limit.
+   * Counts one more item of a caller, synchronously.
+   *
+   * @returns A function that ends the item; `undefined` if the caller is at its limit.
    */
   take({ principal, invoker }: Caller): (() => void) | undefined {
     const key = JSON.stringify([principal, invoker]);

@@ -168,9 +168,9 @@ function fromRequest<T>(read: () => T): T | string {
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * The requirement of a route. Its functions must read the request in the same way as the handler, so that the
- * check covers the call that is made. They run before the token is checked, so they must not do work that
- * strangers may not cause. If one of them throws, the request is not handled.
+ * The requirement of a route. Its functions must read the request in the same way as the handler, so that the check
+ * covers the call that is made. They run before the token is checked, so any client can make them run. If one of them
+ * throws, the request is not handled.
  *
  * @typeParam Args - The arguments of the route's handler, beginning with the request.
  */

@@ -17,8 +17,10 @@ export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } fro
 export type { RefusalBody, RefusalError } from "./refusal.js";
 
 /**
- * Returns the middleware of a route. In TypeScript, annotate the request in the functions, such as `(req:
- * Request<{ id: string }>) => [req.params.id]`. @throws TypeError if the requirement is wrong.
+ * Returns the middleware of a route. In TypeScript, annotate the request in the functions, such as `(req: Request<{ id:
+ * string }>) => [req.params.id]`.
+ *
+ * @throws TypeError if the requirement is wrong.
  */
 export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
   requirement: RouteRequirement<readonly [req: Req]>,

@@ -2,8 +2,9 @@ import { readBearer } from "../auth/bearer.js";
 import { CAPABILITY_HEADER } from "../http/headers.js";
 
 /**
- * Returns the value of a header. The values of a repeated header are joined by commas. @param name - The
- * header's name, in upper or lower case.
+ * Returns the value of a header. The values of a repeated header are joined by commas.
+ *
+ * @param name - The header's name, in upper or lower case.
  */
 export type HeaderReader = (name: string) => string | null | undefined;
 

@@ -47,8 +47,8 @@ const STATUS = {
 } as const satisfies Record<RefusalError, Refusal["status"]>;
 
 /**
- * Error codes as in RFC 6750, section 3.1. If the denials have several codes, the answer has the first of this
- * list: a retry helps only if nothing else is wrong.
+ * The error codes of denials, in order of precedence. `temporarily_unavailable` is the last, since a retry helps only
+ * if nothing else is wrong.
  */
 const ERRORS = ["invalid_token", "insufficient_scope", "temporarily_unavailable"] as const;
 

@@ -25,9 +25,9 @@ const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR", "ELOOP"];
 
 /** A file that is open for reading. */
 export interface OpenFile {
-  /** A stamp of the file. A change of the file changes the stamp, except perhaps soon after another change. */
+  /** A string that changes whenever the file changes, except perhaps if the file changes twice in a short time. */
   readonly signature: string;
-  /** True if the last change is old enough that the next change is certain to change the stamp. */
+  /** True if the last change is old enough that `signature` is certain to differ after the next change. */
   readonly settled: boolean;
   /** Size in bytes. */
   readonly size: number;

@@ -50,25 +50,22 @@ export interface TableSource extends Required<ResourceSource> {
 
 /**
  * Opens a database as a source of resources. Each row of a table or view is an item. The name of an item is the
- * collection and the key as JSON, such as `reports/7` or `reports/"q3"`. The name of a collection ends in a
- * slash. Other processes may change the database at any time, or replace its file. This process never writes to
- * it.
+ * collection and the key as JSON, such as `reports/7` or `reports/"q3"`. The name of a collection ends in a slash.
+ * Other processes may change the database at any time, or replace its file. This process never writes to it.
  *
- * A field is a string of at most 1024 characters, a number, a boolean or null. On SQLite, 0 and 1 in a column
- * declared `BOOLEAN` are booleans. On PostgreSQL, values of other types are strings.
+ * A field is a string of at most 1024 characters, a number, a boolean or null. On SQLite, 0 and 1 in a column declared
+ * `BOOLEAN` are booleans. On PostgreSQL, values of other types are strings.
  *
- * Three kinds of values are treated as absent: BLOBs, integers beyond 2^53 (which would be rounded), and strings
- * that are longer or not valid Unicode. A row is left out if its key is null or one of these values. If several
- * rows have the same key, `get` finds none of them.
+ * Three kinds of values are treated as absent: BLOBs, integers beyond 2^53 (which would be rounded), and strings that
+ * are longer than 1024 characters or not valid Unicode. A row is left out if its key is null or one of these values. If
+ * several rows have the same key, `get` finds none of them.
  *
- * The database excludes most rows, and {@link matches} then decides about each remaining row. The results are
- * therefore exact, whatever the type and collation of a column. Create an index on each column that filters
- * use.
+ * The database excludes most rows, and {@link matches} then decides about each remaining row. The results are therefore
+ * exact, whatever the type and collation of a column. Create an index on each column that filters use.
  *
  * @throws TypeError that names the wrong option.
- * @throws ResourceError `source_missing` or `source_unreadable`; `source_mismatch`, which names the existing
- *   tables or columns, if a table or column does not exist; or `source_unavailable` if libsql or pg is not
- *   installed.
+ * @throws ResourceError `source_missing` or `source_unreadable`; `source_mismatch`, which names the existing tables or
+ *   columns, if a table or column does not exist; or `source_unavailable` if libsql or pg is not installed.
  */
 export async function openTables(options: TablesOptions): Promise<TableSource> {
   assertMembers(options, ["database", "collections", "maxRows"], "options");

@@ -63,8 +63,8 @@ const ALPHABETS: readonly (readonly [string, RegExp])[] = [
 ];
 
 /**
- * Finds the first word that mixes alphabets with similar letters, and returns their names. Returns `undefined`
- * if there is no such word.
+ * Finds the first word that mixes alphabets with similar letters, and returns the names of the alphabets. Returns
+ * `undefined` if there is no such word.
  */
 function mixedWord(text: string): string | undefined {
   for (const [word] of text.matchAll(/[\p{L}\p{M}]+/gu)) {

@@ -67,7 +67,7 @@ export class SessionAuthority {
    * Authenticates the tokens of a handshake. A repeated token is authenticated only once.
    *
    * @param ambient - The party for which peers without tokens act; `undefined` if tokens are required.
-   * @returns The session's authority. The denials if no token is active, if too many tokens are for one grant, or if a
+   * @returns The session's authority; or denials, because no token is active, too many tokens are for one grant, or a
    *   peer without tokens may not use ambient authority.
    * @throws StorageError if the ledger cannot be read.
    */

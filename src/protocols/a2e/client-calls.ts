@@ -38,12 +38,12 @@ interface Waiting {
 }
 
 const OPTIONS = ["name", "server", "arguments", "signal", "timeout", "onChunk"];
-/** Additional milliseconds in which the host's answer may arrive. */
+/** Milliseconds that the client waits for the host's answer after the call's `timeout` is over. */
 const SLACK = 1000;
 
 /**
- * Returns whether a message is a part of an answer. In the SDK's dialect, the type of a part is not that of the
- * operation.
+ * Returns whether a message is a part of an answer. In the SDK's dialect, any type that ends in `/event` is accepted: a
+ * part of `tool/call`, for example, has the type `tool/event`.
  */
 function isEvent(type: Json | undefined, operation: string, isSdk: boolean): boolean {
   if (type === `${operation}/event`) return true;
@@ -157,7 +157,7 @@ export class ClientCalls {
     };
     if (timeout === undefined || (isSdk && !hasTimeout(operation))) return sdk ?? own;
     const seconds = timeout / 1000;
-    // The SDK's host only reads whole seconds.
+    // The SDK's host reads whole seconds only.
     return { ...(sdk ?? own), timeout: isSdk ? Math.ceil(seconds) : seconds };
   }
 

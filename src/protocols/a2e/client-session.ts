@@ -51,7 +51,6 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** The settings of a client session, and what it depends on. */
 export interface ClientParts {
   readonly stream: Duplex;
   readonly limits: ConnectionLimits;
@@ -121,7 +120,7 @@ export class ClientSession implements Session {
     throw greeting.error;
   }
 
-  /** Reads the handshake answer without waiting, since the next line may already report ended capabilities. */
+  /** Reads the handshake answer synchronously, since the next line may already report ended capabilities. */
   #greet(message: JsonObject, id: string): Greeting {
     this.#greeted = undefined;
     if (message["type"] === "error") return { ok: false, error: readError(message) };

@@ -7,7 +7,7 @@ import { hasWholePairs, type LineLimits, readLine } from "./lines.js";
 import { errorMessage } from "./messages.js";
 import type { Timers } from "./timers.js";
 
-/** Limits of one end of a stream on the data that it stores for the other end, and on the time that it waits. */
+/** Limits on the data that a host or a client stores for its peer, and on the time that it waits for the peer. */
 export interface ConnectionLimits extends LineLimits {
   /**
    * Maximum number of sent bytes that the peer has not read; 2 MiB unless given. A peer that leaves more unread is
@@ -16,7 +16,10 @@ export interface ConnectionLimits extends LineLimits {
   readonly queue: number;
   /** Maximum number of milliseconds from the first byte of a line to the last; 10,000 unless given. */
   readonly lineTime: number;
-  /** Milliseconds within which a peer must read waiting bytes, or it is disconnected; 10,000 unless given. */
+  /**
+   * Milliseconds for which sent bytes may wait for a peer to read them; 10,000 unless given. A slower peer is
+   * disconnected.
+   */
   readonly stall: number;
 }
 

@@ -31,8 +31,8 @@ export interface SessionHostOptions {
    */
   readonly caller?: (stream: Duplex) => Presenter | undefined | Promise<Presenter | undefined>;
   /**
-   * True to leave capabilities that are not enabled out of `accepted_caps`. Otherwise `accepted_caps` gives the reason
-   * for each.
+   * True to omit from `accepted_caps` all capabilities that are not enabled. Otherwise `accepted_caps` gives the reason
+   * for each of them.
    */
   readonly omitUnavailable?: boolean;
   readonly limits?: Partial<SessionLimits>;

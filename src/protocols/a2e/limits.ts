@@ -3,7 +3,7 @@ import type { ConnectionLimits } from "./connection.js";
 import { LINE_LIMITS } from "./lines.js";
 
 /**
- * Limits of a host on the data that it stores for peers, and on the time that it waits for them. Times are in
+ * Limits on the data that a host stores for its peers, and on the time that it waits for them. Times are in
  * milliseconds.
  */
 export interface SessionLimits extends ConnectionLimits {

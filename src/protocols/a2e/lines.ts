@@ -55,7 +55,7 @@ export function readLine(bytes: Uint8Array, depth: number, exact = false): LineR
   return { ok: true, message };
 }
 
-/** Matches 100 digits in a row, and a three-digit exponent. A number with neither is finite. */
+/** Matches 100 digits in a row, or an exponent of three digits. A number that has neither is finite. */
 const HUGE = /\d{100}|[eE]\+?\d{3}/;
 
 function hasFiniteNumbers(message: Json): boolean {

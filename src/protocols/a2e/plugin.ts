@@ -83,8 +83,8 @@ export interface PluginOperation {
   /** JSON Schema (2020-12) of `arguments`, with `"type": "object"`. Unless given, all arguments are valid. */
   readonly input?: JsonObject;
   /**
-   * True for an operation whose answer lists only what {@link PluginCall.mayCall} allows. Such an operation is not
-   * refused because of constraints on arguments that the call does not have.
+   * True for an operation whose answer lists only what {@link PluginCall.mayCall} allows. If a call of such an
+   * operation lacks an argument, constraints on this argument do not refuse the call.
    */
   readonly listing?: boolean;
   /**
@@ -111,7 +111,7 @@ export interface SdkMessage {
   /**
    * Calls an operation of the same capability.
    *
-   * @throws PluginError if the call is refused or fails. Its code is one of the plugin's or one of the protocol's.
+   * @throws PluginError if the call is refused or fails. The error's code is defined by the plugin or by the protocol.
    */
   call(
     operation: string,

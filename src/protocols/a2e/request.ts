@@ -26,7 +26,7 @@ export interface Step {
 /**
  * Judges and runs a step.
  *
- * @throws PluginError if the step is refused or fails. Its code is one of the plugin's or one of the protocol's.
+ * @throws PluginError if the step is refused or fails. The error's code is defined by the plugin or by the protocol.
  */
 export type Ask = (step: Step) => Promise<Json>;
 
@@ -47,7 +47,7 @@ export interface Request {
   part(chunk: Json): JsonObject;
 }
 
-/** Options that every request has. */
+/** The id and the options that requests of all types have in common. */
 export interface Terms {
   readonly id: string;
   readonly streaming: boolean;
@@ -143,8 +143,8 @@ export function stepOf(
     ...(server === undefined ? {} : { server }),
   };
   const hidden: { [member: string]: Json } = {};
-  // Constraints with these names apply to the message's own properties, so an argument must not have the same
-  // name.
+  // Constraints on `tool_name`, `name` and `server` apply to the message's own properties, so an argument must not have
+  // one of these names.
   for (const member of hasServer ? [called, "server"] : [called]) {
     const apart = `arguments.${member}`;
     if (hasServer && Object.hasOwn(given, apart)) {

@@ -36,8 +36,8 @@ export async function listenAt(
   const listening = await ("path" in address
     ? listenInFiles(server, address.path)
     : listenAtPort(server, address));
-  // Such an error need not be permanent: if no file descriptors are left, for example, later connections may still be
-  // accepted.
+  // An error while listening need not be permanent: if no file descriptors are left, for example, later connections may
+  // still be accepted.
   server.on("error", (error) => onFailure(error, "listening"));
   return listening;
 }
@@ -112,7 +112,7 @@ async function listenInFiles(server: Server, path: string): Promise<Listening> {
   return { address: path, close };
 }
 
-/** @throws Error unless nothing is at the path, or the socket of a process that no longer runs. */
+/** @throws Error if the file at the path is not a socket, or if a running process may listen there. */
 async function assertFree(path: string): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;

@@ -59,7 +59,7 @@ export function userOf({ principal, mode }: AgentRecord, host: HostRecord): Json
  * Returns an agent's grants for an answer. For each capability name, these are all active and pending grants; if there
  * are none, the newest grant.
  *
- * @param withTokens - Returns whether to include the token of a capability; only the agent itself gets tokens.
+ * @param withTokens - Returns whether to include the token of a capability.
  */
 export async function grantsAnswer(
   grants: readonly AgentGrant[],

@@ -7,8 +7,8 @@ import { type Fault, fault } from "./errors.js";
 import { hostIn, type Party } from "./party.js";
 
 /**
- * Maximum number of refusals per minute that the ledger records for strangers from one IP address. The log has all
- * refusals.
+ * Maximum number of refusals per minute that the ledger records for strangers (parties without a linked host) from one
+ * IP address. The log has all refusals.
  */
 const RECORDED = { points: 60, duration: 60 };
 /**

@@ -142,7 +142,8 @@ async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | 
 /**
  * Returns the names of the capabilities that the policy allows a user.
  *
- * @param agent - The agent through which the user acts; unless given, permissions for any agent apply.
+ * @param agent - The agent through which the user acts; unless given, permissions that are restricted to certain agents
+ *   are included, too.
  */
 async function allowedTo(
   principal: string | undefined,

@@ -93,7 +93,7 @@ const CODE_OF_STATUS: { readonly [Status in HttpFault["status"]]: AgentAuthCode 
   503: "unavailable",
 };
 
-/** Codes of this protocol for refusal codes that the protocol does not have. */
+/** The protocol's code for each refusal code that is not itself a code of the protocol. */
 const OTHERWISE = {
   hosts_not_allowed: "dynamic_host_registration_disabled",
   enrolment_token_invalid: "enrollment_token_invalid",

@@ -210,7 +210,7 @@ function tokensFor({ capabilities }: AgentParty["jwt"]): (capability: string) =>
   return (capability) => capabilities?.includes(capability) ?? true;
 }
 
-/** Returns the party's id in the form in which `Parties` takes an actor. */
+/** Returns the party as the actor of a change in `Parties`. */
 export function by(
   party: AgentParty | HostParty,
 ): { readonly agent: string } | { readonly host: string } {

@@ -136,8 +136,8 @@ export async function verifyJwt(
     return invalid('has "capabilities" that are not an array of names');
   }
   const narrowed = isNames(capabilities) ? capabilities : undefined;
-  // RFC 7519 also allows an array of audiences. An array of several audiences is refused, since the first server could
-  // forward the JWT to another.
+  // RFC 7519 also allows an array of audiences. An array of several audiences is refused, since each of these servers
+  // could forward the JWT to another.
   const [audience, another]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (typeof audience !== "string" || another !== undefined || !audiences(audience)) {
     return invalid('is not for this address ("aud")');

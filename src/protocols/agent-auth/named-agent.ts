@@ -18,8 +18,8 @@ interface NamedAgent {
  * Returns the agent that a request names: the asking agent itself, or an agent of the asking host.
  *
  * @param id - The request's `agent_id`; optional if an agent asks.
- * @param how - `waiting` allows hosts that wait for their first approval. `proves` says whether the request proves the
- *   host's key; it is false if the request can name a stranger's agent.
+ * @param how - `waiting` allows hosts that wait for their first approval. `proves` says whether a request that names
+ *   the agent proves the host's key. It is `false` if other parties may know the agent's id.
  * @throws StorageError
  */
 export async function namedAgent(

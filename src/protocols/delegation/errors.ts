@@ -92,13 +92,13 @@ const FAULTS: { readonly [Status in HttpFault["status"]]: DelegationErrorCode } 
   503: "UNAVAILABLE",
 };
 
-/** Answers a fault that the HTTP server finds before it reads a request. */
+/** Sends the error for a fault that the HTTP server finds before it reads a request. */
 export const answerFault: FaultWriter = (res, { status, reason, message, retryAfter }) => {
   if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
   answerError(res, status, { code: FAULTS[status], message, details: { reason } });
 };
 
-/** Answers a refusal with every reason. @param capability - The header that contains the capability. */
+/** Sends the error for a refusal, with every reason. @param capability - The header that contains the capability. */
 export function answerRefusal(
   res: Response,
   { problems }: DelegationRefusal,

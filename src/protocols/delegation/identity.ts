@@ -16,7 +16,10 @@ type Presented = Extract<CapabilityIdentity, { ok: true }>;
 // Identities by caller object. Each request that presents a capability gets a new caller object.
 const presented = new WeakMap<Caller, Presented>();
 
-/** Longest capability that is read from a header, in characters. Servers allow less for all headers together. */
+/**
+ * Longest capability that is read from a header, in characters. By default, Node's HTTP server allows less for all
+ * headers together.
+ */
 const LONGEST_HEADER = 48 * 1024;
 const ADVICE = "send an access token, or a capability";
 const ID = /^cap_[A-Za-z0-9_-]{1,64}$/;

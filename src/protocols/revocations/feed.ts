@@ -32,7 +32,7 @@ export interface RevocationFeedOptions {
   readonly revocations: PublishedRevocations;
   /** Seconds for which services may trust an answer, at most 86,400; 300 unless given. */
   readonly maxAge?: number | undefined;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 

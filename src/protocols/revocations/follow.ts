@@ -20,7 +20,7 @@ export interface FollowRevocationsOptions {
   readonly insecure?: boolean | undefined;
   /** Sends the requests; the global `fetch` unless given. */
   readonly fetch?: typeof fetch | undefined;
-  /** Returns the checker's time, in milliseconds since 1970; `Date.now` unless given. */
+  /** Returns the time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 

@@ -34,7 +34,7 @@ const PATIENCE = 10_000;
 const CHECK_PATIENCE = 2000;
 /** Age of the last answer, in intervals, beyond which `catchUp` waits for a new answer. */
 const FEW = 3;
-/** Seconds between a failed request and the next request. */
+/** Maximum number of seconds between a failed request and the next request. */
 const AGAIN = 5;
 const ATTEMPTS = 3;
 

@@ -121,8 +121,8 @@ function written({ key, bytes, updated }: MemoryEntry): { readonly [name: string
 }
 
 /**
- * Converts a {@link MemoryError} to an error that the peer sees: it says which limit was reached. The peer does not see
- * other errors.
+ * Runs an action, and converts a {@link MemoryError} to a {@link PluginError}, so that the peer gets its code and
+ * message. The peer does not see other errors.
  */
 async function refusing(action: () => Promise<Json>): Promise<Json> {
   try {

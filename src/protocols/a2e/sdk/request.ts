@@ -72,8 +72,8 @@ function answerOf(members: JsonObject, context: SdkContext): Read<Request["answe
 }
 
 /**
- * Converts a message to a step. All properties of the message's type become arguments and are judged, except the called
- * name, which the step has separately.
+ * Converts a message to a step. All properties of the message's type become arguments, except the called name, which
+ * the step has separately. The arguments and the called name are judged.
  */
 function stepFrom(members: JsonObject, operation: string, capability: CapabilityName): Read<Step> {
   if (!hasSdkResult(operation)) return stepOf(operation, capability, { arguments: members });

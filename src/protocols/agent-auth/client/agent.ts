@@ -52,7 +52,10 @@ export interface AgentParts {
   readonly clock: () => number;
 }
 
-/** Seconds between two status requests, and seconds until an approval expires, if the server gives neither. */
+/**
+ * Seconds between two status requests (`INTERVAL`) and until an approval expires (`LONGEST`), if the server does not
+ * give the number.
+ */
 const INTERVAL = 5;
 const LONGEST = 300;
 /** A token is renewed this many milliseconds before it expires. */

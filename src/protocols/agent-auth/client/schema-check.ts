@@ -1,7 +1,7 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { isDeeperThan, type Json, type JsonObject } from "../../../bytes/json.js";
 
-/** Longest schema of another party that is compiled, in characters of JSON. */
+/** Longest schema that is compiled, in characters of JSON; a longer one is ignored. */
 const LONGEST = 65_536;
 const DEEPEST = 24;
 

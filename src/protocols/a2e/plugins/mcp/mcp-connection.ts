@@ -21,8 +21,8 @@ export interface ConnectionLimits {
 }
 
 /**
- * A message from a server may be this many times as long as `resultBytes`: it has `content` and `structuredContent`, or
- * tools that are not passed on.
+ * A message from a server may be up to this many times as long as `resultBytes`, since it can have both `content` and
+ * `structuredContent`, or tools that the plugin does not pass on.
  */
 const ROOM = 4;
 const MAX_PAGES = 16;

@@ -39,8 +39,8 @@ export class RunningProcess {
   #over = false;
 
   /**
-   * @throws PluginError `program_failed` if the system refuses immediately. {@link RunningProcess.ready} reports later
-   *   failures.
+   * @throws PluginError `program_failed` if the start of the program fails immediately. {@link RunningProcess.ready}
+   *   reports later failures.
    */
   constructor(id: string, program: ReadyProgram, args: readonly string[], limits: ProcessLimits) {
     this.id = id;

@@ -12,7 +12,7 @@ export interface ProcCounts {
   readonly total: number;
 }
 
-/** A session can still read this many exited processes for each process that it may run at once. */
+/** The number of exited processes that a session can still read is this many times `perSession`. */
 const KEPT = 4;
 
 /** The session and the principal of a call, and the program that the call names, if any. */
