@@ -30,7 +30,7 @@ function textOf(value: Json): string {
   try {
     return canonicalJson(value);
   } catch {
-    // A lone surrogate has no canonical form.
+    // A string with a lone surrogate has no canonical form.
     return JSON.stringify(value);
   }
 }
@@ -48,7 +48,7 @@ export function changeLine({ path, before, after }: DefinitionChange): string {
   return `${path} was ${shown(before)} and is ${shown(after)}`;
 }
 
-/** Number of equal characters that are shown on each side of a difference. */
+/** Maximum number of equal characters that are shown on each side of a difference. */
 const AROUND = 32;
 
 /**
@@ -68,7 +68,7 @@ function differingParts(one: string, other: string): readonly [string, string] {
   return [part(one), part(other)];
 }
 
-/** Longest value that is shown in full, in characters. */
+/** Longest value that is shown in full, in characters of JSON. */
 const LONGEST = 2000;
 
 function shown(value: Json | undefined): string {

@@ -151,7 +151,7 @@ function authorityOf(context: Context, { token: given }: Options): Authority {
   );
   for (const { warnings } of inspections) {
     for (const { code, message } of warnings) {
-      // A long expiry is usual here: the configuration of a host names the same token for weeks.
+      // No warning about a long expiry, because the configuration of a host names the same token for weeks.
       if (code !== "long_expiry") say(context, `warning: ${printable(message)}`);
     }
   }

@@ -33,7 +33,7 @@ export interface GateIssuer {
 }
 
 /**
- * Opens the gate's home or, with `--keys`, the keys and the revocation list of an issuer elsewhere.
+ * Opens the gate's home or, with `--keys`, the keys and the revocation list of an issuer on another machine.
  *
  * @param opened - Receives the functions that close the opened resources.
  * @throws CliError `home_missing`, with the commands that make a home.

@@ -80,7 +80,7 @@ export interface GateSettings {
   /** Allows plain HTTP to other machines. */
   readonly insecure: boolean;
   readonly recordValues: readonly string[];
-  /** How long the ledger keeps entries, in days. */
+  /** Number of days for which the ledger keeps entries. */
   readonly retention: number | undefined;
 }
 

@@ -19,7 +19,7 @@ const REFRESH = 100;
 
 /** One value of the option `--token`. */
 interface Source {
-  /** A phrase for messages that names the gate's token and, if the token is in a file, the file. */
+  /** A phrase that names the gate's token in messages, including its file if it has one. */
   readonly name: string;
   readonly read: () => readonly string[];
 }

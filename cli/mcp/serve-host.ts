@@ -12,7 +12,7 @@ import type { Address } from "../serve/settings.js";
 import type { GateSettings } from "./gate-settings.js";
 import type { Gate } from "./open-gate.js";
 
-/** Milliseconds to tell the host that the servers have ended. */
+/** Maximum time for telling the host that the servers have ended, in milliseconds. */
 const LAST_WORDS = 500;
 
 /** Serves the host that has started this process, until the host closes its end or all servers have ended. */
@@ -22,7 +22,8 @@ export async function serveHost(context: Context, gate: Gate, signal: AbortSigna
   const streams = context.stdio();
   const front = serveStdio({
     session,
-    // Reading `streams` to its end would close the stream before all answers are sent. The front reads a copy instead.
+    // Reading `streams` itself to the end would also close it for writing, before all answers are sent. So the front
+    // reads a copy.
     input: streams.pipe(new PassThrough()),
     output: streams,
     signal: AbortSignal.any([signal, over.signal]),

@@ -38,7 +38,7 @@ export async function offerOf(
     { name: "proviso", version: "1.0" },
     { versionNegotiation: { mode: "auto" } },
   );
-  // Some servers also write lines that are not messages.
+  // Ignores lines that are not messages, which some servers write.
   client.onerror = () => {};
   const transport =
     server instanceof URL

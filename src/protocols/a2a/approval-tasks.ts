@@ -43,9 +43,9 @@ const WAITS = "waits-for-approval";
 const FORM = /^approval_[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Tasks that wait for approvals. When people have decided, a process with the same database ends the task. A
- * task has the id of its approval, and never contains a token. It belongs to the party that requested the
- * capabilities, whichever capabilities the party presents.
+ * Tasks that wait for approvals. When people have decided, any process that uses the same database ends the
+ * task. A task has the id of its approval, and never contains a token. It belongs to the party that requested
+ * the capabilities, whichever capabilities the party presents.
  */
 export class ApprovalTasks {
   readonly #options: ApprovalTasksOptions;
@@ -109,7 +109,7 @@ export class ApprovalTasks {
     const { userCode: _, ...kept } = answer.pending;
     const task = waitingTask(message, { pending: kept });
     const { id, contextId } = task;
-    // An earlier message may have made the same request, and its approval may have been decided.
+    // An earlier message may have made the same request, whose approval may already be decided.
     const known = await tasks.load(id, sight);
     if (known !== undefined && hasEnded(known)) return { task: known, isNew: false };
     const begun = await tasks.begin(task, taskMessage(message, call), sight);
@@ -229,7 +229,10 @@ export class ApprovalTasks {
   }
 }
 
-/** Returns a context for the task store and the push sender. A task that an approval ends has no request of its own. */
+/**
+ * Returns a context for the task store and the push sender. When an approval ends a task, there is no request
+ * whose context they could get.
+ */
 function contextOf(caller: Caller): ServerCallContext {
   const context = new ServerCallContext({ requestedVersion: "1.0" });
   setTaskAccess(context, accessOf(caller));

@@ -148,7 +148,7 @@ export function failedWithin(error: unknown): Fault {
 }
 
 /**
- * Converts a fault to an error for the SDK's handlers. Their answer contains the error's ErrorInfo, but no
+ * Converts a fault to an error for the SDK's handlers. The SDK's answer contains the error's ErrorInfo, but no
  * other details.
  */
 export function sdkError(why: Fault, binding: Binding): Error {
@@ -175,7 +175,7 @@ const REST_ERRORS: Readonly<Record<number, typeof RestUnsupportedOperationError>
   500: RestInvalidAgentResponseError,
 };
 
-/** Returns the fault to answer an error with; `undefined` for an internal error. */
+/** Returns the fault that answers an error; `undefined` for an internal error. */
 export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof Refused) return error.fault;
   if (error instanceof TaskQuotaError) {

@@ -40,7 +40,7 @@ export const ERROR_CODES = {
   repeated: -31409,
   /** The body is larger than the agent accepts. */
   tooLarge: -31413,
-  /** A request for capabilities cannot be granted; `reason` is the problem's code. */
+  /** A request for capabilities cannot be granted; `reason` is the denial's code. */
   requestRefused: -31422,
   /** This caller calls too often, or has too many tasks. */
   rateLimited: -31429,

@@ -279,8 +279,8 @@ export class GuardedHandler implements Operations {
   }
 
   /**
-   * Passes a stream on. An error after the first event is sent here, as the last event, because the SDK would
-   * also print the error.
+   * Passes a stream on. This method itself sends an error that occurs after the first event, as the last event,
+   * because the SDK would also print the error.
    */
   async *#shieldedStream(
     operation: OperationName,

@@ -55,7 +55,7 @@ export function messageGate(options: MessageGateOptions): MessageGate {
       const known = isAskedFirst(request, message, call) ? await repeated() : undefined;
       if (known !== undefined) return known;
       try {
-        // Normally, a repeated message is noticed when its task is stored, which saves a read.
+        // In most cases, storing the task detects a repeated message, so no extra read is needed.
         return await give({ request, message, asked }, call, goOn, options);
       } catch (error) {
         const answered = await repeated();

@@ -14,13 +14,13 @@ interface Made {
 }
 
 /**
- * Maximum number of remembered tasks of all principals. Beyond it, the oldest task of the principal with the
- * most tasks is forgotten.
+ * Maximum number of remembered tasks of all principals together. Beyond this number, the oldest task of the
+ * principal with the most tasks is forgotten.
  */
 const MOST_TASKS = 100_000;
 /**
- * Maximum number of remembered tasks of one principal. Tasks of all tenants count together, since requests may
- * name any tenant.
+ * Maximum number of remembered tasks of one principal. The number includes the tasks of all tenants, since
+ * requests may name any tenant.
  */
 const MOST_OF_ONE = 10_000;
 

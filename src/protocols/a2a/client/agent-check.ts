@@ -133,7 +133,7 @@ export class AgentCheck {
     };
   }
 
-  /** Returns denials if the client would call a URL that the judged card does not name. */
+  /** Returns the reasons why the client must not call its URL, given the judged card; empty if it may. */
   #elsewhere({ card }: UsableAgent): Promise<readonly DiscoveryDenial[]> {
     const address = this.#options.card;
     return destinationDenials(destinationOf(this.#client, this.#own), {

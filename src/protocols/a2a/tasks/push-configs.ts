@@ -137,8 +137,9 @@ export class PushConfigs implements PushNotificationStore {
   }
 
   /**
-   * Selects configurations of a task. `own`: those that the viewer may read. `all`: every one, if the viewer
-   * may see the task.
+   * Selects configurations of a task. `own`: those that the viewer may read. `all`: every configuration if the
+   * viewer may see the task, and as `own` if the task does not exist. Returns none if the task is hidden from
+   * the viewer.
    */
   async #shown(db: StoreQueries, taskId: string, viewer: Viewer, which: "own" | "all") {
     const task = JSON.stringify(taskId);

@@ -14,7 +14,7 @@ export interface TaskAccess {
   readonly invoker?: string;
   /**
    * Returns whether the presented capabilities cover one use of authority. If they cover every use by an ended
-   * task, the party that made the task may read the task, even if it was made with other capabilities.
+   * task, the party that made the task may read the task, even if the task was made with other capabilities.
    */
   readonly covers?: Coverage;
 }

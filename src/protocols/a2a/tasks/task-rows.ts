@@ -209,7 +209,10 @@ interface Ended extends Omit<TaskColumns, "context">, Pick<NewTask, "id" | "uses
   readonly by: string;
 }
 
-/** Writes the outcome of a task that is still running in this instance. @returns Whether the outcome was written. */
+/**
+ * Writes the outcome of a task that is still running in the instance `by`. @returns Whether the outcome was
+ * written.
+ */
 export async function endTask(db: StoreQueries, { id, by, ...columns }: Ended): Promise<boolean> {
   // `saved` keeps the start of the call, so that its index need not be updated. A call is short.
   const { numUpdatedRows } = await db

@@ -78,8 +78,8 @@ export interface GateAuthority {
    */
   texts(given: readonly string[]): readonly string[];
   /**
-   * Returns why tokens are not valid at present, whatever they allow: for example, a token is expired, revoked or for
-   * another audience. `undefined` if all tokens are valid. Does not write to the ledger.
+   * Returns the reasons why tokens are not valid at present, whatever they allow: for example, a token is expired,
+   * revoked or for another audience. `undefined` if all tokens are valid. Does not write to the ledger.
    */
   standing(presented: Presented): Promise<AgentDenials | undefined>;
   /** Judges a call, and records the decision in the ledger. If `presented` is not ok, records its denials. */

@@ -38,14 +38,16 @@ export interface HttpFrontOptions extends UnreadLimits {
    * @param credentials - The tokens in the HTTP headers.
    */
   readonly opening: (message: Message, credentials: readonly string[]) => Promise<SessionOpening>;
-  /** Returns whether tokens are still valid. A session ends when those that it last presented are not. */
+  /**
+   * Returns whether tokens are still valid. A session ends when the tokens that it last presented are no longer valid.
+   */
   readonly isInForce: IsInForce;
   readonly log: AgentLog;
   /** Origins of web pages that may send requests. A gate at a loopback address also allows every loopback origin. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /**
    * Allowed values of the header `Host`. A gate at a loopback address also allows loopback names. A gate at another
-   * address allows every name unless this is given.
+   * address allows every name unless this option is given.
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Maximum number of received bytes of all incomplete bodies together; 64 MiB unless given. */
@@ -79,7 +81,7 @@ const EVENTS = "text/event-stream";
 const SESSION = "mcp-session-id";
 const SESSIONS = 64;
 const IDLE = 30 * 60_000;
-/** Maximum number of POSTs at once, and of subscriptions among them. */
+/** Maximum number of POST requests that are open at the same time and, among them, of subscriptions. */
 const MOST_POSTS = 512;
 const MOST_ENDLESS = 256;
 const INTERNAL_ERROR = -32603;

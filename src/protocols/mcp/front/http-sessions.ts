@@ -35,7 +35,10 @@ export interface SessionLimits {
   readonly mostOfOne: number;
   /** Milliseconds without a request after which a session ends. */
   readonly idle: number;
-  /** A session ends within two seconds after this is `false` for the tokens that the session last presented. */
+  /**
+   * A session ends within two seconds after this function returns `false` for the tokens that the session last
+   * presented.
+   */
   readonly isInForce: IsInForce;
 }
 
@@ -122,13 +125,13 @@ export class HttpSessions {
     return this.#entries.get(id);
   }
 
-  /** Notes the tokens in the headers of a session's request, which may be none. */
+  /** Remembers the tokens in the headers of a session's request. Does nothing if the headers have none. */
   presented(id: string, credentials: readonly string[]): void {
     const entry = this.#entries.get(id);
     if (entry !== undefined && credentials.length > 0) entry.credentials = credentials;
   }
 
-  /** Ends the sessions whose tokens have expired or are revoked: their streams would stay open. */
+  /** Ends the sessions whose tokens have expired or are revoked, because their streams would otherwise stay open. */
   async #check(): Promise<void> {
     for (const { id, credentials } of [...this.#entries.values()]) {
       if (!(await this.#limits.isInForce(credentials))) await this.end(id);
@@ -136,8 +139,8 @@ export class HttpSessions {
   }
 
   /**
-   * Returns the shared session. Opens a new one if all servers of the last one have ended. Rethrows errors of
-   * {@link OpenSession}.
+   * Returns the shared session. Opens a new session if all servers of the last shared session have ended. Rethrows
+   * errors of {@link OpenSession}.
    */
   async shared(): Promise<HostSession> {
     this.#shared ??= this.#openShared();

@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 const BYTES = 64 * 1024 * 1024;
 
 /**
- * The requests whose bodies have not arrived completely. The received parts stay in memory, and need no token: if all
- * parts together exceed the limit, the client with the largest part is disconnected.
+ * The requests whose bodies have not arrived completely. The received parts stay in memory, even if the request has no
+ * token. While all parts together exceed the limit, the client with the largest part is disconnected.
  */
 export class UnfinishedBodies {
   readonly #limit: number;

@@ -18,9 +18,9 @@ const OLD_VERSIONS: readonly unknown[] = ["2024-11-05", "2025-03-26", "2025-06-1
 const LISTS = ["tools", "resources", "prompts"];
 
 /**
- * Passes on `initialize` or `server/discover`. With several servers, joins their answers into one: the lowest version,
- * or the versions that all servers support; every capability; all instructions. For `server/discover`, every server
- * must speak the new era.
+ * Passes on `initialize` or `server/discover`. With several servers, joins their answers into one with every capability
+ * and all instructions. For `initialize`, the answer has the lowest version of the servers. For `server/discover`, it
+ * has the versions that all servers support, and every server must speak the new era.
  */
 export async function runOpening({ servers, log }: GateParts, request: HostRequest): Promise<void> {
   const { only } = servers;

@@ -22,9 +22,9 @@ const REMEDIES = "dev.proviso/remedies";
 
 /**
  * Makes the answer to a refused request. A refused tools/call gets a result with `isError`, which the model reads and
- * which does not end the session. Any other refused request gets a JSON-RPC error with the same data. A retry that
- * continues no call also gets an error, because a result would complete the call as if the server had accepted its
- * state (SEP-2322).
+ * which does not end the session. Any other refused request gets a JSON-RPC error with the same data. A retry that does
+ * not continue a known call also gets an error, because a result would complete the call as if the server had accepted
+ * its state (SEP-2322).
  */
 export function refusalAnswer(
   request: Refused,

@@ -51,8 +51,8 @@ async function listed(link: ServerLink, request: HostRequest, uri: string): Prom
 }
 
 /**
- * Returns the length of the longest fixed beginning of a template, before its first expression, with which the URI
- * begins; 0 if there is none.
+ * Compares the URI with the fixed beginning of each template: its text before the first expression. Returns the length
+ * of the longest fixed beginning with which the URI begins; 0 if there is none.
  */
 async function longestTemplate(
   link: ServerLink,

@@ -41,7 +41,7 @@ export interface Waiting {
 /** Milliseconds without answer or progress after which a request fails. */
 export interface LinkTimes {
   readonly answerWithin: number;
-  /** For the gate's own request to one of several servers whose answers the gate joins. */
+  /** The same limit for the gate's own request to one of several servers whose answers the gate joins. */
   readonly shareWithin: number;
 }
 

@@ -40,8 +40,8 @@ export async function sessionOpening(
 }
 
 /**
- * Returns whether the tokens of an open session are still valid, whatever they allow. They count as valid while the
- * revocation list cannot be read: every call is refused then, and the session can go on afterwards.
+ * Returns whether the tokens of an open session are still valid, whatever they allow. While the revocation list cannot
+ * be read, the tokens count as valid: the gate then refuses every call, and the session can continue afterwards.
  */
 export async function isInForce(
   authority: GateAuthority,

@@ -19,7 +19,7 @@ interface ReadLine {
 /** The calls in a recorded line. */
 type LineCalls =
   | { readonly ok: true; readonly calls: readonly RecordedCall[] }
-  /** A gate would refuse the line with any token. The reason is a part of a sentence. */
+  /** A gate would refuse the line with any token. The reason is a clause, such as `a tools/call is malformed`. */
   | { readonly ok: false; readonly reason: string };
 
 const NONE: LineCalls = { ok: true, calls: [] };

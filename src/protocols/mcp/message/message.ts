@@ -38,7 +38,7 @@ export type ReadMessage =
        */
       readonly isAnswer: boolean;
       readonly code: number;
-      /** A sentence part, such as `the message is not JSON`. */
+      /** A clause, such as `the message is not JSON`. */
       readonly reason: string;
     };
 

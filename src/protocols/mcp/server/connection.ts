@@ -59,9 +59,9 @@ export interface ServerConnection {
   /** The name of the server in the configuration file; `undefined` for a gate's only server. */
   readonly name: string | undefined;
   /**
-   * Sends one message. The promise is fulfilled when the server has taken the message. Code that waits for the promise
-   * never fills the memory. Answers arrive through {@link onMessage}; over HTTP, some can arrive before the promise is
-   * fulfilled.
+   * Sends one message. The promise is fulfilled when the server has taken the message. Wait for the promise before the
+   * next message, so that unsent messages do not fill the memory. Answers arrive through {@link onMessage}; over HTTP,
+   * some can arrive before the promise is fulfilled.
    *
    * @throws ServerError
    */
@@ -76,7 +76,8 @@ export interface ServerConnection {
   /** Called once, when the server has ended or cannot be read any more. Set the function before the first `send`. */
   onEnd: (end: ServerEnd) => void;
   /**
-   * Ends the server's process and its child processes or, over HTTP, the session. The promise is fulfilled at the end.
+   * Ends the server's process and its child processes or, over HTTP, the session. The promise is fulfilled when that is
+   * done.
    */
   close(): Promise<void>;
 }

@@ -104,7 +104,8 @@ export class PinStore implements ToolPins {
    * Replaces the pinned definition of a tool by the changed one.
    *
    * @param pin - A pin from {@link list}.
-   * @returns `false`, and no pin changes, if the definition has changed again since `list`, or is the pinned one again.
+   * @returns `false`, and no pin changes, if the definition has changed again since `list`, or has become equal to the
+   *   pinned definition.
    */
   async accept({ server, tool, changed }: ToolPin): Promise<boolean> {
     return this.#database.write(async (db) => {
