@@ -25,8 +25,9 @@ export class CodeAttempts {
   }
 
   /**
-   * Counts an attempt, before the code is checked. @returns The seconds to wait if a limit is exceeded;
-   * otherwise `undefined`.
+   * Counts an attempt, before the code is checked.
+   *
+   * @returns The seconds to wait if a limit is exceeded; otherwise `undefined`.
    */
   async take({ id, principal }: Session): Promise<number | undefined> {
     return (await waitFor(this.#sessions, id)) ?? (await waitFor(this.#users, principal));

@@ -134,8 +134,8 @@ export class SignIns {
   }
 
   /**
-   * Returns the sign-in that was started in this browser, and deletes it. The sign-in is deleted even if it
-   * fails afterwards, since its code is valid only once.
+   * Returns the sign-in that was started in this browser, and deletes it. The sign-in is deleted even if it fails
+   * afterwards, since an authorization code is valid only once.
    */
   take(req: Request, res: Response): SignIn | undefined {
     const text = this.#cookie.read(req);

@@ -56,8 +56,8 @@ export interface ConsoleOptions {
   /** Lifetime of a session in seconds; 3600 by default. */
   readonly lifetime?: number | undefined;
   /**
-   * The rate limit of each user, or of each address before the sign-in; 300 requests in 60 seconds by default.
-   * Sign-ins have a limit of their own.
+   * The rate limit of each user, or of each address before the sign-in; 300 requests in 60 seconds by default. Sign-ins
+   * are counted separately, with the same limit for each address.
    */
   readonly rate?: RateLimit | undefined;
   readonly codes?: Partial<CodeLimits> | undefined;

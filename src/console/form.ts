@@ -16,8 +16,9 @@ export class Form {
   }
 
   /**
-   * Returns the only value of a field; an empty string if the field is absent. @throws FormError if the field
-   * has several values.
+   * Returns the only value of a field; an empty string if the field is absent.
+   *
+   * @throws FormError if the field has several values.
    */
   text(name: string): string {
     const values = this.#fields.getAll(name);

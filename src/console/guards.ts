@@ -88,8 +88,8 @@ export function refuseForgedForms(desk: Desk): RequestHandler {
 }
 
 /**
- * Passes on requests of signed-in users. Redirects other requests to the sign-in, after which the user returns
- * to the requested page.
+ * Passes on requests of signed-in users. Redirects any other GET or HEAD request to the sign-in, after which the user
+ * returns to the requested page. Refuses other methods, such as the POST of a form.
  */
 export function requireUser(desk: Desk): RequestHandler {
   return (req, res, next) => {
@@ -111,8 +111,8 @@ export function requireUser(desk: Desk): RequestHandler {
 const SIGN_IN = ["/login", "/callback"];
 
 /**
- * Limits the rate of requests for each user, or for each address before the sign-in. Sign-ins have a limit of
- * their own, so that strangers cannot use up the limit of users at the same address.
+ * Limits the rate of requests for each user, or for each address before the sign-in. Sign-ins are counted separately,
+ * so that page requests without a session cannot use up the limit of sign-ins from the same address.
  */
 export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
   const points = { points: limit.requests, duration: limit.seconds };

@@ -1,6 +1,6 @@
 /**
- * The approvals console: pages on which users see, narrow, approve and deny the requests of agents, and revoke
- * grants. The code in src/agent/parties makes the decisions themselves.
+ * The approvals console: pages on which users see, narrow, approve and deny the requests of agents, and revoke grants.
+ * The code in src/agent/parties checks and records the users' decisions.
  *
  * @module proviso/console
  */

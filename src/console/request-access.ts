@@ -32,8 +32,8 @@ export interface GivenBefore {
   /** The grants that are active now. */
   readonly active: readonly ShownGrant[];
   /**
-   * The user's decisions about requests of the host, latest first. They are searched among the user's last 200
-   * decisions.
+   * The user's latest decisions about requests of the host, at most 5, latest first. Only the user's last 200 decisions
+   * are searched.
    */
   readonly past: readonly Approval[];
 }

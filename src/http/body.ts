@@ -4,7 +4,7 @@ import { inexactPart } from "../bytes/exact-json.js";
 import { isObject } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
-/** The limits of a body, which are checked before the body is parsed. */
+/** The limits of a body. The size is checked before the body is parsed, and the depth afterwards. */
 export interface BodyLimits {
   /** Largest body, in bytes; 256 KiB by default. */
   readonly bytes: number;
@@ -43,7 +43,7 @@ export function jsonBody(
   const inspect: RequestHandler = (req, res, next) => {
     // A request without a body is passed on.
     if (req.body !== undefined && !isObject(req.body)) {
-      // Without an answer, the protocol's own reader could parse the body again, without limits.
+      // If the request were passed on, the protocol's own reader could parse the body again, without limits.
       return answer(res, invalidRequest("the body must be one JSON object"));
     }
     const flaw = flawIn(req.body, limits.depth);

@@ -27,8 +27,8 @@ export interface RequestLogOptions {
 }
 
 /**
- * Returns middleware that logs and measures each request. It never logs a header, body, argument or URL, since
- * these may be secret.
+ * Returns middleware that logs and measures each request. It never logs a request's headers, body, arguments or URL,
+ * since these may be secret.
  */
 export function requestLog(options: RequestLogOptions): RequestHandler {
   const { binding, denialHeader, methodOf, log, metrics } = options;

@@ -5,7 +5,7 @@ import { readArgumentName } from "../../caveats/argument-pointer.js";
 import type { Authority } from "../../caveats/authority.js";
 import { isScalar, type Scalar, type ScalarType, scalarType } from "../../caveats/scalar.js";
 
-/** An argument that the user can limit. The schema of a skill describes it. */
+/** An argument that the user can limit: one in the schema of a skill, or one that an existing limit names. */
 export interface Argument {
   readonly name: string;
   /** The types that its values may have. If the schema names no type, every type is possible. */
@@ -42,8 +42,9 @@ export interface Arguments {
 }
 
 /**
- * Returns the arguments of a requested grant. @param authority - The authority that is left by the request's
- * own limits.
+ * Returns the arguments of a requested grant.
+ *
+ * @param authority - The authority that remains under the request's own limits.
  */
 export type ArgumentsOf = (asked: AskedGrant, authority: Authority) => Arguments;
 
@@ -103,7 +104,7 @@ function* argumentsIn(schema: DescribedSkill["input"], operation: string): Itera
   const { properties } = schema;
   if (!isObject(properties)) return;
   for (const [name, property] of Object.entries(properties)) {
-    // A handle names a resource, which the user limits in other fields.
+    // A user cannot limit handles, since an approver's hop cannot have handles.
     if (!isObject(property) || property["format"] === "resource-handle") continue;
     const choices = choicesIn(property);
     const types = typesIn(property, choices);
@@ -147,7 +148,7 @@ function typesOf(values: readonly Scalar[]): readonly ScalarType[] {
   return TYPES.filter((type) => values.some((value) => scalarType(value) === type));
 }
 
-/** Merges the descriptions of an argument by two skills of the same grant. */
+/** Merges an argument of two skills of the same grant. The result has no list of choices. */
 function either(one: Argument, other: Argument): Argument {
   const { name } = one;
   const types = TYPES.filter((type) => one.types.includes(type) || other.types.includes(type));

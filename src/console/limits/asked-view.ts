@@ -16,7 +16,7 @@ export interface Reading {
 export interface AskedView {
   readonly place: number;
   readonly asked: AskedGrant;
-  /** The authority that is left by all existing limits. */
+  /** The authority that remains under all existing limits. */
   readonly authority: Authority;
   readonly limitable: Arguments;
   /** True if the capability can change data. */

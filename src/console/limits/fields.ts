@@ -135,7 +135,7 @@ function closableIn(
   });
 }
 
-/** Returns the argument without the listed values that existing limits forbid for every operation. */
+/** Returns the argument without the choices that existing limits forbid for all operations. */
 function stillAllowed(
   { choices, ...argument }: Argument,
   operations: readonly string[],

@@ -17,8 +17,9 @@ export type Assurance =
     };
 
 /**
- * Says that the user has signed in for the action; `undefined` before the sign-in. @param verb - The action
- * after "to", such as `approve`.
+ * Says that the user has signed in for the action; `undefined` before the sign-in.
+ *
+ * @param verb - The action after "to", such as `approve`.
  */
 export function confirmedWords(assurance: Assurance, verb: string, now: number): Part {
   if (assurance.kind === "development" || assurance.until === undefined) return undefined;
@@ -27,8 +28,9 @@ export function confirmedWords(assurance: Assurance, verb: string, now: number):
 }
 
 /**
- * Explains the required sign-in, and what the console does not check. @param verb - The action after "to", such
- * as `approve`.
+ * Explains the required sign-in, and what the console does not check.
+ *
+ * @param verb - The action after "to", such as `approve`.
  */
 export function assuranceWords(assurance: Assurance, verb: string): Markup {
   if (assurance.kind === "development") {

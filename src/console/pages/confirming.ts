@@ -145,12 +145,12 @@ export async function finishConfirming(
 }
 
 /**
- * Records that an authentication has been used. An authentication is identified by its user and its second.
- * Each authentication can confirm only one action: a program that controls the browser cannot use it for other
- * actions that the program has started.
+ * Records that an authentication has been used. An authentication is identified by its user and its time in seconds.
+ * Each authentication can confirm only one action: a program that controls the browser cannot use it for other actions
+ * that the program has started.
  *
- * @returns A refusal if the authentication was used before, or if there is no space to record the use;
- *   otherwise `undefined`.
+ * @returns A refusal if the authentication was used before, or if there is no space to record the use; otherwise
+ *   `undefined`.
  */
 export async function refusalOfUse(
   { parties }: Pick<Desk, "parties">,

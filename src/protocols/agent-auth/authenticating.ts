@@ -125,7 +125,10 @@ async function isUsersKey(
 export interface Signer {
   /** The thumbprint of the signing key. */
   readonly thumbprint: string;
-  /** True if anyone can become such a party. JWTs of such parties are counted separately. */
+  /**
+   * True if the party does not belong to a linked host, so that anyone can become such a party. JWTs of such parties
+   * are counted separately.
+   */
   readonly stranger: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Returns whether the `htu` of a JWT names an address. Compares both as RFC 9449, section 4.3, demands: without query
- * and fragment, and normalized by RFC 3986, sections 6.2.2 and 6.2.3.
+ * Returns whether the `htu` of a JWT names an address. Compares the two URLs as RFC 9449, section 4.3, demands: without
+ * query and fragment, and normalized by RFC 3986, sections 6.2.2 and 6.2.3.
  */
 export function isAddress(htu: string, address: string): boolean {
   return URL.canParse(htu) && normalized(htu) === normalized(address);

@@ -77,8 +77,8 @@ export async function register(
 }
 
 /**
- * Returns the codes to record if grants for a stranger were denied. For other hosts, `Parties` records the denials
- * itself.
+ * Returns the codes to record if grants for an agent of an unlinked host were denied. For linked hosts, `Parties`
+ * records the denials itself.
  */
 function refusedIn({ host, grants }: AskedAnswer): { readonly refused?: readonly string[] } {
   const denied = grants.some(({ status }) => status === "denied");

@@ -13,7 +13,7 @@ export interface Giving {
   readonly agent?: string;
   /** The path of the endpoint. */
   readonly path: string;
-  /** True if anyone can become such a party. */
+  /** True if the party does not belong to a linked host, so that anyone can become such a party. */
   readonly stranger: boolean;
   /**
    * True if the key comes with a one-time value, which prevents a replay of the proof. Nothing about the proof is then

@@ -74,7 +74,10 @@ export interface MountedAgentAuth extends Mounted {
 
 /** A running server of an issuing agent. */
 export interface AgentAuthServer {
-  /** The public URL if there is one; otherwise `http://127.0.0.1:PORT`. It is the issuer in the discovery document. */
+  /**
+   * The public URL, which is the issuer in the discovery document. By default, the URL at which the server listens,
+   * such as `http://127.0.0.1:PORT`.
+   */
   readonly url: string;
   readonly discoveryUrl: string;
   /** Accepts no more requests, finishes pending ones, and releases the port. */

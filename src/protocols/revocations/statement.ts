@@ -20,7 +20,7 @@ export const PAGE_PARAMETER = "page";
  */
 export const NONCE_HEADER = "Proviso-Feed-Nonce";
 
-/** Response header with the MAC that shows that the issuer made the answer for this service. */
+/** Response header with the answer's MAC. A valid MAC shows that the issuer made the answer for this service. */
 export const MAC_HEADER = "Proviso-Feed-MAC";
 
 /**

@@ -37,7 +37,8 @@ export class Output {
   }
 
   /**
-   * Returns a part of the output as a string. The part never begins or ends within a UTF-8 character.
+   * Returns a part of the output as a string. Unless `from` is within a UTF-8 character, the part neither begins nor
+   * ends within one.
    *
    * @param most - Maximum number of bytes to return, at least 4.
    * @param over - True if the program will write nothing more.
