@@ -16,8 +16,8 @@ import type { Operation, Skill } from "./skill.js";
 
 export interface IssuingAgentOptions {
   /**
-   * The issuer. The agent offers the issuer's grants. Each grant needs a description, and its operations must
-   * be those of skills, or listed in `operations`.
+   * The issuer. The agent offers the issuer's grants. Each grant needs a description. Each of its operations must be
+   * the operation of a skill, or be listed in `operations`.
    */
   readonly issuer: Issuer;
   /** The store or list to which revocations are written, and in which the issuer looks up revocations. */

@@ -10,7 +10,7 @@ import type { ResourceQuery } from "./resources/resource.js";
 
 /** A caller's request for capabilities. A caller should request no more than its task needs. */
 export interface CapabilityRequest {
-  /** Ids of grants; each yields at least one capability. */
+  /** Ids of the requested grants. A grant may yield several capabilities. */
   readonly grants: readonly string[];
   /** Selects resources among those that the principal may see. */
   readonly resourceQuery?: ResourceQuery;

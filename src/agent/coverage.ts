@@ -28,9 +28,9 @@ export function useOf({
 }
 
 /**
- * Returns a test of what several capabilities together allow. The test considers only capabilities that have
- * the grant and operation of the use, and no limits on its arguments. The use is covered if one of these
- * capabilities has no limit on resources, or if together they name all resources of the use.
+ * Returns a test of what several capabilities together allow. The test considers only capabilities that have the grant
+ * and operation of the use, and no limits on the operation's arguments. The use is covered if one of these capabilities
+ * has no limit on resources, or if together they name all resources of the use.
  *
  * @param capabilities - Authentic capabilities that are neither expired nor revoked.
  */

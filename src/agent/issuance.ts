@@ -106,8 +106,8 @@ export function issueCapability(
         if (handle !== undefined) named.push({ handle, displayName, kind });
       }
       const hop = {
-        // A request for several grants may limit operations of each grant. Keep only the limits on
-        // `operations`.
+        // The request may name several grants, and limit the arguments of operations of each. Keep only the limits on
+        // the operations of this capability.
         ...forOperations(sealedAfter(restrictions, further.length), operations),
         operations,
         expires,
@@ -116,7 +116,8 @@ export function issueCapability(
         ...(grant.attenuable ? {} : { maxFurtherHops: further.length }),
       };
       size = encodeHop(hop).length;
-      // Check the size, because the issuer's own error could not tell the caller how to fix the request.
+      // If the hop is too large, issue a small hop and discard the result. The refusal below then says how to fix the
+      // request; the issuer's own error could not.
       const fits = size <= CAPABILITY_LIMITS.caveatBytes ? hop : { expires };
       return { ...fits, grant: grant.id, principal };
     },

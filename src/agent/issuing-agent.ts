@@ -194,7 +194,7 @@ export class IssuingAgent {
   /**
    * Runs a cleared skill.
    *
-   * @param ending - Has the signal that the skill gets, for example the signal of an `AbortController`.
+   * @param ending - An object with the signal that the skill gets, such as an `AbortController`.
    * @returns The skill's result as JSON.
    * @throws TypeError if `ending` has no signal. Also throws the errors of {@link IssuingAgent.begin} and of
    *   the skill.

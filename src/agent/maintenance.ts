@@ -74,8 +74,8 @@ export async function revokePresented(
   const { entry, capability, whole, needless } = found;
   if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
   const { revocations, ledger, maxRevocations: most } = context;
-  // Do not count this revocation against the limit: there can be only one such entry for each capability that
-  // was issued to the caller.
+  // Do not count the revocation of a whole capability by the party to which it was issued: each capability can have
+  // only one such entry.
   const own = whole && isIssuedTo(caller, await ledger.issued(capability));
   const party = JSON.stringify([caller.principal, caller.invoker]);
   const addition = await revocations.add(entry, own ? undefined : { party, most });

@@ -67,8 +67,8 @@ export async function authenticateAll(
 }
 
 /**
- * Authenticates one capability. Until the capability expires, the party to which it was issued may present only
- * its id. A token that is presented with the id of another capability is denied.
+ * Authenticates one capability. Until the capability expires, the party to which it was issued may present the id
+ * without the token. A token that is presented with the id of another capability is denied.
  *
  * @throws StorageError if the ledger cannot be read.
  */

@@ -38,8 +38,8 @@ type Used = Pick<
 /** Writes decisions to the ledger, and reports them to an observer. */
 export class Recorder {
   readonly #options: RecorderContext;
-  // The path of each verified capability, which is the same object at each call. A path is cached only if every
-  // hop is too short to contain a token. Longer hops are searched again at each call, since a new key can turn
+  // Paths by verified capability: repeated calls with one token have the same capability object. A path is cached only
+  // if every hop is too short to contain a token. Longer hops are searched again at each call, since a new key can turn
   // a string into a valid token.
   readonly #short = new WeakMap<VerifiedCapability, readonly LedgerHop[]>();
 

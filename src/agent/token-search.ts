@@ -135,7 +135,10 @@ function tokenAt(bytes: Uint8Array, at: number): string | undefined {
   }
 }
 
-/** Returns whether a version, an optional location and an identifier in braces follow at `at`. */
+/**
+ * Returns whether a v2 macaroon seems to begin at `at`: a version, an optional location, and an identifier that begins
+ * with a brace, as the JSON of a capability's identifier does.
+ */
 function beginsV2(bytes: Uint8Array, at: number): boolean {
   if (bytes[at] !== V2_VERSION) return false;
   let offset = at + 1;

@@ -125,8 +125,8 @@ function loadPackages(): Promise<[typeof import("jose"), typeof import("lru-cach
 }
 
 /**
- * Milliseconds for which a verified token is not checked again. For so long, tokens of a withdrawn key may still be
- * accepted.
+ * Milliseconds for which a verified token is not checked again. During this time, tokens of a withdrawn key may still
+ * be accepted.
  */
 const CACHED_FOR = 60_000;
 const MAX_CACHED = 1000;

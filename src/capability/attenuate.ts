@@ -139,7 +139,7 @@ export function written(child: Macaroon): {
 }
 
 /**
- * Appends a hop to a macaroon, or returns the values that the macaroon does not allow.
+ * Appends a hop to a macaroon, or returns the values of the hop that the macaroon does not allow.
  *
  * @param links - The links of `parent`, as {@link readLinks} returns them.
  * @throws TokenError if the child would exceed a limit.

@@ -106,9 +106,7 @@ export function authenticateAgain(
   return denial === undefined ? { ok: true, token } : denied(denial);
 }
 
-/**
- * Returns a denial if verified macaroons exceed `limits`, which differ from the limits with which they were verified.
- */
+/** Returns a denial if macaroons exceed `limits`. The macaroons have been verified already, but with other limits. */
 function limitDenial(
   macaroons: readonly [Macaroon, ...Macaroon[]],
   key: RootKey,

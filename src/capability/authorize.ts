@@ -178,8 +178,8 @@ function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]
 }
 
 /**
- * Refuses a token at every service except the one that its key id names. That service has the key, so it can make
- * tokens with any hops.
+ * Refuses a token that was made with one service's key at every other service. A service has its own key, so it can
+ * make tokens with any hops.
  */
 function serviceDenials(
   { identifier }: AuthenticToken,

@@ -12,10 +12,10 @@ export interface CapabilityLimits extends MacaroonLimits {
 }
 
 /**
- * The limits of the specification (docs/spec.md, section 4). A token with 200 handles of 25 characters each still
- * fits after it has been attenuated to 100 of these handles. As base64url, the largest token leaves 2.6 KB of the 16
- * KiB that Node allows for all headers of a request. A checker may lower the limits but not raise them, since a token
- * that one checker accepts should not fail at the next checker.
+ * The limits of the specification (docs/spec.md, section 4). A token with 200 handles of 25 characters each still fits
+ * after it has been attenuated to 100 of these handles. As base64url, the largest token leaves 2.6 KB of the 16 KiB
+ * that Node allows for all headers of a request. A checker may lower the limits but not raise them: other checkers
+ * would refuse a token that exceeds the limits of the specification.
  */
 export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze({
   bytes: 10_240,

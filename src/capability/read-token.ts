@@ -6,8 +6,8 @@ import { readV2Text } from "../macaroon/read.js";
 import { type CapabilityLimits, overHopLimits } from "./limits.js";
 
 /**
- * Reads a token and enforces every limit except `nesting`, including the limits on hops. No signature is computed and
- * no hop is parsed before that.
+ * Reads a token and enforces every limit except `nesting`, including the limits on hops. No signature has been computed
+ * and no hop has been parsed by then.
  *
  * @returns The macaroon, then its discharges.
  * @throws TokenError if the token is not well-formed, exceeds a limit, or is not in v2 binary form.

@@ -29,8 +29,8 @@ export function withRemedies<One extends Refusing>(
   authority: () => Authority,
   isAllowed: (given: RefusedCall["arguments"]) => boolean,
 ): readonly [One, ...One[]] {
-  // A denial with `more` also represents denials that were left out, and a remedy would not change the arguments of
-  // these.
+  // A denial with `more` also stands in for denials that were left out. A remedy would not change the arguments that
+  // the omitted denials are about.
   const isOfOneArgument = ({ code, more }: Refusing): boolean =>
     code === "constraint_violated" && more === undefined;
   if (denials.length > MOST_REMEDIES || !denials.every(isOfOneArgument)) return denials;

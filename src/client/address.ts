@@ -38,8 +38,8 @@ export function readAddress(text: string, options: AddressOptions = {}): AgentAd
 }
 
 /**
- * Returns whether a request may go to a URL. The URL must have one of the origins, or differ from one only in the
- * loopback name of this machine.
+ * Returns whether a request may go to a URL. The URL must have one of the origins. All loopback names of this machine
+ * are treated as equal, if scheme and port are the same.
  */
 export function isWithin(url: URL, origins: readonly string[]): boolean {
   return origins.some((origin) => {

@@ -25,7 +25,7 @@ export interface CardChange {
 }
 
 /**
- * Returns the change that a difference makes.
+ * Returns a difference as a change with this impact.
  * @param said - The description of the change; unless given, the description shows both values.
  */
 export function change(

@@ -38,7 +38,10 @@ const KNOWN_FLAGS = both(CAPABILITY_REGISTRY.capabilities.map(({ name }) => came
 
 /** Maximum number of modes that are copied from a card to its skills, in total. */
 const MOST_FILLED = 1_000_000;
-/** Replaces the card's modes once {@link MOST_FILLED} modes have been copied, so that the skill counts as changed. */
+/**
+ * Used in place of the card's modes once {@link MOST_FILLED} modes have been copied. The skill is then reported as
+ * changed.
+ */
 const NOT_FILLED = ["those of the card"];
 
 /** Returns the meanings of two cards, as far as the cards could be read. */

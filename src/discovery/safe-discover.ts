@@ -95,7 +95,7 @@ export async function discoverFrom(
 
 /**
  * Implements {@link safeDiscover} for a URL.
- * @param named - Origins that the caller has named, which may not include the origin of `address`.
+ * @param named - Origins that the caller has named. The origin of `address` need not be among them.
  */
 export async function discoverAt(
   address: string,

@@ -26,7 +26,7 @@ export interface SignatureReading {
 }
 
 const MOST_SIGNATURES = 8;
-/** Maximum number of checks for one card: 8 signatures, 2 keys with one id, 3 forms. */
+/** Maximum number of checks for one card: 8 signatures × 2 keys with the same id × 3 forms of the card. */
 const MOST_CHECKS = 48;
 const RULE = "signatures";
 
@@ -81,7 +81,7 @@ export async function readSignatures(
   return { ...reading(signed.document), signedBy: signed.by };
 }
 
-/** A signature that no trusted key with the named id has made over this card. */
+/** A signature that names a trusted key's id, but that no key with this id has made over this card. */
 interface Failed {
   readonly failed: string;
   readonly keys: readonly JWK[];

@@ -21,8 +21,8 @@ import { refuseJwt, unwrapped, wrapperOf } from "./wrapped.js";
 /** The four formats: v1 and v2 are binary and are sent as base64url; v1json and v2json are JSON. */
 export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
 
-// Highest number of characters in a string for each byte of the v2 binary form; only JSON that is mostly escape
-// sequences has more. Longer strings are refused without parsing.
+// Maximum number of characters of a token for each byte of its v2 binary form. Only JSON that consists mostly of escape
+// sequences could have more. Longer strings are refused without parsing.
 const TEXT_PER_BYTE = 4;
 const MAX_JSON_DEPTH = 4;
 const JSON_START = /^[ \t\n\r]*[{[]/;
@@ -30,7 +30,8 @@ const JSON_START = /^[ \t\n\r]*[{[]/;
 // version of a v2 object.
 const V1_MEMBERS = ["identifier", "signature"];
 
-// A fault with one of these codes in the bytes is reported in place of the fault at the end of the base64.
+// If the decoded bytes have a fault with one of these codes, that fault is reported instead of the fault at the end of
+// the base64 string.
 const MORE_TELLING: readonly string[] = ["truncated", "format_unknown", "format_not_v2"];
 
 /** One or more macaroons, and the format in which they came. */
@@ -89,7 +90,7 @@ export function readV2Text(text: string, limits: MacaroonLimits): MacaroonText["
   return macaroons;
 }
 
-/** Returns the number of characters above which a string exceeds `limits` in every format. */
+/** Returns the maximum number of characters of a token in any format. Longer strings are refused without parsing. */
 export function maxCharacters(limits: MacaroonLimits): number {
   return limits.bytes * TEXT_PER_BYTE;
 }

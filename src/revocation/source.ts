@@ -64,6 +64,6 @@ export interface RevocationSink {
    *
    * @returns The result once the entry is stored; `undefined` if the sink adds every entry at once.
    */
-  // biome-ignore lint/suspicious/noConfusingVoidType: what a synchronous list gives back does not count.
+  // biome-ignore lint/suspicious/noConfusingVoidType: the return value of a synchronous list is ignored.
   add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> | void;
 }

@@ -13,8 +13,8 @@ export type ChainChange = "delegation.made" | "delegation.seen" | "delegation.re
  *
  * @param narrowed - The revocation id of the last link of the presented capability, if that capability was
  *   narrowed.
- * @returns `false` if the delegator has too many delegations, so that nothing was stored. Delegations that were
- *   only seen, or were made with a narrowed capability, may use half of the maximum.
+ * @returns `false` if nothing was stored, because the delegator already has the maximum number of live delegations. The
+ *   maximum is halved for a delegation that was only seen, or was made with a narrowed capability.
  * @throws StorageError
  */
 export async function keepChain(
@@ -42,8 +42,8 @@ export async function keepChain(
 }
 
 /**
- * Returns a party's limit: `most` for what the party does itself, and half of `most` for what other holders do
- * in the party's name. Other holders can then never use up the party's limit.
+ * Returns a party's limit: `most` for the party's own actions, and half of `most` for actions of others who hold a copy
+ * of its capability. The others can then never use up the party's limit.
  */
 export function mostChains(most: number, isByOthers: boolean): number {
   return isByOthers ? Math.ceil(most / 2) : most;

@@ -102,7 +102,10 @@ export async function verifyDelegation(
   return { valid: true, chain: state };
 }
 
-/** Returns the time at which the delegation was revoked, by its own id or with something on which it depends. */
+/**
+ * Returns the earliest revocation of the delegation itself, or of a link, capability, key or principal on which its
+ * token depends.
+ */
 async function revocationOf(
   token: AuthenticToken,
   record: DelegationRecord | undefined,
@@ -124,7 +127,9 @@ function agentsReason(
   return delegateeProblem(delegator, delegatee)?.code;
 }
 
-/** Returns the code of the first delegation rule that a token breaks. Reads only the token. */
+/**
+ * Returns the code of the first delegation rule that a token breaks. Looks up neither agents nor stored delegations.
+ */
 function rulesReason(
   { grant, operations, issuedOperations, delegatedUntil, parentUntil, delegated }: Chain,
   issued: number,
@@ -134,8 +139,8 @@ function rulesReason(
   const had = operationsHeld(grant, issuedOperations, context);
   if (!context.allowEqual && left.length >= had.length) return NOT_SUBSET.code;
   const seconds = (delegatedUntil - issued) / 1000;
-  // Without `notBefore`, the length of the delegation is unknown. A delegation that ends together with the
-  // delegated capability may be shorter than the minimum.
+  // A delegation may be shorter than the minimum if it has no `notBefore`, since its start is then unknown, or if it
+  // ends together with the delegated capability.
   const isTooShort =
     delegated !== undefined && seconds < SHORTEST_DELEGATION && delegatedUntil < parentUntil;
   return isTooShort || seconds > LONGEST_DELEGATION ? TTL_OUT_OF_RANGE.code : undefined;

@@ -126,7 +126,8 @@ export class Delegations {
   }
 
   /**
-   * Returns the scopes of the caller's capabilities, of at most 64, and the caller's id as an agent.
+   * Returns the scopes of the presented capability or, with an access token, of at most 64 live capabilities of the
+   * caller. Also returns the caller's id as an agent, if the issuer knows the agent.
    *
    * @throws StorageError
    */

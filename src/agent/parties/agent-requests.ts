@@ -150,8 +150,8 @@ async function requestGrantsIn(
   const covering = [...live, ...waiting].filter((grant) =>
     wanted.some((one) => coversWanted(grant, one, now)),
   );
-  // A new grant may have replaced a denied grant with the same id; leave it out, since `forgetGrants` must not remove
-  // the new grant.
+  // A new grant may have replaced a denied grant under the same id. Leave out the denied grant: `forgetGrants` removes
+  // by id, and would remove the new grant.
   const others = all.filter(({ id: old }) => !made.some((grant) => grant.id === old));
   await forgetGrants(draft, others, now);
   const answer = { host, agent, grants: [...covering, ...made], ...(opened ?? {}) };

@@ -73,7 +73,7 @@ export interface RepeatableRequest {
 }
 
 /**
- * @param asker - The host's thumbprint or the agent's id. Equal keys of different senders are independent.
+ * @param asker - The host's thumbprint or the agent's id. Equal idempotency keys of different senders are independent.
  * @param asked - The request without its idempotency key.
  */
 export function repeatableRequest(

@@ -137,7 +137,7 @@ export function mayTakeOn(approval: Approval, principal: string): boolean {
 }
 
 /**
- * Returns whether an approval has a principal and all approvals that the rules need.
+ * Returns whether an approval has a principal, and enough approvers have approved to meet every rule.
  *
  * @param inForce - Rules that must be met in addition to the approval's own rule.
  */
@@ -212,7 +212,7 @@ export function isVoid(approval: Approval, inForce: InForce): boolean {
   return inForce.isRevoked(principal, taking?.at ?? approval.created);
 }
 
-/** Returns whether enough people may still decide to meet every rule. */
+/** Returns whether every rule can still be met by the decisions so far and those of people who have yet to decide. */
 function canBeApproved(approval: Approval, inForce: readonly ApprovalRule[]): boolean {
   // The user that the agent will get is not known yet, and counts as an approver.
   if (principalOf(approval) === undefined) return true;

@@ -221,8 +221,8 @@ export class ApprovalSettling {
 }
 
 /**
- * An approved approval with an effect is `used` at once. Without an effect, it can be collected for as long as
- * it could be decided.
+ * Returns an approved approval in its stored state. With an effect, the approval becomes `used` at once. Without an
+ * effect, the requester can collect it, for as long a time as approvers had to decide.
  */
 function settledApproval(decided: Approval, hasEffect: boolean, now: number): Approval {
   if (decided.state !== "approved") return decided;

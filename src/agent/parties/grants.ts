@@ -232,7 +232,7 @@ export interface Change {
 }
 
 /**
- * Revokes the active and pending grants of an agent that `concerned` selects; all unless given.
+ * Revokes those active and pending grants of an agent that `concerned` selects; all of them unless given.
  * @returns The revoked grants as they were before.
  */
 export async function endGrants(

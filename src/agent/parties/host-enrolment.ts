@@ -24,7 +24,8 @@ export async function createHost(
     const defaults = newHostDefaults(asked.defaults, context);
     const id = newId("host", context);
     const secret = encodeBase64url(random(32));
-    // The id finds the host; the hash of the whole token proves it.
+    // The id in the token identifies the host. The stored hash of the whole token shows whether a presented token is
+    // genuine.
     const enrolmentToken = `${id}.${secret}`;
     const now = clock();
     const enrolment = {

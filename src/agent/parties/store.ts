@@ -135,8 +135,8 @@ export interface SingleUse {
   /** Maximum number of uses that are remembered at once for the scope; no limit unless given. */
   readonly most?: number | undefined;
   /**
-   * True if anyone can produce such uses. They are counted separately, so that they cannot use up the limit of
-   * other uses. `false` unless given.
+   * True if anyone can produce values of this kind. Their uses are counted separately, so that they cannot use up the
+   * limit of other uses. `false` unless given.
    */
   readonly stranger?: boolean | undefined;
 }
@@ -148,7 +148,7 @@ export interface SingleUse {
  */
 export type UseOutcome = "first" | "used" | "scope_full" | "full";
 
-/** Stores hosts, agents, grants, approvals and delegations together, so that several can change atomically. */
+/** Stores hosts, agents, grants, approvals and delegations together, so that several records can change atomically. */
 export interface PartyStore {
   /** @throws StorageError */
   read<T>(look: (view: PartyView) => Promise<T>): Promise<T>;
@@ -291,7 +291,7 @@ export class RevokingStore implements PartyStore {
 
   async #revoke({ capabilityId: id, expires }: AgentGrant): Promise<void> {
     const at = formatTime(this.#clock());
-    // No token of the grant outlives it.
+    // No token outlives its grant.
     const until = expires === undefined ? {} : { until: formatTime(expires + 1000) };
     await this.#revocations.add({ kind: "capability", id, at, ...until });
   }

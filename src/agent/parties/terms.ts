@@ -88,8 +88,8 @@ export function capabilityTerms(
 }
 
 /**
- * Returns the only grant with an operation, or a sentence about the problem. Legacy grants count only if no other grant
- * has the operation.
+ * Returns the only grant with an operation, or a sentence about the problem. Legacy grants are considered only if no
+ * other grant has the operation.
  */
 function grantOf(operation: string, grants: readonly KnownGrant[]): KnownGrant | string {
   const having = grants.filter(({ operations }) => operations.includes(operation));

@@ -160,8 +160,8 @@ export class Change {
   }
 
   /**
-   * @throws TypeError if the record exists, but the change has not read it. Otherwise, every run would be a
-   *   conflict.
+   * @throws TypeError if the record exists, but the change has not read it. Without this error, every run of the change
+   *   would end in a conflict.
    */
   async #assertRead(kind: Kind, id: string): Promise<void> {
     const statement = sql`SELECT 1 FROM ${sql.table(TABLES[kind])} WHERE id = ${key(id)}`;
