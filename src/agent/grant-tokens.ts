@@ -73,7 +73,7 @@ async function liveGrant(id: string, context: AgentContext): Promise<LiveGrant |
   return { record, grant, agent, caller, term };
 }
 
-/** Returns a registered agent as a caller: its user as the principal, its own id as the invoker. */
+/** Returns a registered agent as a caller, with its own id as the invoker; `undefined` if its host is not active. */
 async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Caller | undefined> {
   const host = await partiesOf(context).host(agent.host);
   if (host === undefined || host.status !== "active") return undefined;

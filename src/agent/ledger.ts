@@ -1,8 +1,8 @@
 import type { Hop } from "../caveats/hop.js";
 
 /**
- * `approval`: an approval was opened, decided, expired or collected. `registration`: a host, an agent or an
- * agent's grants changed.
+ * `approval`: an approval was opened, decided, cancelled or collected, or has expired. `registration`: a host, an agent
+ * or an agent's grants changed.
  */
 export type LedgerEventKind =
   | "issuance"

@@ -102,7 +102,8 @@ export interface RefusedGrant {
  * - `resource_query_required`: the grant needs resources, and the request has no query.
  * - `unknown_collection`, `unknown_field`, `unknown_operator`, `invalid_value`: a problem in the query.
  * - `too_many_resources`: the query matches more resources than one capability can name.
- * - `nothing_left`: grant, request and policy have nothing in common; `refused` has the cause for each grant.
+ * - `nothing_left`: grant, request and policy have nothing in common, or nothing of an approved request is left;
+ *   `refused` has the cause for each grant.
  * - `too_many_pending`: the caller has the maximum number of requests that wait for an approval.
  * - `approval_unknown`: the caller has no request with an approval of this id.
  * - `approval_denied`: an approver denied the request, nobody decided in time, the request was cancelled, or

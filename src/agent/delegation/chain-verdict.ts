@@ -45,8 +45,9 @@ export type DelegationVerdict =
   | { readonly valid: false; readonly reason: string; readonly chain?: ChainState };
 
 /**
- * Verifies a delegation that was made by this issuer or offline; the same rules apply to both. A valid
- * delegation that is new is stored, so that it can be revoked by its id.
+ * Verifies a delegation that was made by this issuer or offline; the same rules apply to both. A valid delegation that
+ * is new is stored, so that it can be revoked by its id. It is valid, but not stored, if its delegator already has the
+ * maximum number of delegations.
  *
  * @throws StorageError
  */

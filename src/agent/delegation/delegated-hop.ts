@@ -22,7 +22,7 @@ export interface DelegationRequest {
   readonly delegatee: string;
   /** At least one scope: `GRANT` or `GRANT:OPERATION`. */
   readonly scopes: readonly string[];
-  /** Lifetime in seconds. The delegation is shorter if the delegated capability expires earlier. */
+  /** Lifetime in seconds, from 60 to 86,400. The delegation is shorter if the delegated capability expires earlier. */
   readonly ttl: number;
 }
 

@@ -26,7 +26,7 @@ export interface Holding {
   readonly authority: Authority;
 }
 
-/** Maximum number of a party's issued capabilities that are searched for live ones. */
+/** Number of a party's latest issuances that are searched for live capabilities. */
 const MOST_LOOKED_THROUGH = 256;
 
 /** Maximum number of capability ids in a message. */
@@ -196,8 +196,9 @@ export async function holdingsOf(
 }
 
 /**
- * Returns the revocation id of the last link of a presented capability if the capability was narrowed after
- * issuance. Anyone with a copy can narrow it, but its calls are counted for the party to which it was issued.
+ * Returns the revocation id of the last link of a presented capability if the capability was narrowed after issuance.
+ * Anyone with a copy can narrow a capability, but what is done with the copy counts against the limits of the party to
+ * which the capability was issued.
  *
  * @throws StorageError
  */

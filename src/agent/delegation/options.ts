@@ -32,7 +32,7 @@ export interface DelegationOptions {
   readonly allowEqual?: boolean | undefined;
   /** Maximum number of live delegations of one delegator; 1,000 unless given. */
   readonly maxDelegations?: number | undefined;
-  /** Maximum number of revocations of one caller in the list at once; 1,000 unless given. */
+  /** Maximum number of live revocations in the list that one caller has added; 1,000 unless given. */
   readonly maxRevocations?: number | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;

@@ -2,7 +2,7 @@
  * Codes of refused delegations. Stable.
  *
  * About the request:
- * - `scope_unknown`, `scope_not_held`: there is no such scope, or the presented capability does not have it.
+ * - `scope_unknown`, `scope_not_held`: there is no such scope, or the capability to be delegated does not have it.
  * - `scope_not_subset`: the request names all scopes of the delegator, but must name a proper subset.
  * - `ttl_out_of_range`: the lifetime is too short or too long.
  * - `delegatee_is_delegator`, `delegatee_unknown`, `delegatee_inactive`, `tenant_mismatch`.

@@ -164,8 +164,8 @@ async function requestGrantsIn(
 }
 
 /**
- * Gives a denied grant the id of an earlier denied grant for the same capability, so that denied grants do not
- * accumulate.
+ * Gives a denied grant the id of an earlier grant for the same capability that was denied without an approval, so that
+ * such grants do not accumulate.
  */
 function inPlaceOfDenied(all: readonly AgentGrant[], grant: AgentGrant): AgentGrant {
   if (grant.status !== "denied") return grant;

@@ -46,7 +46,7 @@ export interface ApproverAnswer {
  * - `approver_denied`: this user may not decide the approval.
  * - `user_code_invalid`: the user code is missing or wrong.
  * - `digest_mismatch`: the approver saw a different request.
- * - `hop_invalid`: a hop or an index is not valid, or the hops are too large.
+ * - `hop_invalid`: a hop, an index or the reason is not valid, or the hops are too large.
  * - `host_taken`: the agent's host has been linked to another user; approving would grant nothing.
  * - `agent_ended`: the agent or its host has ended; approving would grant nothing.
  */

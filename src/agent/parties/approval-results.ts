@@ -20,7 +20,7 @@ export interface ApprovedGrant {
   readonly hops: readonly { readonly who: string; readonly hop: Hop }[];
 }
 
-/** Maximum size of all hops of one grant together, in bytes, without the issuer's hop. A token has at most 8 KiB. */
+/** Maximum size of all hops of one grant together, in bytes, without the issuer's hop. A token has at most 10 KiB. */
 export const MAX_HOPS_BYTES = 4096;
 
 /**

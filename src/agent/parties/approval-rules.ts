@@ -202,8 +202,8 @@ export function currentApproval(approval: Approval, inForce: InForce, now: numbe
 }
 
 /**
- * True if the principal's capabilities were revoked after the approval was opened, or after the principal
- * became the agent's user.
+ * True if the principal's capabilities were revoked after the approval was opened or, if the principal became the
+ * agent's user by a decision, after that decision.
  */
 export function isVoid(approval: Approval, inForce: InForce): boolean {
   const principal = principalOf(approval);
@@ -214,7 +214,7 @@ export function isVoid(approval: Approval, inForce: InForce): boolean {
 
 /** Returns whether every rule can still be met by the decisions so far and those of people who have yet to decide. */
 function canBeApproved(approval: Approval, inForce: readonly ApprovalRule[]): boolean {
-  // The user that the agent will get is not known yet, and counts as an approver.
+  // The agent has no user yet. The user that it will get may be an approver, so the rules cannot be judged now.
   if (principalOf(approval) === undefined) return true;
   const { subject, decisions, rule: own } = approval;
   const left = (decidersOf(approval) ?? []).filter(

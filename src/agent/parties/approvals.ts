@@ -145,8 +145,8 @@ export class Approvals {
   }
 
   /**
-   * True if the principal's capabilities were revoked after the approval was opened. The approval's state does
-   * not matter.
+   * True if the principal's capabilities were revoked after the approval was opened or, if the principal became the
+   * agent's user by a decision, after that decision. The approval's state does not matter.
    */
   isVoid(approval: Approval): boolean {
     return isVoid(approval, this.#inForce);
@@ -187,8 +187,8 @@ export class Approvals {
   }
 
   /**
-   * Returns the requests that this principal may decide. Requests of unlinked hosts come last; within each
-   * group, the oldest come first.
+   * Returns the pending requests that this principal may decide and has not decided yet. Requests of unlinked hosts
+   * come last; within each group, the oldest come first.
    */
   async waitingFor(principal: string): Promise<readonly Approval[]> {
     const query = { approver: principal, state: "pending" } as const;
@@ -207,9 +207,9 @@ export class Approvals {
   }
 
   /**
-   * Returns a principal's settled requests, latest first: up to 1,000 requests that somebody decided, and the
-   * requests among the latest 200 that ended without a decision. So cancelled requests never displace decided
-   * ones. Undecided requests of unlinked hosts are omitted.
+   * Returns the settled requests that a principal could decide, latest first: up to 1,000 requests that somebody
+   * decided, and those of the latest 200 requests that ended without a decision. Cancelled requests therefore never
+   * displace decided requests. Undecided requests of unlinked hosts are omitted.
    */
   async history(principal: string): Promise<readonly Approval[]> {
     const last = { approver: principal, latestFirst: true, limit: UNDECIDED } as const;

@@ -267,8 +267,8 @@ export class Parties {
   }
 
   /**
-   * Records a valid signature by a key in a JWT that names this host. If the host was given that key, the key
-   * is proven from now on.
+   * Records a valid signature by a key in a JWT that names this host. If the host was given that key, the key is proven
+   * from now on, unless another host has proven it.
    *
    * @returns The host, if the key is its key; otherwise `undefined`.
    */
@@ -305,7 +305,7 @@ export class Parties {
   }
 
   /**
-   * Revokes grants and requests by capability name.
+   * Revokes an agent's active and pending grants of the named capabilities.
    * @returns The newly revoked grants, in `grants`.
    */
   async revokeGrants(

@@ -133,7 +133,10 @@ async function registerAgentIn(
   return answer;
 }
 
-/** Returns the open approval of a pending agent that registers again. */
+/**
+ * Returns the answer to a pending agent that registers again, with the open approval; `undefined` if no approval is
+ * open.
+ */
 async function answerWhileWaiting(
   draft: PartyDraft,
   host: HostRecord,
