@@ -9,13 +9,13 @@ import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import { parseTime } from "../caveats/time.js";
 
-/** The part of a token that only the issuer can write: the grant, its issuer and its principal. */
+/** The first part of a token, which no holder can change: the grant, its issuer and its principal. */
 export interface Identifier {
   /** Version of this format. */
   readonly v: 1;
   /** The issuer's name. */
   readonly iss: string;
-  /** Id of the root key. */
+  /** Id of the key that made the token: `KID` for a root key, `KID@SERVICE` for a key derived for a service. */
   readonly kid: string;
   /** Id of the capability: `cap_` and at least 16 base64url characters. */
   readonly id: string;

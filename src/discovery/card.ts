@@ -36,8 +36,7 @@ export interface CardReading {
 }
 
 /**
- * @throws TypeError if `value` is not a card returned by {@link readCard}, for example the card's own JSON or a
- *   Promise.
+ * @throws TypeError if `card` is not a card returned by {@link readCard}, for example the card's own JSON or a Promise.
  */
 export function assertReading(card: unknown, where: string): void {
   if (isObject(card) && card["capabilities"] instanceof Map && Array.isArray(card["faults"]))

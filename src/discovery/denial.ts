@@ -23,7 +23,7 @@ export type DiscoveryCode =
   | "interface_unsupported"
   /** The document is not a card, or contradicts itself. */
   | "card_malformed"
-  /** A signature names a trusted key, but was not made with that key. */
+  /** A signature is malformed, or names a trusted key but was not made with that key. */
   | "signature_invalid"
   | "signature_missing"
   /** The card is signed, but not by a key that the caller trusts. */

@@ -152,8 +152,8 @@ async function fetchAt(
 }
 
 /**
- * Returns the key of a card in the cache. The key includes the options, since a redirect that one caller may
- * follow can be forbidden for another caller.
+ * Returns the key of a card in the cache. The key says whether the caller named the origin, and includes `insecure` and
+ * `ca`, since a redirect that one caller may follow can be forbidden for another caller.
  */
 function keyOf(url: URL, named: readonly string[], options: FetchOptions): string {
   const { allowHosts, insecure = false, ca } = options;

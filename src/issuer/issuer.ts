@@ -73,8 +73,8 @@ export class Issuer {
   }
 
   /**
-   * Mints a capability with the minting key of the keyring. Without `expires`, the capability expires after 15
-   * minutes, or after `maxLifetime` if that is shorter.
+   * Mints a capability with the minting key of the keyring or, if `service` is given, with that service's key. Without
+   * `expires`, the capability expires after 15 minutes, or after `maxLifetime` if that is shorter.
    *
    * @throws TypeError if the request is invalid, or the lifetime is longer than this issuer allows.
    */

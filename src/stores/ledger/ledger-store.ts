@@ -21,8 +21,8 @@ const MAX_RETENTION = 36_500;
 /**
  * A ledger in a database. Several processes may write to it and read it at once.
  *
- * Events passed to `commit` are durable once the promise resolves. Events passed to `note` are durable within
- * `interval` milliseconds or after 512 further events.
+ * Events passed to `commit` are durable once the promise resolves. Events passed to `note` are written in batches:
+ * within `interval` milliseconds, or as soon as 512 events wait.
  */
 export class LedgerStore implements Ledger {
   readonly #database: TableDatabase;

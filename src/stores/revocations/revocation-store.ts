@@ -25,9 +25,9 @@ import { type Following, RevocationMirror } from "./mirror.js";
 import { RevocationRows } from "./rows.js";
 
 /**
- * Revocations in a database that several processes share. Each process keeps the revoked objects and their ends
- * in memory, so a look-up needs no I/O. It also follows the revocations of other processes. Times and reasons
- * are read from the database when needed. Each revoked link takes 28 bytes of memory at a million links. Made
+ * Revocations in a database that several processes share. Each process keeps the revoked objects in memory, each with
+ * the end of its revocation, so a look-up needs no I/O. It also follows the revocations of other processes. Times and
+ * reasons are read from the database when needed. Each revoked link takes 28 bytes of memory at a million links. Made
  * by `openRevocations`.
  *
  * Look-ups never throw. While the database cannot be read, tokens with a known revocation are still refused.

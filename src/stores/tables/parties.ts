@@ -9,7 +9,7 @@ export const PARTY_TABLES = {
     columns: {
       id: "text",
       thumbprint: "text?",
-      /** The proven key's thumbprint, unique until the host is revoked. */
+      /** The thumbprint of the proven key; unique. Null if the host has proven no key, or is revoked. */
       held: "text?",
       principal: "text?",
       /** The address from which the host registered, until the host is linked to a user. */

@@ -11,7 +11,7 @@ export const REVOCATION_TABLES = {
       until: "integer?",
       at: "integer",
       reason: "text?",
-      /** The caller whose quota the entry counts against; null for an operator's entry. */
+      /** The caller whose quota the entry counts against; null if the entry was added without a quota. */
       party: "text?",
       /** The version of the list in which this entry last changed; unique. */
       changed: "integer",
