@@ -24,8 +24,8 @@ export function areAsLearned(request: string, token: string): boolean {
 }
 
 /**
- * Returns the first of `NAME.new`, `NAME.new2` and so on that does not exist, or that nobody has changed since learn
- * wrote it.
+ * Returns the first of the names `NAME.new`, `NAME.new2` and so on whose file does not exist, or is unchanged since
+ * learn wrote it.
  */
 export function newName(request: string): string {
   for (let count = 1; ; count++) {

@@ -49,7 +49,7 @@ interface Seen {
   readonly calls: readonly RecordedCall[];
   /** Calls that failed, from which nothing is learned. */
   readonly failed: readonly FailedCall[];
-  /** The number of messages that a gate would refuse with any token, by the reason. */
+  /** The number of messages that a gate would refuse with any token, for each reason. */
   readonly refused: ReadonlyMap<string, number>;
   /** The number of malformed lines in the file. */
   readonly unreadable: number;

@@ -146,7 +146,8 @@ async function give(
 
 /**
  * Returns whether to look for an earlier copy of a message before clearing the message. There are three cases:
- * - The message continues a task, whose state would refuse the message.
+ * - The message continues a task. If an earlier copy has started, the task may be running or have ended, and
+ *   then accepts no message.
  * - The message has a push configuration, which the SDK stores before the task starts.
  * - The binding is HTTP+JSON, which has no answer that says why nothing ran.
  */

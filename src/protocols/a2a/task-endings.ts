@@ -20,7 +20,7 @@ export interface Ending {
   readonly data?: Json | undefined;
   /** A code for the failure, for programs. */
   readonly reason?: string;
-  /** The reasons why the capability was no longer valid. */
+  /** The reasons why the capability was no longer valid; absent for any other outcome. */
   readonly denials?: AgentDenials;
 }
 

@@ -23,7 +23,10 @@ export interface GateCall {
   readonly server?: string | undefined;
 }
 
-/** The tokens that apply to a message, or the reasons why they cannot be judged. Every token must allow a call. */
+/**
+ * The tokens that apply to a message, or the reasons why they cannot be judged. The gate allows a call only if every
+ * token allows it.
+ */
 export type Presented =
   | { readonly ok: true; readonly tokens: readonly [AuthenticToken, ...AuthenticToken[]] }
   | { readonly ok: false; readonly denials: AgentDenials };

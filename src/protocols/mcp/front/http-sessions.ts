@@ -51,7 +51,7 @@ export interface HttpSession {
 
 interface Entry extends HttpSession {
   readonly opener: string;
-  /** The tokens of the last request that had tokens in its headers, or of the `initialize`. */
+  /** The tokens of the last request that had tokens in its headers; until then, the tokens of `initialize`. */
   credentials: readonly string[];
   /** Number of HTTP requests of the session that are open. */
   busy: number;

@@ -92,7 +92,7 @@ export function restored(
   return edit(response.text, [{ path: ["id"], value: id }, ...edits]);
 }
 
-/** Returns the text of a progress notification with another token. */
+/** Returns the text of a progress notification with its token replaced. */
 export function withToken(notification: Message, progressToken: string | number): string {
   return edit(notification.text, [{ path: ["params", "progressToken"], value: progressToken }]);
 }

@@ -175,12 +175,12 @@ export class ServerLink {
     }
   }
 
-  /** Returns the functions that wait for the answer to a request; `undefined` if the request is not open. */
+  /** Returns the callbacks and settings of an open request; `undefined` if no open request has this id. */
   waitingFor(id: string | number | undefined): Waiting | undefined {
     return typeof id === "number" ? this.#entries.get(id)?.waiting : undefined;
   }
 
-  /** Returns the waiting functions of all open requests, in the order of the requests. */
+  /** Returns the callbacks and settings of all open requests, in the order of the requests. */
   allWaiting(): readonly Waiting[] {
     return [...this.#entries.values()].map(({ waiting }) => waiting);
   }

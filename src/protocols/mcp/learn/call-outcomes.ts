@@ -25,7 +25,7 @@ interface Waiting {
 
 /** Sorts the calls of a recording by their outcome. A recording may contain several sessions, one after another. */
 export class CallOutcomes {
-  /** The number of messages that a gate would refuse with any token, by the reason. */
+  /** The number of messages that a gate would refuse with any token, for each reason. */
   readonly refused: Map<string, number> = new Map();
   readonly #asked: Asked[] = [];
   /** Open requests, by the requesting side and the id. The next session may use the same ids again. */

@@ -77,8 +77,8 @@ const DETAILS: readonly Omit<Detail, "allowBroad">[] = [
 const MAX_BYTES = 7_680;
 
 /**
- * Maximum number of property names of an object that get limits of their own. An object with more names is treated as a
- * map, whose names are data too.
+ * Maximum number of different property names for which an object argument gets a limit for each property. With more
+ * names, the object is treated as a map, whose names are data too.
  */
 const MAX_MEMBERS = 32;
 
