@@ -2,7 +2,7 @@ import { RateLimiterMemory } from "rate-limiter-flexible";
 import { waitFor } from "../http/callers.js";
 import type { Session } from "./sessions.js";
 
-/** The limits of wrong user codes within one period. */
+/** Limits on the number of wrong user codes within one period. */
 export interface CodeLimits {
   /** Maximum number of wrong codes in one session; 5 by default. */
   readonly session: number;

@@ -41,7 +41,7 @@ import { STYLE } from "./style.js";
 export interface ConsoleOptions {
   /** The name of the agent. */
   readonly name: string;
-  /** The parties, whose approvals the console's users decide. */
+  /** The hosts and agents, with the approvals that the console's users decide. */
   readonly parties: Parties;
   /** Seals the cookies of the console, such as those of its sessions. */
   readonly issuer: Seal;

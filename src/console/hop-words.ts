@@ -105,8 +105,8 @@ export function domainWords(domain: Domain, byOrigin: TextByOrigin): Markup {
 }
 
 /**
- * Describes the remaining values of an argument. If all operations allow the same values, they are described
- * once; otherwise for each operation.
+ * Describes the remaining values of an argument: once if all operations allow the same values, otherwise for each
+ * operation.
  */
 export function leftWords(
   argument: string,

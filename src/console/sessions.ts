@@ -9,7 +9,7 @@ import type { Issuer } from "../issuer/issuer.js";
 export interface Session {
   readonly id: string;
   readonly principal: string;
-  /** A secret in every form of the session, which pages of other sites do not know. */
+  /** A secret that every form of the session contains, and that pages of other sites do not know. */
   readonly csrf: string;
   /** The end of the session, in milliseconds since 1970. */
   readonly ends: number;

@@ -20,9 +20,9 @@ const ADVICE = "send one capability in it";
 const ANY_LENGTH = Number.POSITIVE_INFINITY;
 
 /**
- * Reads the single token in `Proviso-Capability`, or also in `Authorization` if the route allows that. Two
- * different tokens, several tokens in one header, or a text that is not a token are mistakes of the client. The
- * server does not guess which token is meant.
+ * Reads the single token of a request from `Proviso-Capability` and, if the route allows it, from `Authorization`. Two
+ * different tokens, several tokens in one header, or a text that is not a token are mistakes of the client. The server
+ * does not guess which token is meant.
  */
 export function presentedToken(header: HeaderReader, inAuthorization: boolean): PresentedToken {
   const own = header(CAPABILITY_HEADER) ?? undefined;

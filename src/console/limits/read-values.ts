@@ -15,7 +15,7 @@ export interface FieldProblem {
 }
 
 const MOST_VALUES = 100;
-/** Longest folder, and longest text of all URLs of a limit, in UTF-16 code units. */
+/** Longest text in a field for a folder or for URLs, in UTF-16 code units. */
 const MOST_UNITS = 1000;
 
 /** The types that are possible if the type of an argument is unknown. */
@@ -79,7 +79,7 @@ function valueIn(line: string, types: readonly ScalarType[]): Scalar | undefined
   }
 }
 
-/** Reads a folder in the strict form; `undefined` if the field is empty or invalid. */
+/** Reads a folder in the strict form of docs/spec.md, section 5.2; `undefined` if the field is empty or invalid. */
 export function readFolder(
   text: string,
   field: string,
@@ -114,7 +114,10 @@ export function readUrlLimit(
   return undefined;
 }
 
-/** Describes the first part of a URL limit that is not in the strict form; `undefined` if there is none. */
+/**
+ * Describes the first part of a URL limit that is not in the strict form of docs/spec.md, section 5.3; `undefined` if
+ * there is none.
+ */
 function flawOf({ hosts, ports = [], path }: UrlLimit): string | undefined {
   const host = hosts.find((one) => !isHostEntry(one));
   if (host !== undefined) {

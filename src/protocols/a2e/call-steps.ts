@@ -78,7 +78,7 @@ export class CallSteps {
     const { operation, judged } = step;
     const { presenter, declared } = authority;
     const capabilities = authority.presentedFor(capability);
-    // The agent would take an empty list for ambient authority.
+    // The agent treats an empty list as ambient authority.
     if (!authority.isAmbient && capabilities.length === 0) {
       throw refusedBy(fault("capability_missing", "no token allows it any longer"));
     }

@@ -136,7 +136,7 @@ export class Connection {
   /**
    * Sends a message, unless the stream is closed. Disconnects a peer that leaves too many bytes unread.
    *
-   * @returns The reason if the line exceeds the limits of a line. The line is then not sent, since the peer would
+   * @returns The reason if the message exceeds the limits of a line. The message is then not sent, since the peer would
    *   refuse it.
    */
   send(message: object): Unsendable | undefined {

@@ -109,7 +109,7 @@ export function limitsOf({ hops, operation }: Pick<AgentGrant, "hops" | "operati
   return constraints === undefined ? {} : { constraints: constraints as JsonObject };
 }
 
-/** Describes a capability: its effect, its location, its arguments and its result. */
+/** Returns the description and the location of a capability, and the schemas of its arguments and its result. */
 export function describing({ description, location, input, output }: CapabilityTerm): JsonObject {
   return {
     description,

@@ -164,8 +164,8 @@ export async function claim(
   asker: SigningHost | AgentParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  // Other people may know the id of an agent that is to be claimed. A request that names the agent is therefore no
-  // proof of the host's key.
+  // Other people may know the id of an agent that is to be claimed. A request that names the agent therefore does not
+  // prove that the agent's host has the signing key.
   const found = await namedAgent(body["agent_id"], asker, context.parties, { proves: false });
   if (!found.ok) return found;
   const asking = readAsking(body);

@@ -16,8 +16,8 @@ export interface Giving {
   /** True if the party does not belong to a linked host, so that anyone can become such a party. */
   readonly stranger: boolean;
   /**
-   * True if the key comes with a one-time value, which prevents a replay of the proof. Nothing about the proof is then
-   * stored, since anyone could send a proof.
+   * True if the request contains an enrolment token, which can be used once and so prevents a replay of the proof.
+   * Nothing about the proof is then stored, since anyone could send a proof.
    */
   readonly once?: true;
 }

@@ -117,13 +117,13 @@ export function answerRefusal(
   answerError(res, status, { code, message: first.message, details });
 }
 
-/** Answers that a part of a request has the wrong form. */
+/** Sends the error for a malformed part of a request. */
 export function answerInvalid(res: Response, field: string, message: string): void {
   const details = { field, reason: "invalid_request" };
   answerError(res, 400, { code: "VALIDATION_ERROR", message, details });
 }
 
-/** Answers that something named in the request does not exist. */
+/** Sends the error for a request that names something that does not exist. */
 export function answerNotFound(res: Response, reason: string, message: string): void {
   answerError(res, 404, { code: "NOT_FOUND", message, details: { reason } });
 }

@@ -30,7 +30,8 @@ export class Publication {
   }
 
   /**
-   * Returns the newest list as pages. Calls made during a conversion share the next conversion.
+   * Returns the newest list as pages. If the list changes during a conversion, all further calls share the next
+   * conversion.
    *
    * @throws The error of `snapshot`, if that method throws.
    */

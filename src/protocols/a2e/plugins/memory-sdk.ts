@@ -208,8 +208,8 @@ function entryFrom(entry: Json): {
 }
 
 /**
- * Describes the first property of a value that the SDK's client could not read, if there is one. The client would drop
- * the whole answer.
+ * Checks whether the SDK's client could read a value, and describes the first problem, if there is one. The client
+ * would drop the whole answer.
  */
 function faultOf(value: JsonObject): string | undefined {
   const { content, tags, source } = value;

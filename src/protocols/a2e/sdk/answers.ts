@@ -2,7 +2,7 @@ import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../byte
 import { ENVELOPE } from "../messages.js";
 import { hasSdkResult } from "./types.js";
 
-/** Properties that every answer has. Properties of a result that have these names are left out of the answer. */
+/** Properties that every answer has. A result's property with one of these names is left out of the answer. */
 export const TAKEN: readonly string[] = [...ENVELOPE, "version", "req_id", "correlation_id"];
 
 /**

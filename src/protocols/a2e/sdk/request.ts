@@ -109,7 +109,7 @@ function toolList(members: JsonObject, capability: CapabilityName): Read<Request
 }
 
 /**
- * Makes a step for a call by the handler of an SDK message.
+ * Makes a step for a call that the handler of an SDK message makes.
  *
  * @throws PluginError if the arguments are invalid.
  * @throws TypeError if the operation belongs to another capability.

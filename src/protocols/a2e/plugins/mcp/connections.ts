@@ -38,7 +38,7 @@ export class McpConnections {
     session: SessionScope,
     signal: AbortSignal,
   ): Promise<McpConnection> {
-    // Do not note an ended session as a user: it would keep the server running.
+    // Do not record an ended session as a user: the session would keep the server running.
     signal.throwIfAborted();
     const key = JSON.stringify([principal, server.name]);
     const users = this.#users.get(key) ?? new Set();

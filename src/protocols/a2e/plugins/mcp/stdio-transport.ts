@@ -69,7 +69,7 @@ export class ServerTransport implements Transport {
     for (const line of this.#lines.split(bytes)) {
       if (line.kind === "line") this.#take(Buffer.from(line.bytes).toString());
       else if (!this.#answerTooLarge(line)) {
-        // The line may be the answer to a request, which would now wait forever.
+        // If the line is an answer, its request would otherwise wait forever.
         this.onerror?.(new Error("a line is too large"));
         void this.close();
         return;
