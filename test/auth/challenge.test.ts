@@ -41,7 +41,7 @@ test("wwwAuthenticate points to the metadata of the service", async () => {
   expect(() => wwwAuthenticate(denial, checks, { resourceMetadata: "here" })).toThrow(TypeError);
 });
 
-test("wwwAuthenticate lets no message end its quoted string or its line", async () => {
+test("wwwAuthenticate replaces the characters of a message that could end the quoted string or the line", async () => {
   const checks = await authenticator();
   const message = 'a "b" \\ c\r\nSet-Cookie: d\u2026\u{1f600}\u007f\ud800';
   const challenge = wwwAuthenticate({ code: "token_invalid", message }, checks);

@@ -217,7 +217,7 @@ test.each<[string, Claims, object, string, string]>([
   expect(result).toEqual({ ok: true, caller: { principal, invoker } });
 });
 
-test("a token without the claim that the operator named is refused, even if the token has the usual claim", async () => {
+test("a token without the claim that the option invokerClaim names is refused, even if the token has client_id", async () => {
   const checks = await checking([good.jwk], { invokerClaim: "app" });
   expect((await denialWith(checks, await good.sign())).message).toContain('has no "app"');
   const inherited = await checking([good.jwk], { invokerClaim: "constructor" });

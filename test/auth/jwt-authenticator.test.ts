@@ -72,7 +72,7 @@ test("a token for another audience is refused", async () => {
   ).toBe(true);
 });
 
-test("a token of another issuer is refused by its key, and by its issuer claim if the key is known", async () => {
+test("a token of another issuer is refused because its key is unknown, or because of its issuer claim if its key is known", async () => {
   const [server, other] = [await authorizationServer(), await authorizationServer()];
   const token = await other.clientToken("calendar");
   const byKey = await denialWith(await checking(server), token);

@@ -43,7 +43,7 @@ async function serve(answer: RequestListener): Promise<{ server: Server; url: st
   return { server, url: `http://127.0.0.1:${address.port}/jwks?key=secret` };
 }
 
-test("keys are fetched at the first call, and once for many calls", async () => {
+test("keys are not fetched before the first call, and only once for concurrent calls", async () => {
   const server = await authorizationServer();
   const { issuer, jwksUri } = server;
   const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks: jwksUri });

@@ -42,7 +42,7 @@ const SERVED: service.Service = {
 describe("the figures of the service benchmark", () => {
   const [throughput, , callers] = service.figuresOf(SERVED);
 
-  test("have a ratio to the bare server for each other variant", () => {
+  test("have, for each variant except the bare server, its ratio to the bare server", () => {
     expect(throughput?.ratios).toMatchObject({
       "service, guarded: speed to bare": 0.9,
       "service, durable: speed to bare by the processor's time": 0.85,

@@ -22,7 +22,7 @@ describe("the arithmetic of the benchmark", () => {
     expect(() => median([])).toThrow(TypeError);
   });
 
-  test("takes as a ratio the median of each round's ratio, not the ratio of the medians", () => {
+  test("takes the median of the rounds' ratios, not the ratio of the medians", () => {
     expect(ratio({ a: [1, 100, 6], b: [1, 10, 1] }, "a", "b")).toBe(6);
     expect(ratio({ a: [2, 40, 3], b: [1, 10, 6] }, "a", "b")).toBe(2);
     expect(ratio({ a: [1] }, "a", "missing")).toBeUndefined();
@@ -39,7 +39,7 @@ describe("the arithmetic of the benchmark", () => {
     expect(rounds).toEqual({ a: [3, 6], b: [4, 5] });
   });
 
-  test("cycles through the pool of each()", () => {
+  test("cycles through the items that each() is given", () => {
     const seen: number[] = [];
     const next = each([1, 2], (one) => seen.push(one));
     for (let at = 0; at < 3; at++) next();

@@ -19,16 +19,20 @@ function endsOf(line: string, piece: number) {
 test.each([
   ["before the result", `{"jsonrpc":"2.0","id":7,"result":{"text":"${FILL}"}}`, 7],
   ["before the version", `{"id":"a-7","jsonrpc":"2.0","result":{"text":"${FILL}"}}`, "a-7"],
-  ["behind the result", `{"result":{"text":"${FILL}"},"jsonrpc":"2.0","id":7}`, 7],
+  ["after the result", `{"result":{"text":"${FILL}"},"jsonrpc":"2.0","id":7}`, 7],
   ["between the result and the version", `{"result":{"text":"${FILL}"},"id":7,"jsonrpc":"2.0"}`, 7],
-  ["behind an error", `{ "error": {"message":"${FILL}"}, "jsonrpc": "2.0", "id": 7 }`, 7],
+  ["after an error", `{ "error": {"message":"${FILL}"}, "jsonrpc": "2.0", "id": 7 }`, 7],
   [
     "beside other ids in the result",
     `{"result":{"id":8,"text":"${FILL}","a":{"b":1,"id":9}},"id":7}`,
     7,
   ],
-  ["beside characters of several bytes", `{"id":0,"result":{"text":"${"é🙂".repeat(200)}"}}`, 0],
-])("the ends of an answer over the size limit give its id %s", (_, line, id) => {
+  [
+    "in a message with characters of several bytes",
+    `{"id":0,"result":{"text":"${"é🙂".repeat(200)}"}}`,
+    0,
+  ],
+])("the ends of an answer over the size limit give its id, which is %s", (_, line, id) => {
   for (const piece of [1, 7, 64, 2000]) {
     expect(endsOf(line, piece)).toEqual({ kind: "answer", id });
   }
@@ -36,13 +40,16 @@ test.each([
 
 test.each([
   ["before its method", `{"jsonrpc":"2.0","id":7,"method":"x","params":{"text":"${FILL}"}}`],
-  ["behind its parameters", `{"method":"x","params":{"text":"${FILL}"},"jsonrpc":"2.0","id":7}`],
-  ["behind its method", `{"params":{"text":"${FILL}"},"id":7}`],
-])("the ends of a request over the size limit give its id %s, and the kind request", (_, line) => {
-  for (const piece of [1, 64, 2000]) {
-    expect(endsOf(line, piece)).toEqual({ kind: "request", id: 7 });
-  }
-});
+  ["after its parameters", `{"method":"x","params":{"text":"${FILL}"},"jsonrpc":"2.0","id":7}`],
+  ["after its parameters, in a request without a method", `{"params":{"text":"${FILL}"},"id":7}`],
+])(
+  "the ends of a request over the size limit give the kind request and its id, which is %s",
+  (_, line) => {
+    for (const piece of [1, 64, 2000]) {
+      expect(endsOf(line, piece)).toEqual({ kind: "request", id: 7 });
+    }
+  },
+);
 
 test("the ends of a message with a method and no id give the kind notification", () => {
   for (const line of [
@@ -55,10 +62,10 @@ test("the ends of a message with a method and no id give the kind notification",
 
 test.each([
   ["an id within the result alone", `{"result":{"text":"${FILL}","a":1,"id":9}}`],
-  ["an id within a text", `{"result":{"text":"${FILL},\\"id\\":9}"}}`],
-  ["an id that is no JSON", `{"id":007,"result":{"text":"${FILL}"}}`],
+  ["an id inside a string", `{"result":{"text":"${FILL},\\"id\\":9}"}}`],
+  ["an id that is not JSON", `{"id":007,"result":{"text":"${FILL}"}}`],
   ["an id with a raw control character", `{"id":"a\tb","result":{"text":"${FILL}"}}`],
-  ["a text that is no JSON", FILL],
+  ["a string that is not JSON", FILL],
 ])("the ends of a message give no id for %s", (_, line) => {
   expect(endsOf(line, 64)).toBeUndefined();
 });

@@ -40,7 +40,7 @@ describe("the message of a rejected token says what is wrong, and where", () => 
     ["padding alone", "==", 'wrong number of "=" at the end: 2'],
     ["white space", "AA AA", "white space inside the token (at 2)"],
     ["padding inside", "AA=A", '"=" before the end (at 2)'],
-    ["an ASCII character", "AA.A", '"." is not a base64 character (at 2)'],
+    ["an ASCII character outside the alphabet", "AA.A", '"." is not a base64 character (at 2)'],
     [
       "a character of two code units",
       "A\u{1f600}AA",
@@ -55,7 +55,7 @@ describe("the message of a rejected token says what is wrong, and where", () => 
     expect(message(() => decodeBase64(text))).toBe(`TokenError: ${expected}`);
   });
 
-  test("and belongs to an error with the name TokenError", () => {
+  test("and its error has the name TokenError", () => {
     expect(new TokenError("empty", "no token").name).toBe("TokenError");
   });
 });

@@ -59,7 +59,7 @@ describe("a child made by attenuate", () => {
     ).toEqual(["hop", "third-party", "hop"]);
   });
 
-  test("has the intersection of the hop and the token as its hop if the option intersect is set", () => {
+  test("gets the intersection of the hop and the token as its appended hop if the option intersect is set", () => {
     const hop = { operations: ["delete", "get"], expires: "2031-01-01T00:00:00Z" };
     expect(attenuate(token, hop)).toMatchObject({ ok: false });
     expect(attenuate(token, hop, { intersect: true })).toMatchObject({
@@ -84,7 +84,7 @@ test("attenuate returns a note with the operations of the hop that nothing check
 });
 
 describe("attenuate refuses a hop", () => {
-  test("with one reason for each value beyond the token", () => {
+  test("and gives one reason for each value beyond the token", () => {
     const refused = attenuate(token, { operations: ["gat"], expires: "2031-01-01T00:00:00Z" });
     expect(refused.ok || refused.overreaches.map(({ rule, nearest }) => [rule, nearest])).toEqual([
       ["operations", "get"],
@@ -141,7 +141,7 @@ describe("attenuate refuses a hop", () => {
     });
   });
 
-  test("if caveats of the token cannot be read, with the number of each such caveat", () => {
+  test("if caveats of the token cannot be read, and gives the number of each such caveat", () => {
     const broken = append(append(append(token, "?"), '{"purpose":"fine"}'), '{"a":1,"b":2}');
     const refused = attenuate(broken, { purpose: "x" });
     expect(refused.ok || refused.overreaches.map(({ rule, value }) => [rule, value])).toEqual([

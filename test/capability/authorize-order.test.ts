@@ -64,7 +64,7 @@ describe("a refusal for both revocations and failed rules", () => {
   ];
   for (const entry of entries) revocations.add(entry);
 
-  test("lists the revocations first, with everything that revokes the token", () => {
+  test("lists the revocations first, one for each entry that revokes the token", () => {
     const decision = issuer.authorize(minted.token, {
       grant: "files",
       operation: "put",

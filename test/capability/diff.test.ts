@@ -115,7 +115,7 @@ describe("diff of parent and child lists what was taken away", () => {
     ]);
   });
 
-  test("for several hops, with the hops themselves", () => {
+  test("and the added hops", () => {
     const child = attenuated(attenuated(token, { operations: ["get"] }), { purpose: "x" });
     expect(diff(token, child)).toMatchObject({
       derived: true,

@@ -61,7 +61,7 @@ describe("a token that needs a discharge", () => {
     expect(own).toMatchObject({ allowed: true, capability: { expires: "2030-01-01T00:15:00Z" } });
   });
 
-  test("cannot be extended by the issuer together with a discharge", () => {
+  test("cannot be extended by the issuer if a discharge is presented with it", () => {
     const authentic = issuer.authenticate(bindDischarges(token, [answer("q1")]));
     if (!authentic.ok) throw new Error(authentic.denial.message);
     const { token: known } = authentic;

@@ -31,17 +31,27 @@ const weather = mintOpen(blind, { grant: "weather:read" });
 
 describe("an issuer without a list of grants", () => {
   test.each<[string, string, Invocation["grant"], string[]]>([
-    ["the token's own grant, allows", files, "files", []],
-    ["an array with the token's grant, allows", files, ["files"], []],
-    ["several grants with the token's among them, allows", files, ["weather:read", "files"], []],
-    ["another grant, refuses", weather, "files", ["grant_denied"]],
-    ["several other grants, refuses", weather, ["files", "mail:send"], ["grant_denied"]],
-    ["the grant in another case, refuses", files, "Files", ["grant_denied"]],
-    ["a longer name, refuses", files, "files ", ["grant_denied"]],
-    ["a part of the name, refuses", weather, "weather", ["grant_denied"]],
-    ["*, refuses", files, "*", ["grant_denied"]],
-    ["an inherited property's name, refuses", files, "toString", ["grant_denied"]],
-  ])("for a call under %s", (_, token, grant, expected) => {
+    ["allows a call under the token's own grant", files, "files", []],
+    ["allows a call under an array with the token's grant", files, ["files"], []],
+    [
+      "allows a call under several grants with the token's among them",
+      files,
+      ["weather:read", "files"],
+      [],
+    ],
+    ["refuses a call under another grant", weather, "files", ["grant_denied"]],
+    [
+      "refuses a call under several other grants",
+      weather,
+      ["files", "mail:send"],
+      ["grant_denied"],
+    ],
+    ["refuses a call under the grant in another case", files, "Files", ["grant_denied"]],
+    ["refuses a call under a longer name", files, "files ", ["grant_denied"]],
+    ["refuses a call under a part of the name", weather, "weather", ["grant_denied"]],
+    ["refuses a call under *", files, "*", ["grant_denied"]],
+    ["refuses a call under an inherited property's name", files, "toString", ["grant_denied"]],
+  ])("%s", (_, token, grant, expected) => {
     const asked = { grant, operation: "get" };
     expect(codes(blind.authorize(token, asked))).toEqual(expected);
   });

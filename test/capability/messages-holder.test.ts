@@ -63,7 +63,7 @@ describe("the warnings of inspect", () => {
     expect(warnings(make())).toEqual([message]);
   });
 
-  test("are none for a lifetime of exactly one day until the moment of expiry, and none for a notBefore of now", () => {
+  test("are none for a lifetime of exactly one day until the token has expired, and none for a notBefore equal to the current time", () => {
     const day = mint(issuer, { expires: new Date(NOW + 86_400_000) });
     expect(warnings(day)).toEqual([]);
     expect(warnings(day, NOW + 86_400_000)).toEqual(["it expired at 2030-01-02T00:00:00Z"]);

@@ -55,7 +55,7 @@ describe("authorize refuses a revoked token, and the denial says what was revoke
     ]);
   });
 
-  test("for an entry with another link, which a faulty list returns", () => {
+  test("for an entry about another link, which a faulty source returns", () => {
     const id = "rv_AAAAAAAAAAAAAAAAAAAAAA";
     const find = (): RevocationEntry[] => [{ kind: "link", id, at: AT }];
     const { issuer } = fixture({ revocations: { find, isCurrent: () => true } });
@@ -204,7 +204,7 @@ describe("revoking a token presented with a discharge", () => {
     },
   );
 
-  test('answers "needless" once the token itself is revoked, with whichever discharge', () => {
+  test('answers "needless" once the token itself is revoked, whichever discharge is presented', () => {
     const { issuer, revocations } = fixture();
     const token = needing(mint(issuer), "q1");
     const [presented, another] = [first, second].map(({ discharge }) =>
@@ -226,7 +226,7 @@ describe("whoever presents a token may revoke it", () => {
     expect(entryFor(issuer, broken)).toMatchObject({ kind: "link" });
   });
 
-  test("with an entry kept for the maximum lifetime if the token has no expiry", () => {
+  test("with an entry that ends when the token expires", () => {
     const keys = createKeyring();
     const { issuer: own } = fixture({ keys });
     expect(entryFor(own, mint(own)).until).toBe("2030-01-01T00:15:00Z");

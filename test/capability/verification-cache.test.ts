@@ -66,7 +66,7 @@ describe("the verification cache is keyed by the whole string", () => {
 });
 
 describe("the size of the verification cache", () => {
-  test("is kept to a number of entries by evicting the least recently used entry", () => {
+  test("stays within the maximum number of entries, since the least recently used entry is evicted", () => {
     const { check, known, issuer, cache } = kit({ entries: 2 });
     const [one, two, three] = [mint(issuer), mint(issuer), mint(issuer)];
     for (const text of [one, two, one]) check(text);
@@ -169,7 +169,7 @@ describe("the option cache", () => {
     expect(misuse(() => fixture({ cache: true }))).toContain("cache");
   });
 
-  test("keeps later decisions unaffected, since changing a returned decision throws", () => {
+  test("does not let a caller change later decisions, since changing a returned decision throws", () => {
     const { issuer } = fixture();
     const token = mint(issuer, { operations: ["get"] });
     const decision = issuer.authorize(token, GET);

@@ -81,19 +81,19 @@ describe("intersectHop writes a limit lowered to the token's limit", () => {
       { items: { max: 2 } },
     ],
     [
-      "with a bound that every array meets, if there is no other limit",
+      "with a bound that every array satisfies, if there is no other limit",
       { items: { min: 0 } },
       { items: { max: 256 } },
       { items: { min: 0 } },
     ],
     [
-      "without a bound that every array meets, if elements are limited",
+      "without a bound that every array satisfies, if elements are limited",
       { items: { max: 256 } },
       { each: { max: 5 } },
       { each: { max: 5 } },
     ],
     [
-      "with both the limit on elements and that on their number",
+      "with both the limit on elements and the limit on their number",
       { items: { max: 3 } },
       { each: { in: ["a", "b"] } },
       { each: { in: ["a", "b"] }, items: { max: 3 } },

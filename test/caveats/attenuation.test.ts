@@ -222,7 +222,7 @@ describe("attenuation refuses a hop beyond the token", () => {
     if (expected.nearest === undefined) expect(first).not.toHaveProperty("nearest");
   });
 
-  test("with every reason, each with its own message", () => {
+  test("and gives every reason, each with its own message", () => {
     const found = lint(
       { operations: ["get"], ...MAX_10, expires: "2030-01-01T00:00:00Z" },
       {

@@ -71,7 +71,7 @@ describe("the authority that a chain of hops leaves:", () => {
     expect(meetOf([hops])).toEqual(authority);
   });
 
-  test("a discharge's hops restrict like the token's own, but count only their own links", () => {
+  test("a discharge's hops restrict like the token's own, but their maxFurtherHops counts only the discharge's links", () => {
     const own: Link[] = [{ operations: ["a", "b"], maxFurtherHops: 1 }, undefined];
     const discharge: Link[] = [{ operations: ["b", "c"], maxFurtherHops: 5 }];
     expect(meetOf([own, discharge])).toEqual({ operations: ["b"], furtherHops: 0 });

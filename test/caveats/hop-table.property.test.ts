@@ -124,7 +124,7 @@ describe("for random hops", () => {
     expect(Math.min(failed, beyond)).toBeGreaterThan(sized(200, 10));
   });
 
-  test("a hop fails exactly the rules that its keys fail alone", () => {
+  test("judgeHop reports for a hop exactly the rules that it reports for each key alone", () => {
     fc.assert(
       fc.property(anyHop, invocation, fc.nat(3), (hop, call, further) => {
         const alone = overHop(hop, (_, value, key) =>

@@ -18,7 +18,7 @@ const HOP: Hop = {
   nonce: "AAAAAAAAAAAAAAAA",
 };
 
-test("each key of a hop has a description of the right kind", () => {
+test("each key of a hop has a description of the expected kind, with the value of the key", () => {
   expect(overHop(HOP, (rule, value) => rule.words(value))).toEqual([
     { kind: "set", items: ["retrieve"] },
     { kind: "set", items: ["rh_a"] },

@@ -73,7 +73,7 @@ describe("a hop refuses a call", () => {
     expect(codes(hop, invocation)).toEqual(expected);
   });
 
-  test("with every reason, in the order of the table of hop keys", () => {
+  test("and gives every reason, in the order of the table of hop keys", () => {
     const hop: Hop = {
       invokers: ["a"],
       audience: ["docs"],
@@ -191,7 +191,7 @@ describe("a failure of a hop reports", () => {
       },
     ],
     [
-      "no actual value, if there was none",
+      "no actual value, if the call has none",
       { invokers: ["agent"] },
       {},
       {
@@ -202,7 +202,7 @@ describe("a failure of a hop reports", () => {
       },
     ],
     [
-      "the time it was judged at",
+      "the time at which the call was judged",
       { expires: "2029-12-31T00:00:00Z" },
       {},
       {

@@ -204,7 +204,7 @@ test("narrowedSchema adds no keyword that composes schemas at the root, since ve
   });
 });
 
-test("narrowedSchema changes neither a schema that a $ref elsewhere names nor a recursive schema", () => {
+test("narrowedSchema changes neither a property's schema to which a $ref elsewhere refers nor a recursive schema", () => {
   const shared = {
     type: "object",
     properties: { from: { type: "string" }, to: { $ref: "#/properties/from" }, amount: {} },

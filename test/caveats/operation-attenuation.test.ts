@@ -66,7 +66,7 @@ describe("attenuation accepts a limit on an argument", () => {
     ["with a narrower limit on elements", { each: { max: 5 } }, { each: { max: 4 } }],
     ["with another operator on elements", { each: { max: 5 } }, { each: { min: 4 } }],
     [
-      "with elements that only the empty array meets",
+      "with a limit on elements that only the empty array satisfies",
       { each: { in: ["a"] } },
       { each: { prefix: "b" } },
     ],
@@ -176,7 +176,7 @@ describe("attenuation refuses a limit on an argument that goes beyond the token"
       'still allowed: {"path":"/data"}',
     ],
     [
-      "with a prefix of which the token's prefix is only the end",
+      "with a prefix that ends with the token's prefix",
       { prefix: "ab" },
       { prefix: "cab" },
       ".prefix",
@@ -322,7 +322,7 @@ describe("attenuation refuses a limit on an argument that would leave no value",
     ]);
   });
 
-  test("because all its values are beyond the token, and reports each value instead", () => {
+  test("because all its values are beyond the token, and gives a reason for each value", () => {
     expect(
       lint({ in: ["a", "b"] }, { in: ["x", "y"] }).map(({ rule, value }) => [rule, value]),
     ).toEqual([

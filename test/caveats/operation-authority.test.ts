@@ -176,7 +176,7 @@ describe("a chain of hops leaves nothing because of", () => {
       ["constraints.x"],
     ],
     [
-      "constraints that have a value left, and a limit on every operation with another one",
+      "constraints that allow one value, and a limit on every operation that allows another value",
       [{ constraints: { x: 1, y: 1 } }, one(3)],
       ["operationConstraints.*.x"],
     ],
@@ -238,7 +238,7 @@ describe("overreaches lists at most 16 findings", () => {
 });
 
 describe("a hop that is lowered to the token's limits", () => {
-  test("keeps its entries for operations if the token may have any operation", () => {
+  test("keeps its entries for operations if the token allows every operation", () => {
     const hop = normalizeHop({
       operationConstraints: { get: { x: 1 } },
       arguments: { put: ["y"] },

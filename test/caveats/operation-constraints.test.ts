@@ -104,7 +104,7 @@ describe("the denials of a call by limits on its operation's arguments", () => {
     expect(actual({})).toEqual([[false, undefined]]);
   });
 
-  test("name the entry for every operation as *", () => {
+  test("name an entry by its operation or *, and quote an operation that contains a dot", () => {
     const hop = entry("*", { n: 1 });
     expect(judgeHop(hop, asked({ operation: "a.b" }), 0)[0]?.rule).toBe("operationConstraints.*.n");
     const odd = entry("a.b", { n: 1 });
@@ -254,7 +254,7 @@ test("leftOfArgument says whether an argument may still be missing", () => {
   });
 });
 
-test("limitsArguments is true for operations with an entry, and for all if every operation has a limit", () => {
+test("limitsArguments is true for an operation with an entry, and for every operation if there are constraints or an entry for *", () => {
   const limited = (hop: HopInit, operation?: string): boolean =>
     limitsArguments(meetOf([[normalizeHop(hop)]]), operation);
   const own = { operationConstraints: { get: { n: 1 } } };
@@ -285,7 +285,7 @@ test("intersectHop lowers each entry of a hop to what the token leaves for the o
 });
 
 describe("a caveat with limits on operations", () => {
-  test("is read with a list of the problems of every entry", () => {
+  test("if it is malformed, is refused with the problems of every entry", () => {
     expect(
       problemsIn(
         '{"arguments":{"a":["b","a"]},"operationConstraints":{"a":{"/x":1,"y":{"maxx":1}}}}',

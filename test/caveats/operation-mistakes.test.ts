@@ -125,7 +125,7 @@ describe("an entry for an operation", () => {
 
   test.each<[string, HopInit, readonly string[] | undefined]>([
     ["that the token has is no mistake", one("get"), ["get"]],
-    ["is no mistake if the token may have any operation", one("get"), undefined],
+    ["is no mistake if the token allows every operation", one("get"), undefined],
     ["for every operation is no mistake", one("*"), ["get"]],
   ])("%s", (_, hop, operations) => {
     expect(mistakes(hop, operations)).toEqual([]);
@@ -198,7 +198,7 @@ describe("appending a hop after which an operation could not be called", () => {
     expect(lint(token, hop)).toEqual(found);
   });
 
-  test("is refused once for the operation if both keys have an entry for it", () => {
+  test("is refused with one reason if both keys have an entry for the operation", () => {
     const hop: HopInit = {
       operationConstraints: { list: { y: 1 } },
       arguments: { list: [] },

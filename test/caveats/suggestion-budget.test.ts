@@ -46,7 +46,7 @@ describe("the suggestions of one answer", () => {
     expect(suggest("retreive", ["retrieve"])).toBe("retrieve");
   });
 
-  test("are bounded, while a suggestion by nearest() alone is not", () => {
+  test("are limited by the budget, while nearest() alone is not", () => {
     const names = Array.from({ length: 64 }, (_, at) => `${at}`.padStart(64, "x"));
     const text = "y".padStart(64, "x");
     expect(cost(text, names)).toBeGreaterThan(WORK);

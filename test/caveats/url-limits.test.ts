@@ -81,7 +81,7 @@ describe("URLs that a person writes for a limit", () => {
     return read.ok ? undefined : read.mistake;
   };
 
-  test("are refused with a hint if there are none", () => {
+  test("cannot be an empty list, and the refusal has a hint", () => {
     expect(mistake()).toEqual({
       problem: "the URL is missing",
       hint: "write https://host/folder",

@@ -133,7 +133,7 @@ describe("discover on a chain of agents", () => {
     return server.url;
   };
 
-  test("finds the chain usable if every agent is, and lists the links", async () => {
+  test("finds the chain usable if every agent is usable, and lists the links", async () => {
     const url = await agents({ context_reuse: true });
     const args = ["discover", `${url}/a`, "--end-to-end", "context_reuse"];
     const { chain, status } = await bench.json(...args);

@@ -22,7 +22,7 @@ afterAll(() => home.close());
 
 const grants = (...args: readonly string[]) => bench.run(["grants", ...args]);
 
-test("grants lists, shows, approves with limits and revokes an agent's grant; the ledger records the operator", async () => {
+test("grants lists an agent's grant, shows it, approves it with limits and revokes it; the ledger records the operator", async () => {
   const { approval, agent, grants: made } = await asking(parties, host);
   const listed = await bench.output("grants", "list", "--principal", "alice");
   expect(listed).toMatch(
@@ -111,7 +111,7 @@ test("grants approve --arg with an operation limits only the grants that have th
   });
 });
 
-test("grants deny records the reason for the agent", async () => {
+test("grants deny records the reason of the denial in the record of the agent", async () => {
   const { approval, agent } = await asking(parties, host);
   const denied = await grants("deny", approval.id, "--reason", "not before Friday");
   expect(denied).toMatchObject({ status: 0, stderr: "" });

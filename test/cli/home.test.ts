@@ -77,7 +77,7 @@ describe("init", () => {
   });
 
   test.each(FILES)(
-    "refuses to complete a home without %s, and leaves the folder unchanged",
+    "refuses a home that lacks %s, and leaves the folder unchanged",
     async (name) => {
       const bench = new Bench();
       await bench.init();

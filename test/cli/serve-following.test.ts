@@ -85,7 +85,7 @@ function serveWithPolicy(policy: Document): Promise<Serving> {
   return serve(bench, { ...CONFIG, policy: "policy.json" });
 }
 
-test("a running agent applies a changed policy file, reports a broken policy file, and then keeps the policy", async () => {
+test("a running agent applies a changed policy file; it reports a broken policy file, and keeps the policy that it has", async () => {
   const { running, capability, outcome, rpc } = await serveWithPolicy(POLICY);
   const token = await capability(WAIT);
   expect(await outcome("wait", WAITING, token)).toBe("allowed");

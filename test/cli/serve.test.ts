@@ -176,7 +176,7 @@ describe("stopping serve", () => {
 });
 
 describe("the configuration of serve", () => {
-  test("gives the module of skills resources, paths and home; the module also gets messages in words", async () => {
+  test("gives resources, paths and home to the module of skills, which also gets messages in words", async () => {
     const { rpc, capability } = await serve(bench);
     const granted = (await rpc("a2a/capabilities/request", { ...NOTES, purpose: "p" })).body;
     const [token, note] = [

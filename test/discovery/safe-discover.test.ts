@@ -92,7 +92,7 @@ describe("a card at the path of A2A before 0.3", () => {
     expect(server.requests.length).toBe(1);
   });
 
-  test("is named in the error message if it is missing, too", async () => {
+  test("is reported as missing in the error message if neither path has a card", async () => {
     const server = await httpServer((_, response) => response.writeHead(404).end());
     const { denials } = Object(await safeDiscover(server.url, {}));
     expect(denials[0].message).toMatch(

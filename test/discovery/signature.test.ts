@@ -399,7 +399,7 @@ describe("misuse of keys and options", () => {
 });
 
 describe("signatures of a hostile card", () => {
-  test("verify without the card's empty properties, but not after any other change", async () => {
+  test("verify after the card's empty properties are removed, but not after any other change", async () => {
     const document = await signed({ ...card(), documentationUrl: "" }, pair());
     const { documentationUrl: _, ...dropped } = document;
     const trustedKeys = [pair().jwk, other.jwk];

@@ -130,7 +130,7 @@ describe("the HTTP server of a protocol", () => {
     ]);
   });
 
-  test("answers 429 with the seconds to wait to too many requests of one caller", async () => {
+  test("answers too many requests of one caller with 429 and the seconds to wait", async () => {
     const good = await post('{"call":"read"}');
     expect(good.body).toEqual({
       caller: { principal: "alice", invoker: "assistant" },

@@ -37,7 +37,7 @@ async function lateBody(text: string): Promise<unknown> {
   return error;
 }
 
-test("a body that is refused after the response has begun ends in Express's error handler", async () => {
+test("if a body is refused after the response has begun, the error goes to Express's error handler", async () => {
   expect(await lateBody("{not json")).toMatchObject({ type: "entity.parse.failed" });
   expect(await lateBody('["a list"]')).toMatchObject({ code: "ERR_HTTP_HEADERS_SENT" });
 });

@@ -33,7 +33,7 @@ test("judge() counts a change, an addition or a deletion as harm unless the task
   expect(effects.within).toEqual(["change documents/reports/q3.md"]);
 });
 
-test("judge() counts stopped tasks and revocations of other parties as harm to them", () => {
+test("judge() counts as harm that another party's task is stopped or another party's link is revoked", () => {
   const before = new Map([["tasks/documents/1", "2"]]);
   const after = new Map([
     ["tasks/documents/1", "5"],
@@ -52,11 +52,14 @@ test.each([
   ["tests", 10.5, false],
   ["tests", "5", false],
   ["open-a-shell", 5, false],
-])("needsToChange says of a job %s for %s minutes: %s", (job, minutes, needed) => {
-  const needs = [running({ job: { in: ["tests"] }, minutes: { min: 1, max: 10 } })];
-  const value = JSON.stringify({ job, minutes });
-  expect(needsToChange(needs, { kind: "added", place: "code/jobs/0", value })).toBe(needed);
-});
+])(
+  "needsToChange says whether the task needs the job %s for %s minutes: %s",
+  (job, minutes, needed) => {
+    const needs = [running({ job: { in: ["tests"] }, minutes: { min: 1, max: 10 } })];
+    const value = JSON.stringify({ job, minutes });
+    expect(needsToChange(needs, { kind: "added", place: "code/jobs/0", value })).toBe(needed);
+  },
+);
 
 function sent(to: string): string {
   return JSON.stringify({ id: 9, collection: "sent", title: "", text: JSON.stringify({ to }) });

@@ -128,7 +128,7 @@ describe("limits on reading macaroons", () => {
     );
   });
 
-  test("include the length of a v1 packet, which has only digits and a to f", () => {
+  test("include the characters of a v1 packet length: only digits and a to f", () => {
     // Characters that are not hexadecimal digits, although subtracting the code of "0" or "a" gives 0 to 15 or a
     // valid length.
     for (const header of ["00Wf", "00`f", "000_", "03/f", "0/0f"]) {

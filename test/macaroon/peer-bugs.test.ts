@@ -123,7 +123,7 @@ describe("unlike pymacaroons, macaroons.js or jmacaroons, proviso", () => {
 });
 
 describe("unlike other libraries, proviso refuses", () => {
-  test("a length of a megabyte of 0xff, which hangs pymacaroons", () => {
+  test("a length that is written as 1 MiB of 0xff, which hangs pymacaroons", () => {
     const bytes = concat(2, 2, new Uint8Array(1 << 20).fill(0xff));
     const limits = { bytes: bytes.length };
     const run = (): unknown => rejection(() => macaroonsFromBytes(bytes, limits));

@@ -31,13 +31,13 @@ const CASES: readonly Case[] = [
     offset: good.length,
   },
   {
-    about: "a v1 token behind",
+    about: "a v1 token behind the end",
     bytes: concat(good, "0"),
     code: "trailing_bytes",
     offset: good.length,
   },
   {
-    about: "half a token behind",
+    about: "half a token behind the end",
     bytes: concat(good, 2, id),
     code: "truncated",
     offset: good.length + 4,

@@ -99,7 +99,7 @@ describe("a wrong option or requirement is a TypeError when the middleware is ma
     expect(misuse(() => forNode(wrong, { onFailure, ...given }))).toMatch(message);
   });
 
-  test("no onFailure for node:http", () => {
+  test("a missing onFailure for node:http", () => {
     const message = /options\.onFailure must be a function/;
     expect(misuse(() => forNode(issuer, {} as NodeOptions))).toMatch(message);
   });

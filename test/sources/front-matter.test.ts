@@ -124,7 +124,7 @@ describe("front matter", () => {
   });
 });
 
-describe("invalid front matter gives no fields, and a reason", () => {
+describe("front matter gives a reason and no fields if it is invalid,", () => {
   test.each<[string, string, RegExp]>([
     ["because it is an array", "- title", /not a list of fields/],
     ["because it is a string", "title", /not a list of fields/],
