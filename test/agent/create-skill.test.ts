@@ -6,7 +6,7 @@ import { ALICE, granted, world } from "./support.js";
 const SKILL = { id: "a", name: "A", description: "A", operation: "do", reach: "none" } as const;
 
 // The compiler checks these types: `npm run check` fails if a derived type differs from the expected type.
-describe("the type of the arguments that createSkill derives from a schema", () => {
+describe("the argument type that createSkill derives from a schema", () => {
   test("has the schema's property names, required properties, arrays, enums and nested objects", () => {
     createSkill({
       ...SKILL,
@@ -49,13 +49,13 @@ describe("the type of the arguments that createSkill derives from a schema", () 
     });
   });
 
-  test("has undeclared properties as Json, unless the schema forbids them", () => {
+  test("types undeclared properties as Json, unless the schema forbids such properties", () => {
     type Open = ArgumentsOf<{ type: "object"; properties: { a: { type: "string" } } }>;
     expectTypeOf<Open["a"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Open["b"]>().toEqualTypeOf<Json>();
   });
 
-  test("is a JSON object if the schema is not a literal", () => {
+  test("is JsonObject if the schema is not a literal", () => {
     const input: { readonly [keyword: string]: string } = { type: "object" };
     const skill = createSkill({
       ...SKILL,

@@ -44,7 +44,7 @@ describe("the tree of delegation", () => {
     expect(tree === undefined ? "" : shape(tree)).toBe("a(b(e),c(d))");
   });
 
-  test("counts a call at the node of its token's last hop, and dates all nodes on the path", () => {
+  test("counts a call at the node of its token's last hop, and updates lastSeen of all nodes on the path", () => {
     const tree = delegationTree([
       seen(4, "ab", { decision: "refused", codes: ["expired", "revoked"], invoker: "x" }),
       seen(1, "a", { invoker: "y" }),

@@ -86,7 +86,7 @@ describe("a wrong grant is refused, and the message names its field", () => {
       "grants[0].operations: there must be at least one",
     ],
     [
-      "an operation that is none",
+      "an operation that is not a string",
       [{ ...READ, operations: ["list", 7] }],
       "grants[0].operations[1]: must be a text",
     ],
@@ -101,7 +101,7 @@ describe("a wrong grant is refused, and the message names its field", () => {
       'grants[0].operations: "*" must be the only operation',
     ],
     [
-      "* beside others",
+      "* beside other operations",
       [{ ...READ, legacy: true, operations: ["*", "list"] }],
       'grants[0].operations: "*" must be the only operation',
     ],
@@ -111,12 +111,12 @@ describe("a wrong grant is refused, and the message names its field", () => {
       "grants[0].requires: must be an array of texts",
     ],
     [
-      "itself",
+      "a grant that requires itself",
       [{ ...READ, requires: ["read"] }],
       "grants[0].requires[0]: a grant cannot require itself",
     ],
     [
-      "one that is not there",
+      "a required grant that does not exist",
       [{ ...READ, requires: ["reed"] }],
       'grants[0].requires[0]: there is no grant "reed"; did you mean "read"?',
     ],

@@ -25,13 +25,13 @@ const LETTERS: Json = {
 
 describe("in the arguments of a skill that accepts any object", () => {
   const places: readonly [string, (handle: string) => { readonly [name: string]: Json }][] = [
-    ["a member", (handle) => ({ document: handle })],
-    ["a list in a list", (handle) => ({ a: [[1, [handle]]] })],
-    ["an object in a list", (handle) => ({ a: [{ b: { c: handle } }] })],
-    ["a member called __proto__", (handle) => JSON.parse(`{"__proto__":{"x":"${handle}"}}`)],
-    ["a member called constructor", (handle) => ({ constructor: { prototype: handle } })],
-    ["the name of a member", (handle) => ({ texts: { [handle]: "new text" } })],
-    ["an empty name", (handle) => ({ "": handle })],
+    ["a property", (handle) => ({ document: handle })],
+    ["an array in an array", (handle) => ({ a: [[1, [handle]]] })],
+    ["an object in an array", (handle) => ({ a: [{ b: { c: handle } }] })],
+    ["a property called __proto__", (handle) => JSON.parse(`{"__proto__":{"x":"${handle}"}}`)],
+    ["a property called constructor", (handle) => ({ constructor: { prototype: handle } })],
+    ["the name of a property", (handle) => ({ texts: { [handle]: "new text" } })],
+    ["a property with an empty name", (handle) => ({ "": handle })],
   ];
 
   test.each(places)(

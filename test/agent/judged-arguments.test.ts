@@ -69,7 +69,7 @@ test("a skill runs with the arguments as they were when the call was made, even 
   ]);
 });
 
-test("a capability that is added to the list while a call is judged has no effect", async () => {
+test("a capability added to the caller's array while the call is judged has no effect", async () => {
   const { agent, token, paid } = await till();
   const capabilities: { token: string }[] = [];
   const outcome = agent.invoke(ALICE, { ...asked(token, { amount: 5 }), capabilities });

@@ -108,7 +108,7 @@ describe("a capability for many resources", () => {
 });
 
 describe("a legacy grant", () => {
-  test("gives, without a query, a capability that only the policy limits and that is marked as legacy", async () => {
+  test("gives, without a query, a capability that is marked as legacy and limited only by the policy", async () => {
     const { agent, ran } = await world();
     const one = await grantedOne(agent, { grants: ["documents:admin"] });
     expect(one.resourceHandles).toBeUndefined();

@@ -56,7 +56,7 @@ describe("an issued capability", () => {
     ]);
   });
 
-  test("does not mix operations whose names only look equal when joined", async () => {
+  test('keeps the operation "a b" apart from the operations "a" and "b"', async () => {
     const named = (operation: string): object => ({
       id: operation.replaceAll(" ", "-"),
       name: operation,

@@ -50,7 +50,7 @@ function calls({ agent }: World, value: never): readonly (readonly [string, () =
 }
 
 describe.each(LOSSY)("%s", (_, make) => {
-  test("is refused by every agent method that takes an object, with an error that names the place", async () => {
+  test("is refused by every agent method that takes an object, with an error that names the argument", async () => {
     const parts = await world();
     for (const [place, call] of calls(parts, make())) {
       const message = await mistake(call);

@@ -72,7 +72,7 @@ describe("a policy table", () => {
     expect(permitsResource(permissions, "get", report({}))).toBe(false);
   });
 
-  test("selects only items if the rule has a filter, and the collection too if it has none", () => {
+  test("selects the collection itself only if the rule has no filter", () => {
     const of = (resources: object): boolean =>
       permitsResource(
         new PolicyTable(fromFile({ rules: [{ ...RULE, resources }] })).permissions("alice", "read"),

@@ -32,7 +32,7 @@ describe("several capabilities in one call", () => {
     expect(ran).toEqual([]);
   });
 
-  test("are numbered in the reasons of a refusal, in which authentic capabilities with few reasons come first", async () => {
+  test("are numbered in the reasons of a refusal, which lists authentic capabilities with few reasons first", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const expired = await grantedOne(agent, REPORTS);
@@ -70,7 +70,7 @@ describe("several capabilities in one call", () => {
     });
   });
 
-  test("are read up to the eighth, and further capabilities are not read", async () => {
+  test("are read up to the eighth; the ninth is ignored", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const noise = Array.from({ length: 8 }, () => ({ token: "noise" }));

@@ -116,7 +116,7 @@ describe("if the policy filters by fields, a request's query is checked again at
     expect(codes(await call(agent, "create", given, [one ?? {}]))).toEqual(["allowed"]);
   });
 
-  test("unless the grant switches the check off", async () => {
+  test("unless the grant has recheck: false", async () => {
     const { agent, folder } = await world({ grants: grants(false) });
     const one = await grantedOne(agent, FIRST);
     await folder.writeText("reports/q1.md", SECOND);
@@ -128,7 +128,7 @@ describe("if the policy filters by fields, a request's query is checked again at
 describe("if the policy filters by no fields, a request's query", () => {
   test.each([
     ["is not checked again", GRANTS, ["allowed"]],
-    ["is checked again if the grant says so", grants(true), ["policy_denied"]],
+    ["is checked again if the grant has recheck: true", grants(true), ["policy_denied"]],
   ])("%s", async (_, given, expected) => {
     const { agent, folder } = await world({ grants: given });
     const one = await grantedOne(agent, OLD, BOB);
@@ -140,7 +140,7 @@ describe("if the policy filters by no fields, a request's query", () => {
 });
 
 describe("a capability minted without a request", () => {
-  test("is refused if its grant demands the check of queries", async () => {
+  test("is refused if its grant has recheck: true", async () => {
     const parts = await world({ grants: grants(true) });
     const { agent, again } = parts;
     const capability = await mintedFor(parts, "reports/q1.md", {

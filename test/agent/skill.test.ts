@@ -35,10 +35,18 @@ describe("a wrong skill is refused, and the message names its field", () => {
     ["no name", [{}, { id: "b", name: undefined }], "skills[1].name: is missing; it must be a"],
     ["no description", [{ description: "" }], "skills[0].description: must be a text"],
     ["tags that are one string", [{ tags: "a" }], "skills[0].tags: must be an array of texts"],
-    ["examples of numbers", [{ examples: [1] }], "skills[0].examples: must be an array of texts"],
+    [
+      "examples that are numbers",
+      [{ examples: [1] }],
+      "skills[0].examples: must be an array of texts",
+    ],
     ["an unknown target", [{ target: "all" }], 'skills[0].target: must be "item" or "collection"'],
     ["no input", [{ input: undefined }], "skills[0].input: is missing; it must be a JSON Schema"],
-    ["input of an array", [{ input: { type: "array" } }], "skills[0].input: must be a JSON Schema"],
+    [
+      "an input schema of an array",
+      [{ input: { type: "array" } }],
+      "skills[0].input: must be a JSON Schema",
+    ],
     [
       "a misspelt property",
       [{ operaton: "get" }],
@@ -51,7 +59,7 @@ describe("a wrong skill is refused, and the message names its field", () => {
     ],
     ["no run", [{ run: null }], "skills[0].run: must be a function"],
     [
-      "an operation that another skill declares with another reach",
+      "an operation that another skill declares with another target",
       [{}, { id: "b", target: "collection" }],
       'skills[1]: "read" has the operation "get" too, but on something else',
     ],

@@ -70,7 +70,7 @@ function allows(hop: Hop | undefined, operation: string, given: object): boolean
 }
 
 test.each(OPERATIONS)(
-  "an upper limit entered by the user holds for the operation %s, whether the user keeps it alone or with all others",
+  "an upper limit entered by the user holds for the operation %s, whether the user keeps only this operation or all operations",
   (operation) => {
     for (const kept of [OPERATIONS, [operation]]) {
       const { hops, problems } = limits(kept, "max", "50");

@@ -122,7 +122,7 @@ describe("a folder entered as a limit", () => {
     expect(allows("transfer", { ...CALL, to: "data/secret" })).toBe(false);
   });
 
-  test("makes an argument required if the user names the argument", async () => {
+  test("makes an argument required if the user enters the argument's name", async () => {
     const { allows } = await approved({
       "g-0-other-0-name": "file",
       "g-0-other-0-rule": "path",

@@ -63,7 +63,7 @@ describe("the console", () => {
     );
   });
 
-  test("behind https sets a sign-in cookie bound to https and the host, and calls back to the public path", async () => {
+  test("behind https sets a secure sign-in cookie for this host only, and uses a callback URL below publicUrl", async () => {
     const secure = await startConsole({
       publicUrl: "https://agent.example/pay",
       login: {

@@ -148,7 +148,7 @@ describe("requests of strangers", () => {
     }
   });
 
-  test("have a page that says two things: the asker is unknown, and linking the host grants the defaults", async () => {
+  test("have a page that says two things: the asker is unknown, and linking the host grants the default capabilities", async () => {
     const asked = await console.askAsStranger("bob", { purpose: "I am your bank" });
     const bob = await console.signedIn("bob");
     const at = `/requests/${asked.approval.id}`;
@@ -165,7 +165,7 @@ describe("requests of strangers", () => {
     expect(words((await bob.get(at)).text)).not.toContain("It is not known who asks");
   });
 
-  test("name only capabilities that are still defaults, as the page of hosts does", async () => {
+  test("have a page that names only capabilities that are still default capabilities, and so does the page of hosts", async () => {
     const unknown = await console.askAsStranger("bob");
     const own = await console.askInList("bob", { hostName: "Laptop" });
     // The state after a restart with fewer defaults and without one of the skills.
@@ -190,7 +190,7 @@ describe("requests of strangers", () => {
     }
   });
 
-  test("differ from requests of linked hosts, which show another approver the name of the user", async () => {
+  test("have a warning, unlike requests of linked hosts, whose page shows another approver the name of the user", async () => {
     const pair = await startConsole({
       settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
     });

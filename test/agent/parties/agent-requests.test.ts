@@ -111,7 +111,7 @@ test("a request for granted and new capabilities waits only for the new capabili
   expect(approval?.subject.asked).toHaveLength(1);
 });
 
-test("after its registration, a delegated agent gets capabilities, even defaults, only with its user's approval", async () => {
+test("after its registration, a delegated agent gets capabilities, even default capabilities, only with its user's approval", async () => {
   const given = await bank({ settings: { defaults: ["check_balance", "list_payees"] } });
   await linkedHost(given);
   const asked = registration({ capabilities: [{ name: "list_payees" }] });
@@ -126,7 +126,7 @@ test("after its registration, a delegated agent gets capabilities, even defaults
   });
 });
 
-test("a delegated agent whose default expired must ask its user again", async () => {
+test("a delegated agent whose default capability expired must ask its user again", async () => {
   const given = await bank({ settings: { defaults: ["check_balance"], lifetimes: { grant: 60 } } });
   const { agent } = await activeAgent(given);
   given.clock.now += 60_000;
@@ -221,7 +221,7 @@ test("requested limits that contradict the server's limits are refused at once",
   expect(refusal).toMatchObject({ code: "invalid_request", path: "capabilities[0].constraints" });
 });
 
-test("requests of an autonomous agent beyond the defaults are denied with a reason, and denials do not accumulate", async () => {
+test("requests of an autonomous agent beyond the default capabilities are denied with a reason, and denials do not accumulate", async () => {
   const given = await bank({ anyone: true });
   const asked = registration({ mode: "autonomous" });
   const { agent } = done(await given.parties.register(asked));
@@ -295,7 +295,7 @@ test("using an agent postpones its expiry, up to its maximum lifetime", async ()
   expect(await given.parties.agent(agent.id)).toMatchObject({ status: "expired" });
 });
 
-test("if a use cannot be stored, the next use is stored", async () => {
+test("if storing an agent's use fails, the agent's next use is still stored", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties, database, clock } = given;
@@ -311,7 +311,7 @@ test("if a use cannot be stored, the next use is stored", async () => {
   expect(await parties.agent(agent.id)).toMatchObject({ lastUsed: clock.now });
 });
 
-test("a reactivated agent has its host's defaults again, and none of its later grants", async () => {
+test("a reactivated agent has its host's default capabilities again, and none of its later grants", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties } = given;

@@ -130,7 +130,7 @@ throughStores((place) => {
     expect(await approvals.expire()).toBe(0);
   });
 
-  test("an approver's history lists the settled requests among the latest requests, newest first", async () => {
+  test("an approver's history lists only settled requests, newest first", async () => {
     const { approvals, clock, request, store } = await opened();
     for (const id of ["r1", "r2", "r3"]) {
       clock.now += 1000;
@@ -151,7 +151,7 @@ throughStores((place) => {
     expect(earlier.map(({ subject }) => subject.request)).toEqual(["r1", "r"]);
   });
 
-  test("the needed number of approvers must each approve once; one denial denies the request", async () => {
+  test("a rule with needed: 2 requires the approval of two approvers; one denial denies the request", async () => {
     const rule = { approvers: ["bob", "carol", "dave"], needed: 2 };
     const { approvals, decide } = await opened(rule);
     expect(await decide("alice")).toMatchObject({ code: "approver_denied" });

@@ -230,7 +230,7 @@ test("a denied or expired request cannot be collected, nor can another party col
   expect(await late.collect()).toMatchObject({ denial: { code: "approval_denied" } });
 });
 
-test("a request expires after the shortest approval lifetime of its grants, and can be collected for as long after the approval", async () => {
+test("a request expires after the shortest approval lifetime of its grants, and can be collected for the same time after the approval", async () => {
   const given = await approving({ lifetime: 600 });
   const rest = await approving();
   const hour = { lifetime: 3600 };

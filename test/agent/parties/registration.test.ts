@@ -15,7 +15,7 @@ import {
   statuses,
 } from "./support.js";
 
-test("an agent of a linked host gets the defaults at once if its registration names no capabilities", async () => {
+test("an agent of a linked host gets the default capabilities at once if its registration names no capabilities", async () => {
   const given = await bank();
   const { agent, grants, approval } = await activeAgent(given);
   expect(agent).toMatchObject({ status: "active", principal: "alice", mode: "delegated" });
@@ -31,7 +31,7 @@ test("an agent of a linked host gets the defaults at once if its registration na
   ]);
 });
 
-test("an agent that requests more than the defaults gets no token until its user approves", async () => {
+test("an agent that requests more than the default capabilities gets no token until its user approves", async () => {
   const given = await bank();
   await linkedHost(given);
   const asked = registration({
@@ -175,7 +175,7 @@ test("a named user must approve in addition to the approvers of each grant", asy
   expect(statuses(await given.parties.grantsOf(agent.id))).toEqual({ transfer_funds: "active" });
 });
 
-test("a denied registration ends the agent and its defaults, with the approver's reason", async () => {
+test("a denied registration ends the agent and its default capabilities, with the approver's reason", async () => {
   const given = await bank();
   await linkedHost(given);
   const asked = registration({
@@ -226,7 +226,7 @@ test("a registration that nobody decided in time is denied when it is read, and 
   expect(await given.parties.agent(agent.id)).toMatchObject({ status: "active" });
 });
 
-test("an autonomous agent of a host without a user gets the defaults, and a denial with a reason for each other capability", async () => {
+test("an autonomous agent of a host without a user gets the default capabilities, and a denial with a reason for each other capability", async () => {
   const given = await bank({ anyone: true });
   const capabilities = [{ name: "check_balance" }, { name: "transfer_funds" }];
   const asked = registration({ mode: "autonomous", capabilities });
@@ -420,7 +420,7 @@ test("the option allowHosts: false refuses hosts that no user made", async () =>
   done(await given.parties.register(registration()));
 });
 
-test("a host made by a user enrols its key with the enrolment token, once and in time", async () => {
+test("a host made by a user enrols its key with the enrolment token, once and before the token expires", async () => {
   const given = await bank();
   const { parties } = given;
   const made = done(await parties.createHost({ principal: "alice", name: "Phone" }));

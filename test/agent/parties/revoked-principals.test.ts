@@ -126,7 +126,7 @@ throughStores((place) => {
     expect(outcome).toMatchObject({ denials: [{ code: "capability_missing" }] });
   });
 
-  test("revoking an autonomous agent's principal ends its grants, and its defaults do not come back", async () => {
+  test("revoking an autonomous agent's principal ends the agent's grants, and its default capabilities do not come back", async () => {
     const given = await opened({ anyone: true });
     const { parties } = given;
     const { agent, host } = done(await parties.register(registration({ mode: "autonomous" })));
@@ -153,7 +153,7 @@ throughStores((place) => {
   });
 
   test.each(["delegated", "autonomous"] as const)(
-    "a default capability does not come back to a %s agent after it was revoked by its capability id",
+    "a default capability that was revoked by its capability id does not come back to the agent (mode: %s)",
     async (mode) => {
       const given = await opened({ anyone: true });
       const { parties, clock } = given;
@@ -178,7 +178,7 @@ throughStores((place) => {
     },
   );
 
-  test("a registration denied because its approvers changed leaves the agent, which can register again", async () => {
+  test("an agent whose registration is denied because the approvers changed stays pending, and can register again", async () => {
     const settings = { approval: { approvers: ["dave"] }, defaults: [] };
     const given = await opened({ settings });
     const { parties } = given;

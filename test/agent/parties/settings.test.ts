@@ -68,11 +68,11 @@ test.each([
     { constraints: { none: { amount: 5 } } },
     'settings.constraints.none: there is no capability "none"',
   ],
-])("party settings, case %#, are accepted, or refused by naming the field", (settings, message) => {
+])("the settings %j of createParties have the result: %s", (settings, message) => {
   expect(made(settings as PartySettings)).toContain(message);
 });
 
-test("a capability takes its terms from its skill and from the one grant with its operation", () => {
+test("capabilityTerms takes a capability's terms from its skill and from the one grant with its operation", () => {
   // A legacy grant counts only if no other grant has the operation.
   expect(terms.get("look")).toMatchObject({ grant: "all", operation: "look", legacy: false });
   expect(terms.get("old")).toMatchObject({ grant: "legacy", legacy: true });

@@ -65,7 +65,7 @@ test("an agent attenuates its token offline, and the child token ends with the g
 
 test.each([
   ["an approved agent's token works for whoever holds it", false],
-  ["a token that the approver bound works for the agent only", true],
+  ["a token that the approver bound to the agent works for this agent only", true],
 ])("%s", async (_, bound) => {
   const given = await bank();
   const { agent } = await activeAgent(given);

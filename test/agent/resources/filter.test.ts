@@ -15,27 +15,31 @@ describe("a filter condition", () => {
     ["the number as a string", "1", false],
     ["true for 1", true, false],
     ["null for a number", null, false],
-    ["an array with it", { in: [7, 1] }, true],
-    ["an array with its string", { in: ["1", true, null] }, false],
+    ["an array with the value", { in: [7, 1] }, true],
+    ["an array with the value as a string", { in: ["1", true, null] }, false],
     ["an empty array", { in: [] }, false],
-    ["a lower bound at it", { min: 1 }, true],
-    ["a lower bound above it", { min: 1.5 }, false],
-    ["an upper bound at it", { max: 1 }, true],
-    ["an upper bound below it", { max: 0 }, false],
+    ["a lower bound equal to the value", { min: 1 }, true],
+    ["a lower bound above the value", { min: 1.5 }, false],
+    ["an upper bound equal to the value", { max: 1 }, true],
+    ["an upper bound below the value", { max: 0 }, false],
     ["a string as a bound", { min: "0" }, false],
-    ["a range around it", { min: 0, max: 2 }, true],
-    ["a range and an array with it", { min: 0, in: [1] }, true],
-    ["a range around it and an array without it", { min: 0, in: [2] }, false],
+    ["a range around the value", { min: 0, max: 2 }, true],
+    ["a range and an array with the value", { min: 0, in: [1] }, true],
+    ["a range around the value and an array without the value", { min: 0, in: [2] }, false],
     ["no operator", {}, false],
   ])("with %s (%j) on the value 1 holds: %s", (_, limit, expected) => {
     expect(matches(report({ year: 1 }), { year: limit })).toBe(expected);
   });
 
   test.each<[string, FieldCondition, boolean]>([
-    ["two dates around it as bounds", { min: "2025-01-01", max: "2025-12-31" }, true],
-    ["a lower bound that is its beginning", { min: "2025-06" }, true],
+    [
+      "a date before and a date after the value as bounds",
+      { min: "2025-01-01", max: "2025-12-31" },
+      true,
+    ],
+    ["a lower bound that is a prefix of the value", { min: "2025-06" }, true],
     ["a number as a bound", { min: 2025 }, false],
-    ["a lower bound after it", { min: "2025-07" }, false],
+    ["a lower bound after the value", { min: "2025-07" }, false],
   ])("with %s (%j) on the value 2025-06-30 holds: %s", (_, limit, expected) => {
     expect(matches(report({ date: "2025-06-30" }), { date: limit })).toBe(expected);
   });

@@ -80,7 +80,7 @@ describe("a gate in front of the published file server", () => {
     expect(await host.tools()).toEqual([]);
   });
 
-  test("refuses a symbolic link out of the folder with --resolve-paths, and passes the call on without the flag", async () => {
+  test("with --resolve-paths, refuses a call whose path leads through a symbolic link out of the folder; without the flag, passes the call on", async () => {
     symlinkSync("../secret.txt", bench.path("data/link"));
     const token = await reader();
     const path = bench.path("data/link");
@@ -98,7 +98,7 @@ describe("a gate in front of the published file server", () => {
     );
   });
 
-  test("with --resolve-paths, refuses a URI whose path, if escapes are not decoded, leads through a link out of the folder", async () => {
+  test("with --resolve-paths, refuses a URI whose path, with its escapes left undecoded, leads through a link out of the folder", async () => {
     symlinkSync("..", bench.path("data/a%20b"));
     const limit = `"resources:read":path under ${bench.path("data")}`;
     await bench.output("mcp", "token", "-o", "r", "--op", "resources:read", "--arg", limit);

@@ -254,7 +254,7 @@ describe("withCapability checks an agent's answers against its card", () => {
       message({ extensions: ["urn:x:other"] }),
       "undeclared capability_undeclared",
     ],
-  ])("an answer is accepted or reported: %s", async (_what, result, expected) => {
+  ])("in an answer, %s", async (_what, result, expected) => {
     const params = { delegates: [{ url: "https://b.example" }] };
     const agent = await agentOf({ params, extensions: [{ uri: "urn:x:listed" }] });
     agent.answers.result = result;

@@ -198,9 +198,9 @@ describe("a client without options.card judges the address in its own card", () 
 });
 
 test.each<[about: string, addresses: readonly string[], expected: string]>([
-  ["a public address alone", ["8.8.8.8"], "sent"],
+  ["only a public address", ["8.8.8.8"], "sent"],
   // The SDK resolves the name again, and may use either address.
-  ["a public address and a loopback one", ["8.8.8.8", "127.0.0.1"], "address_refused"],
+  ["a public and a loopback address", ["8.8.8.8", "127.0.0.1"], "address_refused"],
   ["no address", [], "card_unreachable"],
 ])(
   "if the host name of an interface resolves to %s (%j), the outcome of a call is: %s",

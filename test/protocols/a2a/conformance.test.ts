@@ -111,7 +111,10 @@ describe.each(BINDINGS)("over %s", (binding) => {
   test.each<[string, Json]>([
     ["without a media type", { text: "hello" }],
     ["text/plain", { text: "hello", mediaType: "text/plain" }],
-    ["with a parameter, in any case", { text: "hello", mediaType: "Text/Plain; charset=utf-8" }],
+    [
+      "with a parameter, in any letter case",
+      { text: "hello", mediaType: "Text/Plain; charset=utf-8" },
+    ],
     ["data", { data: { a: 1 }, mediaType: "application/json" }],
   ])("a message part of a supported kind is accepted: %s", async (_, part) => {
     expect((await sendMessage(binding, userMessage([part]))).text).toContain(

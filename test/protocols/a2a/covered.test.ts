@@ -125,7 +125,7 @@ describe.each(["skill", "words"])("a finished task (started by a message of: %s)
   });
 });
 
-test("a task can be read with another capability that covers the task only once the task has ended", async () => {
+test("another capability that covers a task can be used to read the task only after the task has ended", async () => {
   const alice = await clientOf(agent, "JSON-RPC", "alice");
   const first = await request(alice, { grants: ["work:do"] });
   const holder = await withCapability(alice, first.token);

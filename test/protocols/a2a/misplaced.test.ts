@@ -113,7 +113,7 @@ const NAMED: readonly (readonly [about: string, tried: Tried])[] = [
   ["a token in the request's metadata", { params: { metadata: { token: "garbage" } } }],
   ["attenuations in metadata", { params: { metadata: { attenuations: {} } } }],
   [
-    "the extension's URI in another case",
+    "the extension's URI in another letter case",
     { params: { metadata: { "URN:proviso:A2A:capabilities:1": {} } } },
   ],
   [

@@ -45,7 +45,7 @@ describe("the agent refuses", () => {
     }
   });
 
-  test("a capability in the metadata of a message that calls a capability method and has a null text", async () => {
+  test("a capability in the metadata of a request whose message calls a capability method and has a null text", async () => {
     const parts = [{ text: null, data: introspection() }];
     const message = { messageId: "m", role: "ROLE_USER", parts };
     const metadata = { [EXTENSION_URI]: { capabilities: [{ token }] } };

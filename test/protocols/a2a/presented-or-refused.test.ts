@@ -106,7 +106,7 @@ describe("in a mode that accepts ambient authority", () => {
       "invalid_request",
     ],
     [
-      "a property name in another case",
+      "a property name in another letter case",
       "a2a/skill/invoke",
       { ...WAIT, capabilityID: "x" },
       {},
@@ -134,7 +134,7 @@ describe("in a mode that accepts ambient authority", () => {
       "invalid_request",
     ],
   ])(
-    "an invalid capability is refused, never ignored: %s of %s",
+    "an invalid capability is refused, never ignored: %s (%s)",
     async (_, method, params, headers, reason) => {
       const before = agent.ran.length;
       expect(reasonIn(await call(method, params, headers))).toBe(reason);
@@ -223,7 +223,7 @@ describe("a request to send a message is refused if it contains", () => {
     expect(textAt(refused.body, "error", "message")).toContain("more than 64");
   });
 
-  test("in its message the token that the request presents", async () => {
+  test("the presented token in its message", async () => {
     const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
     for (const parts of [[{ text: `use ${narrowed}` }], [{ data: [narrowed] }]]) {
       const answer = await call("SendMessage", { message: message(parts), ...own });

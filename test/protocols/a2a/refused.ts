@@ -62,7 +62,7 @@ export const REFUSED: readonly Refused[] = [
   },
   { about: "a string that is not a token", codes: ["token_malformed"], token: () => "capability" },
   {
-    about: "revoked",
+    about: "a revoked token",
     codes: ["revoked"],
     token: async (agent, { token }) => {
       await createCapabilityClient(await clientOf(agent, "JSON-RPC", "bob")).revoke(

@@ -105,7 +105,7 @@ describe("the agent-auth client", () => {
   test.each([
     ["is malformed", { version: "1.0-draft" }, "answer_malformed"],
     ["names no endpoints", { ...document, endpoints: {} }, "answer_malformed"],
-    ["speaks another version", { ...document, version: "2.0" }, "answer_malformed"],
+    ["has another version", { ...document, version: "2.0" }, "answer_malformed"],
     ["names another origin", { ...document, issuer: "https://x.example" }, "origin_foreign"],
     [
       "sends registrations to another origin",
@@ -147,16 +147,16 @@ describe("the agent-auth client", () => {
   });
 
   test.each([
-    ["is complete and is returned", { data: [1] }, [1]],
-    ["has the status completed and is returned", { status: "completed", result: [1] }, [1]],
+    ["data is returned", { data: [1] }, [1]],
+    ["a result with the status completed is returned", { status: "completed", result: [1] }, [1]],
     [
-      "is pending, which is an error",
+      "the status pending is an error",
       { status: "pending", status_url: "ORIGIN/later" },
       /answers later/,
     ],
-    ["failed, which is an error", { status: "failed", error: { message: "no" } }, /it failed/],
-    ["is missing, which is an error", {}, /has no "data"/],
-  ])("gets from an execution a result that %s", async (_, answer, expected) => {
+    ["the status failed is an error", { status: "failed", error: { message: "no" } }, /it failed/],
+    ["a missing result is an error", {}, /has no "data"/],
+  ])("reads the answer to an execution: %s", async (_, answer, expected) => {
     const client = await meet({
       "/.well-known/agent-configuration": {
         ...document,

@@ -130,7 +130,7 @@ test("requests of pending agents and unlinked hosts count towards the rate limit
   expect(said(await alone.asHost("/agent/status"))).toBe("429 rate_limited");
 });
 
-test("a JWT of a pending agent is not used up", async () => {
+test("a JWT of a pending agent is not remembered as used", async () => {
   const home = await bank();
   const one = await driver(home);
   await one.register();

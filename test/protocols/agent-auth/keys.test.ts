@@ -213,7 +213,7 @@ describe("enrolling a host", () => {
 });
 
 describe("an agent's key rotated without a proof", () => {
-  test("may be given by its host, as in the specification, or by the agent, as in the published SDK", async () => {
+  test("can be set by the agent's host, as in the specification, or by the agent, as in the published SDK", async () => {
     const home = await bank();
     const one = await linked(home);
     const [second, third] = [await newKey(), await newKey()];
@@ -228,7 +228,7 @@ describe("an agent's key rotated without a proof", () => {
     expect(said(await same.asAgent("/agent/status"))).toBe("401 invalid_jwt");
   });
 
-  test("cannot be given by another agent", async () => {
+  test("cannot be set by another agent or another agent's host", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await linked(home);

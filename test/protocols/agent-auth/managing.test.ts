@@ -70,7 +70,7 @@ describe("revoking an agent", () => {
     expect(said(await one.register())).toBe("409 agent_exists");
   });
 
-  test("can be limited to grants that /agent/revoke-capability names", async () => {
+  test("can be limited to single grants with /agent/revoke-capability", async () => {
     const home = await bank();
     const one = await linked(home);
     const revoke = (capabilities: unknown) =>
@@ -154,7 +154,7 @@ describe("introspection", () => {
     expect(await names([])).toEqual([]);
   });
 
-  test("answers only { active: false } for an invalid, used or foreign token, or a revoked agent", async () => {
+  test("answers only { active: false } for a JWT that is invalid, used or not an agent's, and for a revoked agent", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report"]);
     const at = (capabilities?: readonly string[], aud = REPORTS) =>

@@ -182,7 +182,7 @@ describe("registration", () => {
     expect(said(await new Driver(home, other.host, revoked.agent).register())).toBe("200");
   });
 
-  test("an agent that asks for more than the defaults stays pending until the user decides", async () => {
+  test("an agent that asks for more than the default capabilities stays pending until the user decides", async () => {
     const home = await bank();
     const one = await driver(home);
     await linkedHost(one, home);

@@ -33,7 +33,7 @@ describe("request-capability", () => {
     expect(home.issuer.isAuthentic(String(grant?.["token"]))).toBe(true);
   });
 
-  test("a request beyond the defaults waits for the user, and a repeated request gets the same approval", async () => {
+  test("a request beyond the default capabilities waits for the user, and a repeated request gets the same approval", async () => {
     const home = await bank();
     const one = await linked(home);
     const answer = await one.request([TRANSFER], {

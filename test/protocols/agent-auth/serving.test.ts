@@ -244,12 +244,12 @@ describe("proviso serve", () => {
       'skill "check_balance": its operation "balance" is in several grants',
     ],
     [
-      "a default that writes",
+      "a default capability that changes data",
       { agentAuth: { defaults: ["transfer_funds"] } },
       'agentAuth.defaults[0]: "transfer_funds" may write',
     ],
     [
-      "an unknown default",
+      "an unknown default capability",
       { agentAuth: { defaults: ["check_balanse"] } },
       'agentAuth.defaults[0]: there is no capability "check_balanse"; did you mean "check_balance"?',
     ],

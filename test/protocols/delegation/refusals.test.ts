@@ -137,20 +137,23 @@ describe("a request to delegate", () => {
     expect(JSON.stringify(body).length).toBeLessThan(4096);
   });
 
-  test.each(["delegateeAgentId", "scopes", "ttlSeconds"])("is refused without %s", async (name) => {
-    const parts = await narrowed();
-    const whole: JsonObject = {
-      delegateeAgentId: AGENTS.summarizer,
-      scopes: ["agents:read"],
-      ttlSeconds: 60,
-    };
-    const { [name]: _, ...body } = whole;
-    const answer = await send(parts, "POST", "/oauth2/token/delegate", parts.token, body);
-    expect(summary(answer)).toBe(`${INVALID} ${name} invalid_request`);
-  });
+  test.each(["delegateeAgentId", "scopes", "ttlSeconds"])(
+    "is refused if %s is missing",
+    async (name) => {
+      const parts = await narrowed();
+      const whole: JsonObject = {
+        delegateeAgentId: AGENTS.summarizer,
+        scopes: ["agents:read"],
+        ttlSeconds: 60,
+      };
+      const { [name]: _, ...body } = whole;
+      const answer = await send(parts, "POST", "/oauth2/token/delegate", parts.token, body);
+      expect(summary(answer)).toBe(`${INVALID} ${name} invalid_request`);
+    },
+  );
 });
 
-describe("the capability of a request to delegate", () => {
+describe("a request to delegate without a suitable capability", () => {
   const cases: readonly (readonly [
     what: string,
     ask: (parts: World) => Promise<Answer>,

@@ -56,7 +56,7 @@ describe("a token made with another service's key", () => {
     expect(summary(await delegate(parts, token))).toContain("201");
   });
 
-  test("is not verified as a delegation by the agent whose capability id the token copies", async () => {
+  test("is not a valid delegation, even with the capability id of an agent's capability", async () => {
     const parts = await world();
     const { id, token } = await issued(parts);
     const verdict = await verify(parts, narrowed(madeBy(parts, "files.example", id)));

@@ -7,7 +7,7 @@ import { tablesOf } from "../../../../src/stores/database.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { as, newStore, opened, task } from "./support.js";
 
-test("a missing database file is reported to onProblem, and the caller's error does not contain its path", async () => {
+test("a missing database file is reported to onProblem, and the caller's error does not contain the file's path", async () => {
   const problems: StorageError[] = [];
   const path = join(temporaryFolder(), "proviso.db");
   const store = await newStore(path, { onProblem: (error) => problems.push(error) });

@@ -67,7 +67,7 @@ test.each([
   ["loop", false],
   ["two/passwd", false],
 ])(
-  "with links followed, the path %s in the limited folder is allowed: %s",
+  "with symbolic links resolved, the path data/%s is allowed by a limit to the folder data: %s",
   async (name, expected) => {
     expect(await allows(data, { path: join(data, name) })).toBe(expected);
     expect(await allows(data, { paths: [join(data, "plain"), join(data, name)] })).toBe(expected);
@@ -96,7 +96,7 @@ test.each([
   ["data", "data/not%20there/x", true],
   ["my data", "my%20data/x/passwd", false],
 ])(
-  "with a limit to the folder %s, the path of %s is judged both with escapes decoded and as written, so the resource is allowed: %s",
+  "a limit to the folder %s must hold with escapes decoded and as written, so the resource %s is allowed: %s",
   async (folder, path, expected) => {
     const read = resourceArguments(`file://${join(root, path)}`);
     if (!read.ok) throw new Error(read.denial.message);

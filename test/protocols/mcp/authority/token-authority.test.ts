@@ -102,7 +102,7 @@ test("a call is refused if one of its tokens is malformed, of another issuer or 
   }
 });
 
-test("holds is true for an operation that the token allows with some arguments, until the token is revoked", async () => {
+test("holds returns true for an operation that the token allows with some arguments, until the token is revoked", async () => {
   const { authority, home, mint } = await world();
   const token = mint(READ);
   const presented = authority.present([token]);
@@ -119,7 +119,7 @@ test("holds is true for an operation that the token allows with some arguments, 
   });
 });
 
-test("a narrowed token and an additional capability each change the holder", async () => {
+test("holder returns another value for a narrowed token, and for an additional capability", async () => {
   const { authority, mint } = await world();
   const token = mint(READ);
   const child = narrowed(token, { expires: "1m" });
@@ -251,7 +251,7 @@ test("a refusal says with which arguments all tokens would allow the call", asyn
   expect(JSON.stringify(await authority.decide(presented, read))).not.toContain("set_argument");
 });
 
-test("a refusal names a token of the host that would suffice alone, but never suggests to leave out the gate's own token", async () => {
+test("a refusal names a token of the host that would suffice alone, but never suggests leaving out the gate's own token", async () => {
   const own: string[] = [];
   const free = await world();
   const bound = await world({ ownTokens: () => own });

@@ -286,7 +286,13 @@ test.each([
   ["another charset", "{}", { "content-type": "application/json; charset=utf-16" }, 400, -32600],
   ["a compressed body", "{}", { "content-encoding": "gzip" }, 400, -32600],
   ["more bytes than the limit", `"${"x".repeat(5000)}"`, {}, 413, -32600],
-  ["an Accept without events", call(1, "initialize"), { accept: "application/json" }, 406, -32600],
+  [
+    "an Accept header without text/event-stream",
+    call(1, "initialize"),
+    { accept: "application/json" },
+    406,
+    -32600,
+  ],
   [
     "two tokens without a comma",
     call(1, "initialize"),
@@ -306,8 +312,8 @@ test.each([
     400,
     -32600,
   ],
-  ["initialize with a new version", call(1, "initialize"), MODERN, 400, -32020],
-  ["a new version and no _meta", call(1, "tools/list"), MODERN, 400, -32602],
+  ["initialize and a version of the new era", call(1, "initialize"), MODERN, 400, -32020],
+  ["a version of the new era and no _meta", call(1, "tools/list"), MODERN, 400, -32602],
   [
     "no client capabilities",
     call(1, "tools/list", { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }),

@@ -201,17 +201,17 @@ test.each([
 );
 
 test.each([
-  ["an argument", { name: "read", arguments: { Path: "/etc/passwd" } }],
+  ["a name in another letter case", { name: "read", arguments: { Path: "/etc/passwd" } }],
   [
-    "an argument with an unusual letter",
+    "a name with an unusual letter",
     { name: "read", arguments: { pat\u0068: "/data", "\u017fize": "1" } },
   ],
   [
-    "an argument beside its twin",
+    "two names that differ only in letter case",
     { name: "read", arguments: { o: { path: "/data", PATH: "/etc" } } },
   ],
 ])(
-  "a call with a misleading spelling of %s is refused, because servers may read either",
+  "a call is refused if a server could read an argument under another name: %s",
   async (_, params) => {
     const server = filesServer();
     server.answers["tools/list"] = { tools: [tool("read", "path", "size")] };
@@ -222,7 +222,7 @@ test.each([
   },
 );
 
-test("a call with a protocol parameter in another case is refused, because servers may read it", async () => {
+test("a call with a protocol parameter in another letter case is refused, because servers may read it", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], { operations: ["read"] });
   const misspelt: readonly JsonObject[] = [

@@ -194,7 +194,7 @@ test.each([
   ["tools/list", { elicitations: [{ mode: "url", url: "https://evil.example" }] }],
   ["tools/call", { elicitations: { mode: "url", url: "https://evil.example" } }],
 ])(
-  "an error in the answer to %s that asks the host in an irregular way to open a URL does not reach the host",
+  "an error in answer to %s does not reach the host if it asks the host in an irregular way to open a URL",
   async (method, data) => {
     const server = openedServer();
     const { host } = await openTestGate([server], { anyOperation: true });

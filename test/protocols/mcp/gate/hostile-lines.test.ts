@@ -88,13 +88,16 @@ test.each([
   ["a call with null for an id", `{"jsonrpc":"2.0","id":null,${DELETE}}`],
   ["a call without an id", `{"jsonrpc":"2.0",${READ}}`],
   ["a call that is an answer too", `{"jsonrpc":"2.0","id":1,"result":{},${READ}}`],
-  ["a notification with an id in capitals", `{"jsonrpc":"2.0","ID":1,${DELETE}}`],
-  ["a call of another JSON-RPC", `{"jsonrpc":"1.0","id":1,${READ}}`],
+  ["a notification with a property ID", `{"jsonrpc":"2.0","ID":1,${DELETE}}`],
+  ["a call of another JSON-RPC version", `{"jsonrpc":"1.0","id":1,${READ}}`],
   ["a second call on a line", `{"jsonrpc":"2.0","id":1,${READ}}{"jsonrpc":"2.0","id":2,${READ}}`],
   ["a call behind a NUL", `\u0000{"jsonrpc":"2.0","id":1,${READ}}`],
   ["a call that is cut off", `{"jsonrpc":"2.0","id":1,${READ}`],
   ["a path that leaves its folder", calling('{"name":"read","arguments":{"path":"/data/../etc"}}')],
-  ["a folder that begins alike", calling('{"name":"read","arguments":{"path":"/data-evil/x"}}')],
+  [
+    "a folder whose name begins like the allowed folder",
+    calling('{"name":"read","arguments":{"path":"/data-evil/x"}}'),
+  ],
   ["a path with NUL", calling('{"name":"read","arguments":{"path":"/data/\\u0000/../../etc"}}')],
   ["a path that is an array", calling('{"name":"read","arguments":{"path":["/data/a"]}}')],
   ["one argument too many", calling('{"name":"read","arguments":{"path":"/data/a","mode":"w"}}')],
@@ -113,7 +116,7 @@ test.each([
   ["an error", '"error":{"code":-32601,"message":""}'],
   ["a result", '"result":{}'],
 ])(
-  "the properties of a call in another case, within %s of the host, do not reach the server",
+  "the properties of a call, in another letter case and within %s of the host, do not reach the server",
   async (_, answer) => {
     const host = await openLineHost();
     await host.write(INITIALIZE);
@@ -127,7 +130,7 @@ test.each([
   },
 );
 
-test("the properties of a request in another case, within an answer of the server, do not reach the host", async () => {
+test("the properties of a request, in another letter case and within an answer of the server, do not reach the host", async () => {
   const host = await openLineHost();
   host.server.answers["tools/call"] = (request) => {
     const answer = { jsonrpc: "2.0", id: request["id"] ?? 0, result: { content: [] } };

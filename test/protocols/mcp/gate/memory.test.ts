@@ -45,7 +45,7 @@ test.each<[string, ((at: number) => JsonObject) | undefined]>([
   ["calls that wait", undefined],
   ["tasks", (at) => ({ resultType: "task", taskId: `t${at}`, status: "working" })],
   [
-    "questions of a server",
+    "input requests of a server",
     (at) => ({
       resultType: "input_required",
       inputRequests: { [`${at}${LARGE}`]: SAMPLE },

@@ -160,10 +160,10 @@ test("in the new era, the user is not asked if the token does not allow client:e
 });
 
 test.each([
-  ["modern", NEW_ERA],
-  ["legacy", { versionNegotiation: { mode: "legacy" } }],
+  ["new", NEW_ERA],
+  ["old", { versionNegotiation: { mode: "legacy" } }],
 ] as const)(
-  "a %s client is notified of a tool that the server adds, and can call it",
+  "a client of the %s era is notified of a tool that the server adds, and can call it",
   async (_, options) => {
     let changes = 0;
     const { client } = await connect(

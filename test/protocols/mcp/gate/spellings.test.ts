@@ -5,17 +5,21 @@ import { openTestGate, RawServer, refusalIn, tool } from "./support.js";
 const TOOLS = { operations: ["read", "completion:complete", "client:roots"] };
 
 test.each<[string, string, JsonObject]>([
-  ["a name of a tool", "tools/call", { name: "read", arguments: {}, NAME: "delete" }],
+  ["a tool's name", "tools/call", { name: "read", arguments: {}, NAME: "delete" }],
   ["a cursor", "tools/list", { Cursor: "2" }],
   ["a reference", "completion/complete", { ref: { type: "ref/prompt", name: "a", Name: "b" } }],
-  ["a type of reference", "completion/complete", { ref: { Type: "ref/prompt", name: "a" } }],
+  ["the type of a reference", "completion/complete", { ref: { Type: "ref/prompt", name: "a" } }],
   [
     "an argument's value",
     "completion/complete",
     { ref: { type: "ref/prompt", name: "a" }, argument: { name: "x", value: "1", Value: "2" } },
   ],
   ["a progress token", "tools/call", { name: "read", _meta: { ProgressToken: 1 } }],
-  ["our own property", "tools/call", { name: "read", _meta: { "Dev.Proviso/Capability": "x" } }],
+  [
+    "dev.proviso/capability",
+    "tools/call",
+    { name: "read", _meta: { "Dev.Proviso/Capability": "x" } },
+  ],
 ])("a request with another spelling of %s does not reach the server", async (_, method, params) => {
   const server = new RawServer();
   server.answers["tools/list"] = { tools: [tool("read"), tool("delete")] };
@@ -34,9 +38,9 @@ test.each([
   ["a list", { tools: [tool("read")], Tools: [tool("delete")] }],
   ["a tool's name", { tools: [{ ...tool("read"), Name: "delete" }] }],
   ["a tool's schema", { tools: [{ ...tool("read"), inputschema: { type: "string" } }] }],
-  ["a question to the host", { tools: [], InputRequests: { a: { method: "roots/list" } } }],
+  ["inputRequests", { tools: [], InputRequests: { a: { method: "roots/list" } } }],
   [
-    "a question's method",
+    "the method of an input request",
     { tools: [], inputRequests: { a: { method: "roots/list", Method: "elicitation/create" } } },
   ],
 ])("an answer with another spelling of %s does not reach the host", async (_, result) => {
@@ -48,7 +52,7 @@ test.each([
   });
 });
 
-test("an error that asks the host to open a URL with property names in another case does not reach the host", async () => {
+test("an error that asks the host to open a URL does not reach the host if its property names are in another letter case", async () => {
   const server = new RawServer();
   server.answers["tools/list"] = { tools: [tool("read")] };
   server.answers["tools/call"] = ({ id = 0 }) => {
