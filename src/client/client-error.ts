@@ -1,12 +1,12 @@
 /**
  * The reason why a request cannot be sent, or its answer cannot be used; stable.
  *
- * - `address_invalid`: the given value is not a URL.
+ * - `address_invalid`: the given URL or `HOST:PORT` is malformed, or contains a user name or a password.
  * - `address_insecure`: tokens would be sent unencrypted.
  * - `origin_foreign`: a request would go to an origin that the calling code did not name.
  * - `address_refused`: the IP address is not public, and the calling code did not name the host.
  * - `unreachable`, `tls_failed`, `not_http`, `timed_out`: there is no answer.
- * - `redirected`: the answer is a redirect.
+ * - `redirected`: the answer is a redirect that is not followed.
  * - `not_found`: the answer has another HTTP status than 200, such as 404 or 500, or there is no discovery document.
  * - `not_json`, `answer_malformed`, `answer_too_large`: the answer cannot be an agent's.
  */

@@ -13,8 +13,8 @@ import { StorageError, type StorageErrorCode, storeError } from "./storage-error
 /** Options for opening a database. */
 export interface DatabaseOptions {
   /**
-   * Bytes that must stay free on the disk of an SQLite file; 64 MiB unless given, 0 for no limit. If fewer
-   * bytes are free, only revocations are written. Ignored for PostgreSQL.
+   * Bytes that must stay free on the disk of an SQLite file; 64 MiB unless given, 0 for no limit. If fewer bytes are
+   * free, only urgent writes are made, such as revocations. Ignored for PostgreSQL.
    */
   readonly reserve?: number;
   /** Milliseconds that a write to an SQLite file waits for writes of other processes; 2000 unless given. */
@@ -90,7 +90,7 @@ export class Database<Tables> {
     return this.#commits.write(action, options);
   }
 
-  /** Returns whether the disk has room for writes other than revocations. Never throws. */
+  /** Returns whether the disk has room for writes that are not urgent. Never throws. */
   async hasRoom(): Promise<boolean> {
     return (await this.#commits.shortage()) === undefined;
   }

@@ -10,7 +10,10 @@ export type Write<Tables, T> = (db: Queries<Tables>) => Promise<T>;
 
 /** Options of a write. */
 export interface WriteOptions {
-  /** Writes even if the disk is nearly full. For revocations, and for writes that free space. False unless given. */
+  /**
+   * Writes even if the disk is nearly full. For revocations, for writes that free space, and for the lease of an
+   * instance. False unless given.
+   */
   readonly urgent?: boolean;
 }
 

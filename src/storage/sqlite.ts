@@ -19,8 +19,8 @@ import { StorageError, storeCreationError, storeError } from "./storage-error.js
  * Creates a database file with mode 0600 under a temporary name, and renames it once it is complete. Never
  * overwrites a file.
  *
- * @throws StorageError `store_exists` if the file, or a log left beside it, exists; `store_unwritable`,
- *   `store_full` or `store_unavailable`.
+ * @throws StorageError `store_exists` if the file, or a log left beside it, exists; `store_folder_unwritable`,
+ *   `store_unwritable`, `store_full` or `store_unavailable`.
  */
 export async function createSqlite(name: string, schema: Schema): Promise<void> {
   const connect = await loadLibsql(name);

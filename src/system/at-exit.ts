@@ -1,8 +1,9 @@
 const pending = new Set<() => void>();
 
 /**
- * Runs a function when this process exits. The function must be synchronous. @returns A function that undoes the
- * registration.
+ * Runs a function when this process exits. The function must be synchronous.
+ *
+ * @returns A function that undoes the registration.
  */
 export function atExit(run: () => void): () => void {
   if (pending.size === 0) process.on("exit", runAll);

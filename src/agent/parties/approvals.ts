@@ -158,8 +158,9 @@ export class Approvals {
   }
 
   /**
-   * Settles every expired approval, which denies the grants that wait for it. @returns The number of expired
-   * approvals.
+   * Settles every expired approval, which denies the grants that wait for it.
+   *
+   * @returns The number of expired approvals.
    */
   expire(): Promise<number> {
     return this.#settling.expire();
@@ -235,8 +236,9 @@ export class Approvals {
   }
 
   /**
-   * Returns all approvals in the order of their creation, for an operator. @param page - `state` filters by the
-   * stored state.
+   * Returns all approvals in the order of their creation, for an operator.
+   *
+   * @param page - `state` filters by the stored state.
    */
   async list(
     page: { readonly after?: string; readonly limit?: number; readonly state?: ApprovalState } = {},

@@ -57,8 +57,9 @@ function judge(value: Scalar, operator: string, operand: unknown): boolean {
 }
 
 /**
- * Returns the first reason to refuse a filter. @param fields - The fields that can be filtered on; any unless
- * given.
+ * Returns the first reason to refuse a filter.
+ *
+ * @param fields - The fields that can be filtered on; any unless given.
  */
 export function checkFilter(
   filter: ResourceFilter,
@@ -203,8 +204,9 @@ function invalidValue(path: string, message: string): QueryDenial {
 }
 
 /**
- * Denies an unknown name. @param what - The beginning of the message, which is followed by suggestions and
- * known names.
+ * Denies an unknown name.
+ *
+ * @param what - The beginning of the message, which is followed by suggestions and known names.
  */
 function unknownName(
   code: QueryDenial["code"],
