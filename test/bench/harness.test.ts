@@ -9,7 +9,7 @@ const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
 const results = JSON.parse(read("bench/results.json")) as Results;
 
-describe("the arithmetic of the benchmark", () => {
+describe("the benchmark harness", () => {
   test.each([
     [[3, 1, 2], 2],
     [[4, 1, 2, 3], 2.5],

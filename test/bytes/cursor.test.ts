@@ -76,7 +76,7 @@ describe("reading bytes with a Cursor", () => {
     expect(reader.take(0, "nothing")).toHaveLength(0);
   });
 
-  test("past the end fails as truncated at the end, and does not move the cursor", () => {
+  test("past the end fails with the code truncated and the offset of the end, and does not move the cursor", () => {
     const reader = cursor(1, 2, 3);
     expect(rejection(() => reader.take(4, "bytes"))).toEqual({ code: "truncated", offset: 3 });
     expect(reader.offset).toBe(0);

@@ -69,7 +69,7 @@ describe("a child made by attenuate", () => {
   });
 });
 
-test("attenuate returns a note with the operations of the hop that nothing checks, if the token allows every operation", () => {
+test("if the token allows every operation, attenuate returns a note that lists the operations with limits in the hop, since nothing checks their names", () => {
   const open = mintOpen(issuer);
   const hop = {
     operationConstraints: { gte: { size: { max: 1 } }, "*": { force: { absent: true } } },

@@ -20,7 +20,11 @@ describe("attenuation accepts a hop at the edge of the token", () => {
       { constraints: { a: { in: [null, "x"] } } },
       { constraints: { a: null } },
     ],
-    ["a limit on further hops where there was none", { operations: ["a"] }, { maxFurtherHops: 9 }],
+    [
+      "a limit on further hops where the token has none",
+      { operations: ["a"] },
+      { maxFurtherHops: 9 },
+    ],
     ["the same times", { expires: JAN_2, notBefore: JAN_1 }, { expires: JAN_2, notBefore: JAN_1 }],
   ])("%s", (_, parent, hop) => {
     expect(overreaches(meetOf([[parent]]), hop)).toEqual([]);
@@ -62,9 +66,9 @@ describe("at most 16 overreaches are reported", () => {
 describe("intersectHop keeps what does not go beyond the token:", () => {
   test.each<[string, Hop, Hop, Hop]>([
     ["a start that is later", { notBefore: JAN_1 }, { notBefore: JAN_2 }, { notBefore: JAN_2 }],
-    ["an expiry where there was none", {}, { expires: JAN_2 }, { expires: JAN_2 }],
+    ["an expiry where the token has none", {}, { expires: JAN_2 }, { expires: JAN_2 }],
     ["a hop without maxFurtherHops", { maxFurtherHops: 5 }, { purpose: "a" }, { purpose: "a" }],
-    ["maxFurtherHops where there was none", {}, { maxFurtherHops: 5 }, { maxFurtherHops: 5 }],
+    ["maxFurtherHops where the token has none", {}, { maxFurtherHops: 5 }, { maxFurtherHops: 5 }],
     [
       "a limit on another argument",
       { constraints: { a: 1 } },

@@ -13,7 +13,7 @@ describe("attenuation accepts a hop within the token", () => {
   test.each<[string, ...Hop[]]>([
     ["fewer operations", { operations: ["a", "b"] }, { operations: ["a"] }],
     ["the same operations", { operations: ["a"] }, { operations: ["a"] }],
-    ["operations where none were named before", { audience: ["x"] }, { operations: ["a"] }],
+    ["operations where the token names none", { audience: ["x"] }, { operations: ["a"] }],
     ["a lower bound", { constraints: { a: { max: 10 } } }, { constraints: { a: { max: 5 } } }],
     ["the same bound", { constraints: { a: { max: 10 } } }, { constraints: { a: { max: 10 } } }],
     [

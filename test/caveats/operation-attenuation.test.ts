@@ -54,12 +54,12 @@ describe("attenuation accepts a limit on an argument", () => {
       { items: { min: 2, max: 3 } },
     ],
     [
-      "with a number of elements where only elements were limited",
+      "with a number of elements where the token limits only the elements",
       { each: { max: 5 } },
       { items: { max: 3 } },
     ],
     [
-      "with limits on elements where only their number was limited",
+      "with limits on elements where the token limits only their number",
       { items: { max: 5 } },
       { each: { max: 3 } },
     ],
@@ -75,10 +75,14 @@ describe("attenuation accepts a limit on an argument", () => {
       url({ hosts: [".b.example", ".example"] }),
       url({ hosts: ["c.example"] }),
     ],
-    ["with a folder of a URL where there was none", url({}), url({ path: "/v1" })],
-    ["without a folder of a URL where there was one", url({ path: "/v1" }), url({})],
-    ["without ports, where the default port was named", url({ ports: ["443", "8443"] }), url({})],
-    ["with the default port, where no port was named", url({}), url({ ports: ["443"] })],
+    ["with a folder of a URL where the token has none", url({}), url({ path: "/v1" })],
+    ["without a folder of a URL where the token has one", url({ path: "/v1" }), url({})],
+    [
+      "without ports, where the token names the default port",
+      url({ ports: ["443", "8443"] }),
+      url({}),
+    ],
+    ["with the default port, where the token names no port", url({}), url({ ports: ["443"] })],
     ["with one of the ports", url({ ports: ["443", "8443"] }), url({ ports: ["8443"] })],
   ])("%s", (_, token, hop) => {
     expect(lint(token, hop)).toEqual([]);
@@ -243,7 +247,7 @@ describe("attenuation refuses a limit on an argument that goes beyond the token"
       'still allowed: {"url":{"hosts":["a.example"],"schemes":["https"]}}',
     ],
     [
-      "with a port, where no port was named",
+      "with a port, where the token names no port",
       url({}),
       url({ ports: ["8443"] }),
       ".url.ports",
@@ -251,7 +255,7 @@ describe("attenuation refuses a limit on an argument that goes beyond the token"
       'still allowed: {"url":{"hosts":["a.example"],"schemes":["https"]}}',
     ],
     [
-      "without ports, where only another port was named",
+      "without ports, where the token names only another port",
       url({ ports: ["8443"] }),
       url({}),
       ".url.ports",

@@ -128,8 +128,14 @@ describe("attenuation with limits on operations", () => {
     ["a deeper folder", entry("read_file", { path: { path: "/data/a" } })],
     ["an additional operator", entry("read_file", { path: { prefix: "/data/x" } })],
     ["the same limit again", TOOLS],
-    ["required where it was optional", entry("list", { limit: { max: 100 } })],
-    ["absent where it was optional", entry("list", { limit: { absent: true } })],
+    [
+      "an argument required where the token makes it optional",
+      entry("list", { limit: { max: 100 } }),
+    ],
+    [
+      "an argument absent where the token makes it optional",
+      entry("list", { limit: { absent: true } }),
+    ],
     ["a new argument", entry("list", { cursor: { in: ["a"] } })],
     ["a limit on every operation", entry("*", { amount: { max: 5 } })],
     ["a shorter closed list", normalizeHop({ arguments: { read_file: ["path"] } })],

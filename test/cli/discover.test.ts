@@ -34,7 +34,7 @@ test("discover reports a suitable agent as usable, and prints the interface to u
   );
 });
 
-describe("discover refuses an unsuitable agent with every reason", () => {
+describe("discover refuses an unsuitable agent and prints every reason", () => {
   test.each<[args: readonly string[], codes: readonly string[]]>([
     [["--require", "streaming_message"], ["capability_undeclared"]],
     [["--require", "context_reuse", "--require", "pause_resume"], ["capability_undeclared"]],

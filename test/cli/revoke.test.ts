@@ -77,7 +77,7 @@ test("revoke accepts a revocation id or a capability id", async () => {
   expect(await verified(one["token"], two["token"])).toEqual([5, 0]);
 });
 
-test("revoke --principal ends the user's tokens so far, but no token minted from the next second on", async () => {
+test("revoke --principal revokes the tokens minted for the user so far, but none minted from the next second on", async () => {
   const [theirs, others] = await Promise.all([
     mint("--principal", "user_1"),
     mint("--principal", "user_2"),

@@ -151,7 +151,7 @@ const BREAKAGES: readonly (readonly [path: string, to: Json | undefined, code: s
 describe("lint finds a single fault in the card of the documents agent", () => {
   test("in at least 40 variants", () => expect(BREAKAGES.length).toBeGreaterThanOrEqual(40));
 
-  test.each(BREAKAGES)("%s set to %j, as %s", async (path, to, code) => {
+  test.each(BREAKAGES)("if %s is set to %j, with the code %s", async (path, to, code) => {
     const found = await linted(changed(clean, place(path), to));
     expect(found.join("\n")).toContain(` ${code} /`.replace(/\/$/, ""));
     const parent = place(path).replace(/\/[^/]*$/, "");

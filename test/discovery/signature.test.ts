@@ -74,7 +74,7 @@ describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
     expect(await found(byThumbprint, { trustedKeys: [unnamed] }, REQUIRED)).toBe("usable");
   });
 
-  test("counts as unsigned if its key is not trusted", async () => {
+  test("is treated as unsigned if its key is not trusted", async () => {
     const document = await signed(card(), pair(alg));
     const trustedKeys = [other.jwk];
     expect(await found(document, { trustedKeys })).toBe("usable signature_untrusted");
@@ -138,7 +138,7 @@ describe("a card is refused if its signature names a trusted key, but is invalid
     ["not objects", ["x"]],
     ["without a header", [{ signature: "AAAA" }]],
     ["with a header that is not JSON", [{ protected: "AAAA", signature: "AAAA" }]],
-    ["nine of them", Array.from({ length: 9 }, () => ({ protected: "e30", signature: "" }))],
+    ["nine", Array.from({ length: 9 }, () => ({ protected: "e30", signature: "" }))],
   ])("because its signatures are %s", async (_what, signatures) => {
     const document: JsonObject = JSON.parse(JSON.stringify({ ...card(), signatures }));
     expect(await found(document, trust())).toBe("refused signature_invalid");
@@ -146,19 +146,19 @@ describe("a card is refused if its signature names a trusted key, but is invalid
 });
 
 describe("the signatures of a card", () => {
-  test.each([undefined, null, []])("do not count if they are %j", async (signatures) => {
+  test.each([undefined, null, []])("are treated as missing if they are %j", async (signatures) => {
     const document: JsonObject = JSON.parse(JSON.stringify({ ...card(), signatures }));
     const options = { trustedKeys: [pair().jwk] };
     expect(await found(document, options)).toBe("usable");
     expect(await found(document, options, REQUIRED)).toBe("refused signature_missing");
   });
 
-  test("do not count if they name no key", async () => {
+  test("are treated as untrusted if they name no key", async () => {
     const document = withHeader(card(), { alg: "ES256" }, "AAAA");
     expect(await found(document, { trustedKeys: [pair().jwk] })).toBe("usable signature_untrusted");
   });
 
-  test("count if one is by a trusted key and another is not", async () => {
+  test("are accepted if one is by a trusted key and another is not", async () => {
     const document = await signed(await signed(card(), other), pair());
     expect(await found(document, { trustedKeys: [pair().jwk] }, REQUIRED)).toBe("usable");
   });

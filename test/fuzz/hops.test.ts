@@ -46,7 +46,7 @@ function same(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-describe("every random caveat is read and judged as an independent reading of the specification does", () => {
+describe("every random caveat is read and judged as an independent implementation of the specification does", () => {
   fuzz("hops", (random) => {
     const bytes = written(random, random.once(8) ? anyValue(random) : nearlyHop(random));
     const reading = readHop(bytes);

@@ -56,7 +56,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         expect(await peer.verify({ macaroon: text, key: K1.key, satisfied: caveats })).toBe(true);
       });
 
-      test("verify in the other library the known macaroons C2, and C3 bound to it", async () => {
+      test("verify in the other library the known macaroon C2, with C3 bound to C2", async () => {
         const { key, caveat, third, dischargeCaveat } = C_CHAIN;
         const root = parseMacaroon(C_CHAIN.c2V2);
         const made = createMacaroon(createRootKey(utf8(third.key)), third);

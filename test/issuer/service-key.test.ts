@@ -126,7 +126,7 @@ describe("the key derived for one service", () => {
     }
   });
 
-  test("is cached for a bounded number of names, and derived again after that", () => {
+  test("is cached for a limited number of service names, and derived again for an evicted name", () => {
     const keys = createKeyring();
     const kid = `${keys.minting.kid}@a`;
     const first = keys.find(kid);
@@ -264,7 +264,7 @@ describe("a token for one service", () => {
     expect(serviceOf(keys.rotate()).issuer.authorize(mine, CALL).allowed).toBe(true);
   });
 
-  test("does not move to another service by one more hop with an audience", () => {
+  test("is refused by the other service that an added hop names as the audience", () => {
     const { issuer, keys } = fixture();
     const token = append(mintFor(issuer), '{"audience":["b"]}');
     expect(codes(serviceOf(keys).issuer.authorize(token, CALL))).toEqual(["audience_denied"]);

@@ -45,7 +45,7 @@ onBothDatabases((place, dialect) => {
   });
 
   test.for([1, 2])(
-    "of %i grouped writes, only those that were stored are acknowledged, even if the last catches its error",
+    "of %i grouped writes, only those that were stored are acknowledged, even if the last write catches the error of its query",
     async (count) => {
       const [database] = await opened();
       await put(database, "taken");
