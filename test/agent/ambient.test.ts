@@ -43,7 +43,7 @@ describe("ambient authority", () => {
     },
   );
 
-  test("a call that a capability allows has no declared property in its outcome and its ledger entry", async () => {
+  test('a call that a capability allows has no property "declared" in its outcome and its ledger entry', async () => {
     const { agent, ledger } = await world({ mode: "prefer", undeclaredAmbient: "refused" });
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const outcome = await call(agent, "tell", {}, [clock]);

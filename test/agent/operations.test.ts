@@ -101,7 +101,7 @@ test("a capability revoked while the policy is asked gets no clearance", async (
   expect(answer).toMatchObject({ allowed: false, denials: [{ code: "revoked" }] });
 });
 
-test("a capability revoked after the clearance stops the caller's code", async () => {
+test("begin throws ClearanceLostError for a capability revoked after the clearance", async () => {
   const { agent, ledger, token } = await notes();
   const clearance = await agent.clearOperation(ALICE, asked(token));
   if (!clearance.allowed) throw new Error(clearance.denials[0].message);

@@ -183,7 +183,7 @@ describe("the search finds every spelling of a macaroon", () => {
     expect(look(`see ${macaroonToText(bound)}`)).toBe("token");
   });
 
-  test("with an unsigned location of its own", () => {
+  test("with a location of the macaroon itself, which is not signed", () => {
     const { identifier } = parseMacaroon(TOKEN);
     const key = createRootKey(new Uint8Array(32));
     const own = macaroonToText(createMacaroon(key, { identifier }));

@@ -239,7 +239,7 @@ describe('the choice "no other arguments"', () => {
   });
 });
 
-test('the answer "check" shows what is left, keeps the values of the fields, and decides nothing', async () => {
+test('the answer "check" shows the resulting limits, keeps the values of the fields, and decides nothing', async () => {
   const { id, path } = await waits();
   const fields = {
     [TO.path]: "data",

@@ -54,7 +54,7 @@ throughStores((place) => {
     expect(await parties.agent(second.agent.id)).toMatchObject({ status: "rejected" });
   });
 
-  test("after a claim has linked a host to one user, the host's other claims and another user's approval are refused with the reason", async () => {
+  test("after a claim has linked a host to a user, approving its agents' other claims, or approving as another user, is refused with the reason", async () => {
     const given = await opened({ anyone: true });
     const { parties } = given;
     const first = done(await parties.register(registration({ mode: "autonomous" })));

@@ -36,7 +36,7 @@ describe("proviso mcp explain with a real server", () => {
     expect(stdout).toContain('The token also has "delete_all", which this server does not.');
   });
 
-  test("suggests the tool with the nearest name for an operation of the token that the server does not have", async () => {
+  test("for an operation that the server lacks, suggests the tool with the nearest name", async () => {
     await bench.output("mcp", "token", "-o", "misspelt", "--op", "read_fil");
     const { stdout } = await explain("--token", "@misspelt", "--", ...FILES);
     const line =

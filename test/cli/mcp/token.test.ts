@@ -109,7 +109,7 @@ test("mcp token without write permission names the file, and keeps the old token
   expect(bench.read("locked/t")).toBe("before");
 });
 
-test("mcp token refuses arguments after --, and reads no options after it", async () => {
+test("mcp token refuses arguments after --, and does not read them as options", async () => {
   const { stderr } = await bench.run(["mcp", "token", "--", "server", "--json"]);
   expect(stderr).toMatch(/^proviso: token takes no argument/);
 });

@@ -83,7 +83,7 @@ test("a2a/task/send does not narrow listed capabilities that have no attenuation
   expect(outcomes(narrow.body)).toEqual(["done", "constraint_violated,constraint_violated"]);
 });
 
-test("a2a/task/send refuses attenuations that are null, that have no list of capabilities, or that are beside authority outside the list", async () => {
+test("a2a/task/send refuses attenuations that are null, that have no list of capabilities, or that are beside a token or declaration outside the list", async () => {
   const { id, token } = await granted();
   const attenuations = { [id]: SHORT };
   const metadata = { [EXTENSION_URI]: { capabilities: [{ token }] } };

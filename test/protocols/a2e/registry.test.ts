@@ -127,12 +127,12 @@ describe("the plugins of a host", () => {
       "plugins[0].priority: must be a number",
     ],
     [
-      "without operations",
+      "if one has no operations",
       [{ ...one, operations: {} }],
       "plugins[0].operations: there must be at least one",
     ],
     [
-      "for an operation in another's namespace",
+      "for an operation in the namespace of another type",
       [{ ...one, operations: { "memory/get": { run: async () => 1 } } }],
       'operations of tools begin with "tool/"',
     ],

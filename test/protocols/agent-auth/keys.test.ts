@@ -316,7 +316,7 @@ describe("a host's key rotated without a proof", () => {
     expect(said(await third.asAgent("/agent/status"))).toBe("403 host_revoked");
   });
 
-  test("that was given to two hosts belongs to the host whose agent a JWT of the key names", async () => {
+  test("if given to two hosts, belongs to the first host that proves the key with a JWT about its agent", async () => {
     const home = await bank();
     const one = await linked(home);
     const mallory = await linked(home, "mallory");
@@ -406,7 +406,7 @@ describe("a key that belongs to another host", () => {
 });
 
 describe("enrolling a host without a proof of its key", () => {
-  test("makes the first agent wait for the user, whose approval keeps the name and defaults of the enrolment", async () => {
+  test("makes the first agent wait for the user, whose approval keeps the name and default capabilities of the enrolment", async () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await enrolled(home, "alice", one.host, ["list_payees"]);
@@ -446,7 +446,7 @@ describe("enrolling a host without a proof of its key", () => {
     expect(grantWords(status)).toEqual(["list_payees active"]);
   });
 
-  test("does not apply the defaults of the enrolment if another user links the host", async () => {
+  test("does not apply the default capabilities of the enrolment if another user links the host", async () => {
     const home = await bank();
     const one = await driver(home);
     await enrolled(home, "mallory", one.host, []);

@@ -276,7 +276,7 @@ describe("registration", () => {
     expect(await home.parties.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Desk" });
   });
 
-  test("a registration repeated with its idempotency key gets the same answer; another registration with it is refused", async () => {
+  test("a registration repeated with its idempotency key gets the same answer; another registration with that key is refused", async () => {
     const home = await bank();
     const one = await driver(home);
     const headers = { "Idempotency-Key": "first" };

@@ -58,11 +58,11 @@ test("clients that share a session may use the same id, and both get answers", a
 });
 
 test.each([
-  ["an answer to no request", { jsonrpc: "2.0", id: 999, result: { content: ["evil"] } }],
-  ["an answer to the host's id", { jsonrpc: "2.0", id: "host", result: { content: ["evil"] } }],
-  ["a second answer", { jsonrpc: "2.0", id: 2, result: { content: ["evil"] } }],
-  ["an answer with a string as its id", { jsonrpc: "2.0", id: "2", result: { content: ["evil"] } }],
-])("the host does not get %s from a server", async (_, evil) => {
+  ["an unknown id", { jsonrpc: "2.0", id: 999, result: { content: ["evil"] } }],
+  ["the host's id", { jsonrpc: "2.0", id: "host", result: { content: ["evil"] } }],
+  ["an id that was answered before", { jsonrpc: "2.0", id: 2, result: { content: ["evil"] } }],
+  ["a string as its id", { jsonrpc: "2.0", id: "2", result: { content: ["evil"] } }],
+])("the answer of a server with %s does not reach the host", async (_, evil) => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.send(read("host"));
@@ -81,7 +81,7 @@ test.each([
     '{"jsonrpc":"2.0","id":2,"result":{"content":[]},"result":{"content":["evil"]}}',
   ],
   ["text that is not JSON", "evil"],
-])("a message of a server with %s is dropped, and logged as unreadable", async (_, evil) => {
+])("a line of a server with %s is dropped, and logged as unreadable", async (_, evil) => {
   const server = slowServer();
   const { host, log } = await openTestGate([server], READ);
   await host.send(read(1));

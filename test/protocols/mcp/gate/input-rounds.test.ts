@@ -145,9 +145,9 @@ test("without a request state, an answer reaches the server only with the call f
 
 test.each<[string, JsonObject]>([
   ["an array of requests", { inputRequests: [CONFIRM], requestState: "s1" }],
-  ["a text", { inputRequests: "confirm" }],
+  ["a string", { inputRequests: "confirm" }],
   ["a request without a method", { inputRequests: { confirm: {} } }],
-])("a result that requests input by %s does not reach the host", async (_, asked) => {
+])("a result with %s as inputRequests does not reach the host", async (_, asked) => {
   const { host } = await openTestGate([bank(asked)], { anyOperation: true });
   expect(refusalIn(await host.ask(pay(1), NEW)).codes).toEqual(["operation_denied"]);
 });

@@ -73,9 +73,9 @@ test.each<[string, JsonObject]>([
   ["a string for an array", { resourceSubscriptions: "file:///etc/passwd" }],
   ["another spelling", { ResourceSubscriptions: ["file:///etc/passwd"] }],
   ["an unknown property", { resources: ["file:///etc/passwd"] }],
-  ["a list for a flag", { toolsListChanged: ["file:///etc/passwd"] }],
+  ["an array for a boolean", { toolsListChanged: ["file:///etc/passwd"] }],
 ])(
-  "a filter with %s is refused, because a server could read it as resources",
+  "a filter with %s is refused, because a server could read it as a list of resources",
   async (_, filter) => {
     const server = new RawServer();
     const { host } = await openTestGate([server], { anyOperation: true });
