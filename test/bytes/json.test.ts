@@ -149,7 +149,7 @@ describe("canonical JSON", () => {
     expect(form(text)).toBe(expected);
   });
 
-  test("has the same order and values as canonicalCopy", () => {
+  test("has the order of properties and the values of the copy that canonicalCopy returns", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (any) => {
         const value = any as Json;

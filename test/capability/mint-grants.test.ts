@@ -30,7 +30,7 @@ describe("minting without operations", () => {
     expect(codes(knowing.authorize(token, { grant: "files", operation: "put" }))).toEqual([]);
   });
 
-  test("allows only the operations that the grant had at that time, even if the grant gets more later", () => {
+  test("allows only the operations that the grant had when the token was minted, even if the grant gets more later", () => {
     const { keys } = fixture();
     const { token } = fixture({ keys, grants: GRANTS }).issuer.mint({ grant: "weather:read" });
     const grants = [{ id: "weather:read", operations: ["forecast", "alerts"] }];

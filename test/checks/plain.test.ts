@@ -102,7 +102,7 @@ describe("plainCopy refuses a value that JSON would change, at any depth, with i
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    "%d in a hop, but keeps it in arguments, since JSON.parse can produce it",
+    "%d in a hop, but keeps it in arguments",
     (value) => {
       expect(refusal({ max: value })).toBe(`hop.max must be a finite number, not ${value}`);
       expect(plainCopy({ max: value }, "hop", "arguments")).toEqual({ max: value });

@@ -113,7 +113,7 @@ describe("vectors check against another program", () => {
   );
 
   if (FULL) {
-    test("blames a crash at one test on that test only, and exits with 6", async () => {
+    test("blames a crash only on the test at which the program crashed, and exits with 6", async () => {
       const { status, passed, failures } = await report("crashesOnce");
       expect({ status, passed }).toEqual({ status: 6, passed: TESTS - 1 });
       expect(failures).toMatchObject([{ tcId: 2, fault: "stopped" }]);
@@ -121,7 +121,7 @@ describe("vectors check against another program", () => {
   }
 
   if (FULL) {
-    test("blames a missing answer on the test without an answer only", async () => {
+    test("blames a missing answer only on the test that got no answer", async () => {
       const { status, passed, failures } = await report("hangs", "--timeout", "2");
       expect({ status, passed }).toEqual({ status: 1, passed: TESTS - 1 });
       expect(failures).toMatchObject([{ tcId: 2, fault: "silent", got: "no answer within 2 s" }]);
@@ -159,7 +159,7 @@ describe("vectors check against another program", () => {
   });
 
   if (FULL) {
-    test("blames a malformed answer on the test with that answer only", async () => {
+    test("blames a malformed answer only on the test that got the answer", async () => {
       const { passed, failures } = await report("garbageOnce");
       expect(passed).toBe(TESTS - 1);
       expect(failures).toMatchObject([{ tcId: 2, fault: "garbage", got: "not JSON: {" }]);
