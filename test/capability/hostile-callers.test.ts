@@ -202,7 +202,7 @@ describe("defences against the calling code", () => {
     );
   });
 
-  test("encodeHop writes a hop with a changing getter as it was checked", () => {
+  test("encodeHop writes the values that it checked, even if a getter of the hop later returns another value", () => {
     let looks = 0;
     const hop = {
       get operations(): string[] {

@@ -201,7 +201,7 @@ describe("serve refuses a configuration that is not JSON, with line and column",
     expect(words).not.toContain(TOKENS.alice);
   });
 
-  test("because a property is there twice", async () => {
+  test("because it has a property twice", async () => {
     const twice = text.replace('  "name"', '  "mode": "require",\n  "mode": "prefer",\n  "name"');
     const { error } = await refusal(twice);
     expect(error["message"]).toBe('broken.json:3:3: "mode" is there twice');

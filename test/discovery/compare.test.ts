@@ -283,7 +283,7 @@ describe("compareCards compares input and output modes", () => {
     ]);
   });
 
-  test("of a skill with the other card's default modes if only this skill has its own", () => {
+  test("of a skill with the default modes of the other card, if the skill has no modes of its own there", () => {
     const [own, shared] = [of(["a", "b"], ["a"]), of(["a", "b"], undefined)];
     expect(between(own, shared)).toEqual(["safe skills/s0/inputModes"]);
     expect(between(shared, own)).toEqual(["breaking skills/s0/inputModes"]);

@@ -255,7 +255,7 @@ test("lint counts the errors that it omits", async () => {
 });
 
 test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
-  "lint treats a property with the name of an inherited one as a vendor's: %s",
+  "lint treats a property with the name of an inherited property as a vendor's property: %s",
   async (name) => {
     const text = JSON.stringify(card({ params: {} })).replace("{", `{"${name}":{"a":1},`);
     expect(await lintCard(text)).toMatchObject([

@@ -56,7 +56,7 @@ describe("a folder's items", () => {
     expect(problems).toEqual([]);
   });
 
-  test("have as display name the title in the front matter if it is a number or not empty, else the file name", async () => {
+  test("have as display name the title in the front matter if the title is a number or a non-empty string, else the file name", async () => {
     const root = folderWith({
       "r/1984.md": "---\ntitle: 1984\n---\n",
       "r/empty.md": '---\ntitle: ""\n---\n',

@@ -91,7 +91,7 @@ describe("an open revocation store", () => {
     await database.close();
   });
 
-  test("acknowledges no revocation that is not stored if its file is damaged", async () => {
+  test("if its file is damaged, acknowledges only revocations that are stored", async () => {
     const { path, database, store } = await newStore();
     await addAll(
       store,
