@@ -342,7 +342,7 @@ test.each<[readonly string[], RegExp]>([
   [["trees"], /audit takes no argument, and one is given/],
   [
     ["tree", "cap_a", "--since", "1h"],
-    /--since is for the list, not for the tree\nhint: proviso audit --help/,
+    /--since is for the list, not for the tree\nhint: proviso audit tree --help/,
   ],
 ])("a wrong audit command is a usage error: %j", async (args, message) => {
   const { status, stdout, stderr } = await bench.run(["audit", ...args]);

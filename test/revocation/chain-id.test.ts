@@ -12,7 +12,7 @@ test("chainIdOf writes the bytes of a revocation id as a UUID of version 8", () 
 
 test("chainIdOf gives the chain id of the example in docs/spec.md", () => {
   const text = readFileSync(new URL("../../docs/spec.md", import.meta.url), "utf8");
-  const [, id = "", chain] = /`(rv_\S{22})` goes with `(\S{36})`/.exec(text) ?? [];
+  const [, id = "", chain] = /`(rv_\S{22})` gives the chain id `(\S{36})`/.exec(text) ?? [];
   expect(chainIdOf(id)).toBe(chain);
 });
 
