@@ -28,8 +28,8 @@ const BRACE = 0x7b;
 export type SearchResult = "none" | "token" | "too_many";
 
 // One expression for each alphabet of base64. The first expression also finds runs without "-", "_", "+" and
-// "/". The expressions have no lower bound such as "{n,}": the engine would store a position for each
-// character, and a run of some megabytes would overflow its stack.
+// "/". A run of at least n characters is written [...]{n}[...]*, not [...]{n,}: for {n,} the engine stores a
+// position for each character, so a run of some megabytes would overflow its stack.
 const RUNS: readonly RegExp[] = ["A-Za-z0-9_-", "A-Za-z0-9+/"].map(
   (alphabet) =>
     new RegExp(`(?<![${alphabet}])[${alphabet}]{${MIN_TOKEN_LENGTH}}[${alphabet}]*`, "g"),

@@ -7,8 +7,8 @@ import { beyond, didYouMean, type Overreach } from "./hop-rule.js";
 import { type Scalar, shown, shownList } from "./scalar.js";
 
 /**
- * Yields an overreach for each value of the limit that `domain` does not allow. If every value is allowed but the
- * limit would leave no value, yields one overreach for the whole limit.
+ * Yields an overreach for each value of the limit that `domain` does not allow, and for each bound outside the range
+ * of `domain`. If there is none but the limit would leave no value, yields one overreach for the whole limit.
  *
  * @param domain - The values that all hops so far allow for the argument; `undefined` if no hop limits the argument.
  */

@@ -202,12 +202,12 @@ export function joined(parts: readonly Markup[]): Markup {
 
 /**
  * Marks strings by their origin. Strings of other parties are quoted and coloured; those of the server and its
- * users are not.
+ * users are not coloured.
  */
 export interface TextByOrigin {
   /** Marks a name, such as that of an argument. */
   name(text: string): Markup;
-  /** Marks a value of an argument. Values other than strings are shown as JSON, so that 1 and "1" differ. */
+  /** Marks a value of an argument. Every string is quoted, so that "1" and 1 differ. */
   value(one: Scalar): Markup;
 }
 

@@ -33,7 +33,7 @@ export interface RegisteredCapability {
   readonly removed?: string;
   /** The capability to use instead, if this capability is deprecated. */
   readonly supersededBy?: string;
-  /** Set if an agent has the capability only if every agent to which it delegates has the capability, too. */
+  /** Set for a capability that an agent may declare only if all agents to which it delegates have it, too. */
   readonly propagates?: true;
   /**
    * A property of A2A's own `capabilities` that must also be `true`. That property alone does not declare the

@@ -50,8 +50,8 @@ export function originOf(req: Request): Origin {
 }
 
 /**
- * Returns the eight groups of an IPv6 address, as written in URLs. Returns `undefined` for an IPv6 address that
- * contains an IPv4 address.
+ * Returns the eight groups of an IPv6 address, as written in URLs. Returns `undefined` for an IPv4-mapped address
+ * (`::ffff:192.0.2.1`).
  */
 function groupsOf(address: string): readonly string[] | undefined {
   const host = canonical(address);

@@ -155,8 +155,8 @@ function approvalsMissing(
   rule: ApprovalRule,
 ): number {
   const approvers = approversOf({ rule, subject });
-  // If there are no approvers, only the user who enters the code approves. That user has approved, because
-  // there is a principal.
+  // Without approvers, only the user who enters the code approves. That user has done so: the callers have
+  // checked that the approval has a principal.
   if (approvers === undefined) return 0;
   const approved = decisions.filter(({ approver }) => approvers.includes(approver));
   return Math.max(0, (rule.needed ?? 1) - approved.length);
