@@ -29,7 +29,7 @@ describe("ambient authority", () => {
     ["prefer", "accepted", true, "allowed"],
     ["require", "refused", true, "capability_missing"],
   ])(
-    "in mode %s, with undeclared ambient authority %s and declared %s, a call gets %s",
+    "in mode %s, with undeclaredAmbient %s, a call and an admission with declared %s get %s",
     async (mode, undeclaredAmbient, declared, code) => {
       const { agent, ledger } = await world({ mode, undeclaredAmbient });
       const invocation = { skill: "list", arguments: {}, capabilities: [], declared };
@@ -52,14 +52,14 @@ describe("ambient authority", () => {
     expect((await ledger.list({ kind: "invocation" }))[0]).not.toHaveProperty("declared");
   });
 
-  test('the option undeclaredAmbient: "accepted" is refused in mode require, and unknown values are refused', async () => {
+  test('the option undeclaredAmbient is refused if it is "accepted" in mode require, or an unknown value', async () => {
     const wrong = { undeclaredAmbient: "accepted", mode: "require" } as const;
     await expect(world(wrong)).rejects.toThrow("undeclaredAmbient: ");
     const unknown = JSON.parse('{"undeclaredAmbient":"never","mode":"prefer"}');
     await expect(world(unknown)).rejects.toThrow('must be "accepted" or "refused"');
   });
 
-  test("an agent is in mode require by default, so ambient authority must be switched on", async () => {
+  test("is off by default, since an agent's default mode is require", async () => {
     const { agent } = await world();
     expect(agent.mode).toBe("require");
   });
@@ -94,7 +94,7 @@ describe("ambient authority", () => {
     expect(looked).toEqual(["reports", "letters"]);
   });
 
-  test("an ambient handle is invalid for another principal, and inside a capability", async () => {
+  test("an ambient handle is invalid for another principal, and in a call with a capability", async () => {
     const parts = await world({ mode: "prefer" });
     const { agent } = parts;
     const document = await ambientHandle(parts, "alice", "reports/q1.md");

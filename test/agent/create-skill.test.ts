@@ -49,7 +49,7 @@ describe("the argument type that createSkill derives from a schema", () => {
     });
   });
 
-  test("types undeclared properties as Json, unless the schema forbids such properties", () => {
+  test("types undeclared properties as Json if the schema does not forbid additional properties", () => {
     type Open = ArgumentsOf<{ type: "object"; properties: { a: { type: "string" } } }>;
     expectTypeOf<Open["a"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Open["b"]>().toEqualTypeOf<Json>();

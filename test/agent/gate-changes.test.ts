@@ -22,7 +22,7 @@ describe("an authentic capability is refused", () => {
     expect(ran).toEqual([]);
   });
 
-  test("if its grant was renamed, or has lost the operation", async () => {
+  test("if its grant was renamed, or no longer has the call's operation", async () => {
     const { again, one, q1, ran } = await reading();
     const read = { id: "documents:read", description: "Read", operations: ["list"] };
     for (const grants of [[{ ...read, id: "documents:see" }], [read]]) {
@@ -79,7 +79,7 @@ describe("after the issuance of a capability", () => {
     expect(ran).toEqual([]);
   });
 
-  test("key rotation leaves the capability valid, and retiring its key makes it invalid", async () => {
+  test("the capability stays valid after a key rotation, and becomes invalid if its key is retired", async () => {
     const { agent, one, q1, keys } = await reading();
     const { kid } = keys.ring.minting;
     keys.ring = keys.ring.rotate();
@@ -90,7 +90,7 @@ describe("after the issuance of a capability", () => {
 });
 
 describe("after the clearance of a call", () => {
-  test("the skill does not run if its capability was revoked, and the ledger records the refusal", async () => {
+  test("the skill does not run if the call's capability was revoked, and the ledger records the refusal", async () => {
     const { agent, one, q1, ledger, ran, revocations } = await reading();
     const invocation = { skill: "retrieve", arguments: { document: q1 }, capabilities: [one] };
     const leave = await agent.clear(ALICE, invocation);

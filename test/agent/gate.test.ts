@@ -31,7 +31,7 @@ describe("an allowed call", () => {
     expect(ran).toEqual(["retrieve", "compare"]);
   });
 
-  test("runs with the authority of the capability's principal, whoever presents it", async () => {
+  test("runs as the capability's principal, even if another principal presents the capability", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, { grants: ["clock:read"] });
     expect(result(await call(agent, "tell", {}, [{ token: one.token }], BOB))).toBe("hello alice");
@@ -155,7 +155,7 @@ describe("a refused call", () => {
 });
 
 describe("a call outside its capability", () => {
-  test("is refused with the codes of the capability check", async () => {
+  test("is refused with the code of the check that failed", async () => {
     const { agent, one, q1, clock, revocations, issuer, ran } = await reading();
     const read = { document: q1 };
     const of = async (

@@ -18,7 +18,7 @@ function wrong(...grants: readonly object[]): string {
 }
 
 describe("the grants of an agent", () => {
-  test("have default values, and * in a legacy grant means every operation of the skills", () => {
+  test("get defaults for omitted properties, and every operation of the skills for * in a legacy grant", () => {
     const known = expandGrants(
       [
         READ,

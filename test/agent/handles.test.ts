@@ -53,7 +53,7 @@ describe("in the arguments of a skill that accepts any object", () => {
     },
   );
 
-  test("strings that only resemble a handle are plain arguments, and open nothing", async () => {
+  test("a string that only resembles a handle is a plain argument, and names no resource", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, REPORTS);
     const own = handleOf(one, "First quarter");
@@ -83,7 +83,7 @@ describe("in the arguments of a skill that accepts any object", () => {
 });
 
 describe("a skill with reach", () => {
-  test("'named' refuses a call without a handle, even if the schema requires none", async () => {
+  test("'named' refuses a call without a handle, even if the skill's schema requires no handle", async () => {
     const { agent, ran } = await world();
     const one = await grantedOne(agent, REPORTS);
     expect(codes(await call(agent, "compare", {}, [one]))).toEqual(["resource_denied"]);
@@ -107,7 +107,7 @@ describe("a skill with reach", () => {
     expect(codes(await call(agent, "tell", {}, [{ token: bound }]))).toEqual(["resource_denied"]);
   });
 
-  test("'scoped' sees exactly the resources that all hops leave", async () => {
+  test("'scoped' gets exactly the resources that every hop of the token allows", async () => {
     const { agent, root } = await world();
     const one = await grantedOne(agent, REPORTS);
     const { token } = one;
@@ -142,7 +142,7 @@ describe("a skill with reach", () => {
     expect(codes(await call(agent, "list", {}, [{ token: other }]))).toEqual(["operation_denied"]);
   });
 
-  test("'scoped' gets the collections within its capability, legacy grant or ambient authority", async () => {
+  test("'scoped' gets only the collections that the call's capability, legacy grant or ambient authority allows", async () => {
     const resources = { collections: ["reports"] };
     const rules = ["documents:read", "documents:admin"].map((grant) => {
       return { principal: "alice", grant, operations: "*", resources } as const;
@@ -158,7 +158,7 @@ describe("a skill with reach", () => {
 });
 
 describe("a handle", () => {
-  test("is refused in another principal's capability, even if both capabilities name the same resource", async () => {
+  test("is refused in a call with another principal's capability, even if both capabilities name the same resource", async () => {
     const { agent, policy, ran } = await world();
     const alices = await grantedOne(agent, REPORTS);
     policy.replace({

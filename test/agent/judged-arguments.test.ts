@@ -78,7 +78,7 @@ test("a capability added to the caller's array while the call is judged has no e
   expect(paid).toEqual([]);
 });
 
-test("a clearance is frozen, and a copy of it runs nothing", async () => {
+test("a clearance cannot be changed, and agent.run refuses a changed copy of a clearance", async () => {
   const shop = await till();
   const { agent, paid } = shop;
   const leave = await cleared(shop, { amount: 5, to: ["bob"] });

@@ -4,7 +4,7 @@ import { append, attenuated } from "../capability/support.js";
 import { ALICE, BOB, call, codes, grantedOne, handleOf, NOW, REPORTS, world } from "./support.js";
 
 describe("agent.attenuate", () => {
-  test("makes the same token as offline attenuation, with a fresh nonce each time", async () => {
+  test("makes the same token as attenuate() for the same nonce, and adds a fresh nonce if the hop has none", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, REPORTS);
     const hop = { operations: ["retrieve"], nonce: "AAAAAAAAAAAAAAAA" };
@@ -19,7 +19,7 @@ describe("agent.attenuate", () => {
     expect(new Set(nonces).size).toBe(2);
   });
 
-  test("lists the limits that go beyond the token, and throws for an unknown hop key", async () => {
+  test("refuses and lists the values of a hop that the token does not allow, and throws for an unknown hop key", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, REPORTS);
     const wider = await agent.attenuate(ALICE, { token }, { operations: ["retrieve", "update"] });
@@ -59,7 +59,7 @@ describe("agent.attenuate", () => {
 });
 
 describe("agent.introspect", () => {
-  test("returns the authority that all hops together leave", async () => {
+  test("returns the authority that every hop of the token allows", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, REPORTS);
     const handle = handleOf(one, "First quarter");

@@ -34,7 +34,7 @@ describe("in a request for capabilities", () => {
     expect(missing).toContain('"known":["reports"]');
   });
 
-  test("hidden resources count neither towards limits nor in messages", async () => {
+  test("hidden resources count neither against maxHandles nor in the message of too_many_resources", async () => {
     const open = Array.from({ length: 4 }, (_, at) =>
       item(`reports/${at}`, { confidential: false }),
     );
@@ -94,7 +94,7 @@ describe("a capability for many resources", () => {
     expect(await ledger.list()).toEqual([]);
   });
 
-  test("is refused with its size in bytes if its hop would be too large", async () => {
+  test("is refused if its hop would be too large, and the message has the size in bytes", async () => {
     const { agent, ledger } = await world({ resources: shelf(256) });
     const invokers = Array.from({ length: 20 }, (_, at) => `${at}${"x".repeat(60)}`).sort();
     const request = { ...Object(REPORTS), constraints: { size: { max: 7 } }, invokers };

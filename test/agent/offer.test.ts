@@ -133,7 +133,7 @@ describe("a request for a capability that would never be valid", () => {
     expect(denialOf(outcome)).toMatchObject({ code: "invalid_request", path });
   });
 
-  test("is refused if its expiry passes while resources are searched", async () => {
+  test("is refused if the requested expiry passes while resources are searched", async () => {
     const { again, folder, clock } = await world();
     const resources: typeof folder = Object.assign(Object.create(folder), {
       collections: () => folder.collections(),
@@ -242,7 +242,7 @@ test("a grant is not issued if the policy refuses another grant that it requires
   expect(less).toMatchObject({ ok: true, capabilities: [{ grant: "documents:write" }] });
 });
 
-test("a query that matches no row is answered with the reason, even if the table has more rows than the limit", async () => {
+test("a query that matches no row gets a reason and no capability, even if the table has more rows than the limit", async () => {
   const { file } = databaseWith(REPORTS_SQL);
   // The table has more rows than the limit, so reading all rows would exceed it.
   const resources = await sqliteSource(file, { reports: SQL_REPORTS }, 2);

@@ -29,7 +29,7 @@ async function notes(): Promise<World & { readonly token: string }> {
 const asked = (token: string, operation = "note", to = "me") =>
   ({ operation, arguments: { to }, capabilities: [{ token }] }) as const;
 
-test("a clearance can be begun once, and is recorded when it is begun", async () => {
+test("agent.begin accepts a clearance once, and records the call in the ledger", async () => {
   const { agent, ledger, token } = await notes();
   const clearance = await agent.clearOperation(ALICE, asked(token));
   if (!clearance.allowed) throw new Error(clearance.denials[0].message);

@@ -60,14 +60,14 @@ describe.each(LOSSY)("%s", (_, make) => {
     expect(parts.ran).toEqual([]);
   });
 
-  test("is refused as a hop for a capability", async () => {
+  test("is refused as the hop of agent.attenuate", async () => {
     const { agent } = await world();
     const [one] = await granted(agent, { ...GRANTS, resourceQuery: QUERY });
     const presented = { token: one?.token ?? "" };
     expect(await mistake(() => agent.attenuate(ALICE, presented, make()))).toMatch(/^hop /);
   });
 
-  test("is refused as an argument of delegation", async () => {
+  test("is refused by every delegation method, with an error that names the argument", async () => {
     const { agent, ledger, database } = await world();
     const revocations = await openRevocations(database);
     const parties = openParties(database);

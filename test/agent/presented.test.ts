@@ -57,7 +57,7 @@ describe("several capabilities in one call", () => {
     ]);
   });
 
-  test("that do not allow it are refused, and the ledger records the authentic one, even behind malformed tokens", async () => {
+  test("that are refused leave the authentic capability in the ledger, even if seven malformed tokens precede it", async () => {
     const { agent, ledger } = await world();
     const read = await grantedOne(agent, REPORTS);
     const noise = Array.from({ length: 7 }, () => ({ token: "noise" }));
@@ -70,7 +70,7 @@ describe("several capabilities in one call", () => {
     });
   });
 
-  test("are read up to the eighth; the ninth is ignored", async () => {
+  test("allow the call if the eighth capability allows it, but not if only the ninth does", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const noise = Array.from({ length: 8 }, () => ({ token: "noise" }));

@@ -148,7 +148,7 @@ describe("a request of any shape", () => {
     expect(HOP_KEYS).toContain("nonce");
   });
 
-  test("gets an answer of bounded size, however large it is", async () => {
+  test("gets an answer of bounded size, however large the request is", async () => {
     const parts = await world();
     let deep: Json = 1;
     for (let at = 0; at < 50_000; at++) deep = [deep];

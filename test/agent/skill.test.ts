@@ -84,13 +84,13 @@ describe("a wrong skill is refused, and the message names its field", () => {
       /^skills\[0\]\.input: .*handle/,
     ],
     ["is asynchronous", { type: "object", $async: true }, /^skills\[0\]\.input: .*asynchronous/],
-  ])("for a schema that %s", async (_, schema, message) => {
+  ])("a schema that %s", async (_, schema, message) => {
     const input = JSON.parse(JSON.stringify(schema));
     await expect(compileArgumentChecks([{ ...SKILL, input }])).rejects.toThrow(message);
   });
 });
 
-test("a value that is not an array of skills is refused, and createIssuingAgent passes the message on", async () => {
+test("checkSkills refuses a value that is not an array of skills, and createIssuingAgent refuses a skill whose id is null", async () => {
   expect(misuse(() => checkSkills(JSON.parse('{"read":{}}')))).toBe("skills: must be an array");
   expect(misuse(() => checkSkills(JSON.parse('["read"]')))).toBe(
     "skills[0] must be an object, not a string",

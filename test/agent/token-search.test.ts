@@ -68,7 +68,7 @@ describe("the search for tokens in text", () => {
   });
 });
 
-describe("base64 within text", () => {
+describe("a base64 token within text", () => {
   test.each<[string, string, string]>([
     ["in the other alphabet", "", ""],
     ["behind a path", "https://agent.example/tokens/", "/more"],
@@ -76,7 +76,7 @@ describe("base64 within text", () => {
     ["behind letters", "Bearer", ""],
     ["before letters", "", "AAAA"],
     ["between dashes", "--", "--"],
-  ])("is searched %s", (_, before, behind) => {
+  ])("is found %s", (_, before, behind) => {
     expect(look(`${before}${TOKEN}${behind}`)).toBe("token");
     expect(look(`${before}${standard()}${behind}`)).toBe("token");
   });
@@ -101,7 +101,7 @@ test("an expired token is still found, but a token with an unknown key is not au
   expect(retired.issuer.isAuthentic(mint(fixture({ keys }).issuer))).toBe(false);
 });
 
-test("the shortest possible token is as long as the search assumes", () => {
+test("the shortest possible token has MIN_TOKEN_LENGTH characters, and the search judges it", () => {
   const identifier = encodeIdentifier({
     v: 1,
     iss: "i",

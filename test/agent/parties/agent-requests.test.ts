@@ -232,7 +232,7 @@ test("requests of an autonomous agent beyond the default capabilities are denied
   expect(await given.parties.grantsOf(agent.id)).toHaveLength(3);
 });
 
-test("an agent has a limited number of pending requests and of live grants", async () => {
+test("a request beyond pendingPerAgent is refused until the agent's pending requests expire", async () => {
   const bounds = { pendingPerAgent: 2, grantsPerAgent: 4 };
   const given = await bank({ settings: { defaults: ["check_balance"], bounds } });
   const { agent } = await activeAgent(given);
@@ -311,7 +311,7 @@ test("if storing an agent's use fails, the agent's next use is still stored", as
   expect(await parties.agent(agent.id)).toMatchObject({ lastUsed: clock.now });
 });
 
-test("a reactivated agent has its host's default capabilities again, and none of its later grants", async () => {
+test("a reactivated agent has its host's default capabilities again, and none of its other grants", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties } = given;

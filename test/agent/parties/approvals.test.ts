@@ -55,7 +55,7 @@ throughStores((place) => {
     return { clock, store, approvals, approval, decide, now, request };
   }
 
-  test("a decision must carry the digest of everything that was shown", async () => {
+  test("a decision with the digest of another subject or rule is refused as digest_mismatch", async () => {
     const { approval, decide, now } = await opened();
     expect(approval.digest).toBe(digestOf({ subject: SUBJECT, rule: {} }));
     const others = [
@@ -236,12 +236,15 @@ throughStores((place) => {
     [{ 0: { constraints: { amount: { maximum: 1 } } } }],
     [{ 0: { purpose: "x".repeat(5000) } }],
     [{ 0: null }],
-  ])("an approver's hops, case %#, are refused, and the approval stays pending", async (hops) => {
-    const { decide, now } = await opened();
-    const outcome = await decide("alice", { hops: hops as unknown as { 0: HopInit } });
-    expect(outcome).toMatchObject({ code: "hop_invalid" });
-    expect((await now())?.state).toBe("pending");
-  });
+  ])(
+    "invalid hops of an approver, case %#, are refused, and the approval stays pending",
+    async (hops) => {
+      const { decide, now } = await opened();
+      const outcome = await decide("alice", { hops: hops as unknown as { 0: HopInit } });
+      expect(outcome).toMatchObject({ code: "hop_invalid" });
+      expect((await now())?.state).toBe("pending");
+    },
+  );
 
   test("durations in an approver's hop count from the decision", async () => {
     const { decide, now } = await opened();
@@ -281,7 +284,7 @@ throughStores((place) => {
   });
 });
 
-test("a user code has 8 unambiguous letters, and is accepted however people type it", () => {
+test("a user code has 8 unambiguous letters, and is accepted in lower case, without its hyphen or with spaces", () => {
   const codes = Array.from({ length: 200 }, () => newUserCode(randomBytes));
   for (const code of codes)
     expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);

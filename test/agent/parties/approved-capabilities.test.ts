@@ -152,7 +152,7 @@ test("an approver's limits are a hop of the token, and also hold when only the c
 });
 
 test.each([0, 1])(
-  "a request with maxFurtherHops %i still gets the approver's hop in addition",
+  "an approver's hop does not count against the request's maxFurtherHops of %i",
   async (most) => {
     const given = await approving();
     const { collect, decide, approval } = await asked(given, { ...REPORTS, maxFurtherHops: most });

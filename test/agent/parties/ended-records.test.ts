@@ -20,7 +20,7 @@ async function put(
   });
 }
 
-test("only an agent's latest ended grants are kept, and a default capability that the user revoked stays withheld", async () => {
+test("only the latest 500 ended grants of an agent are kept, and a default capability that the user revoked stays withheld", async () => {
   const given = await bank();
   const { parties } = given;
   const { agent, grants } = await activeAgent(given);
@@ -61,7 +61,7 @@ test("only an agent's latest ended grants are kept, and a default capability tha
   expect(again.grants).toHaveLength(1);
 });
 
-test("only a host's latest ended agents are kept", async () => {
+test("only the latest 500 ended agents of a host are kept", async () => {
   const given = await bank();
   const { parties } = given;
   const { agent: alive, grants } = await activeAgent(given);

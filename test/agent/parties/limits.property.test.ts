@@ -64,7 +64,7 @@ const CALLS = ["amount", "to"].reduce<readonly { readonly [name: string]: Scalar
   [{}],
 );
 
-test("the constraints shown in answers allow exactly what all limits together allow", () => {
+test("exactConstraints returns constraints that allow exactly the calls that all limits together allow", () => {
   const several = fc.array(limits, { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(several, (all) => {

@@ -54,7 +54,7 @@ throughStores((place) => {
     expect(await parties.agent(second.agent.id)).toMatchObject({ status: "rejected" });
   });
 
-  test("after a claim has linked a host to a user, approving its agents' other claims, or approving as another user, is refused with the reason", async () => {
+  test("after a claim has linked a host to a user, approving another claim is refused as agent_ended, and approving as another user as host_taken", async () => {
     const given = await opened({ anyone: true });
     const { parties } = given;
     const first = done(await parties.register(registration({ mode: "autonomous" })));

@@ -273,7 +273,7 @@ const CASES: readonly Case[] = [
     after: (end, did) => expect(stateOf(end)).toBe(did[0] === undefined ? "expired" : "used"),
   },
   {
-    name: "look twice at what expired",
+    name: "expire one request three times",
     before: waiting,
     contenders: [expire, expire, expire],
     after: (end) => expect(stateOf(end)).toBe("expired"),
@@ -284,7 +284,11 @@ const CASES: readonly Case[] = [
     contenders: [approve, deny, cancel, expire],
     after: (_end, did) => expect(won(did).length).toBeLessThan(2),
   },
-  { name: "approve and revoke what waits", before: waiting, contenders: [approve, revokeGrants] },
+  {
+    name: "approve and revoke the pending grants",
+    before: waiting,
+    contenders: [approve, revokeGrants],
+  },
   { name: "approve and revoke each grant", before: waiting, contenders: [approve, revokeEach] },
   {
     name: "approve and revoke the agent",
@@ -314,13 +318,13 @@ const CASES: readonly Case[] = [
     after: ({ agents }) => expect(agents[0]?.status).toBe("revoked"),
   },
   {
-    name: "revoke the same in three ways",
+    name: "revoke grants, agent and host",
     before: granted,
     contenders: [revokeGrants, revokeAgent, revokeHost],
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
-    name: "ask twice with one idempotency key",
+    name: "ask three times with one idempotency key",
     before: active,
     contenders: [asks("pay", "k"), asks("pay", "k"), asks("pay", "k")],
     after: ({ grants, approvals }, did) => {
@@ -330,7 +334,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "ask twice for the same",
+    name: "ask twice for one capability",
     before: active,
     contenders: [asks("pay"), asks("pay")],
     after: ({ grants }) => {
@@ -338,7 +342,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "ask for two things",
+    name: "ask for two capabilities",
     before: active,
     contenders: [asks("pay"), asks("move")],
     after: ({ grants, approvals }, did) => {
@@ -349,9 +353,13 @@ const CASES: readonly Case[] = [
   },
   { name: "ask and revoke the agent", before: active, contenders: [asks("pay"), revokeAgent] },
   { name: "ask and revoke the host", before: active, contenders: [asks("pay"), revokeHost] },
-  { name: "ask again and approve", before: waiting, contenders: [asks("pay"), approve] },
   {
-    name: "register an agent twice, with its host",
+    name: "ask again for a pending capability and approve",
+    before: waiting,
+    contenders: [asks("pay"), approve],
+  },
+  {
+    name: "register an agent three times, with its host",
     before: async (_side, round) => ({
       user: `user ${round}`,
       round,
@@ -397,7 +405,7 @@ const CASES: readonly Case[] = [
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
-    name: "an agent's key given twice",
+    name: "rotate to a key and register an agent with the same key",
     before: active,
     contenders: [rotatesAgent("x"), registers({ agentName: "x" })],
     after: ({ agents }, did, { round }) => {
@@ -406,7 +414,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "two new keys of an agent",
+    name: "rotate an agent's key twice",
     before: active,
     contenders: [rotatesAgent("x"), rotatesAgent("y")],
     after: ({ agents }, did) => {
@@ -415,19 +423,19 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "a new key and the agent's end",
+    name: "rotate an agent's key and revoke the agent",
     before: active,
     contenders: [rotatesAgent("x"), revokeAgent],
     after: ({ agents }) => expect(agents[0]?.status).toBe("revoked"),
   },
   {
-    name: "a new key and the host's end",
+    name: "rotate a host's key and revoke the host",
     before: linked,
     contenders: [rotatesHost("x"), revokeHost],
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
-    name: "two new keys of a host",
+    name: "rotate a host's key twice",
     before: linked,
     contenders: [rotatesHost("x"), rotatesHost("y")],
     after: ({ host }, did, { round }) => {
@@ -436,7 +444,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "a token of a host used twice",
+    name: "enrol a host twice with one enrolment token",
     before: enrolling,
     contenders: [enrols("x"), enrols("y")],
     after: ({ host }, did, { round }) => {
@@ -444,13 +452,13 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "a token of a host used, and the host's end",
+    name: "enrol a host and revoke the host",
     before: enrolling,
     contenders: [enrols("x"), revokeHost],
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
-    name: "two users enter one code",
+    name: "two users approve with one code",
     before: unlinked,
     contenders: [approve, asApprover("mallory")],
     after: ({ host, agents }, did, { user, round }) => {
@@ -460,13 +468,13 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "a claim asked for twice",
+    name: "ask for a claim twice",
     before: autonomous,
     contenders: [claims, claims],
     after: ({ agents }) => expect(agents[0]?.status).toBe("active"),
   },
   {
-    name: "a claim approved twice",
+    name: "two users approve one claim",
     before: claimed,
     contenders: [approve, asApprover("mallory")],
     after: ({ host, agents }, did, { user, round }) => {
@@ -475,19 +483,19 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "a claim approved, and more asked for",
+    name: "approve a claim and ask for a capability",
     before: claimed,
     contenders: [approve, asks("pay")],
     after: ({ agents }) => expect(agents[0]?.status).toBe("claimed"),
   },
   {
-    name: "a claim approved, and the host's end",
+    name: "approve a claim and revoke the host",
     before: claimed,
     contenders: [approve, revokeHost],
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
-    name: "reactivate twice",
+    name: "reactivate an agent twice",
     before: granted,
     contenders: [reactivates, reactivates],
     after: ({ agents, grants }) => {
@@ -497,20 +505,20 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "reactivate and revoke",
+    name: "reactivate and revoke an agent",
     before: granted,
     contenders: [reactivates, revokeAgent],
     after: ({ agents }) => expect(agents[0]?.status).toBe("revoked"),
   },
   { name: "reactivate and approve", before: waiting, contenders: [reactivates, approve] },
   {
-    name: "use and revoke",
+    name: "use and revoke an agent",
     before: granted,
     contenders: [uses, revokeAgent, uses],
     after: ({ agents }) => expect(agents[0]?.status).toBe("revoked"),
   },
   {
-    name: "three approvers, of whom two are needed",
+    name: "three approvers approve a request that needs two approvals",
     before: threefold,
     contenders: [asApprover("ann"), asApprover("bea"), asApprover("cy")],
     after: (end, did) => {
@@ -520,7 +528,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "what two of three approved is used twice, and taken back",
+    name: "use an approved request twice and cancel it",
     before: twofold,
     contenders: [usesUp, usesUp, cancel],
     after: (end, did) => {
@@ -528,7 +536,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: "an id used three times",
+    name: "use one id three times",
     before: linked,
     contenders: [oncePerId, oncePerId, oncePerId],
     after: (_end, did) => expect(onlyOne(did)).toBe("first"),

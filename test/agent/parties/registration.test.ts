@@ -99,7 +99,7 @@ test("the user who enters the code becomes the principal of host and agent", asy
   expect(next.agent).toMatchObject({ status: "active", principal: "bob" });
 });
 
-test("the named user finds the registration in their list; another user does not", async () => {
+test("a registration with a loginHint is in the named user's list of pending requests, and in no other user's list", async () => {
   const given = await bank();
   const asked = registration({ loginHint: "carol", method: "backchannel" });
   const { approval, userCode } = done(await given.parties.register(asked));
@@ -245,7 +245,7 @@ test("an autonomous agent of a host without a user gets the default capabilities
   expect(outcome).toMatchObject({ ok: true, result: { principal: `autonomous:${host.id}` } });
 });
 
-test("an autonomous agent without a policy rule gets nothing", async () => {
+test("an autonomous agent without a policy rule is registered, and gets no capability", async () => {
   const given = await bank();
   const asked = registration({ mode: "autonomous" });
   const { agent, grants } = done(await given.parties.register(asked));
@@ -256,7 +256,7 @@ test("an autonomous agent without a policy rule gets nothing", async () => {
   ]);
 });
 
-test("a linked host has no autonomous agents", async () => {
+test("an autonomous agent is refused at a linked host, and if the setting modes has no autonomous mode", async () => {
   const given = await bank();
   await linkedHost(given);
   const outcome = await given.parties.register(registration({ mode: "autonomous" }));

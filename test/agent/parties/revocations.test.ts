@@ -186,7 +186,7 @@ test("a denied claim leaves the agent active with its grants", async () => {
   expect(await given.agent.grantToken(alone.grants[0] ?? { id: "" })).toBeDefined();
 });
 
-test("pending claims are counted separately from the agent's own pending requests", async () => {
+test("a claim beyond pendingPerAgent is refused, and the host can still register another agent", async () => {
   const given = await bank({ anyone: true, settings: { bounds: { pendingPerAgent: 2 } } });
   const { parties } = given;
   const alone = done(await parties.register(registration({ mode: "autonomous" })));

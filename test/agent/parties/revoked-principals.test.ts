@@ -111,7 +111,7 @@ throughStores((place) => {
     expect(await parties.agent(first.agent.id)).toMatchObject({ status: "active" });
   });
 
-  test("a principal revoked while the policy is asked gets no token", async () => {
+  test("an agent whose principal is revoked while the policy is asked gets no token", async () => {
     const given = await opened();
     const { agent, grants } = await activeAgent(given);
     const { policy } = given;

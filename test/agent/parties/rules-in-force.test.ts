@@ -116,7 +116,7 @@ throughStores((place) => {
     expect(await now()).not.toHaveProperty("collected");
   });
 
-  test("a request without a known user survives a change of approvers until a user links the agent", async () => {
+  test("a request without a known user stays pending after a change of approvers, and is denied when a user approves with the code", async () => {
     const rule = { approvers: ["bob"] };
     const { inForce, decide, now, userCode } = await opened(rule, "");
     inForce.rules = [{ approvers: ["carol"] }];

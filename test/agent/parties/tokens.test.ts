@@ -13,7 +13,7 @@ const ask = (name: string, constraints?: object) => ({
   ],
 });
 
-test("each token of a grant has the same capability id, and ends with the grant and its agent", async () => {
+test("each token of a grant has the same capability id, and expires no later than the agent", async () => {
   const given = await bank();
   const { agent, grants } = await activeAgent(given);
   const grant = grants.find(({ capability }) => capability === "check_balance") ?? { id: "" };
