@@ -50,7 +50,7 @@ describe("a child made by attenuate", () => {
     expect(codes(issuer.authorize(token, { ...GET, operation: "put" }))).toEqual([]);
   });
 
-  test("may have a third-party caveat before its appended hop", () => {
+  test("keeps a third-party caveat of the parent, before the appended hop", () => {
     const asking = macaroonToText(
       addThirdPartyCaveat(parseMacaroon(token), { key: utf8("k"), identifier: "q" }),
     );
@@ -213,7 +213,7 @@ describe("attenuate throws a TokenError for a string that is not exactly one cap
 
 test.each<[string, unknown, string]>([
   ["undefined", undefined, "hop must be a plain object with operations, "],
-  ["an empty hop", {}, "a hop must have at least one of operations, "],
+  ["an empty hop with the option nonce: false", {}, "a hop must have at least one of operations, "],
   ["a misspelt key", { operation: ["get"] }, 'did you mean "operations"?'],
   [
     "an expiry that is not a time",

@@ -59,7 +59,7 @@ describe("an authentic token", () => {
     expect(issuer.revocationOf(known, "done")).toEqual(issuer.revocationOf(token, "done"));
   });
 
-  test("is refused once it is revoked, has expired or lacks its key", () => {
+  test("is refused once it is revoked or expired, or the issuer no longer has its key", () => {
     const { issuer, token, authentic: known, revocations, clock, keys } = world();
     const revocation = issuer.revocationOf(known);
     if (!revocation.ok) throw new Error("it is not revocable");
@@ -94,9 +94,9 @@ describe("an authentic token", () => {
   test.each([
     ["a copy", (known: AuthenticToken) => ({ ...known })],
     ["a deep copy", (known: AuthenticToken) => structuredClone(known)],
-    ["an object that inherits from it", (known: AuthenticToken) => Object.create(known)],
+    ["an object that inherits from the token", (known: AuthenticToken) => Object.create(known)],
     ["a proxy", (known: AuthenticToken) => new Proxy(known, {})],
-  ])("cannot be replaced by %s: every method throws a TypeError", (_, made) => {
+  ])("cannot be replaced by %s: every method of the issuer throws a TypeError", (_, made) => {
     const { issuer, authentic: known } = world();
     const forged = made(known);
     for (const use of [
@@ -175,7 +175,7 @@ describe("authentic tokens", () => {
     expect(() => issuer.extend(once.authentic, { purpose: "two" })).toThrow(/caveats/);
   });
 
-  test("are refused past the limits of the judging issuer, even if authenticated by an issuer with wider limits", () => {
+  test("are refused if they exceed the limits of the judging issuer, even if authenticated by an issuer with wider limits", () => {
     const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
     const wide = createIssuer(options);
     const { token } = wide.mint({ grant: "documents:read", operations: ["read"] });
@@ -193,7 +193,7 @@ describe("authentic tokens", () => {
     );
   });
 
-  test("are refused past the judging issuer's limits on the number and the nesting of discharges", () => {
+  test("are refused if their discharges exceed the judging issuer's limits on number or nesting", () => {
     const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
     const wide = createIssuer(options);
     const { token } = wide.mint({ grant: "documents:read", operations: ["read"] });
@@ -214,7 +214,7 @@ describe("authentic tokens", () => {
     expect(codes(flat, text, known)).toEqual(["discharge_invalid"]);
   });
 
-  test("are refused if their key id now has another secret", () => {
+  test("are refused by an issuer whose key of the same id has another secret", () => {
     const options = { name: "documents", revocations: new RevocationList() };
     const ring = createKeyring();
     const issuer = createIssuer({ ...options, keys: ring });

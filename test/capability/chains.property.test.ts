@@ -96,7 +96,7 @@ describe("a hop accepted by attenuate", () => {
     expect(accepted).toBeGreaterThan(RUNS / 20);
   });
 
-  test("with the option intersect, decides each call as the parent and the original hop together would", () => {
+  test("with the option intersect, allows exactly the calls that the parent and the original hop both allow", () => {
     let intersected = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, hop, asked) => {

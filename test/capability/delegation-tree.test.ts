@@ -24,7 +24,7 @@ const NAMES = tree({ name: "r", token: mint(fixture().issuer), ancestors: [] }, 
 );
 
 test.each(NAMES)(
-  "in a tree of tokens, revoking the token %s refuses that token and its descendants, and no other token",
+  "in a tree of tokens, after the token %s is revoked, authorize refuses that token and its descendants, and no other token",
   (revoked) => {
     const { issuer, revocations } = fixture();
     const nodes = tree({ name: "r", token: mint(issuer), ancestors: [] }, 3);

@@ -158,9 +158,9 @@ describe("diff of two tokens that are not parent and child", () => {
     expect(result).toMatchObject({ derived: false, reason });
     expect(result.derived || result.message).toMatch(message);
   });
+});
 
-  test("throws a TokenError if one of the strings is not a token", () => {
-    expect(tokenError(() => diff(token, "?"))).toBe("base64_character");
-    expect(tokenError(() => diff("", token))).toBe("empty");
-  });
+test("diff throws a TokenError if one of the strings is not a token", () => {
+  expect(tokenError(() => diff(token, "?"))).toBe("base64_character");
+  expect(tokenError(() => diff("", token))).toBe("empty");
 });

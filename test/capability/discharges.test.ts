@@ -89,14 +89,14 @@ describe("a token that needs a discharge", () => {
     ["is not bound to the token", unbound, "discharge_mismatch", 1],
     ["was bound before the token was narrowed", attenuated, "discharge_mismatch", 1],
     [
-      "comes with a discharge for another question",
+      "is followed by a discharge that no caveat asks for",
       bindDischarges(token, [answer("q1"), answer("q2")]),
       "discharge_unused",
       2,
     ],
     ["is presented twice", twice, "discharge_duplicate", 2],
     [
-      "comes with a nested discharge that nothing asked for",
+      "follows a discharge that no caveat asks for",
       bindDischarges(token, [answer("q3"), answer("q1")]),
       "discharge_unused",
       1,
@@ -125,10 +125,14 @@ describe("the hops of a discharge", () => {
   });
 
   test.each<[string, string, object]>([
-    ["a rule", '{"operations":["read"]}', { code: "operation_denied", rule: "operations" }],
-    ["its expiry", '{"expires":"2029-01-01T00:00:00Z"}', { code: "expired", rule: "expires" }],
+    [
+      "a hop's operations",
+      '{"operations":["read"]}',
+      { code: "operation_denied", rule: "operations" },
+    ],
+    ["a hop's expiry", '{"expires":"2029-01-01T00:00:00Z"}', { code: "expired", rule: "expires" }],
     ["a caveat that is not a hop", "account = 7", { code: "caveat_unknown" }],
-  ])("refuse a call by %s", (_, hop, denial) => {
+  ])("refuse a call because of %s", (_, hop, denial) => {
     expect(check('{"purpose":"x"}', hop)).toMatchObject([{ ...denial, hop: 2, discharge: 2 }]);
   });
 

@@ -44,7 +44,7 @@ describe("a duration as expires or notBefore in attenuate", () => {
     });
   });
 
-  test("is raised, as notBefore, to the token's own start", () => {
+  test("as notBefore is raised to the token's own start", () => {
     const later = append(token, '{"notBefore":"2030-01-01T00:10:00Z"}');
     expect(appended({ notBefore: "1m" }, later)).toEqual({ notBefore: "2030-01-01T00:10:00Z" });
     expect(appended({ notBefore: "11m" }, later)).toEqual({ notBefore: "2030-01-01T00:11:00Z" });
@@ -127,15 +127,15 @@ describe("attenuate, mint and normalizeHop refuse a string that is neither a dur
       expect(misuse(run)).toMatch(/must be a time such as/);
     }
   });
-
-  test("and normalizeHop refuses durations too, since it has no current time", () => {
-    expect(misuse(() => normalizeHop({ expires: "5m" }))).toContain('"expires" must be a time');
-  });
-
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])(
-    "and attenuate refuses %d as the current time",
-    (now) => {
-      expect(misuse(() => attenuate(token, { notBefore: "5m" }, { now }))).not.toBe("accepted");
-    },
-  );
 });
+
+test("normalizeHop refuses a duration, since it has no current time", () => {
+  expect(misuse(() => normalizeHop({ expires: "5m" }))).toContain('"expires" must be a time');
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])(
+  "attenuate refuses %d as the option now",
+  (now) => {
+    expect(misuse(() => attenuate(token, { notBefore: "5m" }, { now }))).not.toBe("accepted");
+  },
+);

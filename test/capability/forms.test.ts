@@ -160,7 +160,7 @@ describe("diff", () => {
     expect(changes(diff(parent, parent))).toStrictEqual([]);
   });
 
-  test("takes a first-party and a third-party caveat with the same content for different branches", () => {
+  test("does not take a first-party and a third-party caveat with the same content for the same link", () => {
     const hop = '{"purpose":"a"}';
     const [one, other] = [append(TOKEN, hop), needing(TOKEN, hop)];
     expect(changes(diff(one, other))).toBe("not_a_descendant");

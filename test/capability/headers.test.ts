@@ -47,7 +47,7 @@ async function exchange(headers: Record<string, string>): Promise<[number, unkno
   });
 }
 
-test("a capability for 200 resources, narrowed to 100, fits into a header and is checked", () => {
+test("a capability for 200 resources, narrowed to 100, allows only the 100, and fits into a header beside an access token", () => {
   for (const handle of HANDLES) expect(handle).toHaveLength(25);
   const token = attenuatedToken();
   const call = { ...GET, resourceHandles: HANDLES.slice(0, 100) };

@@ -30,7 +30,7 @@ describe("an invocation", () => {
     expect(() => issuer.authorize(bound, half)).toThrow("invocation must be a plain object");
   });
 
-  test("is judged without properties that were set on Object.prototype", () => {
+  test("is a TypeError if other code has set its property time on Object.prototype", () => {
     const expired = mint(issuer, { expires: "2030-01-01T00:00:01Z" });
     const later = createIssuer({
       name: issuer.name,
@@ -50,7 +50,7 @@ describe("an invocation", () => {
     }
   });
 
-  test("with an argument whose getter changes is judged by the first value", () => {
+  test("with an argument whose getter later returns another value is judged by the first value", () => {
     const limited = mint(issuer, { constraints: { amount: { max: 10 } } });
     const child = attenuate(limited, { constraints: { amount: { max: 5 } } });
     let looks = 0;
@@ -191,7 +191,7 @@ describe("defences against the calling code", () => {
     expect(() => createKeyring({ random: () => new Uint8Array(1) })).toThrow(/32 bytes/);
   });
 
-  test("limits cannot be changed, and createIssuer names a misspelt limit", () => {
+  test("CAPABILITY_LIMITS cannot be changed, and createIssuer names a misspelt limit or option", () => {
     expect(() => Object.assign(CAPABILITY_LIMITS, { caveats: 1000 })).toThrow(TypeError);
     const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
     const misspelt = JSON.parse('{"caveat":0}');
@@ -214,7 +214,7 @@ describe("defences against the calling code", () => {
 });
 
 describe("revocationOf", () => {
-  test('answers "needless" for a revoked token and for its children', () => {
+  test('returns needless: "revoked" for a child of a revoked token', () => {
     const { issuer, revocations } = fixture();
     const token = mint(issuer);
     const first = issuer.revocationOf(token);
@@ -224,7 +224,7 @@ describe("revocationOf", () => {
     expect(issuer.revocationOf(child.ok ? child.token : "")).toMatchObject({ needless: "revoked" });
   });
 
-  test('answers "needless" for an expired token', () => {
+  test('returns needless: "expired" for an expired token', () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
     const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
     const issuer = createIssuer({ ...options, clock: () => now });

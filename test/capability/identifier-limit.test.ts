@@ -56,12 +56,18 @@ describe("the limit of 2,048 bytes for the identifier of a token", () => {
   });
 });
 
-test("mint refuses an identifier past the limit, an issuer may lower the limit, and inspect warns of a longer identifier", () => {
+test("mint refuses an identifier of more than 2,048 bytes", () => {
   expect(() => mint(issuer, { grant: "g".repeat(2048) })).toThrow(
     /^the identifier has \d+ bytes; at most 2048 are allowed$/,
   );
+});
+
+test("authorize refuses a token whose identifier exceeds a limit that the issuer has lowered", () => {
   const low = fixture({ limits: { identifierBytes: 64 } });
   expect(codes(low.issuer.authorize(mint(low.issuer), GET))).toEqual(["token_too_large"]);
+});
+
+test("inspect warns of an identifier of more than 2,048 bytes", () => {
   const over = withIdentifier(canonical({ ...PARTS, grant: "g".repeat(2048) }));
   const [warning] = inspect(over, { now: NOW }).warnings.filter(
     ({ code }) => code === "over_limit",

@@ -38,11 +38,11 @@ describe("an issuer's option grants", () => {
       "grants[0].operations[1]: must be a text",
     ],
     ["the operation *", [{ id: "a", operations: ["*"] }], '"*" is no operation; write out those'],
-  ])("is a TypeError that names the place, for %s", (_, grants, message) => {
+  ])("is refused by a TypeError that names the faulty property: %s", (_, grants, message) => {
     expect(misuse(() => fixture({ grants: grants as Grant[] }))).toContain(message);
   });
 
-  test("accepts an id of 128 characters", () => {
+  test("accepts a grant id of 128 characters", () => {
     const id = "a".repeat(128);
     const { issuer } = fixture({ grants: [{ id, operations: ["get"] }] });
     const { token } = issuer.mint({ grant: id });

@@ -75,7 +75,7 @@ describe("the message for misuse", () => {
   const other = macaroonToText(createMacaroon(createRootKey(utf8("third")), { identifier: "a" }));
   const both = bindDischarges(needing(TOKEN, "a"), [other]);
 
-  test("of bindDischarges or attenuate says that a token has discharges", () => {
+  test("is about discharges if bindDischarges or attenuate gets a token that already has discharges", () => {
     expect(() => bindDischarges(both, [other])).toThrow(
       "the token is followed by discharges already",
     );
@@ -85,7 +85,7 @@ describe("the message for misuse", () => {
     );
   });
 
-  test("of attenuate names the hop that cannot be read", () => {
+  test("names the hop that cannot be read if attenuate gets a token with such a hop", () => {
     const result = attenuate(append(TOKEN, "{}"), { operations: ["get"] });
     expect(result).toEqual({
       ok: false,

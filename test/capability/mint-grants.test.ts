@@ -55,7 +55,7 @@ describe("minting with anyOperation", () => {
     }
   });
 
-  test("is still limited to the operations of a known grant", () => {
+  test("makes a token that allows only the operations of its grant, if the issuer has a list of grants", () => {
     const { token } = knowing.mint({ grant: "files", anyOperation: true });
     expect(codes(knowing.authorize(token, { grant: "files", operation: "get" }))).toEqual([]);
     expect(codes(knowing.authorize(token, { grant: "files", operation: "delete" }))).toEqual([
@@ -118,7 +118,7 @@ describe("an issuer with a list of grants refuses to mint", () => {
       '"arguments.put": the token does not have the operation "put"; it has "get"',
     ],
     [
-      "limits on an operation of another grant, with any operation",
+      "limits on an operation of another grant, even if anyOperation is true",
       { grant: "files", anyOperation: true, arguments: { forecast: [] } },
       '"arguments.forecast": the token does not have the operation "forecast"; it has "put", "get"',
     ],
@@ -179,7 +179,7 @@ describe("mint of an unusual request object", () => {
     );
   });
 
-  test("checks the operations of a changing getter as written into the hop", () => {
+  test("writes only checked operations into the hop, even if a getter returns other operations later", () => {
     let looks = 0;
     const request = {
       grant: "files",

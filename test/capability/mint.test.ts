@@ -57,10 +57,10 @@ describe("mint and createIssuer throw a TypeError", () => {
   test.each<[string, unknown, string]>([
     ["no grant", {}, "request.grant must be a non-empty string, not undefined"],
     ["an empty grant", { grant: "" }, "request.grant must be a non-empty string"],
-    ["a lone surrogate", { grant: "\ud800" }, "lone surrogate"],
+    ["a grant with a lone surrogate", { grant: "\ud800" }, "lone surrogate"],
     ["an empty principal", { grant: "g", principal: "" }, '"principal" in the identifier'],
     ["a misspelt key", { grant: "g", operation: ["get"] }, 'did you mean "operations"?'],
-    ["a wrong value", { grant: "g", operations: [] }, '"operations" must be'],
+    ["an empty array of operations", { grant: "g", operations: [] }, '"operations" must be'],
     [
       "a lifetime past the maximum",
       { grant: "g", expires: "2030-01-02T00:00:01Z" },
@@ -91,12 +91,16 @@ describe("mint and createIssuer throw a TypeError", () => {
   });
 
   test.each<[string, object, string]>([
-    ["without name", { name: "" }, "name must be a non-empty string"],
+    ["without a name", { name: "" }, "name must be a non-empty string"],
     ["with keys of another kind", { keys: {} }, "keys must be a Keyring"],
     ["without revocations", { revocations: undefined }, "revocations must be a RevocationList, "],
-    ["with no lifetime", { maxLifetime: 0 }, "maxLifetime must be 1 to"],
-    ["with a lifetime over 90 days", { maxLifetime: 90 * 86_400 + 1 }, "maxLifetime must be 1 to"],
-    ["with a fraction of a lifetime", { maxLifetime: 1.5 }, "maxLifetime must be 1 to"],
+    ["with a maxLifetime of 0", { maxLifetime: 0 }, "maxLifetime must be 1 to"],
+    [
+      "with a maxLifetime of more than 90 days",
+      { maxLifetime: 90 * 86_400 + 1 },
+      "maxLifetime must be 1 to",
+    ],
+    ["with a fractional maxLifetime", { maxLifetime: 1.5 }, "maxLifetime must be 1 to"],
   ])("createIssuer, for an issuer %s", (_, options, message) => {
     const valid = { name: "agent", keys: createKeyring(), revocations: createRevocationList() };
     expect(misuse(() => createIssuer({ ...valid, ...options }))).toContain(message);

@@ -14,7 +14,7 @@ const REFUSALS = sized(1000, 100);
 const { issuer } = fixture();
 const token = mintOpen(issuer);
 
-test(`of ${REFUSALS} refused calls whose limits name a value, a script repairs nearly all from the denials alone`, {
+test(`a script repairs at least 95% of ${REFUSALS} refused calls from the denials alone, if the limits name a value`, {
   timeout: 0,
 }, () => {
   const seed = seedOr(40);

@@ -94,7 +94,7 @@ test("a remedy is a value that all hops together allow, and all denials of one a
   );
 });
 
-test("a refusal has no remedy at all unless each of its denials is about arguments and can be remedied", () => {
+test("no denial of a refusal has a remedy if one of the denials is not about arguments or cannot be remedied", () => {
   const limit: HopInit = { constraints: { amount: { max: 50 } } };
   const none = (found: ReturnType<typeof judged>): void => {
     expect(found.length).toBeGreaterThan(1);
@@ -112,7 +112,7 @@ test("a refusal has no remedy at all unless each of its denials is about argumen
   none(denials(issuer.authorize(other, call)));
 });
 
-test("the refusal of a revoked or altered token has no remedy, and that of an altered token shows nothing of its limits", () => {
+test("the refusal of a revoked or altered token has no remedy, and does not show the limits of an altered token", () => {
   const own = append(mint(issuer), hopText({ constraints: { amount: { max: 50 } } }));
   const ask = (text: string) =>
     JSON.stringify(issuer.authorize(text, { grant: "files", operation: "get", arguments: {} }));

@@ -12,7 +12,7 @@ import {
 } from "../../src/macaroon/index.js";
 import { codes, denials, fixture, GET, mint, misuse, NOW, utf8 } from "./support.js";
 
-describe("a revoked link that is part of token and discharge", () => {
+describe("authorize of a token with two discharges", () => {
   const { issuer, revocations } = fixture();
   const third = utf8("third");
   // Each of the two discharges of the token has its own tags.
@@ -27,7 +27,7 @@ describe("a revoked link that is part of token and discharge", () => {
     );
   const text = writeMacaroons([needing, discharge("a"), discharge("b")], "v2");
 
-  test("gives one denial per revocation entry, not one for each place of the link", () => {
+  test("gives one denial if a link of the token or of a discharge is revoked", () => {
     const decision = issuer.authorize(text, GET);
     const ids = decision.allowed ? decision.capability.revocationIds : [];
     expect(ids.length).toBeGreaterThan(0);
@@ -46,7 +46,7 @@ describe("a revoked link that is part of token and discharge", () => {
     expect(revocations.size).toBe(0);
   });
 
-  test("occurs once in the query to the revocation source", () => {
+  test("asks the revocation source about each link once", () => {
     let asked: readonly string[] = [];
     const source: RevocationSource = {
       find: ({ links }) => {
@@ -113,7 +113,7 @@ describe("the moment at which a revocation list must be current", () => {
     return asked[0] ?? Number.NaN;
   };
 
-  test("is the clock's, in milliseconds, if the call has no time or an earlier time", () => {
+  test("is the clock's time, in milliseconds, if the call has no time or an earlier time", () => {
     expect([momentFor(), momentFor(NOW), momentFor(NOW - 60_000)]).toEqual(
       Array(3).fill(NOW + 250),
     );

@@ -55,7 +55,7 @@ describe("authorize refuses a revoked token, and the denial says what was revoke
     ]);
   });
 
-  test("for an entry about another link, which a faulty source returns", () => {
+  test("even if a faulty source returns an entry about another link", () => {
     const id = "rv_AAAAAAAAAAAAAAAAAAAAAA";
     const find = (): RevocationEntry[] => [{ kind: "link", id, at: AT }];
     const { issuer } = fixture({ revocations: { find, isCurrent: () => true } });
@@ -204,7 +204,7 @@ describe("revoking a token presented with a discharge", () => {
     },
   );
 
-  test('answers "needless" once the token itself is revoked, whichever discharge is presented', () => {
+  test('returns needless: "revoked" once the token itself is revoked, whichever discharge is presented', () => {
     const { issuer, revocations } = fixture();
     const token = needing(mint(issuer), "q1");
     const [presented, another] = [first, second].map(({ discharge }) =>

@@ -53,7 +53,7 @@ describe("issuer.standing", () => {
     expect(codes(issuer.standing(token))).toEqual(["revoked"]);
   });
 
-  test("throws a TypeError for unknown properties", () => {
+  test("throws a TypeError for an unknown property of the presentation", () => {
     const { issuer } = fixture();
     const operation = JSON.parse('{"opration":"get"}');
     expect(misuse(() => issuer.standing(mint(issuer), operation))).toContain(
@@ -101,7 +101,7 @@ describe("the stored record of a capability", () => {
     expect(kept.includes(keys.exportJwkSet().keys[0]?.k ?? "absent")).toBe(false);
   });
 
-  test("has every hop with which the capability was issued, in order", () => {
+  test("remakes a token narrowed after issue() if it has the further hops in order", () => {
     const { issuer } = fixture();
     const { capability, identifier } = issuer.issue(() => ({ grant: "files", anyOperation: true }));
     const nonce = "AAAAAAAAAAAAAAAA";
@@ -121,7 +121,7 @@ describe("the stored record of a capability", () => {
     expect(issuer.remake({ identifier, hop, further: further.toReversed() })).not.toBe(token);
   });
 
-  test("remakes another token if the record was changed, and no token if its key is gone", () => {
+  test("remakes another token if the record was changed, and no token if the issuer lacks its key", () => {
     const { issuer } = fixture();
     const { capability, identifier } = issuer.issue(() => ({ grant: "files", anyOperation: true }));
     const hop = JSON.stringify(capability.hop);

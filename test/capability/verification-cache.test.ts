@@ -104,7 +104,7 @@ describe("the size of the verification cache", () => {
 });
 
 describe("a cache entry ends", () => {
-  test("when the first of its token's hops expires", () => {
+  test("at the earliest expiry among its token's hops", () => {
     const { check, known, parent, state, cache } = kit();
     const brief = append(parent, '{"expires":"2026-01-01T00:00:10Z"}');
     const until = Date.parse("2026-01-01T00:00:10Z");
@@ -187,7 +187,7 @@ describe("the option cache", () => {
 });
 
 describe("a decision returned to a caller", () => {
-  test("can be used freely without changing later decisions", () => {
+  test("does not affect later decisions, even if the caller changes it", () => {
     const queries: RevocationQuery[] = [];
     const revoked = new Set<string>();
     const revocations: RevocationSource = {
@@ -220,7 +220,7 @@ describe("a decision returned to a caller", () => {
     expect(() => Object.assign(denial ?? {}, { code: "discharge_missing" })).toThrow(TypeError);
   });
 
-  test("is the same, and frozen, with a cache and without", () => {
+  test("has a frozen capability, with a cache and without", () => {
     for (const cache of [undefined, false] as const) {
       const options = {
         name: "an agent",

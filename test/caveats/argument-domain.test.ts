@@ -259,7 +259,7 @@ describe("limits on URLs:", () => {
     ],
     ["nothing, if they share no host", url({}), url({ hosts: ["b.example"] }), NOTHING],
     [
-      "nothing, if one host is the name of the other one's suffix",
+      "nothing, if one names a host and the other one only the hosts below that host",
       url({}),
       url({ hosts: [".a.example"] }),
       NOTHING,

@@ -82,7 +82,7 @@ describe("for random limits on one argument", () => {
     );
   });
 
-  test("an intersected limit allows exactly the values that are left, and is canonical", () => {
+  test("a limit written by intersectHop allows exactly the values that all limits allow, and is canonical", () => {
     fc.assert(
       fc.property(limits, constraint, (given, wanted) => {
         const hops = given.map(hopWith);

@@ -94,12 +94,12 @@ describe("the domain of one limit is empty if the limit is", () => {
 });
 
 describe("domains and limits that no hop has", () => {
-  test("two lists of types without exclusions meet in their common types", () => {
+  test("the meet of two domains that have only types has their common types", () => {
     const texts = { types: ["string"] } as const;
     expect(meetDomains({ types: ["boolean", "string"] }, texts)).toEqual(texts);
   });
 
-  test("an exclusion is dropped with the last type that it concerns", () => {
+  test("the meet has no exclusion if no excluded value has a common type", () => {
     const domain = { types: ["number", "string"], not_in: ["a"] } as const;
     expect(meetDomains(domain, { types: ["number"] })).toEqual({ types: ["number"] });
   });

@@ -42,7 +42,7 @@ describe("withoutDurations", () => {
     expect(withoutDurations({ expires: "soon" }, NOW)).toEqual({ expires: "soon" });
   });
 
-  test("lowers expires to the token's own, unless the token has expired", () => {
+  test("lowers expires to the token's expiry, unless the token has expired", () => {
     const end = (bound: number): unknown =>
       withoutDurations({ expires: "10m" }, NOW, { expires: text(bound) }).expires;
     expect(end(60)).toEqual(at(60));
@@ -52,7 +52,7 @@ describe("withoutDurations", () => {
     expect(end(-60)).toEqual(at(600));
   });
 
-  test("raises notBefore to the token's own", () => {
+  test("raises notBefore to the token's notBefore, if that is later", () => {
     const start = (bound: number): unknown =>
       withoutDurations({ notBefore: "10m" }, NOW, { notBefore: text(bound) }).notBefore;
     expect(start(60)).toEqual(at(600));

@@ -71,7 +71,7 @@ test.each<[Constraint, unknown, boolean]>([
   expect(allows(domainOf(limit), value)).toBe(expected);
 });
 
-describe("emptyRules for times", () => {
+describe("emptyRules names, for times and further hops,", () => {
   const early = "2030-01-01T00:00:00Z";
   const late = "2030-01-01T00:00:01Z";
 

@@ -56,7 +56,7 @@ function world(trusted: number) {
   return { issuer, authentic, steps, setClock };
 }
 
-test("isStillValid agrees with standing, however time, revocations and keys change", () => {
+test("isStillValid() is true exactly if standing() allows the token, whatever changes in time, revocations and keys", () => {
   const moment = fc.oneof(
     fc.constantFrom(9_999, 10_000, 59_999, 60_000),
     fc.integer({ min: 0, max: 120_000 }),
