@@ -50,7 +50,7 @@ test.each([
   expect(codeOf(authorization)).toBe("token_invalid");
 });
 
-test("readBearer ends the message of a denial with the given advice, and shows nothing of the header", () => {
+test("readBearer ends the message of a denial with the given advice, and shows no credentials of the header", () => {
   for (const authorization of ["eyJzZWNyZXQi", "Bearer eyJzZWNyZXQi x", "Basic eyJzZWNyZXQi"]) {
     const reading = readBearer(requestWith(authorization), "ask the operator");
     const message = reading.ok ? "" : reading.denial.message;

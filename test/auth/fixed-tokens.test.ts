@@ -27,7 +27,7 @@ test.each([
   ["the beginning of a token", ALICE.token.slice(0, -1)],
   ["a token with one character more", `${ALICE.token}0`],
   ["a token in capitals", ALICE.token.toUpperCase()],
-])("createFixedTokens identifies no caller for %s", async (_, token) => {
+])("createFixedTokens answers token_invalid to %s", async (_, token) => {
   const authenticator = createFixedTokens([ALICE, BOB], options);
   const { code, message } = await denialWith(authenticator, token);
   expect(code).toBe("token_invalid");
@@ -86,7 +86,7 @@ test.each<[string, unknown, string]>([
     "tokens[0].invoker: must be a text",
   ],
   [
-    "a token with a line break",
+    "an invoker with a line break",
     [{ ...ALICE, invoker: "a\nb" }],
     "tokens[0].invoker: must be a text",
   ],
@@ -95,18 +95,21 @@ test.each<[string, unknown, string]>([
     [null],
     "tokens[0] must be a plain object with token, principal, invoker, not null",
   ],
-])("createFixedTokens refuses %s, names the place and shows no token", (_, tokens, expected) => {
-  let message = "";
-  try {
-    createFixedTokens(JSON.parse(JSON.stringify(tokens)), options);
-  } catch (error) {
-    if (error instanceof TypeError) message = error.message;
-  }
-  expect(message).toContain(expected);
-  for (const token of [ALICE.token, "0123456789abcde", "0123456789 abcdef", "aaaa"]) {
-    expect(message).not.toContain(token);
-  }
-});
+])(
+  "createFixedTokens refuses %s with a message that names the property and shows no token",
+  (_, tokens, expected) => {
+    let message = "";
+    try {
+      createFixedTokens(JSON.parse(JSON.stringify(tokens)), options);
+    } catch (error) {
+      if (error instanceof TypeError) message = error.message;
+    }
+    expect(message).toContain(expected);
+    for (const token of [ALICE.token, "0123456789abcde", "0123456789 abcdef", "aaaa"]) {
+      expect(message).not.toContain(token);
+    }
+  },
+);
 
 test("createFixedTokens returns a frozen caller", async () => {
   const authenticator = createFixedTokens([ALICE], options);

@@ -46,7 +46,7 @@ function claimsIn(payload: string): Claims {
   return JSON.parse(Buffer.from(payload, "base64url").toString());
 }
 
-test("the unforged token that the following tests start from is accepted", async () => {
+test("a token that nobody changed is accepted", async () => {
   const result = await authenticator.authenticate(requestWith(`Bearer ${await good.sign()}`));
   expect(result).toEqual({ ok: true, caller: { principal: "alice", invoker: "orchestrator" } });
 });
@@ -58,7 +58,7 @@ test("a token with changed claims is refused for its signature", async () => {
   expect(message).toMatch(/^the access token has a signature that does not hold; get a new/);
 });
 
-test("a token with a bit of its signature flipped is refused", async () => {
+test("a token with a flipped bit in its signature, or with a missing or added part, is refused", async () => {
   const [header, payload, signature] = await parts();
   const bytes = Buffer.from(signature, "base64url");
   for (let at = 0; at < bytes.length; at += 7) {
@@ -198,18 +198,30 @@ test.each<[string, Claims]>([
 });
 
 test.each<[string, Claims, object, string, string]>([
-  ["the longest names", { sub: "s".repeat(256), client_id: "c" }, {}, "s".repeat(256), "c"],
+  ["a sub of 256 characters", { sub: "s".repeat(256), client_id: "c" }, {}, "s".repeat(256), "c"],
   ["azp without client_id", { client_id: undefined, azp: "a" }, {}, "alice", "a"],
-  ["client_id before azp", { azp: "a" }, {}, "alice", "orchestrator"],
   [
-    "the claims that the operator named",
+    "both azp and client_id, of which client_id names the invoker,",
+    { azp: "a" },
+    {},
+    "alice",
+    "orchestrator",
+  ],
+  [
+    "the claims that principalClaim and invokerClaim name",
     { oid: "o", app: "p" },
     { principalClaim: "oid", invokerClaim: "app" },
     "o",
     "p",
   ],
-  ["one audience of several", { aud: ["x", RESOURCE] }, {}, "alice", "orchestrator"],
-])("a token is accepted with %s", async (_, claims, options, principal, invoker) => {
+  [
+    "several audiences that include the service",
+    { aud: ["x", RESOURCE] },
+    {},
+    "alice",
+    "orchestrator",
+  ],
+])("a token with %s is accepted", async (_, claims, options, principal, invoker) => {
   const token = await good.sign(claims);
   const result = await (await checking([good.jwk], options)).authenticate(
     requestWith(`Bearer ${token}`),
@@ -224,7 +236,7 @@ test("a token without the claim that the option invokerClaim names is refused, e
   expect((await denialWith(inherited, await good.sign())).message).toContain("names no client");
 });
 
-test("a token with an algorithm outside the operator's list, or with an algorithm that does not fit its key, is refused", async () => {
+test("a token with an algorithm that the option algorithms does not list, or that does not fit its key, is refused", async () => {
   const checks = await checking([good.jwk], { algorithms: ["RS256"] });
   expect((await denialWith(checks, await good.sign())).message).toMatch(/\("alg"\): RS256;/);
   const [, payload] = await parts();
@@ -241,7 +253,7 @@ test("a token without a key id is accepted if the authenticator has only one key
   expect((await denialWith(two, token)).message).toContain("does not say which of several keys");
 });
 
-test("a string that is not a JWT, or a JWT of another kind, is refused", async () => {
+test("a string that is not a JWT signed with an accepted algorithm is refused", async () => {
   const nested = await new SignJWT({}).setProtectedHeader({ alg: "HS256" }).sign(Buffer.alloc(32));
   for (const token of [
     "opaque-token-0123456789",

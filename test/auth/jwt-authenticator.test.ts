@@ -22,7 +22,7 @@ function checking(
 }
 
 test.each(["ES256", "RS256", "PS256", "Ed25519"] as const)(
-  "with %s, the user who signed in is the principal, and the agent is the invoker",
+  "if a token is signed with %s, its user is the principal and its agent is the invoker",
   async (algorithm) => {
     const server = await authorizationServer({ algorithm });
     const authenticator = await checking(server);
@@ -83,7 +83,7 @@ test("a token of another issuer is refused because its key is unknown, or becaus
   expect(byName.message).toContain(`issuer ("iss") "${other.issuer}", not "${server.issuer}"`);
 });
 
-test("an ID token is refused as an access token", async () => {
+test("an ID token in place of an access token is refused", async () => {
   const server = await authorizationServer();
   const token = await server.idTokenFor("alice", "orchestrator");
   const denial = await denialWith(await checking(server, { audience: "orchestrator" }), token);
@@ -175,7 +175,7 @@ test.each<[string, object]>([
 );
 
 test.each(["jose", "lru-cache"])(
-  "without the package %s, the package entry loads, and the function that needs the package says how to install it",
+  "without the package %s, proviso/auth loads, and createJwtAuthenticator says how to install the package",
   (absent) => {
     const hiding = `
     import { register } from "node:module";

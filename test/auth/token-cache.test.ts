@@ -45,7 +45,7 @@ test("a cached token is verified again after a minute, and when the clock is set
   expect(await callerOf(authenticator, token)).not.toBe(again);
 });
 
-test("a refusal is not cached, so the same token is accepted as soon as it is valid", async () => {
+test("a refusal is not cached: a token issued in the future is accepted as soon as it is valid", async () => {
   const good = await signer();
   let now = Date.now();
   const authenticator = await checking(good, () => now);

@@ -37,7 +37,7 @@ describe("encodeBase64url", () => {
   });
 });
 
-describe("reading base64", () => {
+describe("decodeBase64", () => {
   test("accepts either alphabet, padded or not, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
@@ -86,19 +86,7 @@ describe("reading base64", () => {
     expect(rejection(() => decodeBase64(text))).toEqual({ code, offset });
   });
 
-  test("with readBase64 reports a fault at the end together with the bytes before the fault", () => {
-    expect(readBase64("Zm9v")).toEqual({ bytes: Uint8Array.of(0x66, 0x6f, 0x6f) });
-    expect(readBase64("Zm9vZ")).toMatchObject({
-      bytes: Uint8Array.of(0x66, 0x6f, 0x6f),
-      tail: { code: "truncated", offset: 5 },
-    });
-    expect(readBase64("Zm9vZh")).toMatchObject({
-      bytes: Uint8Array.of(0x66, 0x6f, 0x6f, 0x66),
-      tail: { code: "base64_trailing_bits", offset: 5 },
-    });
-  });
-
-  test("accepts only the canonical encoding of the decoded bytes, for random strings", () => {
+  test("accepts a random string only if encodeBase64url restores it, apart from alphabet and padding", () => {
     const character = fc.constantFrom(..."ABCXYZabcxyz0189-_+/= \n.é");
     fc.assert(
       fc.property(fc.string({ unit: character, maxLength: 12 }), (text) => {
@@ -109,5 +97,17 @@ describe("reading base64", () => {
       }),
       { numRuns: sized(5000) },
     );
+  });
+});
+
+test("readBase64 reports a fault at the end of the string, and returns the bytes before the fault", () => {
+  expect(readBase64("Zm9v")).toEqual({ bytes: Uint8Array.of(0x66, 0x6f, 0x6f) });
+  expect(readBase64("Zm9vZ")).toMatchObject({
+    bytes: Uint8Array.of(0x66, 0x6f, 0x6f),
+    tail: { code: "truncated", offset: 5 },
+  });
+  expect(readBase64("Zm9vZh")).toMatchObject({
+    bytes: Uint8Array.of(0x66, 0x6f, 0x6f, 0x66),
+    tail: { code: "base64_trailing_bits", offset: 5 },
   });
 });

@@ -58,7 +58,7 @@ describe("a varint", () => {
     expect(rejection(() => cursor(...bytes).varint("a number"))).toEqual({ code, offset });
   });
 
-  test("with a fault is reported at the offset where the number starts", () => {
+  test("of more bytes than needed is reported at the offset of its first byte", () => {
     const bytes = Uint8Array.of(9, 9, 0x80, 0);
     expect(rejection(() => new Cursor(bytes, 2).varint("x")).offset).toBe(2);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { inexactPart } from "../../src/bytes/exact-json.js";
 
-describe("inexactPart on long strings", () => {
+describe("inexactPart with a large text", () => {
   test("reads a string of 32 MiB, of plain characters or of escapes", () => {
     const half = 2 ** 24;
     for (const string of ["x".repeat(2 * half), '\\"'.repeat(half)]) {

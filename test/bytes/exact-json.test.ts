@@ -46,7 +46,7 @@ describe("inexactPart", () => {
     expect(inexactPart(`{"a":1,"b":[${number}]}`)).toContain("cannot be kept as it is written");
   });
 
-  test("reports a property that occurs twice in an object, even if one name is escaped, at any depth", () => {
+  test("reports a property that occurs twice in one object, at any depth, even if one of the two names is escaped", () => {
     expect(inexactPart('{"a":1,"b":{"c":1,"\\u0063":2}}')).toBe(
       'an object has the member "c" twice',
     );

@@ -32,7 +32,7 @@ test.each([
     `{"id":0,"result":{"text":"${"é🙂".repeat(200)}"}}`,
     0,
   ],
-])("the ends of an answer over the size limit give its id, which is %s", (_, line, id) => {
+])("jsonRpcEnds finds the id of an answer over the size limit if the id is %s", (_, line, id) => {
   for (const piece of [1, 7, 64, 2000]) {
     expect(endsOf(line, piece)).toEqual({ kind: "answer", id });
   }
@@ -43,7 +43,7 @@ test.each([
   ["after its parameters", `{"method":"x","params":{"text":"${FILL}"},"jsonrpc":"2.0","id":7}`],
   ["after its parameters, in a request without a method", `{"params":{"text":"${FILL}"},"id":7}`],
 ])(
-  "the ends of a request over the size limit give the kind request and its id, which is %s",
+  "jsonRpcEnds finds the kind and the id of a request over the size limit if the id is %s",
   (_, line) => {
     for (const piece of [1, 64, 2000]) {
       expect(endsOf(line, piece)).toEqual({ kind: "request", id: 7 });
@@ -51,7 +51,7 @@ test.each([
   },
 );
 
-test("the ends of a message with a method and no id give the kind notification", () => {
+test("jsonRpcEnds calls a message over the size limit a notification if it has a method and no id", () => {
   for (const line of [
     `{"jsonrpc":"2.0","method":"x","params":{"text":"${FILL}"}}`,
     `{"method":"x","params":{"text":"${FILL}","a":1,"id":9}}`,
@@ -61,11 +61,11 @@ test("the ends of a message with a method and no id give the kind notification",
 });
 
 test.each([
-  ["an id within the result alone", `{"result":{"text":"${FILL}","a":1,"id":9}}`],
+  ["an id only inside the result", `{"result":{"text":"${FILL}","a":1,"id":9}}`],
   ["an id inside a string", `{"result":{"text":"${FILL},\\"id\\":9}"}}`],
   ["an id that is not JSON", `{"id":007,"result":{"text":"${FILL}"}}`],
   ["an id with a raw control character", `{"id":"a\tb","result":{"text":"${FILL}"}}`],
   ["a string that is not JSON", FILL],
-])("the ends of a message give no id for %s", (_, line) => {
+])("jsonRpcEnds finds no id in a line over the size limit with %s", (_, line) => {
   expect(endsOf(line, 64)).toBeUndefined();
 });

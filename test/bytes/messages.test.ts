@@ -14,7 +14,7 @@ function message(run: () => unknown): string {
   return "nothing was thrown";
 }
 
-describe("the message of a rejected token says what is wrong, and where", () => {
+describe("the message of a TokenError says what is wrong", () => {
   test.each<[string, number[], string]>([
     [
       "a length in too many bytes",
@@ -27,7 +27,7 @@ describe("the message of a rejected token says what is wrong, and where", () => 
       "the length of x is out of range (at 1)",
     ],
     ["a length cut short", [0, 0x81], "the token ends inside x (at 2)"],
-  ])("for %s", (_, bytes, expected) => {
+  ])("with %s", (_, bytes, expected) => {
     const cursor = new Cursor(Uint8Array.from(bytes), 1);
     expect(message(() => cursor.varint("x"))).toBe(`TokenError: ${expected}`);
   });
@@ -51,16 +51,16 @@ describe("the message of a rejected token says what is wrong, and where", () => 
       "\u0080AAA",
       '"\u0080" is not a base64 character (at 0)',
     ],
-  ])("for base64 with %s", (_, text, expected) => {
+  ])("with base64 that has %s", (_, text, expected) => {
     expect(message(() => decodeBase64(text))).toBe(`TokenError: ${expected}`);
-  });
-
-  test("and its error has the name TokenError", () => {
-    expect(new TokenError("empty", "no token").name).toBe("TokenError");
   });
 });
 
-describe("the message for a value without canonical form names the value:", () => {
+test("a TokenError has the name TokenError", () => {
+  expect(new TokenError("empty", "no token").name).toBe("TokenError");
+});
+
+describe("canonicalJson throws a TypeError that names the part without a JSON or UTF-8 form:", () => {
   test.each<[string, unknown, string]>([
     ["infinity", Number.POSITIVE_INFINITY, "Infinity has no JSON form"],
     ["a lone surrogate", "\ud800", "a string with a lone surrogate has no UTF-8 form"],

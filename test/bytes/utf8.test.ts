@@ -5,13 +5,13 @@ import { anyCharacter } from "../support/any-character.js";
 import { sized } from "../support/size.js";
 
 describe("UTF-8", () => {
-  test("keeps a byte order mark, at the start and elsewhere", () => {
+  test("decodeUtf8 and encodeUtf8 keep a byte order mark at the start", () => {
     expect(decodeUtf8(Uint8Array.of(0xef, 0xbb, 0xbf))).toBe("\uFEFF");
     expect(decodeUtf8(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61))).toBe("\uFEFFa");
     expect([...encodeUtf8("\uFEFFa")]).toEqual([0xef, 0xbb, 0xbf, 0x61]);
   });
 
-  test("encodeUtf8 and then decodeUtf8 returns any well-formed string", () => {
+  test("decodeUtf8 restores any well-formed string that encodeUtf8 encoded", () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         expect(isWellFormed(text)).toBe(true);
@@ -20,7 +20,7 @@ describe("UTF-8", () => {
     );
   });
 
-  test("decodeUtf8 decodes only bytes that encodeUtf8 gives for the result", () => {
+  test("encodeUtf8 restores any bytes that decodeUtf8 decodes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 8 }), (bytes) => {
         const text = decodeUtf8(bytes);
@@ -38,7 +38,7 @@ describe("UTF-8", () => {
     { about: "an overlong NUL", bytes: [0xc0, 0x80] },
     { about: "an encoded surrogate", bytes: [0xed, 0xa0, 0x80] },
     { about: "a code point past U+10FFFF", bytes: [0xf4, 0x90, 0x80, 0x80] },
-  ])("decodeUtf8 does not decode $about", ({ bytes }) => {
+  ])("decodeUtf8 returns undefined for $about", ({ bytes }) => {
     expect(decodeUtf8(Uint8Array.from(bytes))).toBeUndefined();
   });
 

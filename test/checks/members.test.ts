@@ -17,14 +17,17 @@ test.each<[unknown, string]>([
   [1, "a number"],
   ["text", "a string"],
   [() => 1, "a function"],
-])("assertMembers refuses %j as not an object, and names the known properties", (value, kind) => {
-  expect(() => assertMembers(value, ["name", "keys"], "options")).toThrow(
-    new TypeError(`options must be a plain object with name, keys, not ${kind}`),
-  );
-  expect(() => assertMembers(value, [], "")).toThrow(
-    new TypeError(`it must be a plain object, not ${kind}`),
-  );
-});
+])(
+  "assertMembers refuses %j, which is not an object, and names the known properties",
+  (value, kind) => {
+    expect(() => assertMembers(value, ["name", "keys"], "options")).toThrow(
+      new TypeError(`options must be a plain object with name, keys, not ${kind}`),
+    );
+    expect(() => assertMembers(value, [], "")).toThrow(
+      new TypeError(`it must be a plain object, not ${kind}`),
+    );
+  },
+);
 
 describe("assertMembers refuses an object whose properties would be lost", () => {
   class Options {
@@ -78,7 +81,7 @@ test("assertKnown accepts an object of a class, and refuses an own property that
   expect(() => assertKnown(null, [], "skills[0]")).toThrow("skills[0] must be an object, not null");
 });
 
-test("meant() lists all known names if none is near, and is empty if there are none", () => {
+test("meant() lists all known names if none is similar, and returns an empty string without known names", () => {
   expect(meant("colour", ["expires", "operations"])).toBe("; there are expires, operations");
   expect(meant("colour", [])).toBe("");
 });

@@ -89,8 +89,8 @@ const LOSSY: readonly (readonly [string, () => unknown, string])[] = [
   ["a bigint", () => 1n, "not a bigint"],
 ];
 
-describe("plainCopy refuses a value that JSON would change, at any depth, with its place", () => {
-  test.each(LOSSY)("%s", (_, make, kind) => {
+describe("plainCopy refuses", () => {
+  test.each(LOSSY)("%s at any depth, and names its path", (_, make, kind) => {
     for (const as of ["data", "arguments"] as const) {
       expect(refusal(make(), as)).toContain(kind);
       expect(refusal(make(), as)).toMatch(/^hop must be /);
@@ -117,7 +117,7 @@ describe("plainCopy refuses a value that JSON would change, at any depth, with i
     expect(refusal(undefined)).toContain("hop is undefined");
   });
 
-  test("a cyclic value, or one nested past 256 levels", () => {
+  test("a cyclic value, and a value nested more than 256 levels deep", () => {
     const cyclic: { [name: string]: unknown } = {};
     cyclic["self"] = [cyclic];
     const deep: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
@@ -126,7 +126,7 @@ describe("plainCopy refuses a value that JSON would change, at any depth, with i
     }
   });
 
-  test("and quotes and shortens a caller's property names in that place", () => {
+  test("a value under a property name with a space or of 1,000 characters, and quotes or shortens the name", () => {
     expect(refusal({ "a b": new Map() })).toMatch(/^hop\["a b"\] must be a plain object/);
     expect(refusal({ ["x".repeat(1000)]: new Map() }).length).toBeLessThan(200);
   });
@@ -142,7 +142,7 @@ describe("plainCopy copies a plain value", () => {
     expect(refusal(vm.runInNewContext("new (class Own extends Array {})()"))).toContain("array");
   });
 
-  test("without prototype, frozen, and with a property named __proto__", () => {
+  test("that is frozen and has no prototype, or that has a property named __proto__", () => {
     const bare = Object.freeze(Object.assign(Object.create(null), { a: 1 }));
     expect(plainCopy(bare, "hop")).toEqual({ a: 1 });
     const own: unknown = JSON.parse('{"__proto__":{"max":[1]},"b":2}');
@@ -165,15 +165,15 @@ describe("plainCopy copies a plain value", () => {
     expect(plainCopy(value, "hop")).toEqual({ a: 1, b: { c: 2 } });
     expect(reads).toEqual(["a", "b"]);
   });
+});
 
-  test("at every level, unlike plainObject, which checks the top level only", () => {
-    const map = new Map();
-    expect(plainObject({ map }, "options")).toEqual({ map });
-    expect(plainObject({ map }, "options").map).toBe(map);
-    expect(() => plainObject([], "options")).toThrow(
-      new NotPlainError("options must be a plain object, not an array"),
-    );
-  });
+test("plainObject refuses an array, and keeps a Map in a property, since it checks the top level only", () => {
+  const map = new Map();
+  expect(plainObject({ map }, "options")).toEqual({ map });
+  expect(plainObject({ map }, "options").map).toBe(map);
+  expect(() => plainObject([], "options")).toThrow(
+    new NotPlainError("options must be a plain object, not an array"),
+  );
 });
 
 describe("for random JSON", () => {
@@ -190,7 +190,7 @@ describe("for random JSON", () => {
     return [[value, steps], ...inner.flatMap(([step, one]) => nodes(one, [...steps, step]))];
   }
 
-  test("plainCopy returns an equal copy that shares nothing", () => {
+  test("plainCopy returns an equal copy that shares no object or array with the original", () => {
     fc.assert(
       fc.property(json, (value) => {
         const copy = plainCopy(value, "hop");

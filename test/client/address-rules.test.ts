@@ -7,7 +7,7 @@ import {
 } from "../../src/client/address-rules.js";
 import { ClientError } from "../../src/client/client-error.js";
 
-describe("addresses outside the public network", () => {
+describe("specialKind", () => {
   test.each([
     ["0.0.0.0", "an unspecified"],
     ["10.1.2.3", "a private"],
@@ -40,7 +40,7 @@ describe("addresses outside the public network", () => {
     ["2001:db8::1", "a documentation"],
     ["2002:7f00:1::", "a relay's (6to4)"],
     ["not an address", "an unreadable"],
-  ])("include %s, which specialKind calls %s address", (address, kind) => {
+  ])("calls %s %s address", (address, kind) => {
     expect(specialKind(address)).toBe(kind);
   });
 
@@ -55,7 +55,7 @@ describe("addresses outside the public network", () => {
     "2606:4700::1111",
     "2a00:1450::1",
     "2003::1",
-  ])("do not include %s", (address) => {
+  ])("returns undefined for the public address %s", (address) => {
     expect(specialKind(address)).toBeUndefined();
   });
 });
@@ -65,11 +65,11 @@ test.each([
   ["https://agent.example/x", "agent.example:443"],
   ["http://agent.example/x", "agent.example:80"],
   ["http://[::1]:8080/x", "[::1]:8080"],
-])("hostAndPort gives, for %s, %s", (url, expected) => {
+])("hostAndPort(%s) is %s", (url, expected) => {
   expect(hostAndPort(new URL(url))).toBe(expected);
 });
 
-test("isNamed is true for a URL whose origin, or whose host and port, are listed", () => {
+test("isNamed is true only for a URL with an origin in named, or with a host and port in allowHosts", () => {
   const reach = { named: ["http://127.0.0.1:1"], allowHosts: ["localhost:443"] };
   const named = (url: string): boolean => isNamed(new URL(url), reach);
   expect(named("http://127.0.0.1:1/x")).toBe(true);

@@ -23,7 +23,7 @@ async function codeOf(asked: Promise<unknown>): Promise<ClientErrorCode> {
   return (await refusalOf(asked)).code;
 }
 
-test("the client fetches a document without credentials or compression", async () => {
+test("pinnedGet sends no credentials, and asks for JSON without compression", async () => {
   const server = await httpServer((_request, response) => sendText(response, '{"a":1}'));
   const { status, text } = await ask(`${server.url}/x`);
   expect({ status, text }).toEqual({ status: 200, text: '{"a":1}' });
@@ -31,12 +31,22 @@ test("the client fetches a document without credentials or compression", async (
   expect(headers).toEqual({ accept: "application/json", "accept-encoding": "identity" });
 });
 
-describe("fetching fails", () => {
+test.each(["application/a2a+json", "application/json; charset=utf-8"])(
+  "pinnedGet accepts the content type %s",
+  async (type) => {
+    const server = await httpServer((_request, response) =>
+      sendText(response, "{}", { "Content-Type": type }),
+    );
+    expect((await ask(server.url)).text).toBe("{}");
+  },
+);
+
+describe("pinnedGet fails", () => {
   test.each<[what: string, headers: Record<string, string>, code: ClientErrorCode]>([
-    ["with another content type", { "Content-Type": "text/html" }, "not_json"],
+    ["with the content type text/html", { "Content-Type": "text/html" }, "not_json"],
     ["without a content type", { "Content-Type": "" }, "not_json"],
     ["with a content encoding", { "Content-Encoding": "gzip" }, "not_json"],
-    ["with a length over the limit", { "Content-Length": "1001" }, "answer_too_large"],
+    ["with a Content-Length over the limit", { "Content-Length": "1001" }, "answer_too_large"],
   ])("%s", async (_what, headers, code) => {
     const server = await httpServer((_request, response) => {
       response.writeHead(200, { "Content-Type": "application/json", ...headers });
@@ -45,16 +55,6 @@ describe("fetching fails", () => {
     });
     expect(await codeOf(ask(server.url))).toBe(code);
   });
-
-  test.each(["application/a2a+json", "application/json; charset=utf-8"])(
-    "but not with the content type %s",
-    async (type) => {
-      const server = await httpServer((_request, response) =>
-        sendText(response, "{}", { "Content-Type": type }),
-      );
-      expect((await ask(server.url)).text).toBe("{}");
-    },
-  );
 
   test("for bytes that are not UTF-8", async () => {
     const server = await httpServer((_request, response) =>
@@ -85,7 +85,7 @@ describe("fetching fails", () => {
   });
 });
 
-describe("the client gives up on a server", () => {
+describe("pinnedGet gives up on a server", () => {
   test("that sends an endless body, at the size limit", async () => {
     const server = await httpServer((_request, response) => {
       response.writeHead(200, { "Content-Type": "application/json" });
@@ -158,7 +158,7 @@ describe("redirects", () => {
     ["in a loop", { "/a": "/b", "/b": "/c", "/c": "/a" }, /in a ring/],
     ["to itself", { "/a": "/a" }, /in a ring/],
     [
-      "of more than the maximum number",
+      "more than three times in a row",
       { "/a": "/b", "/b": "/c", "/c": "/d", "/d": "/e" },
       /more than 3 times/,
     ],
@@ -187,7 +187,7 @@ describe("an address that the calling code did not name", () => {
     expect((await ask(server.url, { named: [], allowHosts })).text).toBe("{}");
   });
 
-  test("gets no request if a public name resolves to loopback", async () => {
+  test("gets no request if it is a loopback address to which a public name resolves", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
     const url = `http://agent.example:${server.port}`;
@@ -198,14 +198,14 @@ describe("an address that the calling code did not name", () => {
     ]);
     expect(server.requests).toEqual([]);
   });
-
-  test("gets no request by plain HTTP to another machine", async () => {
-    expect(await codeOf(ask("http://agent.example"))).toBe("address_insecure");
-    expect(await codeOf(ask("ftp://127.0.0.1"))).toBe("address_insecure");
-  });
 });
 
-describe("a name whose look-ups give different addresses", () => {
+test("pinnedGet refuses plain HTTP to another machine, and a scheme other than HTTP, as address_insecure", async () => {
+  expect(await codeOf(ask("http://agent.example"))).toBe("address_insecure");
+  expect(await codeOf(ask("ftp://127.0.0.1"))).toBe("address_insecure");
+});
+
+describe("a name that resolves to several addresses", () => {
   test("is looked up once, and redirects go to the address of the first look-up", async () => {
     const server = await httpServer((request, response) => {
       if (request.url === "/") response.writeHead(302, { Location: "/card" }).end();
@@ -234,7 +234,7 @@ describe("a name whose look-ups give different addresses", () => {
     expect([lookups, server.requests]).toEqual([1, []]);
   });
 
-  test("gets a request only on its public addresses", async () => {
+  test("gets no request on loopback if its look-up gave a loopback address and a public address", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const resolve = async (): Promise<readonly Address[]> => [
       { address: "127.0.0.1", family: 4 },
@@ -247,7 +247,7 @@ describe("a name whose look-ups give different addresses", () => {
   });
 });
 
-describe("over TLS, the client", () => {
+describe("over TLS, pinnedGet", () => {
   const serving = async (): Promise<number> => {
     const server = createServer({ key: PRIVATE_KEY, cert: CERTIFICATE }, (_request, response) =>
       sendText(response, "{}"),

@@ -18,7 +18,7 @@ test("escapeOf writes a character as an escape", () => {
   expect(["\n", "\u{1f600}", ""].map(escapeOf)).toEqual(["\\n", "\\u{1f600}", "\\u{0}"]);
 });
 
-test("escapedJson has no unsafe characters, and reads back equal", () => {
+test("escapedJson escapes unsafe characters, and JSON.parse restores the value", () => {
   const value = { "a\u202e": ["\u200b", "é", "\u{e0041}", "\n", "\u00ad\u0007"] };
   const json = escapedJson(value);
   expect(json).toBe('{"a\\u202e":["\\u200b","é","\\udb40\\udc41","\\n","\\u00ad\\u0007"]}');

@@ -9,10 +9,10 @@ function withResult(result: string): Vector {
   return found;
 }
 
-describe("the answer misuse", () => {
+describe("judge()", () => {
   const refusal = { id: 1, result: "refused", denials: [{ code: "grant_denied" }] };
 
-  test("passes a test that expects misuse, whatever else the answer says", () => {
+  test("passes a test that expects misuse if the answer is misuse, whatever else the answer says", () => {
     const value = { id: 1, result: "misuse", message: "no grant", denials: [] };
     expect(judge(withResult("misuse"), { kind: "answer", value })).toEqual({ status: "passed" });
   });
@@ -20,13 +20,13 @@ describe("the answer misuse", () => {
   test.each([
     ["refused: grant_denied", refusal],
     ["allowed, revocation ids rv_1", { id: 1, result: "allowed", revocationIds: ["rv_1"] }],
-  ])("cannot be replaced by the answer %s in a test that expects misuse", (got, value) => {
+  ])("fails a test that expects misuse if the answer is: %s", (got, value) => {
     const outcome = judge(withResult("misuse"), { kind: "answer", value });
     expect(outcome).toEqual({ status: "failed", expected: "misuse", got });
   });
 
   test.each(["allowed", "refused", "valid", "invalid"])(
-    "fails a test that expects %s",
+    "fails a test that expects %s if the answer is misuse",
     (result) => {
       const value = { id: 1, result: "misuse" };
       const outcome = judge(withResult(result), { kind: "answer", value });
@@ -36,7 +36,7 @@ describe("the answer misuse", () => {
 });
 
 describe("the requests that are made from the vectors", () => {
-  test("all name the version of the protocol", () => {
+  test("all name version 2 of the protocol", () => {
     const versions = VECTORS.map(({ request }) => Reflect.get(request, "protocol"));
     expect([...new Set(versions)]).toEqual([2]);
   });

@@ -83,7 +83,7 @@ describe("the vector file capability-discovery.json", () => {
     expect(results).toContain(false);
   });
 
-  test("flags every test that is refused for several reasons", () => {
+  test("has the flag AllReported in every test that expects several reasons", () => {
     const silent = discoveryVectors.filter(
       ({ test: { denials = [], flags, ...rest } }) =>
         Math.max(denials.length, rulesOf(rest).length) > 1 && !flags.includes("AllReported"),
@@ -107,19 +107,27 @@ describe("judge() of an answer to a discovery test", () => {
     return judge(vector, { kind: "answer", value }).status;
   }
 
-  test("passes an answer for a malformed card, whatever further reasons it lists", () => {
+  test("passes the refusal of a malformed card if the answer lists card_malformed, whatever else it lists", () => {
     const denials = [{ code: "interface_unsupported" }, { code: "card_malformed", path: "/name" }];
     expect(statusOf(malformed, { result: "refused", denials })).toBe("passed");
     expect(statusOf(malformed, { result: "refused", denials: denials.slice(0, 1) })).toBe("failed");
   });
 
   test.each([
-    ["a chain without a link", valid, { result: "refused", denials: [{ code: "chain_cycle" }] }],
-    ["a usable chain in place of a verdict", valid, { result: "usable" }],
-    ["a registry without rules", invalid, { result: "invalid", rules: [] }],
-    ["a card without an interface", usable, { result: "usable", version: "1.0", warnings: [] }],
     [
-      "a card without warnings",
+      "a refused chain without the link",
+      valid,
+      { result: "refused", denials: [{ code: "chain_cycle" }] },
+    ],
+    ["the result usable for a chain", valid, { result: "usable" }],
+    ["an invalid registry without the broken rules", invalid, { result: "invalid", rules: [] }],
+    [
+      "a usable card without an interface",
+      usable,
+      { result: "usable", version: "1.0", warnings: [] },
+    ],
+    [
+      "a usable card without warnings",
       usable,
       {
         result: "usable",
@@ -127,8 +135,8 @@ describe("judge() of an answer to a discovery test", () => {
         interface: { url: "https://a.example/", binding: "GRPC" },
       },
     ],
-    ["no result", usable, {}],
-  ])("calls the answer garbage if it is %s", (_, vector, value) => {
+    ["an answer without a result", usable, {}],
+  ])("finds the fault garbage in %s", (_, vector, value) => {
     if (vector === undefined) throw new Error("no such vector");
     expect(judge(vector, { kind: "answer", value })).toMatchObject({ fault: "garbage" });
   });

@@ -147,7 +147,7 @@ test("every error code of reading and verifying occurs in the vectors", () => {
   expect(sorted(codes)).toEqual(namesOf(VERIFY_CODES));
 });
 
-test("vectors refused for several reasons have the flag AllReported", () => {
+test("vectors in check.json that are refused for several reasons have the flag AllReported", () => {
   const silent = checkTests.filter(
     ({ denials = [], flags }) => denials.length > 1 && !flags.includes("AllReported"),
   );
@@ -162,7 +162,7 @@ test("every vector in check.json has a grant in its call or grants of its issuer
   expect(silent.map(({ tcId }) => tcId)).toEqual([]);
 });
 
-test("at least 25 vectors are about the grant", () => {
+test("at least 25 vectors in check.json have the flag Grant or Misuse", () => {
   const about = checkTests.filter(({ flags }) =>
     flags.some((flag) => flag === "Grant" || flag === "Misuse"),
   );

@@ -43,7 +43,7 @@ describe("vectors check against this implementation", () => {
     });
   });
 
-  test("runs only the tests of --filter: an id, a subject, part of a comment, or several of these", async () => {
+  test("runs the tests that --filter selects by id, subject or part of a comment, and those of a second --filter", async () => {
     const run = async (...args: string[]): Promise<unknown> =>
       (await bench.json("vectors", "check", ...args))["tests"];
     expect(await run("--filter", "1001")).toBe(1);
@@ -70,11 +70,11 @@ describe("vectors check against another program", () => {
     );
   });
 
-  test("fails every invalid test of a program that answers an unknown code", async () => {
+  test("fails every test if the program answers each request with an unknown code", async () => {
     expect(await report("wrongCode")).toMatchObject({ status: 1, passed: 0, failed: TESTS });
   });
 
-  test("lists operations that the program does not support apart from passed tests", async () => {
+  test("names the operations that the program does not support, and counts their tests separately", async () => {
     const { status, stdout } = await check("partly", "--filter", "1001");
     expect(stdout).toContain(`${TESTS} passed, 0 failed, 1 not supported\n`);
     expect(stdout).toContain("\nnot supported: check\n");
@@ -140,7 +140,7 @@ describe("vectors check against another program", () => {
   });
 
   if (FULL) {
-    test("ends a program that goes on after the end of its input", async () => {
+    test("ends a program that goes on after the end of its input, and passes its tests", async () => {
       expect(await report("ignoresTheEnd")).toMatchObject({ status: 0, passed: TESTS });
     });
   }
@@ -173,14 +173,14 @@ describe("vectors check against another program", () => {
   }
 });
 
-describe("the options of vectors check", () => {
+describe("the command line of vectors check", () => {
   test.each([
     [["--impl", "'open"], /--impl is not a command/],
     [["--impl", "  "], /--impl is not a command/],
     [["--timeout", "0"], /--timeout cannot be 0/],
     [["--timeout", "soon"], /--timeout cannot be soon/],
     [["--filter", "no such test"], /no test is left by --filter/],
-  ])("are a usage error: %j", async (args, message) => {
+  ])("is a usage error with the options %j", async (args, message) => {
     const { status, stderr } = await bench.run(["vectors", "check", ...args]);
     expect(status).toBe(2);
     expect(stderr).toMatch(message);
@@ -196,10 +196,7 @@ describe("the options of vectors check", () => {
     ["a $HOME;b", ["a", "$HOME;b"]],
     ["", undefined],
     ['"a', undefined],
-  ])(
-    "split the program's command line %j into words as a shell does, or refuse it",
-    (line, words) => {
-      expect(splitCommand(line)).toEqual(words);
-    },
-  );
+  ])("has an option --impl, whose value %j splitCommand splits into %j", (line, words) => {
+    expect(splitCommand(line)).toEqual(words);
+  });
 });

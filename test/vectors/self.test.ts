@@ -27,7 +27,7 @@ test.each([...bySubject])("proviso answers as the vectors say: %s", (_, vectors)
   expect(failed).toEqual([]);
 });
 
-test("check.json has the tags of the chain up to the link that decides the result", () => {
+test("the tags of each vector in check.json are the tags that verifySignatures returns", () => {
   let compared = 0;
   for (const { file, test: vector, request } of VECTORS) {
     if (file !== "check.json" || !("tags" in vector)) continue;
