@@ -137,7 +137,7 @@ describe("a client with a capability token", () => {
   test.each<
     [what: string, parts: JsonObject, options: Parameters<typeof withCapability>[2], code: string]
   >([
-    ["a contradiction", CONTRADICTION, {}, "card_malformed"],
+    ["a minProtocolVersion above its maxProtocolVersion", CONTRADICTION, {}, "card_malformed"],
     [
       "an undeclared capability",
       {},
@@ -153,7 +153,7 @@ describe("a client with a capability token", () => {
       "capability_undeclared",
     ],
   ])(
-    "sends nothing to an agent whose card is refused for %s",
+    "sends no call and no token to an agent whose card is refused for %s",
     async (_what, parts, options, code) => {
       const agent = await agentOf(parts);
       const client = await agent.client();
@@ -223,7 +223,7 @@ describe("withCapability checks an agent's answers against its card", () => {
   });
 
   test.each<[what: string, result: JsonObject, expected: string]>([
-    ["no metadata is accepted", message({}), "done"],
+    ["the absence of metadata is accepted", message({}), "done"],
     [
       "delegating to a declared agent is accepted",
       message({ metadata: delegated("https://b.example") }),
@@ -278,7 +278,7 @@ describe("withCapability checks an agent's answers against its card", () => {
     },
   );
 
-  test("undeclared behaviour is passed to onDrift, if set, and the caller still gets the answer", async () => {
+  test("with onDrift, undeclared behaviour is passed to onDrift, and the caller still gets the answer", async () => {
     const agent = await agentOf();
     agent.answers.result = message({ metadata: delegated("https://c.example") });
     const drifted: DiscoveryDenial[] = [];
@@ -293,10 +293,13 @@ describe("withCapability checks an agent's answers against its card", () => {
 test.each<[options: object, message: RegExp]>([
   [{ require: {} }, /options.require: unknown member; there are requirements/],
   [{ requirements: { capability: [] } }, /requirements.capability: unknown member/],
-])("createCapabilityClient refuses a wrong option by name: %j", async (options, message) => {
-  const client = await (await agentOf()).client();
-  expect(() => createCapabilityClient(client, options)).toThrow(message);
-});
+])(
+  "createCapabilityClient refuses an unknown option, and the error names the option: %j",
+  async (options, message) => {
+    const client = await (await agentOf()).client();
+    expect(() => createCapabilityClient(client, options)).toThrow(message);
+  },
+);
 
 describe("a chain of agents that delegate to each other", () => {
   const pushOrigins = ["https://caller.example"];
@@ -350,7 +353,7 @@ describe("a chain of agents that delegate to each other", () => {
     await Promise.all([dropped.remove(), before.remove()]);
   });
 
-  test("keeps several calls in one context, as the cards declare", async () => {
+  test("lists calls with the same contextId as tasks of one context, as the cards declare", async () => {
     const client = await clientOf(first, "JSON-RPC", "alice");
     const { token } = await request(client, {
       grants: ["documents:read"],

@@ -334,7 +334,7 @@ test("a task that waits for approval continues after a restart, even if the user
   expect(capabilities).toHaveLength(1);
 });
 
-test("the end of a task that waited for approval is pushed to its receivers without a token", async () => {
+test("a task that waited for approval notifies its push receivers when it completes, without a token", async () => {
   const got: string[] = [];
   const server = createServer((req, res) => {
     req.setEncoding("utf8").on("data", (chunk: string) => got.push(chunk));

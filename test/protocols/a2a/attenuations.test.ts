@@ -83,7 +83,7 @@ test("a2a/task/send does not narrow listed capabilities that have no attenuation
   expect(outcomes(narrow.body)).toEqual(["done", "constraint_violated,constraint_violated"]);
 });
 
-test("a2a/task/send refuses attenuations that are null, that have no list of capabilities, or that are beside a token or declaration outside the list", async () => {
+test("a2a/task/send refuses attenuations that are null, that come without capabilities, or that come with the extension's metadata or headers", async () => {
   const { id, token } = await granted();
   const attenuations = { [id]: SHORT };
   const metadata = { [EXTENSION_URI]: { capabilities: [{ token }] } };
@@ -129,7 +129,7 @@ test("a2a/task/send refuses an attenuation for a capability id that is not liste
   }
 });
 
-test("a2a/task/send takes a listed token's capability id from the signed token, and refuses another id", async () => {
+test("a2a/task/send takes a listed token's capability id from the signed token, and refuses a list entry with another id", async () => {
   const [one, other] = [await granted(), await granted()];
   const mislabelled = [{ id: other.id, token: one.token }];
   for (const id of [one.id, other.id]) {

@@ -50,7 +50,7 @@ test("the top level of the agent card has only properties that A2A 1.0 defines",
   expect(headers.get("vary")).toBe("A2A-Extensions");
 });
 
-test("a card request that names the extension also gets the extension's properties at the top level of the card", async () => {
+test("if a card request names the extension, the card has the extension's properties at its top level too", async () => {
   const [plain, named] = [await card(), await card(NAMED)];
   const params = at(plain.body, "capabilities", "extensions", 0, "params");
   const proposed = Object.fromEntries(PROPOSED.map((name) => [name, at(params, name)]));

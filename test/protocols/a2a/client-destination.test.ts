@@ -228,7 +228,10 @@ describe("createAgentFetch", () => {
     [{ token: "x" }, /options.token: unknown member/],
     [{ accessToken: "" }, /options.accessToken: must be/],
     [{ fetch: "x" }, /options.fetch: must be/],
-  ])("refuses a wrong option by name: %j", (options, message) => {
-    expect(() => createAgentFetch(options)).toThrow(message);
-  });
+  ])(
+    "refuses an unknown or wrong option, and the error names the option: %j",
+    (options, message) => {
+      expect(() => createAgentFetch(options)).toThrow(message);
+    },
+  );
 });

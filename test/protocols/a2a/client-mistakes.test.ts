@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-test("a2a/skill/invoke answers arguments that the skill refuses with -32602 and the skill's message", async () => {
+test("if a skill refuses the arguments, a2a/skill/invoke answers -32602 with the skill's message", async () => {
   const call = { skill: "choosy", arguments: { amount: 7 }, token };
   const { status, body } = await rpc(agent, "alice", "a2a/skill/invoke", call);
   expect(status).toBe(200);
@@ -85,7 +85,7 @@ test.each(BINDINGS)(
 
 describe.each(LOSSY)("%s passed to a method of the capability client", (_, make) => {
   test.each(BINDINGS)(
-    "is a TypeError that names the argument, and nothing is sent (over %s)",
+    "causes a TypeError that names the argument, and nothing is sent (over %s)",
     async (binding) => {
       const client = createCapabilityClient(await clientOf(agent, binding, "alice"));
       const before = agent.logged().length;

@@ -162,7 +162,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(answer.text).toContain('{"said":"caf\ufffd"}');
   });
 
-  test("a body of application/a2a+json is accepted over HTTP+JSON only", async () => {
+  test(`a body of application/a2a+json is ${binding === "HTTP+JSON" ? "accepted" : "refused"}`, async () => {
     const headers = { "Content-Type": "application/a2a+json" };
     const answer = await sendMessage(binding, userMessage(WORDS), { headers });
     if (binding === "JSON-RPC") expect(errorOf(answer)).toEqual(unsupported);
@@ -292,7 +292,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("a task has an id, a context id, a state by name, and a timestamp in UTC", async () => {
+  test("a task has an id, a context id, the name of its state, and a timestamp in UTC", async () => {
     const contextId = randomUUID();
     const first = await sendMessage(binding, userMessage(WORDS));
     const second = await sendMessage(binding, userMessage(WORDS, { contextId }));
@@ -308,7 +308,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(textAt(one, "history", 0, "role")).toBe("ROLE_USER");
   });
 
-  test("historyLength limits the history that GetTask returns; ListTasks returns artifacts only with includeArtifacts", async () => {
+  test("GetTask returns at most historyLength messages, and ListTasks returns artifacts only with includeArtifacts", async () => {
     const done = await sendMessage(binding, userMessage(WORDS));
     const path = binding === "JSON-RPC" ? ["result"] : [];
     const id = textAt(done.body, ...path, "task", "id");

@@ -47,83 +47,94 @@ function attenuated(token: string, hop: HopInit): string {
   return attenuation.token;
 }
 
-describe.each(["skill", "words"])("a finished task (started by a message of: %s)", (kind) => {
-  let id = "";
-  let first: Awaited<ReturnType<typeof reports>>;
+describe.each(["a skill call", "a text message"])(
+  "a finished task that was started by %s",
+  (kind) => {
+    let id = "";
+    let first: Awaited<ReturnType<typeof reports>>;
 
-  beforeAll(async () => {
-    first = await reports();
-    const handle = handleOf(
-      first.capability,
-      first.capability.resourceHandles?.[0]?.displayName ?? "",
-    );
-    const message =
-      kind === "skill"
-        ? callOf("retrieve_document", { resourceHandle: handle }, { messageId: `covered ${kind}` })
-        : messageOf([handle], { messageId: `covered ${kind}` });
-    const task = taskIn(await first.holder.sendMessage(message));
-    expect(resultOf(task)).toMatchObject({ text: expect.any(String) });
-    id = task.id;
-    agent.advance(30 * MINUTE);
-  });
-
-  const read = async (who: Who, token: string) =>
-    (await clientOf(agent, "JSON-RPC", who, token)).getTask({ tenant: "", id });
-  const NOT_FOUND = { name: "TaskNotFoundError" };
-
-  test("cannot be read with the capability that started the task once that capability has expired", async () => {
-    expect(String(await failureOf(read("alice", first.capability.token)))).toContain("expired");
-  });
-
-  test("can be read by the same caller with another capability for the same resources", async () => {
-    const { capability } = await reports();
-    expect(resultOf(await read("alice", capability.token))).toMatchObject({
-      text: expect.any(String),
+    beforeAll(async () => {
+      first = await reports();
+      const handle = handleOf(
+        first.capability,
+        first.capability.resourceHandles?.[0]?.displayName ?? "",
+      );
+      const message =
+        kind === "a skill call"
+          ? callOf(
+              "retrieve_document",
+              { resourceHandle: handle },
+              { messageId: `covered ${kind}` },
+            )
+          : messageOf([handle], { messageId: `covered ${kind}` });
+      const task = taskIn(await first.holder.sendMessage(message));
+      expect(resultOf(task)).toMatchObject({ text: expect.any(String) });
+      id = task.id;
+      agent.advance(30 * MINUTE);
     });
-  });
 
-  test("cannot be read by another agent or another principal", async () => {
-    for (const who of ["calendar", "bob"] as const) {
-      const { capability } = await reports(who);
-      expect(await failureOf(read(who, capability.token))).toMatchObject(NOT_FOUND);
-      const own = await reports();
-      expect(await failureOf(read(who, own.capability.token))).toMatchObject(NOT_FOUND);
-    }
-  });
+    const read = async (who: Who, token: string) =>
+      (await clientOf(agent, "JSON-RPC", who, token)).getTask({ tenant: "", id });
+    const NOT_FOUND = { name: "TaskNotFoundError" };
 
-  test("cannot be read with a capability that lacks the task's resource, operation or grant, or that limits arguments", async () => {
-    const { capability, client } = await reports();
-    const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
-    expect(used).not.toBe("");
-    // A token with a limit on arguments does not cover the task either, because the task's arguments are not
-    // recorded.
-    const limit = { resourceHandle: { not_in: ["another"] } };
-    const limits: readonly HopInit[] = [
-      { constraints: limit },
-      { operationConstraints: { retrieve: limit } },
-      { operationConstraints: { "*": { other: { absent: true as const } } } },
-      { arguments: { retrieve: ["resourceHandle"] } },
-    ];
-    for (const hop of [{ resourceHandles: others.sort() }, { operations: ["search"] }, ...limits]) {
-      const token = attenuated(capability.token, hop);
-      expect(await failureOf(read("alice", token))).toMatchObject(NOT_FOUND);
-    }
-    const token = attenuated(capability.token, { resourceHandles: [used] });
-    expect((await read("alice", token)).id).toBe(id);
-    const work = await request(client, { grants: ["work:do"] });
-    expect(await failureOf(read("alice", work.token))).toMatchObject(NOT_FOUND);
-  });
+    test("cannot be read with the capability that started the task once that capability has expired", async () => {
+      expect(String(await failureOf(read("alice", first.capability.token)))).toContain("expired");
+    });
 
-  test("can be read with two capabilities that together cover the task", async () => {
-    const { capability } = await reports();
-    const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
-    const halves = [[used], others.sort()].map((resourceHandles) =>
-      attenuated(capability.token, { resourceHandles }),
-    );
-    const client = await clientOf(agent, "JSON-RPC", "alice", halves);
-    expect((await client.getTask({ tenant: "", id })).id).toBe(id);
-  });
-});
+    test("can be read by the same caller with another capability for the same resources", async () => {
+      const { capability } = await reports();
+      expect(resultOf(await read("alice", capability.token))).toMatchObject({
+        text: expect.any(String),
+      });
+    });
+
+    test("cannot be read by another agent or another principal", async () => {
+      for (const who of ["calendar", "bob"] as const) {
+        const { capability } = await reports(who);
+        expect(await failureOf(read(who, capability.token))).toMatchObject(NOT_FOUND);
+        const own = await reports();
+        expect(await failureOf(read(who, own.capability.token))).toMatchObject(NOT_FOUND);
+      }
+    });
+
+    test("cannot be read with a capability that lacks the task's resource, operation or grant, or that limits arguments", async () => {
+      const { capability, client } = await reports();
+      const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
+      expect(used).not.toBe("");
+      // A token with a limit on arguments does not cover the task either, because the task's arguments are not
+      // recorded.
+      const limit = { resourceHandle: { not_in: ["another"] } };
+      const limits: readonly HopInit[] = [
+        { constraints: limit },
+        { operationConstraints: { retrieve: limit } },
+        { operationConstraints: { "*": { other: { absent: true as const } } } },
+        { arguments: { retrieve: ["resourceHandle"] } },
+      ];
+      for (const hop of [
+        { resourceHandles: others.sort() },
+        { operations: ["search"] },
+        ...limits,
+      ]) {
+        const token = attenuated(capability.token, hop);
+        expect(await failureOf(read("alice", token))).toMatchObject(NOT_FOUND);
+      }
+      const token = attenuated(capability.token, { resourceHandles: [used] });
+      expect((await read("alice", token)).id).toBe(id);
+      const work = await request(client, { grants: ["work:do"] });
+      expect(await failureOf(read("alice", work.token))).toMatchObject(NOT_FOUND);
+    });
+
+    test("can be read with two capabilities that together cover the task", async () => {
+      const { capability } = await reports();
+      const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
+      const halves = [[used], others.sort()].map((resourceHandles) =>
+        attenuated(capability.token, { resourceHandles }),
+      );
+      const client = await clientOf(agent, "JSON-RPC", "alice", halves);
+      expect((await client.getTask({ tenant: "", id })).id).toBe(id);
+    });
+  },
+);
 
 test("another capability that covers a task can be used to read the task only after the task has ended", async () => {
   const alice = await clientOf(agent, "JSON-RPC", "alice");

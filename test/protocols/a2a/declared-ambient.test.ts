@@ -172,7 +172,7 @@ test("in mode require, a call without a capability is refused even if it declare
   expect(agent.ran).toEqual([]);
 });
 
-test("requesting and introspecting capabilities ignore a declaration of ambient authority", async () => {
+test("a2a/capabilities/request and introspect ignore a declaration of ambient authority", async () => {
   const agent = await agentFor({ runTask, mode: "prefer" });
   for (const binding of BINDINGS) {
     const client = await withAmbientAuthority(await clientOf(agent, binding, "alice"));

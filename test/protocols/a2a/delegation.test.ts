@@ -91,7 +91,7 @@ function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
   return attenuation.token;
 }
 
-describe.each(BINDINGS)("a task given in words over %s", (binding) => {
+describe.each(BINDINGS)("a task started by a text message over %s", (binding) => {
   test("does no more than its capabilities allow, whatever the text says", async () => {
     const { read, q1, q2, work } = await grants();
     const token = narrowed(read.token, { operations: ["retrieve"], resourceHandles: [q1] });
@@ -266,7 +266,7 @@ describe("a task that delegates to other tasks", () => {
   });
 });
 
-test("a2a/task/send narrows the capabilities before the task gets them", async () => {
+test("a2a/task/send narrows the capabilities by the attenuations before the task gets them", async () => {
   const { read, q1, work } = await grants();
   const text = [
     order("search_documents", { query: "Revenue" }),

@@ -91,7 +91,7 @@ function expectDenials(answer: Answer, details: Json): void {
 
 const denialsIn = (details: unknown) => denialsOf(details, ERROR_DOMAIN);
 
-test("denialsOf reads structured denials first, and otherwise the JSON string in the ErrorInfo", () => {
+test("denialsOf prefers structured denials to the JSON string in the ErrorInfo", () => {
   const denial = { code: "expired", message: "it has expired", hop: 1 };
   const info = (denials: string) => ({ domain: ERROR_DOMAIN, metadata: { denials } });
   const struct = { "@type": STRUCT, value: { denials: [denial] } };

@@ -38,7 +38,7 @@ test("FairShare limits the entries of each owner, and an entry that is set again
   expect(keys(share, "none")).toEqual([]);
 });
 
-test("after each of 1,000 random operations, FairShare has the entries of a plain model", () => {
+test("during 1,000 random operations, FairShare has the same entries as a simple model", () => {
   const [most, mostOfOne] = [12, 5];
   const share = new FairShare<number>(most, mostOfOne);
   const names = ["a", "b", "c", "d", "e", "f", "g"];

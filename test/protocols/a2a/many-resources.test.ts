@@ -26,7 +26,7 @@ import {
 const TITLES = Array.from({ length: 210 }, (_, at) => `Notice ${String(at).padStart(3, "0")}`);
 
 test.each(BINDINGS)(
-  "a capability for 210 resources, attenuated to 100, works over %s",
+  "a capability for 210 resources, attenuated to 100 of them, allows access to only these 100 over %s",
   async (binding) => {
     const agent = await startAgent();
     onTestFinished(() => agent.remove());

@@ -281,12 +281,15 @@ test.each(SIDES)(
   },
 );
 
-test.each(SIDES)("%s answers a request without an id", async (_, start) => {
-  quietConsole();
-  const { rpcUrl, headers } = await start();
-  for (const id of [undefined, null]) {
-    const body = JSON.stringify({ jsonrpc: "2.0", id, method: "ListTasks", params: {} });
-    const answer = await send(rpcUrl, { method: "POST", headers, body });
-    expect(answer.body).toMatchObject({ id: null, result: { tasks: [] } });
-  }
-});
+test.each(SIDES)(
+  "if the id of a request is missing or null, %s answers with a result and the id null",
+  async (_, start) => {
+    quietConsole();
+    const { rpcUrl, headers } = await start();
+    for (const id of [undefined, null]) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id, method: "ListTasks", params: {} });
+      const answer = await send(rpcUrl, { method: "POST", headers, body });
+      expect(answer.body).toMatchObject({ id: null, result: { tasks: [] } });
+    }
+  },
+);

@@ -182,7 +182,7 @@ function sendLast(
 // By default, Node drops headers after the first thousand. Without a check, the call would run without its
 // capability.
 test.each(SIDES)(
-  "%s never ignores a capability in a header after 1,000 other headers",
+  "%s either reads a capability header after 1,000 other headers, or refuses the request",
   async (side, start) => {
     quietConsole();
     const { rpcUrl, restUrl, headers } = await start();

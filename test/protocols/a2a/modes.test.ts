@@ -21,7 +21,7 @@ import { agentFor, KNOWN } from "./set-up.js";
 const MODES = ["advertise", "prefer", "require"] as const;
 
 test.each(MODES)(
-  "the agent card of mode %s declares whether capabilities are required and ambient authority is accepted",
+  "in mode %s, the agent card declares whether capabilities are required and whether ambient authority is accepted",
   async (mode) => {
     const agent = await agentFor({ mode });
     const { body } = await send(agent.server.cardUrl);

@@ -131,7 +131,7 @@ test.each(BINDINGS)(
   },
 );
 
-test("an agent with its own client credentials is its own principal, and gets nothing without a policy rule", async () => {
+test("an agent with its own client credentials is its own principal, and gets no capability without a policy rule", async () => {
   const token = await login.clientToken("calendar");
   const client = await sdkClient(agent.server.url, "JSON-RPC", token);
   const error = await failureOf(createCapabilityClient(client).request({ grants: ["work:do"] }));
@@ -182,7 +182,7 @@ test("an access token is refused once it has expired", { timeout: 30_000 }, asyn
   }
 });
 
-test("access tokens are checked with the current keys of the authorization server; if a new key cannot be fetched, the call gets 503", async () => {
+test("an access token is checked with the authorization server's current keys, and gets 503 if its key cannot be fetched", async () => {
   const changing = await startAuthorizationServer({
     users: ["alice"],
     clients: ["orchestrator"],

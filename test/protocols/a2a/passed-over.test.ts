@@ -117,7 +117,7 @@ describe("a hop that contains a token", () => {
     expect(await said(METHODS.send, params)).toContain("params.attenuations must not hold a token");
   });
 
-  test("that the holder appended is allowed, but is left out of the ledger", async () => {
+  test("is allowed in a presented capability, but the ledger does not record the contained token", async () => {
     const child = attenuate(token, { purpose: `x ${other}` });
     const capabilities = [{ token: child.ok ? child.token : "" }];
     const call = { skill: "wait", arguments: { milliseconds: 0 }, capabilities };

@@ -223,7 +223,7 @@ describe("a request to send a message is refused if it contains", () => {
     expect(textAt(refused.body, "error", "message")).toContain("more than 64");
   });
 
-  test("the presented token in its message", async () => {
+  test("the presented token in the text, data or contextId of its message", async () => {
     const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
     for (const parts of [[{ text: `use ${narrowed}` }], [{ data: [narrowed] }]]) {
       const answer = await call("SendMessage", { message: message(parts), ...own });

@@ -69,7 +69,7 @@ describe.each([false, true])(
       expect(new Set(failures.map(String)).size).toBe(1);
     });
 
-    test("is hidden from callers and becomes a process warning without onFailure", async () => {
+    test("is hidden from callers and, without onFailure, becomes a process warning", async () => {
       quietConsole();
       const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
       for (const answer of await answers({ apart })) expect(answer).not.toContain("10.1.2.3");

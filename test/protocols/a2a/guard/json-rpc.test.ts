@@ -158,7 +158,7 @@ test.each<[string, Act]>([
   expect(failures).toHaveLength(1);
 });
 
-test("if the app answers before jsonRpc does, the connection's next request is not disturbed", async () => {
+test("if the app answers before jsonRpc does, jsonRpc's late answer does not reach the connection's next request", async () => {
   const issuing = await desk();
   const [{ token } = { token: "" }] = await granted(issuing.agent, { grants: ["desk:use"] });
   let answers: Response[] = [];

@@ -210,7 +210,7 @@ test("without the guard's userBuilder, the guard's handler runs nothing", async 
   expect(own.ran).toEqual([]);
 });
 
-test("a guard checks each further message of a task again", async () => {
+test("a guard checks every message to a task, not only the first", async () => {
   const { issuing, token, holder, desk: own } = await set();
   const alice = await holder();
   const { id: taskId } = taskIn(await alice.sendMessage(words("ask me")));
@@ -256,7 +256,7 @@ async function sees(client: Client, { id }: Pick<Task, "id">): Promise<readonly 
 const YES = [true, true, true, true, true];
 const NO = YES.map(() => false);
 
-test("behind a guard, a task is visible only with the token that made the task and with that token's ancestors", async () => {
+test("behind a guard, a task is visible only with the token that made the task, or with an ancestor of that token", async () => {
   const { issuing, token, holder } = await set();
   const [other] = await granted(issuing.agent, { grants: ["desk:use"] });
   const own = hop(token, { purpose: "one" });
@@ -451,7 +451,7 @@ test("behind a guard, callers with ambient authority and with a capability do no
   expect(lines.map(({ authority }) => authority)).toEqual(["ambient", "capability"]);
 });
 
-test("guard refuses unknown, missing and wrong options by name", async () => {
+test("guard refuses unknown, missing and wrong options, and the error names the option", async () => {
   const { agent } = await desk();
   const caller = (): undefined => undefined;
   const handler = { sendMessage: () => {} };
