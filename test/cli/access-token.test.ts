@@ -59,7 +59,7 @@ describe("the access token of request", () => {
   });
 
   test.each(["jsonrpc", "rest"])(
-    "over %s, if missing or unknown to the agent, gives an error with a hint",
+    "is refused with a hint if it is missing or unknown to the agent, over %s",
     async (binding) => {
       const [none, wrong] = await Promise.all([
         ask(["--binding", binding]),
@@ -83,7 +83,7 @@ describe("the access token of request", () => {
 describe("the access token of request", () => {
   const headers = { PROVISO_ACCESS_TOKEN: ALICE };
 
-  test("is sent to another origin that the card names if --allow-origin permits that origin, and not otherwise", async () => {
+  test("is sent to an interface at another origin than the card's only if --allow-origin names that origin", async () => {
     const card: unknown = await (await fetch(agent.cardUrl)).json();
     const elsewhere = await httpServer((_, response) => sendJson(response, card));
     const args = ["request", elsewhere.url, ...read];

@@ -24,7 +24,7 @@ afterAll(() => Promise.all([agent.stop(), plain.stop()]));
 const get = (url: string, accept: string): Promise<Response> =>
   fetch(`${url}/`, { headers: { Accept: accept } });
 
-test("a browser gets a page without scripts that shows the agent and its grants", async () => {
+test("at an agent's address, a browser gets a page without scripts that shows the agent and its grants", async () => {
   const response = await get(agent.url, BROWSER);
   expect(response.status).toBe(200);
   expect(response.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
@@ -40,7 +40,7 @@ test("a browser gets a page without scripts that shows the agent and its grants"
   expect(text).not.toContain(ALICE);
 });
 
-test("a client that is not a browser gets the same 404 as from an agent without the page", async () => {
+test("at an agent's address, a client that is not a browser gets the same 404 as from an agent without the page", async () => {
   for (const accept of ["*/*", "application/json"]) {
     const [one, other] = await Promise.all([get(agent.url, accept), get(plain.url, accept)]);
     expect([one.status, other.status]).toEqual([404, 404]);

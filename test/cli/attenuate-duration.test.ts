@@ -46,7 +46,7 @@ describe("attenuate --expires with a duration", () => {
     },
   );
 
-  test("gives a child that is valid until the token's expiry, and not longer", async () => {
+  test("that ends after the token's expiry gives a child that is valid until the token's expiry, and not longer", async () => {
     const child = await bench.output("attenuate", "@token", "--expires", "8h");
     const asked = ["verify", child, "--grant", "documents:read", "--op", "list", "--at"];
     const runs = await Promise.all([bench.run([...asked, "20m"]), bench.run([...asked, "40m"])]);

@@ -111,7 +111,7 @@ describe("attenuate with a restriction beyond the token", () => {
   test.each<[string, readonly string[], string]>([
     ["a start after the end", ["--not-before", "900h"], "--not-before"],
     ["an end before the start", ["--expires", "5m"], "--expires"],
-  ])("is refused with the name of the flag: %s", async (_, args, flag) => {
+  ])("is refused, and the error names the flag: %s", async (_, args, flag) => {
     const mint = ["mint", "--grant", "documents:read", "--op", "retrieve"];
     const waiting = await bench.output(...mint, "--not-before", "10m");
     const { status, stderr } = await bench.run(["attenuate", waiting, ...args]);
@@ -152,7 +152,7 @@ describe("attenuate with a restriction beyond the token", () => {
   });
 });
 
-test("attenuate and mint refuse restrictions of more than 8,192 bytes, and name the flag", async () => {
+test("attenuate and mint refuse restrictions of more than 8,192 bytes, and name --purpose in the hint", async () => {
   const purpose = ["--purpose", "x".repeat(9000)];
   const [narrowed, minted] = await Promise.all([
     bench.run(["attenuate", "@token", ...purpose]),

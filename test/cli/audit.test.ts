@@ -149,7 +149,7 @@ test("audit --json prints the events as one JSON document", async () => {
 });
 
 describe("audit tree", () => {
-  test("shows for every hop its restrictions, its users and the outcomes", async () => {
+  test("shows the restrictions, the invokers and the outcomes of every hop", async () => {
     const text = (await tree())
       .replaceAll(/\d{4}-\S+Z/g, "T")
       .replaceAll(/\(in \d+ min\)/g, "(in)");

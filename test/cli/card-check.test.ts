@@ -50,7 +50,7 @@ describe("card lint", () => {
     expect([none.status, none.stderr]).toEqual([2, expect.stringContaining("0.1, 0.2, 0.3, 1.0")]);
   });
 
-  test("shows the place, the fault and the line of a wrong card", async () => {
+  test("prints the line, the column and the path of an error in a card, and the text of the line", async () => {
     write("bad.json", changed(CARD, "/skills/0/tags", "t"));
     const { status, stdout } = await bench.run(["card", "lint", "bad.json"]);
     expect(status).toBe(1);
@@ -58,17 +58,6 @@ describe("card lint", () => {
     expect(title).toMatch(/^bad\.json:\d+:7: error schema: \/skills\/0\/tags: expected an array$/);
     expect(excerpt).toBe('  "tags": "t"');
   });
-
-  test.each(["lint", "diff"])(
-    "and card diff refuse a file of more than 1 MiB: card %s",
-    async (verb) => {
-      bench.write("large.json", `{"name":"${"x".repeat(1024 * 1024)}"}`);
-      const more = verb === "diff" ? ["card.json"] : [];
-      const { status, stderr } = await bench.run(["card", verb, "large.json", ...more]);
-      expect(status).not.toBe(0);
-      expect(stderr).toContain("large.json: it is larger than 1048576 bytes");
-    },
-  );
 
   test("exits with 0 if there are only warnings", async () => {
     write("warned.json", changed(CARD, PAUSE.replace("pause_resume", "artifact_streaming"), true));
@@ -91,19 +80,6 @@ describe("card lint", () => {
     const { status, stdout } = await bench.run(["card", "lint", agent.url, "--timeout", "30s"]);
     expect([status, stdout]).toEqual([0, expect.not.stringContaining("error")]);
   });
-
-  test.each(["lint", "diff"])(
-    "and card diff refuse an agent's card that is not UTF-8: card %s",
-    async (verb) => {
-      const odd = await httpServer((_, response) => {
-        response.setHeader("Content-Type", "application/json");
-        response.end(Buffer.from('{"name":"caf\u00e9"}', "latin1"));
-      });
-      const more = verb === "diff" ? ["card.json"] : [];
-      const { status, stderr } = await bench.run(["card", verb, odd.url, ...more]);
-      expect([status, stderr]).toEqual([6, expect.stringContaining("is not UTF-8")]);
-    },
-  );
 
   test("escapes control characters of a card", async () => {
     const odd = await httpServer((_, response) => {
@@ -130,6 +106,24 @@ describe("card lint", () => {
     const run = await bench.run(["card", "lint", ...args]);
     expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(message)]);
   });
+});
+
+test.each(["lint", "diff"])("card %s refuses a file of more than 1 MiB", async (verb) => {
+  bench.write("large.json", `{"name":"${"x".repeat(1024 * 1024)}"}`);
+  const more = verb === "diff" ? ["card.json"] : [];
+  const { status, stderr } = await bench.run(["card", verb, "large.json", ...more]);
+  expect(status).not.toBe(0);
+  expect(stderr).toContain("large.json: it is larger than 1048576 bytes");
+});
+
+test.each(["lint", "diff"])("card %s refuses an agent's card that is not UTF-8", async (verb) => {
+  const odd = await httpServer((_, response) => {
+    response.setHeader("Content-Type", "application/json");
+    response.end(Buffer.from('{"name":"caf\u00e9"}', "latin1"));
+  });
+  const more = verb === "diff" ? ["card.json"] : [];
+  const { status, stderr } = await bench.run(["card", verb, odd.url, ...more]);
+  expect([status, stderr]).toEqual([6, expect.stringContaining("is not UTF-8")]);
 });
 
 describe("a card from standard input", () => {
@@ -166,7 +160,7 @@ describe("a card from standard input", () => {
 });
 
 describe("card diff", () => {
-  test("refuses a card with a property twice, which card lint reports", async () => {
+  test("refuses a card that has a property twice, and card lint reports the property as an error", async () => {
     bench.write("twice.json", JSON.stringify(CARD).replace("{", '{"name":"other",'));
     const { status, stderr } = await bench.run(["card", "diff", "card.json", "twice.json"]);
     expect([status, stderr]).toEqual([
@@ -262,7 +256,7 @@ describe("card registry", () => {
     }
   });
 
-  test("accepts a capability that is deprecated in 2.0 and removed in 3.0, as in the proposal", async () => {
+  test("accepts a capability that is deprecated in 2.0 and removed in 3.0", async () => {
     write("example.json", registry("3.0", { removed: "3.0" }));
     expect((await bench.run(["card", "registry", "example.json"])).status).toBe(0);
     write("before.json", registry("2.0"));
@@ -272,7 +266,7 @@ describe("card registry", () => {
     expect((await bench.run(back)).stdout).toContain("version 2.0 does not follow 3.0");
   });
 
-  test("names a broken rule by its number", async () => {
+  test("prints the number of the stability rule that a registry breaks", async () => {
     write("early.json", registry("3.0", { removed: "2.1" }));
     const { status, stdout } = await bench.run(["card", "registry", "early.json"]);
     expect([status, stdout]).toEqual([
@@ -302,7 +296,7 @@ describe("card registry", () => {
   });
 });
 
-test("an argument of card that is neither a verb nor an address is refused", async () => {
+test("card refuses an argument that is neither a verb nor an address", async () => {
   expect(await bench.output("card", agent.url)).toContain("documents-agent 1.2.3");
   const { status, stderr } = await bench.run(["card", "lnit"]);
   expect([status, stderr]).toEqual([2, expect.stringContaining("https://")]);

@@ -154,7 +154,7 @@ test("after a 404, card tries the path that A2A used before 0.3, and prints a no
   expect(failing.requests.map(({ url }) => url)).toEqual([CARD_PATH]);
 });
 
-test("card says that an agent has no capabilities", async () => {
+test('card prints "No capabilities" for an agent whose card does not name the extension', async () => {
   const plain = await httpServer((_, response) => sendJson(response, PLAIN));
   const { status, stdout } = await bench.run(["card", plain.url]);
   expect(status).toBe(0);
@@ -307,7 +307,7 @@ describe("card explains why there is no card", () => {
     expect(error.message).toMatch(message);
   });
 
-  test("for a redirect, whose target it names and does not request", async () => {
+  test("for a redirect, and names the redirect's target without requesting the target", async () => {
     const target = await httpServer((_, response) => sendJson(response, PLAIN));
     const { url } = await httpServer((_, response) =>
       response.writeHead(302, { Location: `${target.url}/x?secret=1` }).end(),
@@ -318,7 +318,7 @@ describe("card explains why there is no card", () => {
     expect(target.requests).toHaveLength(0);
   });
 
-  test("with three messages: nothing listens, the server does not speak HTTP, the server does not speak TLS", async () => {
+  test("for a port where nothing listens, a server that does not speak HTTP, and a server that does not speak TLS", async () => {
     const free = await listening(createSocketServer());
     await new Promise((resolve) => free.server.close(resolve));
     const mail = await listening(
@@ -341,7 +341,7 @@ describe("card explains why there is no card", () => {
 
   const pem = certificate();
   test.runIf(pem !== "")(
-    "for a certificate of an authority that is not in NODE_EXTRA_CA_CERTS",
+    "for a self-signed certificate that is not in NODE_EXTRA_CA_CERTS",
     async () => {
       const { server, port } = await listening(
         createTlsServer({ key: pem, cert: pem }, (_, response) => sendJson(response, PLAIN)),

@@ -22,7 +22,7 @@ afterAll(() => home.close());
 
 const grants = (...args: readonly string[]) => bench.run(["grants", ...args]);
 
-test("grants lists an agent's grant, shows it, approves it with limits and revokes it; the ledger records the operator", async () => {
+test("grants lists, shows, approves with limits and revokes an agent's grant; the ledger records the operator", async () => {
   const { approval, agent, grants: made } = await asking(parties, host);
   const listed = await bench.output("grants", "list", "--principal", "alice");
   expect(listed).toMatch(
@@ -218,7 +218,7 @@ test("grants enrol -o writes the token into a file with mode 0600", async () => 
   expect(statSync(bench.path("enrolment")).mode & 0o777).toBe(0o600);
 });
 
-test("grants enrol makes a host of a user, with an enrolment token that works once", async () => {
+test("grants enrol creates a host for a user, and prints an enrolment token that works once", async () => {
   const { stdout, stderr } = await grants(
     "enrol",
     "--principal",
@@ -309,7 +309,7 @@ test("grants list --watch prints pending requests and each change, until the com
 });
 
 if (FULL) {
-  test("the help of every grants verb is complete, and its examples work", async () => {
+  test("the help of every grants verb has a description, and examples that work", async () => {
     const verbs = ["", "list", "show", "approve", "deny", "revoke", "enrol"];
     const shell = new Shell(bench);
     for (const verb of verbs) {

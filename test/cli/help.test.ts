@@ -87,7 +87,7 @@ if (FULL) {
 }
 
 test.each([40, 60, 100])(
-  "help lines fit a terminal of %i characters, except examples",
+  "the lines of every help text, except usage and examples, fit a terminal of %i characters",
   async (width) => {
     for (const verb of ["", ...VERBS]) {
       const words = verb === "" ? [] : verb.split(" ");

@@ -58,7 +58,7 @@ describe("init --grant", () => {
   });
 });
 
-describe("a wrong list of grants in config.json is config_malformed, naming the field", () => {
+describe("a wrong list of grants in config.json is refused as config_malformed, and the error names the field", () => {
   const grant = { id: "a", operations: ["list"] };
   test.each<[unknown, string]>([
     [[], "grants: must be an array of at least one grant"],

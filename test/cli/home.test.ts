@@ -141,7 +141,7 @@ describe("init", () => {
     expect(stderr).toContain("could not make a home");
   });
 
-  test("fails as other verbs do, and names the folder, if no file can be made beside the database", async () => {
+  test("like audit, keys rotate and revoke, names the folder if no file can be made beside the database", async () => {
     const bench = new Bench();
     await bench.init();
     chmodSync(bench.folder, 0o777);
@@ -168,7 +168,7 @@ describe("init", () => {
     }
   });
 
-  test("is not suggested by mint if this user may not read the home", async () => {
+  test("is not suggested by mint if the user may not read the home", async () => {
     const bench = new Bench();
     await bench.init();
     chmodSync(bench.folder, 0o755);
@@ -182,7 +182,7 @@ describe("init", () => {
     expect(stderr).not.toContain("init");
   });
 
-  test("fails as keys list does, with a hint, if this user may not read a file of the home", async () => {
+  test("like keys list, fails with a hint if the user may not read the home or a file in the home", async () => {
     const bench = new Bench();
     await bench.init();
     chmodSync(bench.folder, 0o755);

@@ -19,7 +19,7 @@ const FILES = [
   "tokens.json",
 ];
 
-test("an agent made by init agent runs at once, and does what its README says", async () => {
+test("an agent made by init agent starts without changes, and the commands in its README work", async () => {
   const bench = new Bench();
   const made = await bench.run(["init", "agent", "my-agent"]);
   expect(made).toMatchObject({ status: 0, stderr: "" });
@@ -99,7 +99,7 @@ describe("the folder of init agent", () => {
     expect(readdirSync(bench.folder)).toEqual(["notes.txt"]);
   });
 
-  test("is not left behind if it cannot be made", async () => {
+  test("is refused if its path is below a file, and nothing is left behind", async () => {
     const bench = new Bench();
     bench.write("file", "mine");
     const { status, stderr } = await bench.run(["init", "agent", "file/agent"]);

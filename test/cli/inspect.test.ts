@@ -25,7 +25,7 @@ beforeAll(async () => {
   );
 });
 
-test("inspect shows each hop, what all hops leave, the time left, the size and the revocation id", async () => {
+test("inspect shows each hop, the limits of all hops together, the time left, the size and the revocation id", async () => {
   const { status, stdout, stderr } = await bench.run(["inspect", child]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toMatch(/^Nothing was verified\. /);

@@ -102,7 +102,7 @@ test("invoke accepts a token as an argument or from standard input, and several 
   expect(runs.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0]);
 });
 
-test("invoke --resource fills the argument that takes a handle, and is refused if no argument does", async () => {
+test("invoke --resource fills the argument that takes a handle, and is refused for a skill without such an argument", async () => {
   const both = ["First quarter", "Long ago"].flatMap((name) => [
     "--resource",
     handles.get(name) ?? "",
@@ -180,7 +180,7 @@ describe("invoke prints a refusal with every reason", () => {
     expect(stderr).toMatch(/ token 3, hop 1, /);
   });
 
-  test("and exits with 4 for a foreign or forged token, with 1 for an expired token", async () => {
+  test("and exits with 4 for a foreign or forged token, and with 1 for an expired token", async () => {
     const foreign = new Bench();
     await foreign.output("init", "--issuer", "someone-else");
     const other = await foreign.output("mint", "--grant", "documents:read", "--any-op");
@@ -214,7 +214,7 @@ describe("invoke prints a refusal with every reason", () => {
 });
 
 describe("invoke --ambient", () => {
-  test("is required without a token; the call declares ambient authority, and the result is marked", async () => {
+  test("is required without a token; the call declares ambient authority, and the result is marked as ambient", async () => {
     const args = ["invoke", lenient.url, "list_documents"];
     const [unasked, asked, json] = await Promise.all([
       bench.run(args, { env }),

@@ -109,7 +109,7 @@ test("keys without a verb lists the keys; keys with a misspelt verb suggests the
   expect(wrong.stderr).toBe("proviso: unknown command 'rotat'\nhint: did you mean rotate?\n");
 });
 
-test("an exported key verifies in another home after keys import, and mints with --mint", async () => {
+test("an exported key verifies tokens in another home after keys import, and mints tokens after keys import --mint", async () => {
   const token = await mint();
   const [key] = (await bench.json("keys", "list"))["keys"].filter(
     ({ mints }: { mints: boolean }) => mints,

@@ -66,7 +66,7 @@ describe("--arg as a limit on an operation's argument", () => {
     expect(normalizeHop(limits)).toHaveProperty("operationConstraints");
   });
 
-  test("several limits combine by operation and argument, beside limits on every operation", () => {
+  test("several limits combine by operation and argument, and a limit without an operation stays separate", () => {
     const texts = ["a<=9", "p:a>=1", "q:to items<=3", "p:a<=5", "q:to items>=1", "q:to each in x"];
     expect(readLimits(texts)).toEqual({
       constraints: { a: { max: 9 } },

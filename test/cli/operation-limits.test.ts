@@ -89,7 +89,7 @@ describe("a token for three tools", () => {
   });
 });
 
-describe("a limit on an operation that the token does not have", () => {
+describe("a limit on an operation that the token does not name", () => {
   test.each([
     ["--arg", "send_mony:amount<=5"],
     ["--only-args", "send_mony:amount"],

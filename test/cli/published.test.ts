@@ -65,7 +65,7 @@ describe("the built command prints and exits like its sources", () => {
   });
 });
 
-test("an error of the command names the package that its installation lacks", async () => {
+test("the installed command exits with 6 and names the package if a dependency is not installed", async () => {
   const alone = new Bench();
   // The folder is outside this repository. Within it, Node would find the packages in node_modules.
   const folder = alone.path("node_modules/proviso-cli");

@@ -142,7 +142,7 @@ describe("request explains a refusal with every reason", () => {
     expect(document(rest.stderr)["error"]).toMatchObject({ code, exitCode: 1 });
   });
 
-  test("and says that the policy leaves nothing", async () => {
+  test("and names the policy if the policy leaves nothing of the grant", async () => {
     bench.write("bob", BOB);
     const run = await bench.run([
       "request",
@@ -182,7 +182,7 @@ describe("a wrong request command is a usage error", () => {
   });
 });
 
-test("request --output writes the token into the file, and notes a lifetime that the agent shortened", async () => {
+test("request --output writes the token into the file, and prints a note if the agent shortened the lifetime", async () => {
   const long = await request(...read, "--expires", "100d", "--output", "token");
   expect(long).toMatchObject({ status: 0, stdout: "" });
   expect(long.stderr).toMatch(

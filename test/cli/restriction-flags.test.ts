@@ -44,8 +44,8 @@ const GIVEN: Readonly<Record<string, readonly [values: readonly string[], hop: u
   purpose: [["why"], "why"],
 };
 
-describe("the flags for restrictions in the table of hop keys", () => {
-  test("are all in the help of mint and attenuate, in the table's order; the help of request has those for requests", async () => {
+describe("the restriction flags of HOP_RULES", () => {
+  test("are in the help of mint and attenuate in the order of HOP_KEYS; the help of request has the flags of REQUESTED_KEYS", async () => {
     const [mint, attenuate, request] = await Promise.all(
       ["mint", "attenuate", "request"].map(flags),
     );
@@ -58,7 +58,7 @@ describe("the flags for restrictions in the table of hop keys", () => {
     expect(request?.filter((form) => all.some((one) => one === form))).toEqual(requested);
   });
 
-  test("each write their own key of the hop; flags for lists and limits may repeat", async () => {
+  test("each write their own key of the hop, and may be repeated if they take lists or limits", async () => {
     await bench.init();
     const keys = HOP_KEYS.filter((key) => HOP_RULES[key].flag !== undefined);
     expect(keys).toEqual(Object.keys(GIVEN));
@@ -75,7 +75,7 @@ describe("the flags for restrictions in the table of hop keys", () => {
   });
 
   test.each(["--expires", "--not-before", "--max-further-hops", "--purpose"])(
-    "are refused if given twice: %s",
+    "that take a single value are refused if given twice: %s",
     async (flag) => {
       const args = ["attenuate", "x", flag, "1", flag, "2"];
       const { status, stderr } = await bench.run(args);
@@ -85,7 +85,7 @@ describe("the flags for restrictions in the table of hop keys", () => {
   );
 });
 
-describe("the rows that describe restrictions have the order of the table of hop keys", () => {
+describe("the rows that describe restrictions are in the order of HOP_KEYS", () => {
   const NOW = Date.parse("2030-01-31T12:00:00Z");
   const hop = normalizeHop({
     nonce: "AAAAAAAAAAAAAAAA",
@@ -126,7 +126,7 @@ describe("the rows that describe restrictions have the order of the table of hop
     expect(authorityRows(meetOf([[{ operations: [] }]]), NOW)).toEqual([["operations", "nothing"]]);
   });
 
-  test("in diff, which names the hop keys", async () => {
+  test("in the output of diff, which names the hop keys", async () => {
     const token = await bench.output("mint", "--grant", "g", "--any-op", "--expires", "1h");
     const child = await bench.output(
       ...["attenuate", token, "--max-further-hops", "2", "--expires", "5m", "--invoker", "a"],

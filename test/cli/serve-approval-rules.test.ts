@@ -22,7 +22,7 @@ const config = {
   ],
 };
 
-test("a grant with an approval rule in the configuration waits for its approvers", async () => {
+test("a request for a grant with an approval rule waits until both approvers have approved", async () => {
   const { running, url } = await serve(bench, config);
   const request = ["request", url, "--access-token", "@access"];
   const query = ["--grant", grant?.id ?? "", "--op", "read", "--collection", "notes"];

@@ -104,7 +104,7 @@ describe("the output of serve", () => {
     }
   });
 
-  test('with log: "silent" has no log lines, but the warning about development tokens', async () => {
+  test('with log: "silent" has no log lines, but still the warning about development tokens', async () => {
     const { running, capability } = await serve(bench, { ...CONFIG, log: "silent" });
     await capability();
     running.stop();

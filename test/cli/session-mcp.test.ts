@@ -44,7 +44,7 @@ describe("a failed tool of an MCP server", () => {
   });
 
   if (FULL) {
-    test("makes session connect exit with 6 after the later calls of its input", async () => {
+    test("does not stop session connect, which makes the later calls of its input and exits with 6", async () => {
       const { status, stdout } = await bench.run(
         ["session", "connect", await serve(), "--token", "@token", "--json"],
         { input: `${FAILING}\nmcp/call graph/read_graph\n` },

@@ -143,7 +143,7 @@ describe.each([
 });
 
 describe("session connect", () => {
-  test("--call makes one call, prints the answer or the refusal, and exits with the code of a refusal", async () => {
+  test("with --call makes one call, prints the answer or the refusal, and exits with 0 or the refusal's exit code", async () => {
     const { address, running } = await serve(CONFIG);
     const adding = await mint(
       "tools",
@@ -183,7 +183,7 @@ describe("session connect", () => {
       .toMatchObject({ status: 6, stderr: expect.stringContaining("nothing listens") });
   });
 
-  test("--stream prints parts of an answer; a token revoked meanwhile ends the session with exit code 5", async () => {
+  test("with --stream prints the parts of an answer, and exits with 5 if the token is revoked during the call", async () => {
     const { address } = await serve(CONFIG);
     const token = await mint("tools", "--any-op", "--purpose", "to be revoked");
     const run = new RunningHere(
@@ -252,7 +252,7 @@ describe("session connect", () => {
     );
   });
 
-  test("is not needed: a program that writes lines can negotiate, start a process, read from it and be refused", async () => {
+  test("is not needed: a program that writes JSON lines to the host can negotiate, start a process, read its output and be refused", async () => {
     const { address } = await serve(CONFIG);
     const [host = "", port = ""] = address.split(":");
     const socket = createConnection({ host, port: Number(port) });
@@ -414,22 +414,22 @@ describe("session serve does not start", () => {
       'plugins.memory: needs the grant {"id":"a2e:memory","operations":["memory/delete",',
     );
   });
+});
 
-  test("because of wrong options; session connect refuses wrong options too", async () => {
-    bench.write("ok.json", JSON.stringify({ home: "home", plugins: { memory: {} } }));
-    const usage: [string[], string][] = [
-      [["serve", "ok.json", "--stdio", "--unix", "x"], "exclude each other"],
-      [["serve", "ok.json", "--listen", "here"], "is not an address"],
-      [["connect", "nowhere"], "is not an address"],
-      [["connect", "a:1", "add", "a=1"], "without --call"],
-      [["connect", "a:1", "--token", "-"], "both come from standard input"],
-      [["connect", "a:1", "--token", "x", "--ambient"], "drop one of them"],
-    ];
-    for (const [args, message] of usage) {
-      const { status, stderr } = await bench.run(["session", ...args]);
-      expect(stderr).toContain(message);
-      expect(status).toBe(2);
-    }
-    expect((await bench.run(["session", "connect", "a:1", "--token", "AgIB"])).status).toBe(3);
-  });
+test("session serve and session connect refuse wrong options", async () => {
+  bench.write("ok.json", JSON.stringify({ home: "home", plugins: { memory: {} } }));
+  const usage: [string[], string][] = [
+    [["serve", "ok.json", "--stdio", "--unix", "x"], "exclude each other"],
+    [["serve", "ok.json", "--listen", "here"], "is not an address"],
+    [["connect", "nowhere"], "is not an address"],
+    [["connect", "a:1", "add", "a=1"], "without --call"],
+    [["connect", "a:1", "--token", "-"], "both come from standard input"],
+    [["connect", "a:1", "--token", "x", "--ambient"], "drop one of them"],
+  ];
+  for (const [args, message] of usage) {
+    const { status, stderr } = await bench.run(["session", ...args]);
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+  }
+  expect((await bench.run(["session", "connect", "a:1", "--token", "AgIB"])).status).toBe(3);
 });

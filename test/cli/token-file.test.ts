@@ -61,7 +61,7 @@ describe("--output", () => {
   });
 });
 
-test("attenuate without options notes that nothing is taken away", async () => {
+test("attenuate without options prints a note that nothing is taken away", async () => {
   const { status, stderr } = await bench.run(["attenuate", token]);
   expect({ status, stderr }).toEqual({
     status: 0,

@@ -55,26 +55,26 @@ test("inspect refuses a token with line breaks, with a hint to join the lines", 
   expect(stderr).toContain("it was broken over lines when it was copied; join them");
 });
 
-describe("a missing or empty token is refused with an explanation", () => {
+describe("a wrong source of a token is refused with an explanation", () => {
   test.each<[string, readonly string[], number, RegExp]>([
+    ["an empty argument", ["inspect", ""], 3, /the token is empty\nhint: if it comes from a shell/],
+    ["empty standard input", ["inspect"], 3, /the token is empty/],
+    ["a missing file", ["inspect", "@nothing"], 6, /could not read nothing: there is no such file/],
+    ["a folder", ["inspect", "@folder"], 6, /could not read folder: it is a folder/],
+    ["a bare @", ["inspect", "@"], 2, /@ is not followed by the name of a file/],
     [
-      "as an empty argument",
-      ["inspect", ""],
-      3,
-      /the token is empty\nhint: if it comes from a shell/,
+      "standard input for both tokens",
+      ["diff", "-", "-"],
+      2,
+      /only one token can come from standard/,
     ],
-    ["as empty standard input", ["inspect"], 3, /the token is empty/],
     [
-      "as a missing file",
-      ["inspect", "@nothing"],
-      6,
-      /could not read nothing: there is no such file/,
+      "standard input for one token, and no second token",
+      ["diff", "-"],
+      2,
+      /only one token can come from standard/,
     ],
-    ["as a folder", ["inspect", "@folder"], 6, /could not read folder: it is a folder/],
-    ["as a bare @", ["inspect", "@"], 2, /@ is not followed by the name of a file/],
-    ["twice from standard input", ["diff", "-", "-"], 2, /only one token can come from standard/],
-    ["as the second of two tokens", ["diff", "-"], 2, /only one token can come from standard/],
-    ["as a file name without @", ["inspect", "token.txt"], 3, /hint: give the token itself, @FILE/],
+    ["a file name without @", ["inspect", "token.txt"], 3, /hint: give the token itself, @FILE/],
   ])("%s", async (_what, args, expected, message) => {
     mkdirSync(bench.path("folder"), { recursive: true });
     const { status, stdout, stderr } = await bench.run(args);
@@ -111,8 +111,11 @@ describe("text around a token", () => {
     ["a header's value in small letters", (text) => `bearer  ${text}`],
     ["quotes", (text) => `"${text}"`],
     ["single quotes", (text) => `'${text}'`],
-    ["what --json prints", (text) => JSON.stringify({ token: text, id: "cap_1" }, null, 2)],
-    ["what request --json prints", (text) => JSON.stringify({ capabilities: [{ token: text }] })],
+    [
+      "the output of a command with --json",
+      (text) => JSON.stringify({ token: text, id: "cap_1" }, null, 2),
+    ],
+    ["the output of request --json", (text) => JSON.stringify({ capabilities: [{ token: text }] })],
   ])("inspect finds a token in %s", async (_what, around) => {
     expect(await idOf([], `${around(token)}\n`)).toBe(id);
     expect(await idOf([around(token)])).toBe(id);

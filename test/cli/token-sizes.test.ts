@@ -62,7 +62,7 @@ describe("attenuate and the size of a token", () => {
   });
 });
 
-test("attenuate and verify refuse a token of more than 10,240 bytes; the error is not about the restrictions", async () => {
+test("attenuate and verify refuse a token of more than 10,240 bytes, with an error about the token's size", async () => {
   const parent = await bench.output("mint", "--grant", "g", "--op", "x");
   let large = parseMacaroon(parent);
   for (let at = 0; at < 2; at++) large = addFirstPartyCaveat(large, "x".repeat(6000));

@@ -55,7 +55,7 @@ const SKILLS = `
   export default async () => ({ skills: [narrow] });
 `;
 
-test("serve accepts skills and refusals made by another copy of the library", async () => {
+test("serve accepts a skill and a SkillInputError from another copy of the library", async () => {
   const bench = withLibrary();
   await bench.output("init", "agent", "agent");
   const folder = bench.path("agent");

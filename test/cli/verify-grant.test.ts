@@ -78,14 +78,14 @@ describe("verify in a home that lists no grants", () => {
     }
   });
 
-  test("allows a token under its own grant, alone or among several", async () => {
+  test("allows a token if --grant names the token's grant, alone or among others", async () => {
     const op = ["--op", "retrieve"];
     expect(await allowed(plain, tokens.plain, "--grant", "documents:read", ...op)).toBe("allowed");
     const several = ["--grant", "documents:write", "--grant", "documents:read"];
     expect(await allowed(plain, tokens.plain, ...several, ...op)).toBe("allowed");
   });
 
-  test("refuses a token under any other grant, and lists that denial before the denials of the hops", async () => {
+  test("refuses a token if --grant names only other grants, and lists grant_denied before the denials of the hops", async () => {
     const asked = ["--grant", "documents:write", "--grant", "a", "--op", "delete"];
     const { denials, words } = await refused(plain, tokens.plain, ...asked);
     expect(denials).toEqual([
@@ -113,7 +113,7 @@ describe("verify in a home that lists no grants", () => {
 });
 
 describe("verify in a home that lists its grants", () => {
-  test("without --grant finds the one grant that has the operation", async () => {
+  test("without --grant uses the only grant that has the operation", async () => {
     expect(await allowed(listed, tokens.read, "--op", "retrieve")).toBe("allowed");
     expect(await allowed(listed, tokens.write, "--op", "update")).toBe("allowed");
   });
@@ -153,7 +153,7 @@ describe("verify in a home that lists its grants", () => {
     );
   });
 
-  test("refuses an operation outside the token's grant, whatever the hops say", async () => {
+  test("refuses an operation outside the token's grant even if no hop limits the operations", async () => {
     const both = ["--grant", "documents:read", "--grant", "documents:write"];
     const { denials, words } = await refused(listed, tokens.any, "--op", "update", ...both);
     expect(denials).toEqual([

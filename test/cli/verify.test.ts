@@ -37,7 +37,7 @@ const good = [
   "files",
 ];
 
-test("verify allows a call within the token", async () => {
+test("verify allows a call within the token's limits", async () => {
   const { status, stdout, stderr } = await bench.run(["verify", token, ...good]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toMatch(
@@ -97,7 +97,7 @@ test("verify lists every reason of a refusal", async () => {
   }
 });
 
-test("verify says with which arguments the call would be allowed, and these arguments are then allowed", async () => {
+test("verify prints the arguments with which the call would be allowed, and allows the call with these arguments", async () => {
   const call = good.map((one) => (one === "amount=500" ? "amount=2000" : one));
   const asked = call.map((one) => (one === "to=acc_1" ? "to=acc_2" : one));
   const { status, stdout } = await bench.run(["verify", token, ...asked]);

@@ -27,7 +27,7 @@ describe("times and durations", () => {
     expect(momentFrom("--expires", text, NOW).toISOString()).toBe(expected);
   });
 
-  test("a time with a fraction of a second is rounded in the narrowing direction", () => {
+  test("a fraction of a second is rounded down in expires and up in notBefore", () => {
     const moment = momentFrom("--expires", "2030-01-31T23:59:59.5Z", NOW);
     const hop = normalizeHop({ expires: moment, notBefore: moment });
     expect(hop).toEqual({ expires: "2030-01-31T23:59:59Z", notBefore: "2030-02-01T00:00:00Z" });
@@ -69,7 +69,7 @@ describe("times and durations", () => {
   });
 });
 
-describe("a string from a token", () => {
+describe("untrusted text", () => {
   test("is printed with escapes for control and other unsafe characters", () => {
     expect(printable("a\u001b[31m\u009b\n\u202eb\u200b\ud800é漢😀")).toBe(
       "a\\u{1b}[31m\\u{9b}\\n\\u{202e}b\\u{200b}\\u{d800}é漢😀",
@@ -87,7 +87,7 @@ describe("a string from a token", () => {
     );
   });
 
-  test("is shortened in a message if the string could be a token", () => {
+  test("is shortened in a message if the text could be a token", () => {
     const token = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
     expect(withoutTokens(`unknown command '${token}' here`)).toBe(
       "unknown command 'AgIBYQAA...' here",

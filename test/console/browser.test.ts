@@ -193,7 +193,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
   }
 
   if (FULL) {
-    test("on a phone, the answer buttons are on the first screen, and one press opens the form of limits", async () => {
+    test("on a phone, Approve and Deny are on the first screen, and one press opens the form for limits", async () => {
       const limits = { constraints: LIMITS, purpose: "Pay the open invoices of Northwind" };
       const asked = await console.askInList("alice", limits);
       const page = await signedIn(375);
@@ -303,7 +303,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
     );
   });
 
-  test("a page of another site can neither show the console in a frame nor send its forms", async () => {
+  test("a page of another site can neither show the console in a frame nor send the console's forms", async () => {
     const asked = await console.askInList("alice");
     const page = await signedIn();
     const target = `${console.url}/requests/${asked.approval.id}`;

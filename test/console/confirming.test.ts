@@ -104,15 +104,6 @@ describe("approving a request", () => {
     expect(await console.recorded()).toContain("approval.refused digest_mismatch");
   });
 
-  test("differs from denying a request, which requires no new sign-in", async () => {
-    const { approval } = await console.askInList("alice");
-    const alice = await signedIn("alice");
-    const at = `/requests/${approval.id}`;
-    const page = await alice.visitor.post(at, { answer: "deny" }, at);
-    expect(words(page.text)).toContain("You denied");
-    expect(alice.asked).toBe(1);
-  });
-
   test("with limits too long for a cookie asks for the limits again, and approves nothing until they are entered", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
@@ -124,6 +115,15 @@ describe("approving a request", () => {
     await approve(alice, approval, { "g-0-2-in": payees.join("\n") });
     expect(await stateOf(approval)).toBe("used");
   });
+});
+
+test("denying a request requires no new sign-in", async () => {
+  const { approval } = await console.askInList("alice");
+  const alice = await signedIn("alice");
+  const at = `/requests/${approval.id}`;
+  const page = await alice.visitor.post(at, { answer: "deny" }, at);
+  expect(words(page.text)).toContain("You denied");
+  expect(alice.asked).toBe(1);
 });
 
 describe("a program that strips the parameters with which the console asks for credentials", () => {
@@ -249,7 +249,7 @@ describe("a confirming sign-in", () => {
     expect(await stateOf(users.approval)).toBe("used");
   });
 
-  test("cannot be used again with a copy of its cookie", async () => {
+  test("cannot confirm a second action with a copy of its cookie", async () => {
     const alice = await signedIn("alice");
     const leads = await alice.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
     expect(await console.parties.hostsOf("alice")).not.toContainEqual(
@@ -479,7 +479,7 @@ describe("proof of presence at the confirming sign-in", () => {
     expect(await stateOf(approval, checking)).toBe("used");
   });
 
-  test("is not checked without configuration; the pages and a warning at the start say this", async () => {
+  test("is not checked if login.presence is not set, and the pages and a warning at startup say that it is not checked", async () => {
     const { approval } = await console.askInList("alice");
     const reading = await console.askInList("alice", { capabilities: ["read_balance"] });
     const alice = await signedIn("alice");

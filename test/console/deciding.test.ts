@@ -210,7 +210,7 @@ describe("limits that the user enters", () => {
     });
   });
 
-  test("take away a value that the user unticks", async () => {
+  test("exclude a value whose checkbox the user clears", async () => {
     const asked = await console.askInList("alice");
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -260,7 +260,7 @@ describe("a request without capabilities", () => {
 });
 
 describe("with two approvers", () => {
-  test("each approver sees the other's decision, and the last decision settles the request", async () => {
+  test("the second approver sees the first approver's decision, and the second approval settles the request", async () => {
     const pair = await startConsole({
       settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
     });

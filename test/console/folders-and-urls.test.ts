@@ -202,7 +202,7 @@ describe('the choice "no other arguments"', () => {
     expect(allows("balance", { bcc: "x" })).toBe(true);
   });
 
-  test("allows only the arguments of the request, and those that the user's limits require", async () => {
+  test("allows only the arguments of the request and the arguments that the user's limits require", async () => {
     const asked: Hop = {
       operationConstraints: {
         balance: { "/range/from": { min: 1 }, bcc: { absent: true }, depth: { max: 3 } },
