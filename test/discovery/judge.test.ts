@@ -209,7 +209,7 @@ describe.each<[about: string, CardParts, DiscoveryRequirements, readonly string[
     ["refused", "signature_missing/signatures"],
   ],
 ])("judgeCard, given %s,", (_, parts, requirements, expected) => {
-  test("returns the expected verdict and reasons", () =>
+  test(`returns ${expected.join(" with ")}`, () =>
     expect(judged(parts, requirements)).toEqual(expected));
 });
 
@@ -228,7 +228,7 @@ test("judgeCard lists every reason for a refusal", () => {
   ]);
 });
 
-test("judgeCard says in the denial that the card names no binding", () => {
+test("judgeCard says in the denial that the card names no binding if no interface has protocolBinding", () => {
   const interfaces = [{ url: URL_OF_AGENT, transport: "JSONRPC", protocolVersion: "1.0" }];
   const discovery = judgeCard(read({ interfaces }));
   expect(discovery.ok ? "" : discovery.denials[0]?.message).toMatch(/the card names no binding$/);
@@ -275,7 +275,7 @@ describe("the protocol versions of a card", () => {
     });
   });
 
-  test("include the versions in the contract's params", () => {
+  test("include the versions in the params of the discovery extension", () => {
     const params = { interfaces: [{ url: URL_OF_AGENT, protocolVersions: ["1.0", "1.1"] }] };
     const reading = at([{ ...one, protocolVersion: "1.0" }], {}, params);
     expect(judgeCard(reading, { protocolVersion: "1.1" }).ok).toBe(true);

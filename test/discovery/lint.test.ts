@@ -148,9 +148,10 @@ const BREAKAGES: readonly (readonly [path: string, to: Json | undefined, code: s
   ["/signatures", [{ protected: "e30=", signature: "AAAA" }], "schema"],
 ];
 
-describe("lint finds a single fault in the card of the documents agent", () => {
-  test("in at least 40 variants", () => expect(BREAKAGES.length).toBeGreaterThanOrEqual(40));
+test("the table of faulty cards has at least 40 rows", () =>
+  expect(BREAKAGES.length).toBeGreaterThanOrEqual(40));
 
+describe("lint finds the fault in the card of the documents agent", () => {
   test.each(BREAKAGES)("if %s is set to %j, with the code %s", async (path, to, code) => {
     const found = await linted(changed(clean, place(path), to));
     expect(found.join("\n")).toContain(` ${code} /`.replace(/\/$/, ""));
@@ -243,7 +244,7 @@ test("lint lists errors before remarks if it omits findings", async () => {
   expect(found.at(-1)?.message).toBe("there are 801 more findings");
 });
 
-test("lint counts the errors that it omits", async () => {
+test("lint ends with a finding of severity error if it omits errors", async () => {
   const skills = Array.from({ length: 201 }, () => 1);
   const found = await lintCard(JSON.stringify(card({ top: { skills } })));
   expect(found.length).toBe(201);
@@ -298,7 +299,7 @@ test("lint stops suggesting names after a limit, however many names are wrong", 
   expect((await lintCard(JSON.stringify(document))).length).toBe(201);
 });
 
-describe("lint finds an error in every card that discovery refuses as malformed", () => {
+describe("lint and discovery agree on whether a card is malformed", () => {
   const WHOLE = {
     description: "d",
     version: "1",
@@ -475,7 +476,7 @@ test("lint treats a property that is null as absent", async () => {
   expect(missing.map(({ message }) => message)).toEqual(['the card: "version" is missing']);
 });
 
-test("lint warns of a declared capability that depends on unnamed delegates", async () => {
+test("lint warns if a card declares a propagating capability and has no list of delegates", async () => {
   const params = { capabilities: { context_reuse: true } };
   const [found, ...others] = await lintCard(JSON.stringify(card({ params })));
   expect(others).toEqual([]);

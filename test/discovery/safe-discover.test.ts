@@ -79,18 +79,26 @@ describe("a card at the path of A2A before 0.3", () => {
       return sendText(response, JSON.stringify(old), { "Cache-Control": "max-age=60" });
     });
 
-  test.each([404, 410])("is found after HTTP %i, with a warning", async (status) => {
-    const server = await olderServer(status);
-    const discovery = await safeDiscover(server.url, { protocolVersion: "0.2" });
-    expect(discovery).toMatchObject({ ok: true, warnings: [{ code: "card_at_older_place" }] });
-    expect(discovery.warnings[0]?.message).toContain(`${server.url}/.well-known/agent.json`);
-  });
+  test.each([404, 410])(
+    "is found, with a warning, if the newer path answers HTTP %i",
+    async (status) => {
+      const server = await olderServer(status);
+      const discovery = await safeDiscover(server.url, { protocolVersion: "0.2" });
+      expect(discovery).toMatchObject({ ok: true, warnings: [{ code: "card_at_older_place" }] });
+      expect(discovery.warnings[0]?.message).toContain(`${server.url}/.well-known/agent.json`);
+    },
+  );
 
-  test.each([500, 503, 401])("is not looked for after HTTP %i", async (status) => {
-    const server = await olderServer(status);
-    expect(await found(server.url, { protocolVersion: "0.2" })).toBe("card_unreachable/not_found");
-    expect(server.requests.length).toBe(1);
-  });
+  test.each([500, 503, 401])(
+    "is not requested if the newer path answers HTTP %i",
+    async (status) => {
+      const server = await olderServer(status);
+      expect(await found(server.url, { protocolVersion: "0.2" })).toBe(
+        "card_unreachable/not_found",
+      );
+      expect(server.requests.length).toBe(1);
+    },
+  );
 
   test("is reported as missing in the error message if neither path has a card", async () => {
     const server = await httpServer((_, response) => response.writeHead(404).end());
@@ -109,7 +117,7 @@ describe("a card at the path of A2A before 0.3", () => {
     expect(server.requests.length).toBe(2);
   });
 
-  test("is not looked for if the caller named the URL of a card", async () => {
+  test("is not requested if the caller named the URL of a card", async () => {
     const server = await olderServer(404);
     expect(await found(`${server.url}/card.json`)).toBe("card_unreachable/not_found");
     expect(server.requests.length).toBe(1);

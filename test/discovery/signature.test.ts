@@ -74,7 +74,7 @@ describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
     expect(await found(byThumbprint, { trustedKeys: [unnamed] }, REQUIRED)).toBe("usable");
   });
 
-  test("is treated as unsigned if its key is not trusted", async () => {
+  test("gets signature_untrusted if its key is not trusted: a warning, or a refusal with requireSignature", async () => {
     const document = await signed(card(), pair(alg));
     const trustedKeys = [other.jwk];
     expect(await found(document, { trustedKeys })).toBe("usable signature_untrusted");
@@ -178,7 +178,7 @@ test("safeDiscover reports each problem of a signature once", async () => {
   expect(requiring.warnings).toEqual([]);
 });
 
-test("safeDiscover ignores added properties of a signed card that no SDK reads", async () => {
+test("safeDiscover ignores properties that were added to a signed card and that no SDK reads", async () => {
   const document = {
     ...(await signed(card(), pair())),
     capabilityGrants: [{ id: "documents:read", operations: ["*"] }],
@@ -371,7 +371,7 @@ describe("safeDiscover fetches the keys of signatures", () => {
     expect(await found(agent.url)).toBe("refused signature_invalid");
   });
 
-  test("and treats the card as unsigned if the JWK Set cannot be fetched or read", async () => {
+  test("and reports signature_untrusted if the JWK Set cannot be fetched or read", async () => {
     const agent = await serving((url) => signed(cardAt(url), pair()));
     for (const jwksUrl of ["http://127.0.0.1:9/jwks.json", `${agent.url}/card`]) {
       expect(await found(agent.url, { jwksUrl })).toBe("usable signature_untrusted");
@@ -411,7 +411,7 @@ describe("signatures of a hostile card", () => {
     expect(await found(resigned, { trustedKeys }, REQUIRED)).toBe("refused signature_invalid");
   });
 
-  test("are refused if one is repeated; signing again adds none", async () => {
+  test("are refused if one signature is repeated, and signing again with one key adds no signature", async () => {
     const once = await signed(card(), pair("EdDSA"));
     expect((await signed(once, pair("EdDSA")))["signatures"]).toEqual(once["signatures"]);
     const [entry] = Array.isArray(once["signatures"]) ? once["signatures"] : [];
@@ -420,7 +420,7 @@ describe("signatures of a hostile card", () => {
     expect(await found(twice, options)).toBe("refused signature_invalid");
   });
 
-  test("are refused after 48 checks", async () => {
+  test("are refused if they would need more than 48 checks", async () => {
     const decoys = await Promise.all(Array.from({ length: 40 }, () => pairOf("EdDSA", "k")));
     const last = decoys.at(-1) ?? other;
     const document = await signed(card(), last);

@@ -81,7 +81,7 @@ onBothDatabases((place) => {
       "store_outdated",
     ],
   ])(
-    "openDatabase refuses a database of %s with a code for this case, and leaves the database unchanged",
+    "openDatabase refuses a database of %s, and leaves the database unchanged",
     async (_whose, schema, code) => {
       const where = await made();
       for (const ifMissing of ["refuse", "create"] as const) {

@@ -112,7 +112,7 @@ describe("concurrent writers", () => {
     expect(rows).toEqual([{ name: "n", amount: 40 }]);
   });
 
-  test("fail with store_locked after a time, and never block the event loop", async () => {
+  test("fail with store_locked if the lock is held too long, and do not block the event loop", async () => {
     const { path, database } = await opened();
     const holder = other(path);
     holder.exec("BEGIN IMMEDIATE");

@@ -48,7 +48,7 @@ describe("createStores and openStores with a file", () => {
     await database.close();
   });
 
-  test("createStores overwrites no file, and does not adopt the log of an old database", async () => {
+  test("createStores refuses a path at which a file, or the log of an older database, exists", async () => {
     const path = newPath();
     await withOne(path);
     expect((await storageError(() => createStores(path))).code).toBe("store_exists");
@@ -95,7 +95,7 @@ describe("createStores and openStores with a file", () => {
     },
   );
 
-  test("openStores refuses an address with another scheme, without showing it", async () => {
+  test("openStores refuses an address with another scheme, and the error shows no password", async () => {
     for (const place of ["postgre://user:secret@host/db", "mysql://user:secret@host/db"]) {
       const error = await openStores(place, "create").catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(TypeError);

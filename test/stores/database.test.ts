@@ -47,7 +47,7 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
     await stores.close();
   });
 
-  test("commits synchronously, even if the server's default is otherwise", async () => {
+  test("commits synchronously, even if synchronous_commit is off in the database's settings", async () => {
     const where = new URL(await postgresPlace());
     const setting = `ALTER DATABASE ${where.pathname.slice(1)}`;
     await administer(where.href, "CREATE SCHEMA other");

@@ -170,7 +170,7 @@ throughStores((place) => {
   });
 });
 
-test("on a nearly full disk, numbersOf refuses a new name each time", async () => {
+test("on a nearly full disk, every call of numbersOf with a new name fails with store_full", async () => {
   const reserve = Number.MAX_SAFE_INTEGER;
   const place = join(temporaryFolder(), "proviso.db");
   const database = await openStores(place, "create", { reserve });

@@ -131,7 +131,7 @@ throughStores((place) => {
     await memory.set("alice", "d", 1);
   });
 
-  test("after limits are lowered, larger values are refused and existing values are kept", async () => {
+  test("after limits are lowered, an existing value can be made smaller or deleted, but not larger", async () => {
     const where = await place();
     const wide = openMemory(await database(where));
     for (const key of ["a", "b", "c"]) await wide.set("alice", key, "x".repeat(10));

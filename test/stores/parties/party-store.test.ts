@@ -131,7 +131,7 @@ onBothDatabases((place) => {
     });
   }
 
-  test("a change that waits for another change fails at its time limit, with the reason", async () => {
+  test("a change that waits for another change fails with store_timeout at its time limit", async () => {
     const database = await openStores(await place(), "create", { writeTimeout: 100 });
     onTestFinished(() => database.close());
     const store = openParties(database);
@@ -419,7 +419,7 @@ onBothDatabases((place) => {
     expect(await use("one", "6", b, a)).toBe("used");
   });
 
-  test("useOnce refuses new ids when the maximum is reached, and forgets no id", async () => {
+  test("useOnce refuses new ids while the maximum number of ids is stored, and forgets no id before its expiry", async () => {
     const store = openParties(await databaseAt(await place()), { mostUsed: 5 });
     const use = (id: string, now = NOW) => store.useOnce({ scope: id, id, expires: NOW + 10 }, now);
     for (const id of ["1", "2", "3", "4", "5"]) expect(await use(id)).toBe("first");

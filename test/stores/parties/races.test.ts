@@ -241,7 +241,7 @@ const RACES: readonly StoreRace[] = [
     after: standsTogether,
   },
   {
-    name: "two approvers and one who denies",
+    name: "two approvers approve and a third denies",
     before: (draft, n) => waiting(draft, n, { rule: { needed: 2 } }),
     contenders: [decides("alice"), decides("bob"), ends("denied")],
     after: async (view, n, did) => {
@@ -252,7 +252,7 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    name: "four uses",
+    name: "use a grant four times",
     ...pending,
     contenders: [uses, uses, uses, uses],
     after: async (view, n) => expect((await recordsOf(view, n)).grant.lastUsed).toBe(NOW + 4),
@@ -267,7 +267,7 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    name: "ask twice with one idempotency key",
+    name: "ask three times with one idempotency key",
     ...pending,
     contenders: [ask, ask, ask],
     after: async (view, n, did) => {
@@ -278,7 +278,7 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    name: "open an approval of one request twice",
+    name: "open an approval of one request four times",
     contenders: [open, open, open, open],
     after: async (view, n, did) => {
       expect(onlyOne(did)).toBe("opened");
@@ -294,7 +294,7 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    name: "register a host with a key, and give it to another",
+    name: "register a host with a key, and rotate another host to that key",
     before: (draft, n) => draft.put("hosts", host(`${n}.x`)),
     contenders: [registerHost, rotateHost("x")],
     after: async (view, n, did) => {
@@ -303,7 +303,7 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    name: "give two hosts one key",
+    name: "rotate two hosts to one key",
     before: async (draft, n) => {
       for (const which of ["x", "y"]) await draft.put("hosts", host(`${n}.${which}`));
     },
@@ -314,12 +314,12 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    name: "see a delegation first",
+    name: "record one delegation three times",
     contenders: [firstSeen, firstSeen, firstSeen],
     after: async (_view, _n, did) => expect(onlyOne(did)).toBe("seen"),
   },
   {
-    name: "see a delegation and revoke it",
+    name: "record a delegation and revoke it twice",
     contenders: [firstSeen, revokeDelegation, revokeDelegation],
     after: async (view, n, did) => {
       expect(won(did).filter((one) => one === "delegation.revoked")).toHaveLength(1);
@@ -327,7 +327,7 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    name: "put records in the one order and in the other",
+    name: "put two records in opposite orders",
     before: async (draft, n) => {
       for (const which of ["x", "y"]) await draft.put("hosts", host(`${n}.${which}`));
     },

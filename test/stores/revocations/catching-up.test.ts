@@ -68,7 +68,7 @@ onBothDatabases((place) => {
       expect(finds(store, "cap_1")).toBe(true);
     });
 
-    test("authorize refuses with revocation_stale if the list is too old and the caller does not wait", async () => {
+    test("authorize refuses with revocation_stale if the list is too old, until catchUp has read the list", async () => {
       const { store } = await opened({ staleAfter: 0.05 });
       const issuer = createIssuer({ name: "a", keys: createKeyring(), revocations: store });
       const { token } = issuer.mint({ grant: "g", operations: ["x"] });

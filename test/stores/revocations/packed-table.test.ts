@@ -45,7 +45,7 @@ function things(entries: readonly RevocationEntry[]): string[] {
   return entries.map(({ kind, id }) => `${kind} ${id}`);
 }
 
-test("PackedTable finds the same entries as a table of whole entries after random steps", () => {
+test("PackedTable finds the same entries as RevocationTable after random additions and pruning", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: "max" }), (steps) => {
       const [packed, whole] = [new PackedTable(), new RevocationTable()];
