@@ -64,7 +64,7 @@ describe("proviso mcp explain with a real server", () => {
     expect(found["foreign"]).toEqual(["delete_all"]);
   });
 
-  test("combines several tokens, says if no call is allowed, and warns of an expired token", async () => {
+  test("reports a tool for which two tokens allow no call in common, and warns of an expired token", async () => {
     await bench.output(
       "mcp",
       "token",
@@ -86,7 +86,7 @@ describe("proviso mcp explain with a real server", () => {
     expect(late.stderr).toContain("warning: it expired at");
   });
 
-  test("reads the operations of the token as NAME/TOOL with --server NAME", async () => {
+  test("with --server NAME, reads the operations of the token as NAME/TOOL", async () => {
     await bench.output("mcp", "token", "--op", "files/read_text_file", "-o", "named");
     const { stdout } = await explain("--token", "@named", "--server", "files", "--", ...FILES);
     expect(stdout).toMatch(/^read_text_file +any arguments$/m);
@@ -114,7 +114,7 @@ describe("proviso mcp explain", () => {
   });
 });
 
-test("the hint of a usage error names the help of the subcommand", async () => {
+test("the hint of a usage error of mcp explain names proviso mcp explain --help", async () => {
   const { stderr } = await bench.run(["mcp", "explain", "--json"]);
   expect(JSON.parse(stderr)).toMatchObject({
     error: { hint: "proviso mcp explain --help shows how it is used" },

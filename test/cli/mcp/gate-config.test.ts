@@ -109,7 +109,7 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test("a gate with --keys judges by the keys and the revocation list of another issuer, and keeps ledger and pins in --state", async () => {
+test("a gate with --keys checks tokens with the keys and the revocation list of another issuer, and keeps ledger and pins in --state", async () => {
   await bench.init();
   writeAgent(bench);
   const port = await freePort();

@@ -127,7 +127,7 @@ test("revoking the token of a session over HTTP ends the session and its open st
   expect((await post(session, { method: "ping" })).status).toBe(404);
 });
 
-test("a gate that listens refuses to start with a token of its own, from the flag or from the environment", async () => {
+test("mcp gate --listen refuses to start with a token from --token or from PROVISO_TOKEN", async () => {
   const words = ["mcp", "gate", "--listen", "127.0.0.1:0", "--", "server"];
   const message = "a gate that listens must have no token of its own";
   const byFlag = await bench.run([...words.slice(0, 2), "--token", "@sender", ...words.slice(2)]);
@@ -137,7 +137,7 @@ test("a gate that listens refuses to start with a token of its own, from the fla
   expect(byVariable).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
 });
 
-test("a gate over HTTP answers a foreign Origin or Host with 403, unless a flag allows it", async () => {
+test("a gate over HTTP answers a foreign Origin or Host with 403, unless --allow-origin or --allow-host names it", async () => {
   const { url } = await listening(
     "--allow-origin",
     "https://app.example",
@@ -167,7 +167,7 @@ test("a gate over HTTP answers a foreign Origin or Host with 403, unless a flag 
   expect(await status({ Host: "gate.example" })).not.toBe(403);
 });
 
-test("mcp gate names the address if its port is taken", async () => {
+test("mcp gate --listen fails if the port is taken, and names the address", async () => {
   const { url } = await listening();
   const words = ["mcp", "gate", "--listen", url.host, "--", ...fickleServer("tools.json")];
   const { status, stderr } = await bench.spawned(words);

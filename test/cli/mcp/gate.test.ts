@@ -113,7 +113,7 @@ describe("a gate in front of the published file server", () => {
 });
 
 describe("the tokens of a gate", () => {
-  test("may come from PROVISO_TOKEN, and no PROVISO_ variable reaches the server", async () => {
+  test("may come from PROVISO_TOKEN, which like all PROVISO_ variables does not reach the server", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
     const env = { PROVISO_TOKEN: `@${bench.path("t")}`, proviso_other: "x", SERVER_OWN: "kept" };
@@ -123,7 +123,7 @@ describe("the tokens of a gate", () => {
     expect(Object.keys(seen).filter((name) => /proviso/i.test(name))).toEqual([]);
   });
 
-  test("must all allow a call, and so must a token in _meta", async () => {
+  test("must all allow a call, and a token in the _meta of the call must allow it too", async () => {
     bench.write("tools.json", JSON.stringify([TOOL, { ...TOOL, name: "list" }]));
     for (const [file, op] of [
       ["one", "send,list"],
@@ -146,7 +146,7 @@ describe("the tokens of a gate", () => {
     expect(JSON.stringify(content)).not.toContain(child);
   });
 
-  test("may be absent: the gate says so, and refuses calls that present no token", async () => {
+  test("are optional: without them, the gate prints a note and refuses calls that present no token", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.init();
     const host = await Host.start(bench, ["--", ...fickleServer(bench.path("tools.json"))]);
@@ -157,7 +157,7 @@ describe("the tokens of a gate", () => {
 });
 
 describe("the pins of tool definitions", () => {
-  test("show a changed definition, and its tool is hidden and refused until the change is accepted", async () => {
+  test("hide and refuse a tool with a changed definition until mcp pins accept; mcp pins list shows the change", async () => {
     const write = (tool: object) => bench.write("tools.json", JSON.stringify([tool]));
     write(TOOL);
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
@@ -244,7 +244,7 @@ describe("proviso mcp gate at its start", () => {
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   });
 
-  test("fails with the absolute path of a token file that does not exist", async () => {
+  test("fails if the token file does not exist, and prints the absolute path of the file", async () => {
     await bench.init();
     const { status, stderr } = await gate("--token", "@absent", "--", "server");
     expect({ status, stderr }).toEqual({
@@ -253,7 +253,7 @@ describe("proviso mcp gate at its start", () => {
     });
   });
 
-  test("fails with the name of a server program that does not exist", async () => {
+  test("fails if the server program does not exist, and prints the path of the program", async () => {
     const token = await reader();
     const { status, stderr } = await gate(...token, "--", "/nowhere/server");
     expect({ status, stderr }).toEqual({
@@ -262,7 +262,7 @@ describe("proviso mcp gate at its start", () => {
     });
   });
 
-  test("warns if others can read the token file", async () => {
+  test("warns if other users may read the token file", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     const token = await reader();
     chmodSync(bench.path("t"), 0o644);
@@ -275,7 +275,7 @@ describe("proviso mcp gate at its start", () => {
   });
 });
 
-test("a gate does not start with a token of another issuer, or of another grant", async () => {
+test("a gate does not start with a token of another issuer or for another grant", async () => {
   const token = await reader();
   const other = new Bench();
   await other.output("mcp", "token", "-o", "t", "--op", "read_text_file");

@@ -115,7 +115,7 @@ describe("proviso mcp learn between a client and a real server", () => {
     expect(await allows(token, "write_file", { path: join(folder, "a.txt") })).toBe(false);
   });
 
-  test("learns nothing from calls that the server refuses, and lists them in the request", async () => {
+  test("learns nothing from calls that the server refuses, and lists these calls in the request file", async () => {
     const folder = join(bench.folder, "me", "docs");
     mkdirSync(folder, { recursive: true });
     bench.write("me/docs/a.txt", "one\n");
@@ -177,7 +177,7 @@ describe("proviso mcp learn between a client and a real server", () => {
     expect(recording).not.toContain("swordfish-9");
   });
 
-  test("names a program that does not start", async () => {
+  test("fails if the program does not start, and prints the name of the program", async () => {
     const { status, stderr } = await bench.run(["mcp", "learn", "--", "no-such-program"]);
     expect(stderr).toContain("no-such-program does not start: ENOENT");
     expect(stderr).toContain("write its absolute path if PATH does not have it");
@@ -186,7 +186,7 @@ describe("proviso mcp learn between a client and a real server", () => {
 });
 
 describe("proviso mcp learn from a recording", () => {
-  test("writes a request of command line options from which mcp token makes the same hop", async () => {
+  test("writes a request of command line options, from which mcp token makes the same hop as mcp learn", async () => {
     record("r", read("/srv/me/a"), read("/srv/me/b"), call("note, it", { n: 3, to: { a: "x y" } }));
     const { status, hop, request, file } = await learn("r", "--name", "files", "--expires", "2h");
     expect(status).toBe(0);
@@ -200,7 +200,7 @@ describe("proviso mcp learn from a recording", () => {
     expect(file).toBe(bench.path("home/files.token"));
   });
 
-  test("writes operations as SERVER/TOOL with --server, and mcp token joins the requests of several servers", async () => {
+  test("with --server NAME, writes operations as NAME/TOOL, and mcp token joins the requests of several servers", async () => {
     record("a", read("/srv/me/a"));
     record("b", call("fetch", { body: "two\nlines" }));
     const first = await learn("a", "--server", "files");
@@ -225,7 +225,7 @@ describe("proviso mcp learn from a recording", () => {
     expect(differing.stderr).toContain("other: another file has another --grant");
   });
 
-  test("writes a request that mcp token accepts after editing; mcp token refuses an invalid request with the line number", async () => {
+  test("writes a request that a user can edit for mcp token; for an invalid request, mcp token fails and names the line", async () => {
     record("r", read("/srv/me/a"));
     await learn("r", "--name", "files");
     const text = bench.read("home/files.request").replace("path=/srv/me/a", "path under /srv/me");
@@ -250,7 +250,7 @@ describe("proviso mcp learn from a recording", () => {
     );
   });
 
-  test("replaces its request and its token, unless somebody has changed one of the two", async () => {
+  test("replaces the request and the token that it wrote before, unless one of the two files was changed since", async () => {
     const [request, token] = ["home/files.request", "home/files.token"];
     record("r", read("/srv/me/a"), call("write", { path: "/srv/me/a" }));
     const args = ["mcp", "learn", "--recording", "r", "--name", "files"];
@@ -290,7 +290,7 @@ describe("proviso mcp learn from a recording", () => {
     expect(bench.read("files.token")).toBe(mine);
   });
 
-  test("leaves out a call that only a broad limit would allow, and says so; --allow-broad includes it", async () => {
+  test("without --allow-broad, leaves out a call that only a broad limit would allow, and lists the call in the request", async () => {
     const many = Array.from({ length: 100 }, (_, at) => read(`/home/user${at}`));
     record("r", ...many, call("ping", {}));
     const { status, leftOut, hop } = await learn("r", "--name", "n");
@@ -357,7 +357,7 @@ describe("proviso mcp learn from a recording", () => {
     expect(stdout).toContain("Passed over lines that are not of a recording: 1");
   });
 
-  test("learns nothing from a call that was answered with an error, in any session, era or direction", async () => {
+  test("learns nothing from a call, a task or a request of the server that was answered with an error", async () => {
     const said = (from: string, message: object): string =>
       JSON.stringify({ time: "", from, text: JSON.stringify({ jsonrpc: "2.0", ...message }) });
     const asked = (id: number, name: string, given: object = {}): string =>
@@ -417,7 +417,7 @@ describe("proviso mcp learn from a recording", () => {
     expect(none.stderr).toContain("every call in it failed: bad: no\\nsuch");
   });
 
-  test("writes nothing for a recording without calls, for another kind of file, or for a missing file", async () => {
+  test("writes nothing for a recording without calls, for a file that is not a recording, or for a missing file", async () => {
     record("r", { method: "ping" });
     expect(await bench.run(["mcp", "learn", "--recording", "r"])).toMatchObject({
       status: 6,

@@ -29,7 +29,7 @@ test("mcp token makes a home and a token file that only this user can read", asy
   expect(Math.round(days)).toBe(30);
 });
 
-test("mcp token uses an existing home, and replaces the token in the file", async () => {
+test("mcp token uses an existing home, and replaces the token in an existing token file", async () => {
   await bench.init("--max-lifetime", "2h");
   const first = await bench.output("mcp", "token", "--op", "read_text_file");
   const text = bench.read(FILE);
@@ -65,7 +65,7 @@ test("mcp token accepts the flags of mint, and verify enforces the token's limit
   expect(await verify("--arg", "path=/data/a", "--arg", "head=1")).toMatchObject({ status: 1 });
 });
 
-test("in a home that lists its grants, mcp token limits only a listed grant to the listed operations", async () => {
+test("mcp token refuses an unlisted operation of a grant that the home lists, and accepts any operation of an unlisted grant", async () => {
   await bench.init("--grant", "documents:read=retrieve", "--grant", "files=read_text_file");
   await bench.output("mcp", "token", "--op", "any_tool_of_a_server");
   const { status, stderr } = await bench.run([
@@ -85,13 +85,13 @@ test.each([
   [["--op", "a", "--any-op"], "--op and --any-op exclude each other"],
   [["--op", "a", "--expires", "100d"], "is later than this issuer allows"],
   [["--op", "a", "-o", "."], "is a folder"],
-])("mcp token refuses %j, and writes nothing", async (args, message) => {
+])("mcp token refuses the arguments %j, and writes nothing", async (args, message) => {
   const { status, stderr } = await bench.run(["mcp", "token", ...args]);
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   expect(statSync(bench.path(FILE), { throwIfNoEntry: false })).toBeUndefined();
 });
 
-test("mcp token without write permission names the file, and keeps the old token", async () => {
+test("mcp token fails if it may not write the token file, names the file, and keeps the old token", async () => {
   const folder = bench.path("locked");
   mkdirSync(folder);
   chmodSync(bench.folder, 0o755);

@@ -39,7 +39,7 @@ test("the client connects and calls over TCP, over a Unix socket and over a pair
   expect(() => statSync(path)).toThrow("ENOENT");
 });
 
-test("listen() replaces the socket of a dead host, and refuses the path of a live host's socket or of a file", async () => {
+test("listen() replaces the socket of a dead host, and refuses a path with the socket of a live host or with a regular file", async () => {
   const host = await hosted();
   const path = socketPath();
   await host.host.listen({ path });
@@ -65,7 +65,7 @@ test("listen() replaces the socket of a dead host, and refuses the path of a liv
 });
 
 test.each(LOSSY)(
-  "the client refuses %s in each of its arguments, and nothing runs",
+  "session.call and connectSession refuse %s in any argument, and no tool runs",
   async (_, make) => {
     const held = newHeld();
     const host = await hosted({ plugins: plugins(held) });
@@ -146,7 +146,7 @@ test("a SessionError has the host's code and every reason of the refusal", async
   });
 });
 
-test("a wrong argument of the client is a TypeError, before anything is sent", async () => {
+test("session.call and connectSession reject wrong arguments and options", async () => {
   const host = await hosted();
   const session = await joined(host, ["tools"], [host.token("tools")]);
   await expect(session.call("tools/call")).rejects.toThrow(TypeError);
@@ -176,19 +176,22 @@ test.each([
     "message_invalid",
   ],
   ["the end of the stream", "", "session_ended"],
-])("connectSession fails with a code if the host answers with %s", async (_, bytes, code) => {
-  const server = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.end(bytes);
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  expect(
-    await codeOf(connectSession({ to: { port }, agentId: "it", capabilities: ["tools"] })),
-  ).toBe(code);
-});
+])(
+  "connectSession fails with an error code if the host answers with %s",
+  async (_, bytes, code) => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.end(bytes);
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once("listening", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    expect(
+      await codeOf(connectSession({ to: { port }, agentId: "it", capabilities: ["tools"] })),
+    ).toBe(code);
+  },
+);
 
 test("connectSession fails if the host does not answer in time, or if the signal is aborted", async () => {
   const server = createServer((socket) => void socket.on("error", () => {})).listen(0, "127.0.0.1");

@@ -43,7 +43,7 @@ async function withHost(
   });
 }
 
-test("connectSession fails with the code of the error with which the host answers the handshake", async () => {
+test("connectSession fails with the host's error code if the host answers the handshake with an error", async () => {
   for (const [reqId, code] of [
     ["c1", "message_invalid"],
     ["", "too_many_sessions"],
@@ -54,7 +54,7 @@ test("connectSession fails with the code of the error with which the host answer
   }
 });
 
-test("connectSession fails with version_mismatch if the host answers in another version", async () => {
+test("connectSession fails with version_mismatch if the host answers with another A2E version", async () => {
   for (const version of [
     { a2e: "2.0" },
     { version: "2.0" },
@@ -78,13 +78,13 @@ test("a call and a ping that the host never answers fail with timed_out", async 
   await session.close();
 });
 
-test("close() without a running call ends the session soon, even if the host keeps its end open", async () => {
+test("if no call is running, close() does not wait for closeTimeout, even if the host keeps its end open", async () => {
   const session = await withHost([GREETING], { closeTimeout: 60_000 });
   await Promise.all([session.close(), session.close()]);
   expect(await session.over).toBeUndefined();
 });
 
-test("close() ends a session even if the host never answers a call", async () => {
+test("close() ends the session after closeTimeout if the host never answers a running call", async () => {
   const session = await withHost([GREETING], { closeTimeout: 20 });
   const calling = codeOf(session.call("tool/call"));
   await session.close();
@@ -92,7 +92,7 @@ test("close() ends a session even if the host never answers a call", async () =>
   expect(await session.over).toBeUndefined();
 });
 
-test("an update right after the handshake disables a capability, and the client ignores unknown names", async () => {
+test("a session/update right after the handshake disables a capability, and the client ignores unknown capability names", async () => {
   const updates = Array.from({ length: 100 }, (_, at) => ({
     type: "session/update",
     ended: ["tools"],

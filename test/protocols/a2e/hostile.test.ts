@@ -25,7 +25,7 @@ function noise(length: number): Buffer {
   return bytes;
 }
 
-test("the host disconnects a peer that sends garbage, before or after the handshake, with too_many_faults", async () => {
+test("a peer that sends garbage before or after the handshake is disconnected with too_many_faults", async () => {
   const host = await hosted();
   await withWitness(host, async () => {
     for (const greets of [false, true]) {
@@ -41,7 +41,7 @@ test("the host disconnects a peer that sends garbage, before or after the handsh
   });
 });
 
-test("the host disconnects a peer whose line exceeds the limit, in one piece or in many", async () => {
+test("a peer whose line exceeds the limit is disconnected with line_too_large, whether the line comes in one piece or in many", async () => {
   const host = await hosted();
   await withWitness(host, async () => {
     const peer = await Peer.at(host.port);
@@ -106,7 +106,7 @@ test("the host disconnects a peer that never reads its answers", async () => {
   });
 });
 
-test("the host cuts the stream when a plugin sends more unread bytes than the queue may hold", async () => {
+test("the host destroys the stream if a plugin sends more bytes than the queue may hold and the peer does not read", async () => {
   let most = 0;
   let stream: Duplex | undefined;
   const flood: SessionPlugin = {
@@ -216,7 +216,7 @@ test("the host aborts the calls of a peer that disconnects", async () => {
   expect(host.failures).toEqual([]);
 });
 
-test("the host refuses a session above the limit, and accepts one again when a session has ended", async () => {
+test("the host refuses a session above the limit, and accepts a new session when another session has ended", async () => {
   const host = await hosted({ limits: { sessions: 2 } });
   const first = await Peer.at(host.port);
   await first.open(["tools"], [host.token("tools")]);

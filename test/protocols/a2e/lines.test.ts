@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readLine } from "../../../src/protocols/a2e/lines.js";
 import { utf8 } from "../../caveats/support.js";
 
-test("readLine refuses a line that JSON parsers refuse or read differently", () => {
+test("readLine refuses invalid JSON, JSON that parsers read differently, and JSON over the depth limit", () => {
   const problems = [
     '{"a":{"b":1,"b":2}}',
     '{"a":1,"\\u0061":2}',

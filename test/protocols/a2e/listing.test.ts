@@ -96,7 +96,7 @@ test("tool/list applies the limits that a token sets on single operations", asyn
   expect(await shown({ arguments: { "tool/call": ["amount"] } })).toEqual([]);
 });
 
-test("a list is refused if the token or the policy does not allow the list's operation", async () => {
+test("tool/list is refused if the token or the policy does not allow the operation tool/list", async () => {
   const list = { type: "tool/list/req" };
   const operations = ["tool/call"];
   expect(await listed("tools", ({ token }) => [token("tools", { operations })], list)).toBe(
@@ -126,7 +126,7 @@ test("mcp/list is refused if the token does not allow the server that the messag
   ).toEqual(["read"]);
 });
 
-test("a list is refused because of its argument, even if the token limits 20 other arguments first", async () => {
+test("mcp/list with a server that the token does not allow is refused, even if the token limits 20 other arguments first", async () => {
   // More limits than a denial names: a denial names only the first sixteen limits of a hop.
   const missing = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, 1] as const));
   const token = ({ token: minted }: Hosted) => [
@@ -136,7 +136,7 @@ test("a list is refused because of its argument, even if the token limits 20 oth
   expect(await listed("mcp", token, list)).toBe("permission_denied");
 });
 
-test("an operation that is not declared as a list is refused if a limited argument is absent", async () => {
+test("an operation without listing: true is refused if the token limits an argument that the message lacks", async () => {
   const plain: SessionPlugin = {
     name: "plain",
     type: "tools",
@@ -232,7 +232,7 @@ test("tool/list narrows a tool's schema to the arguments that the token allows",
   expect(await shown(hop, { constraints: { tool_name: "drop" } })).toEqual([narrowed]);
 });
 
-test("mcp/list and proc/list narrow the schemas of tools and programs, too", async () => {
+test("mcp/list and proc/list narrow the schemas of tools and programs to the arguments that the token allows", async () => {
   const memory = createRequire(import.meta.url).resolve(
     "@modelcontextprotocol/server-memory/dist/index.js",
   );

@@ -101,7 +101,7 @@ test("a token for one capability does not allow another capability", async () =>
   });
 });
 
-test("a token that names invokers is refused unless the host authenticates such an invoker", async () => {
+test("a token that names invokers is refused unless the host authenticates the peer as one of these invokers", async () => {
   const invokers = { invokers: ["assistant"] };
   const host = await hosted();
   const peer = await Peer.at(host.port);
@@ -122,7 +122,7 @@ test("a token that names invokers is refused unless the host authenticates such 
   });
 });
 
-test("each kind of faulty message gets its own error code", async () => {
+test("a faulty message gets the error code for its fault", async () => {
   const { peer, session } = await opened(({ token }) => [token("tools"), token("memory")]);
   const call = toolCall(session, "add", { a: 1, b: 1 });
   const faults: readonly (readonly [JsonObject | string, string])[] = [
@@ -171,7 +171,7 @@ test("an error that a plugin throws is passed to onFailure, and its text is hidd
   expect(await ledger.list()).toMatchObject([{ decision: "allowed", operation: "tool/call" }]);
 });
 
-test("parts of an answer are sent before the answer only if the call asks for parts", async () => {
+test("parts of an answer are sent before the answer only if the call has streaming: true", async () => {
   const { peer, session } = await opened(({ token }) => [token("tools")]);
   const call = toolCall(session, "parts", { parts: 2 });
   peer.send({ ...call, streaming: true });
@@ -208,7 +208,7 @@ test("the host refuses a call above the limit of parallel calls, and a call with
   expect(await peer.part("type", "req_id")).toEqual({ type: "tool/call/resp", req_id: "2" });
 });
 
-test("a call can be cancelled and can time out; calls whose plugins ignore the abort are limited in number", async () => {
+test("a call ends if it is cancelled or times out, and too many calls that ignore the abort block new calls", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { parallel: 1 } });
   const peer = await Peer.at(host.port);

@@ -4,7 +4,7 @@ import { codeOf, hosted, joined, newHeld, Peer, plugins, toolCall } from "./supp
 
 // Tests permissions that end during a session: by revocation, by expiry, and when the host closes.
 
-test("a peer that only writes lines, like nc, can negotiate and call, and loses a capability by a revocation", async () => {
+test("a peer that only writes lines, like nc, can open a session and make calls, and loses a capability when its token is revoked", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const tools = host.token("tools", { constraints: { a: { max: 5 } } });

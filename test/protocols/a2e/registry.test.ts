@@ -43,7 +43,7 @@ async function served(
 const CALL = ["tool/call", "x"] as const;
 
 describe("a message", () => {
-  test("goes to the plugin with the highest priority; of equal plugins, to the first by name", async () => {
+  test("goes to the plugin with the highest priority, and among equal priorities to the first plugin by name", async () => {
     const low = saying("aaa", { priority: -1 });
     expect(await served([low, saying("b"), saying("a", { priority: 0 })], CALL)).toEqual({
       answers: ["a"],
@@ -89,7 +89,7 @@ describe("a message", () => {
     });
   });
 
-  test("is not passed to another plugin if the first one fails", async () => {
+  test("is not passed to a second plugin if the first plugin fails", async () => {
     const failing = saying("failing", {
       priority: 1,
       operations: {
@@ -169,7 +169,7 @@ describe("the plugins of a host", () => {
     ]);
   });
 
-  test("are refused if the agent lacks their grant or one of their operations, or if a schema is invalid", async () => {
+  test("are refused by createSessionHost if the agent lacks their grant or operation, or if a schema or an option is invalid", async () => {
     const two = saying("two", { operations: { "tool/call": {}, "tool/list": {} } });
     const { agent } = await world({
       skills: [],

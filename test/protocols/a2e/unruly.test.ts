@@ -57,7 +57,7 @@ test("a session keeps its slot while one of its calls ignores the abort", async 
   await (await Peer.at(host.port)).open(["tools"], [token]);
 });
 
-test("a plugin's endSession that never resolves delays no check, and keeps the session's slot for a limited time", async () => {
+test("a plugin's endSession that never resolves delays no check of tokens, and keeps the session's slot only until a time limit", async () => {
   const [tools, memory] = plugins();
   if (tools === undefined || memory === undefined) throw new Error("there are no plugins");
   const endless: SessionPlugin = { ...memory, endSession: () => new Promise(() => {}) };

@@ -67,7 +67,7 @@ async function holder(home: Bank, bound: boolean): Promise<Driver> {
 }
 
 test.each(BINDINGS)(
-  "over A2A with %s, a token bound to its agent is refused and an unbound token is accepted",
+  "over A2A with %s, another caller is refused with the bound token of an agent, and accepted with an unbound token",
   async (binding) => {
     const home = await bank();
     const url = await overA2A(home);

@@ -33,7 +33,7 @@ describe("the capability list without a valid JWT", () => {
     }
   });
 
-  test("shows only public capabilities; describing a hidden capability answers as for an unknown one", async () => {
+  test("shows only public capabilities, and /capability/describe answers alike for a hidden and an unknown capability", async () => {
     const { url } = await bank({ public: ["check_balance"] });
     const answer = await send(`${url}/capability/list`);
     expect(answer.body).toEqual({
@@ -62,7 +62,7 @@ describe("the capability list without a valid JWT", () => {
     expect(said(await send(`${url}/capability/list`, { jwt: "a.b.c" }))).toBe("401 invalid_jwt");
   });
 
-  test("cannot have an unknown public capability: the server refuses to start", async () => {
+  test("cannot contain an unknown capability: the server refuses to start if the option public names one", async () => {
     await expect(bank({ public: ["check_balanse"] })).rejects.toThrow(
       'options.public[0]: there is no capability "check_balanse"; did you mean "check_balance"?',
     );
@@ -109,7 +109,7 @@ describe("the capability list for an agent", () => {
     );
   });
 
-  test("with a query finds the query's words in names and descriptions", async () => {
+  test("with a query shows the capabilities whose name or description contains a word of the query", async () => {
     const home = await bank();
     const one = await linked(home);
     const search = async (query: string) =>
@@ -156,7 +156,7 @@ describe("pages of the capability list", () => {
     expect(home.issuer.open("agent-auth-cursor", cursor)).toBeUndefined();
   });
 
-  test("are refused with a limit that is not a whole number from 1 to 1,000", async () => {
+  test("are refused if the limit is not a whole number from 1 to 1,000", async () => {
     const home = await bank({ public: "*" });
     for (const limit of ["0", "-1", "1.5", "many", "1001", ""]) {
       const answer = await send(`${home.url}/capability/list?limit=${limit}`);

@@ -44,7 +44,7 @@ async function provider(answers: { readonly [path: string]: object | string }): 
 }
 
 describe.each(LOSSY)("%s passed to a method of the agent-auth client", (_, make) => {
-  test("is a TypeError that names the argument, and no agent is registered", async () => {
+  test("causes a TypeError that names the argument, and registers no agent", async () => {
     const home = await bank();
     const client = await enrolled(home);
     const agent = await client.register({ name: "helper" });
@@ -96,7 +96,7 @@ describe("the agent-auth client", () => {
   const meet = async (answers: { readonly [path: string]: object | string }) =>
     createAgentAuthClient({ provider: await provider(answers), hostKey: await generateKey() });
 
-  test("reads the provider's configuration from the second path if the first has none", async () => {
+  test("reads the provider's configuration from /api/auth/agent if /.well-known has none", async () => {
     const other = await meet({ "/api/auth/agent/agent-configuration": document });
     expect(other.discovery.endpoints.get("register")).toMatch(/\/agent\/register$/);
     await expect(meet({})).rejects.toMatchObject({ code: "not_found" });

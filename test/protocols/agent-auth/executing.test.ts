@@ -16,7 +16,7 @@ function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
 }
 
 describe("execute", () => {
-  test("runs a capability by the stored grant, and by the grant's token", async () => {
+  test("runs a capability with the stored grant alone, and with the grant's token", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const answer = await one.execute("transfer_funds", FINE);
@@ -88,7 +88,7 @@ describe("execute", () => {
     expect(objectsIn(bound.body["denials"])[0]).toMatchObject({ code: "invoker_denied" });
   });
 
-  test("refuses a token of another capability, a damaged token, and two tokens", async () => {
+  test("refuses a token of another capability, a damaged token, and a request with two tokens", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const balance = await one.token("check_balance");
@@ -225,7 +225,7 @@ describe("batch-execute", () => {
     expect(responses[3]?.["error"]).toMatchObject({ code: "capability_not_found" });
   });
 
-  test("accepts 1 to 50 requests, and refuses a presented token", async () => {
+  test("refuses an empty list, more than 50 requests, malformed requests, and a presented token", async () => {
     const home = await bank();
     const one = await linked(home);
     const many = Array.from({ length: 51 }, () => ({ capability: "list_payees" }));

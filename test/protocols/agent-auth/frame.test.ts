@@ -53,7 +53,7 @@ test("a wrong HTTP method gets 405, and Allow lists the allowed methods", async 
   expect((await fetch(`${url}/agent/unknown`)).status).toBe(404);
 });
 
-test("each party has its own rate limit, and requests without credentials share one limit per address", async () => {
+test("each agent of a user has its own rate limit, and requests without credentials share one limit per address", async () => {
   const home = await bank({ rate: { requests: 3, seconds: 60 }, public: "*" });
   const one = await linked(home);
   const other = await linked(home);
@@ -169,7 +169,7 @@ test("the ledger keeps at most 60 refusals of unauthenticated requests from one 
   expect(refused).toHaveLength(60);
 });
 
-test("the ledger keeps at most 60 refusals of requests from authenticated strangers", async () => {
+test("the ledger keeps at most 60 refusals of requests that come from hosts without a user", async () => {
   const home = await bank();
   const waiting = await driver(home);
   const alone = await driver(home);

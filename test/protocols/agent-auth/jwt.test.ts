@@ -197,7 +197,7 @@ describe("an agent's JWT", () => {
     expect(await execute(hashOf(""))).toBe("400 invalid_request");
   });
 
-  test("is not accepted where a host's JWT is required, nor the reverse", async () => {
+  test("is not accepted where a host's JWT is required, and a host's JWT is not accepted where an agent's JWT is required", async () => {
     const home = await bank();
     const one = await linked(home);
     for (const path of [

@@ -256,7 +256,7 @@ describe("an agent's key rotated without a proof", () => {
 });
 
 describe("a host's key rotated without a proof", () => {
-  test("is proven by its first JWT that names an agent of the host", async () => {
+  test("is proven when it signs a JWT that names an agent of the host", async () => {
     const home = await bank();
     const one = await linked(home);
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
@@ -287,7 +287,7 @@ describe("a host's key rotated without a proof", () => {
     expect(said(await same.asHost("/capability/list"))).toBe("200");
   });
 
-  test("makes a new host if the key first registers an agent; the old agents can still be managed", async () => {
+  test("makes a new host if the key is first used to register an agent, and can still manage the agents of the old host", async () => {
     const home = await bank();
     const one = await linked(home);
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
@@ -343,7 +343,7 @@ describe("a host's key rotated without a proof", () => {
 });
 
 describe("a key that belongs to another host", () => {
-  test("stays with its owner if another host rotates to the key or enrols with the key", async () => {
+  test("stays with its owner if a second host rotates to the key or enrols with the key", async () => {
     const home = await bank();
     const mallory = await linked(home, "mallory");
     const victim = await driver(home);
@@ -378,7 +378,7 @@ describe("a key that belongs to another host", () => {
     expect(said(await mallory.asHost("/capability/list"))).toBe("200");
   });
 
-  test("is not proven by claiming an agent, since a stranger may have named that agent", async () => {
+  test("is not proven by a request to claim an agent", async () => {
     const home = await bank();
     const mallory = await driver(home);
     await mallory.register({ mode: "autonomous" });

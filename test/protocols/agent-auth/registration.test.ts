@@ -204,7 +204,7 @@ describe("registration", () => {
     expect(denied?.["reason"]).toMatch(/autonomous/);
   });
 
-  test("an agent key that is already registered gets 409; an autonomous agent on a linked host is refused", async () => {
+  test("registering an agent key again gets 409, and registering an autonomous agent on a linked host gets 400", async () => {
     const home = await bank();
     const one = await linked(home);
     expect(said(await one.register())).toBe("409 agent_exists");

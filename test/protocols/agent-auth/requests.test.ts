@@ -72,7 +72,7 @@ describe("request-capability", () => {
     expect(denied).toEqual({ capability: "transfer_funds", status: "denied", reason: "too much" });
   });
 
-  test("the constraints of agent, server and approver are combined and shown as one", async () => {
+  test("the constraints of agent, server and approver are merged, and the agent's status shows the merged constraints", async () => {
     const constraints = { transfer_funds: { amount: { min: 1 } } };
     const home = await bank({ settings: { constraints } });
     const one = await linked(home);

@@ -134,7 +134,7 @@ throughStores((place) => {
   });
 });
 
-test("the total number of new hosts is limited too, and a refused registration leaves nothing in the ledger", async () => {
+test("the total number of new hosts is limited, and a registration above the limit leaves nothing in the ledger", async () => {
   const home = await bank({ ...PROXIED, settings: { bounds: { pendingHosts: 2 } } });
   const crowd = ["192.0.2.1", "198.51.100.1", "203.0.113.1"];
   expect(await answers(home, crowd)).toEqual(["200", "200", LATE]);

@@ -7,7 +7,7 @@ import { bank } from "./served-bank.js";
 
 const approvalIn = ({ body }: Answer) => objectIn(body["approval"]);
 
-test("strangers that name a user get a user code once that user's list is full; the user's agents can still use the list", async () => {
+test("hosts without a user get a user code if the named user's list of approvals is full, and the user's agents can still use the list", async () => {
   const home = await bank({ settings: { bounds: { pendingPerUser: 2 } } });
   const hinted = { login_hint: "alice", preferred_method: "ciba" };
   const methods: unknown[] = [];
@@ -31,7 +31,7 @@ test("strangers that name a user get a user code once that user's list is full; 
   expect(waiting.map(({ subject }) => subject.principal)).toEqual(["alice", undefined, undefined]);
 });
 
-test("an answer to a stranger does not reveal whether the named user exists", async () => {
+test("the answer to a registration with login_hint does not reveal whether the named user exists", async () => {
   const home = await bank();
   const shapes: unknown[] = [];
   for (const hint of ["alice", "nobody at all"]) {
@@ -43,7 +43,7 @@ test("an answer to a stranger does not reveal whether the named user exists", as
   expect(shapes[0]).toEqual(shapes[1]);
 });
 
-test("strangers' JWTs do not use up the memory that is reserved for JWTs of users' agents", async () => {
+test("JWTs of hosts without a user do not use up the memory that is reserved for JWTs of users' agents", async () => {
   const home = await bank({ mostUsed: 8 });
   const own = await linked(home);
   // Each of these requests has a JWT with a valid signature. The JWT is recorded as used, although the request is
@@ -64,7 +64,7 @@ test("strangers' JWTs do not use up the memory that is reserved for JWTs of user
   expect(said(await after.asHost(`/agent/status?agent_id=${own.agentId}`))).toBe("200");
 });
 
-test("strangers' JWTs do not block a host that a user made, even before that host has proven its key", async () => {
+test("JWTs of hosts without a user do not block a host that a user made, even before that host has proven its key", async () => {
   const home = await bank({ mostUsed: 8 });
   const enrolled = await driver(home);
   const made = await home.parties.createHost({ principal: "alice", name: "Laptop" });
@@ -85,7 +85,7 @@ test("strangers' JWTs do not block a host that a user made, even before that hos
   expect(said(await status())).toBe("200");
 });
 
-test("a stranger that registers again and again leaves at most 500 ended grants", async () => {
+test("an agent of a host without a user that registers again and again leaves at most 500 ended grants", async () => {
   const home = await bank();
   const alone = await driver(home);
   const capabilities = [
@@ -106,7 +106,7 @@ test("a stranger that registers again and again leaves at most 500 ended grants"
   expect(await home.parties.grantsOf(alone.agentId)).toHaveLength(500 + capabilities.length);
 });
 
-test("the ledger keeps at most 60 refusals of strangers' registrations, however many capabilities each one names", async () => {
+test("the ledger keeps at most 60 refusals of hosts without a user, however many capabilities each refused request names", async () => {
   const home = await bank();
   const names = ["transfer_funds", "delete_payee", "always_fails", "fibs", "waits"];
   const alone = await driver(home);
@@ -126,7 +126,7 @@ test("the ledger keeps at most 60 refusals of strangers' registrations, however 
   expect(all).toMatchObject([{ skill: "delete_payee", codes: ["grant_denied"] }]);
 });
 
-test("the ledger keeps at most 60 refused executions of strangers, and further executions get 429", async () => {
+test("the ledger keeps at most 60 refused executions of agents without a user, and further executions get 429", async () => {
   const home = await bank({ settings: { bounds: { pendingHosts: 9 } } });
   const alone = await driver(home);
   const asked = { mode: "autonomous", capabilities: ["check_balance"] };
@@ -149,7 +149,7 @@ test("the ledger keeps at most 60 refused executions of strangers, and further e
   expect(said(await own.execute("list_payees", {}))).toBe("200");
 });
 
-test("a user's own decisions stay in the approval history, whatever strangers request and withdraw", async () => {
+test("a user's own decisions stay in the approval history, whatever hosts without a user request and withdraw", async () => {
   const home = await bank({ settings: { bounds: { pendingPerUser: 1000 } } });
   const own = await granted(home, ["transfer_funds"]);
   const { approvals } = home.parties;

@@ -48,7 +48,7 @@ async function counted(mcp: SessionPlugin, more = {}): Promise<{ count: number; 
   return { count: Number(structuredContent["count"]), pid: Number(structuredContent["pid"]) };
 }
 
-test("the plugin lists and calls the tools of a published MCP server, and a tool's failure is an answer", async () => {
+test("the MCP plugin lists and calls the tools of a published MCP server, and answers with isError if a tool fails", async () => {
   const mcp = plugin();
   expect(await call(mcp, "mcp/list")).toEqual({ servers: ["graph", "odd", "broken", "missing"] });
   const { tools } = await call(mcp, "mcp/list", {}, { server: "graph" });
@@ -86,7 +86,7 @@ test("each principal has its own MCP server process, which ends with the last se
   expect((await counted(mcp)).count).toBe(1);
 });
 
-test("each failure of an MCP server has its own code, and the next call works again", async () => {
+test("a call fails with a code for the MCP server's failure, and the next call works", async () => {
   const mcp = plugin({ resultBytes: 2000, servers: 2 });
   await counted(mcp);
   const code = async (action: Promise<unknown>): Promise<string> => (await refusal(action)).code;
@@ -230,7 +230,7 @@ test("onStderr gets each line that an MCP server writes to standard error", asyn
   await expect.poll(() => said).toEqual(["graph: Knowledge Graph MCP Server running on stdio"]);
 });
 
-test("createMcpPlugin throws a TypeError that names the wrong option", () => {
+test("createMcpPlugin throws an error that names the wrong option", () => {
   const wrong: [unknown, string][] = [
     [{ servers: {} }, "servers: there must be at least one"],
     [

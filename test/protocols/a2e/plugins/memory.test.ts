@@ -56,7 +56,7 @@ test("the memory plugin sets, gets, lists in pages and deletes values", async ()
   });
 });
 
-test("memory/list ends a page of long keys before the page exceeds a line, and the next page continues", async () => {
+test("memory/list divides long keys into pages that each fit into a line", async () => {
   const memory = await plugin({ keyBytes: 1024 });
   // As JSON, each quotation mark takes two bytes.
   const keys = Array.from({ length: 100 }, (_, at) => `${at + 100}${'"'.repeat(1000)}`);
@@ -86,7 +86,7 @@ test("a principal sees its own values in every session, and no values of other p
   });
 });
 
-test("a value above a limit is refused with the code of the limit", async () => {
+test("a key, a value or an entry above a limit and an invalid argument are refused with different codes", async () => {
   const memory = await plugin({ keyBytes: 4, valueBytes: 8, entries: 1 });
   const codes = [
     call(memory, "memory/set", { key: "12345", value: 1 }),

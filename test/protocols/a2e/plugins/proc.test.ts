@@ -88,7 +88,7 @@ async function untilGone(pid: number): Promise<void> {
 }
 
 describe("a program", () => {
-  test("can be started, can be read from an offset, and ends with its exit code", async () => {
+  test("can be started, has output that can be read from an offset, and ends with an exit code", async () => {
     const proc = await plugin();
     const begun = await call(proc, "proc/start", { word: "hello", times: 2 }, { name: "echo" });
     expect(begun).toMatchObject({ program: "echo", state: "running", written: expect.any(Number) });
@@ -145,7 +145,7 @@ describe("a program", () => {
     expect(cwd).toBe(folder);
   });
 
-  test("wakes a waiting reader when it ends; a cancelled read is rejected", async () => {
+  test("that is stopped ends a waiting proc/read, and a cancelled proc/read is rejected", async () => {
     const proc = await plugin();
     const id = await started(proc, "sleeper");
     await up(proc, id);
@@ -178,7 +178,7 @@ describe("stopping a process", () => {
     });
   });
 
-  test("also stops the processes that it has started", async () => {
+  test("also stops the child processes of the process", async () => {
     const child = `const c = require("node:child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" }); console.log(c.pid);`;
     const proc = await plugin({
       stays: node(`${child} setInterval(() => {}, 1000)`),
@@ -194,7 +194,7 @@ describe("stopping a process", () => {
     await untilGone(Number(all));
   });
 
-  test("happens when its session ends, when its lifetime is over, and when the host closes", async () => {
+  test("is automatic when the session ends, when the lifetime is over, and when the host closes", async () => {
     const proc = await plugin({ pid: node(`console.log(process.pid); ${FOREVER}`) });
     const [one, two] = [{ session: "s1" }, { session: "s2" }];
     const [first, second] = await Promise.all([
@@ -340,7 +340,7 @@ describe("processes", () => {
   });
 });
 
-test("createProcPlugin throws a TypeError that names the wrong option", async () => {
+test("createProcPlugin refuses wrong options and names the option, and a program that cannot start fails with program_failed", async () => {
   const wrong: [unknown, string][] = [
     [{}, "programs: there must be at least one"],
     [{ "a b": node("") }, "programs: a name must be 1 to 64"],

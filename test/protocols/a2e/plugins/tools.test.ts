@@ -78,7 +78,7 @@ test("the tools plugin handles calls of its own tools, and no other calls", asyn
   expect(refused).toMatchObject({ code: "name_unknown", message: expect.stringContaining("add") });
 });
 
-test("createToolsPlugin throws a TypeError that names the wrong option", async () => {
+test("createToolsPlugin throws an error that names the wrong option", async () => {
   const wrong: [unknown, string][] = [
     [{ tools: [] }, "tools: there must be at least one"],
     [{ tools: [ADD], prioriti: 1 }, 'options.prioriti: unknown member; did you mean "priority"?'],

@@ -137,7 +137,7 @@ test("malformed entries and filters are refused with arguments_invalid", async (
   expect(await keys()).toEqual([]);
 });
 
-test("each call in an SDK message counts towards the rate limit, and a message has at most 100 entries", async () => {
+test("each call in an SDK message counts towards the rate limit, and a message with more than 100 entries is refused", async () => {
   const { plugin, keys } = await memory();
   const { ask, answer, host } = await opened(
     { memory: {} },

@@ -58,7 +58,7 @@ test("a token's constraints apply to every property of every SDK message", async
   }
 }, 120_000);
 
-test("a list is refused because of any of its filters, even if the token limits 20 other arguments first", async () => {
+test("tool/list is refused if the token does not allow one of the filters, even if the token limits 20 other arguments first", async () => {
   const missing = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, 1] as const));
   for (const [constraints, denied, allowed] of [
     [{ include_deferred: false }, { include_deferred: true }, { include_deferred: false }],

@@ -25,7 +25,7 @@ async function opened(
   return { host, peer, greeting: (await peer.next()) ?? {} };
 }
 
-test("the SDK's handshake selects its dialect, and the answer leaves out names that the SDK cannot read", async () => {
+test("the SDK's handshake selects the SDK's dialect, and the answer leaves out capability names that the SDK cannot read", async () => {
   const caps = ["tools", "memory", "streaming", "artifacts", "planning"];
   const { peer, greeting } = await opened(caps, ({ token }) => [token("tools")]);
   expect(greeting).toMatchObject({
@@ -58,7 +58,7 @@ test("the SDK's handshake selects its dialect, and the answer leaves out names t
   await peer.over;
 });
 
-test("after a malformed handshake of the SDK, the next handshake can select the other dialect", async () => {
+test("after a malformed handshake of the SDK, the next handshake can select proviso's own dialect", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   peer.send(sdk("handshake", { agent_caps: "tools" }));
@@ -77,7 +77,7 @@ test("after a malformed handshake of the SDK, the next handshake can select the 
   expect(await peer.part("version", "ok", "data")).toEqual({ version: null, ok: true, data: 2 });
 });
 
-test("a handshake with a wrong version in either property is refused, and the SDK can read the refusal", async () => {
+test("a handshake with a wrong a2e or version property is refused with version_mismatch in the SDK's dialect", async () => {
   const host = await hosted();
   for (const more of [
     { version: "2.0" },
@@ -135,7 +135,7 @@ test("in SDK messages, empty values count as absent, session_id is optional, and
   });
 });
 
-test("parts of an answer are sent as the SDK's events, only if the call asks for parts", async () => {
+test("parts of an answer are sent as the SDK's events only if the call has streaming: true", async () => {
   const { peer } = await opened(["tools"], ({ token }) => [token("tools")]);
   const call = { tool_name: "parts", arguments: { parts: 2 }, streaming: true };
   peer.send(sdk("tool/call", call));
@@ -295,7 +295,7 @@ test("the properties of an env message are the arguments, and the properties of 
   });
 });
 
-test("memory/retrieve returns a value that memory/set has stored as an entry that the SDK's client can read", async () => {
+test("for a value that memory/set has stored, memory/retrieve returns an entry that the SDK's client can read", async () => {
   const store = openMemory(await createStores(`${temporaryFolder()}/memory.db`));
   const { peer } = await opened(["memory"], ({ token }) => [token("memory")], {
     plugins: [createMemoryPlugin({ memory: store })],

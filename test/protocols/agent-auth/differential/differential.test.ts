@@ -37,12 +37,12 @@ test("both implementations reach every step of the flows", () => {
   }
 });
 
-test("each difference in the flows has a row in the table of differences, and each row about the flows has a difference", () => {
+test("each difference in the flows has a row in the table of differences, and the flows show the difference of each row about them", () => {
   const { unexplained, unobserved } = explained(SECTIONS, differences);
   expect({ unexplained, unobserved }).toEqual({ unexplained: [], unobserved: [] });
 });
 
-test("each row of the table that no flow covers names an existing test file", () => {
+test("each row of the table of differences that no flow covers names an existing test file", () => {
   for (const { what, shown } of SECTIONS.flatMap(({ rows }) => rows)) {
     if (shown === undefined) continue;
     expect(existsSync(new URL(`../${shown}`, import.meta.url)), what).toBe(true);
