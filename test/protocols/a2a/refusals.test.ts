@@ -100,7 +100,7 @@ describe.each(BINDINGS)("refusals over %s", (binding) => {
     await refused(first(alice.resubscribeTask({ tenant: "", id })), missing);
   });
 
-  test.each(REFUSED)("a skill call is refused and runs nothing because of $about", async (one) => {
+  test.each(REFUSED)("a skill call is refused because of $about, and runs nothing", async (one) => {
     const { codes, skill = "retrieve_document" } = one;
     const given = one.given?.(handle, elsewhere) ?? { resourceHandle: handle };
     const token = (await one.token?.(agent, capability, handle)) ?? capability.token;

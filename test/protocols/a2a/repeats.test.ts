@@ -139,7 +139,7 @@ test("a message repeated while its task runs gets the same task, and SendStreami
   expect(runs).toBe(1);
 });
 
-test("callers may use the same message id; a repeat with other content, or with a token that does not cover the task, is refused", async () => {
+test("two callers may use the same message id, but one caller may not reuse the id with other content or with a token that does not cover the task", async () => {
   const params = waiting(0, "shared");
   const first = await post("SendMessage", params);
   const through = await post("SendMessage", params, token, "calendar");
@@ -244,7 +244,7 @@ test("repeating a message that continues a task does not continue the task again
 describe("a2a/skill/invoke with a messageId", () => {
   const invoke = (params: object) => rpc(agent, "alice", "a2a/skill/invoke", { token, ...params });
 
-  test("runs once, and makes a task that GetTask returns", async () => {
+  test("runs once even if repeated, and makes a task that GetTask returns", async () => {
     const params = { skill: "wait", arguments: { milliseconds: 6 }, messageId: "invoked" };
     const runs = await runsIn(async () => {
       const first = at((await invoke(params)).body, "result");

@@ -189,7 +189,7 @@ const later = {
 };
 
 if (FULL) {
-  test("a task that was running when the agent was killed has failed, and a repeat of its message runs nothing", async () => {
+  test("a task that was running when the agent was killed has the state FAILED after the restart, and a repeat of the task's message runs nothing", async () => {
     const home = temporaryFolder();
     const child = await Child.start(home);
     const client = await child.client();
@@ -242,7 +242,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("an agent that is asked to stop answers its running calls, and stores their tasks", async () => {
+  test("an agent that gets SIGTERM answers its running calls, and stores their tasks", async () => {
     const home = temporaryFolder();
     const child = await Child.start(home);
     const client = await child.client();

@@ -33,7 +33,7 @@ function heldBy(signal: AbortSignal): number {
   return events + Math.max(0, ...sizes);
 }
 
-test("finished runs leave no listeners on longer-lived signals", async () => {
+test("finished runs leave no listeners on signals that outlive the runs", async () => {
   const { stop, ...limited } = limits();
   const controller = new AbortController();
   const ran = async (): Promise<void> => {

@@ -65,7 +65,7 @@ test("the log line of a request has its caller and its denials, but not its argu
   expect(agent.logged()).not.toContain("271828");
 });
 
-test("trustedProxies may have names such as loopback, and address ranges", async () => {
+test("trustedProxies may contain names such as loopback, and address ranges", async () => {
   const agent = await agentFor({ trustedProxies: ["loopback", "10.0.0.0/8"] });
   const { holder } = await held(agent);
   const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
@@ -111,7 +111,7 @@ test("a URL that cannot be decoded gets a 4xx error", async () => {
   }
 });
 
-test("HEAD and OPTIONS get 401 at the protocol's URLs, and run nothing", async () => {
+test("without credentials, HEAD and OPTIONS get 401 at the JSON-RPC and HTTP+JSON URLs, and run nothing", async () => {
   const agent = await agentFor();
   const { url, cardUrl, rpcUrl, restUrl } = agent.server;
   const head = await send(cardUrl, { method: "HEAD" });
@@ -128,7 +128,7 @@ test("HEAD and OPTIONS get 401 at the protocol's URLs, and run nothing", async (
   expect((await send(cardUrl)).headers.get("x-powered-by")).toBeNull();
 });
 
-test("if the ledger cannot be written, calls fail, the log says why, and callers do not see why", async () => {
+test("if the ledger cannot be written, calls fail, and the reason is in the log but not in the answers", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   // The agent can no longer record events in the ledger, so it must run no call.
@@ -201,7 +201,7 @@ test("the log names the called method a2a/task/send, although the agent handles 
   expect(agent.logged()).toContain('"method":"a2a/task/send"');
 });
 
-test("serveAgent refuses missing, unknown and wrong options by name", async () => {
+test("serveAgent refuses missing, unknown and wrong options, and the error names the option", async () => {
   const { agent, tasks } = await agentFor();
   const authenticator = { authenticate: async () => Promise.reject(new Error("not asked")) };
   const log = { info() {}, warn() {}, error() {} };

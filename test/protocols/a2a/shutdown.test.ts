@@ -134,13 +134,13 @@ test("during shutdown, a request on an open connection gets 503 with the reason 
   expect(agent.ran).toEqual(["wait"]);
 });
 
-test("closing the server again has no further effect", async () => {
+test("server.close() succeeds if it is called again, during or after the first call", async () => {
   const agent = await agentFor();
   await Promise.all([agent.server.close(), agent.server.close()]);
   await agent.server.close();
 });
 
-test("calls that run past the grace period end with a last event or a 503 answer, and with one log line", async () => {
+test("at the end of the grace period, streams end with a failed status, other running calls get 503, and one log line is written", async () => {
   const said = quietConsole();
   const agent = await startAgent({ grace: 300 });
   onTestFinished(() => agent.remove());

@@ -86,7 +86,7 @@ describe.each(AROUND)("text around a token (%s)", (_what, around) => {
   });
 });
 
-test("the vectors in check.json refuse a token with Bearer before it", () => {
+test("a vector in check.json expects that a token with Bearer before it is refused", () => {
   const path = new URL("../../../spec-vectors/check.json", import.meta.url);
   const found = /"comment": "Bearer before the token".*?"result": "(\w+)"/s.exec(
     readFileSync(path, "utf8"),

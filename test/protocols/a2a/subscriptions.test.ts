@@ -181,7 +181,7 @@ test.each(EACH)("a stream ends when its token expires: %s, %s", async (_, bindin
 });
 
 test.each(EACH)(
-  "a stream ends when its caller's login is no longer valid: %s, %s",
+  "a stream whose caller's login is no longer valid ends before its next event: %s, %s",
   async (_, binding, start) => {
     const printed = quietConsole();
     const reached = await start();

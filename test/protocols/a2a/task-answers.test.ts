@@ -49,7 +49,7 @@ const asking: TaskRunner = async ({ earlier, text, answer }) =>
     ? { text, earlier: earlier.map(({ from, text: words }) => `${from}: ${words}`) }
     : answer(text.includes("password") ? "auth-required" : "input-required", "to whom?");
 
-describe.each(BINDINGS)("the answer of a runner over %s", (binding) => {
+describe.each(BINDINGS)("a runner's answer to a text message over %s", (binding) => {
   test("can reject the task with the denials of a refused skill call", async () => {
     const agent = await agentFor({ runTask: payer });
     const { holder } = await held(agent, "work:do", binding);

@@ -46,7 +46,7 @@ function isOverQuota({ status, body }: Answer): boolean {
 }
 
 if (FULL) {
-  test("a caller at its task quota cannot fill the disk, but can revoke; another caller can still call", async () => {
+  test("a caller at its task quota gets 429 for new tasks but can still revoke, and another caller can still call", async () => {
     const alice = await clientOf(agent, "JSON-RPC", "alice");
     const { token } = await request(alice, { grants: ["work:do"] });
     const headers = PRESENTING(token);

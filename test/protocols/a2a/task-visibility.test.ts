@@ -117,7 +117,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     }
   });
 
-  test("can be cancelled with the parent token; the same caller can then read the task with a child token too", async () => {
+  test("can be cancelled with the parent token, and can then also be read with a child token by the same caller", async () => {
     const above = await withCapability(alice, parent);
     const cancelled = await above.cancelTask({ tenant: "", id, metadata: undefined });
     expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
@@ -134,7 +134,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     });
   });
 
-  test("cannot be read with the token that made the task once that token is revoked, but still with the parent token", async () => {
+  test("cannot be read with the token that made the task once that token is revoked, but can still be read with the parent token", async () => {
     await createCapabilityClient(alice).revoke(token);
     const maker = await withCapability(alice, token);
     await expect(maker.getTask({ tenant: "", id })).rejects.toThrow("revoked");

@@ -130,7 +130,7 @@ describe("a request to delegate", () => {
     });
   });
 
-  test("is refused with a list of faults that is limited in number and length", async () => {
+  test("with 256 faults is refused with an answer of fewer than 4,096 characters", async () => {
     const parts = await narrowed();
     const scopes = Array.from({ length: 256 }, (_, at) => `${"x".repeat(500)}${at}`);
     const { body } = await delegate(parts, parts.token, { scopes });
@@ -277,8 +277,8 @@ describe("a request to delegate without a suitable capability", () => {
   });
 });
 
-describe("a caller of delegation", () => {
-  test("needs credentials, and a bound capability is not accepted as a credential", async () => {
+describe("a caller of the delegation service", () => {
+  test("gets 401 if its credential is missing, invalid or a bound capability", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const { body } = await delegate(parts, token);
@@ -357,7 +357,7 @@ describe("a caller of delegation", () => {
     expect((await delegate(parts, token)).status).toBe(201);
   });
 
-  test("is not blocked by delegations and revocations of those who hold its narrowed tokens", async () => {
+  test("is not blocked if the holders of its narrowed tokens use up their limits of delegations and revocations", async () => {
     const parts = await world({ maxDelegations: 4, maxRevocations: 2 });
     const { token } = await issued(parts);
     const narrowed = (from: string) => {
@@ -403,7 +403,7 @@ describe("a caller of delegation", () => {
   });
 });
 
-describe("delegation as a service", () => {
+describe("the delegation service", () => {
   test("answers 404 at every endpoint if delegation is disabled", async () => {
     const parts = await world({ enabled: false });
     for (const [method, path] of [
@@ -471,7 +471,7 @@ describe("delegation as a service", () => {
     ]);
   });
 
-  test("refuses wrong options by name, and grants whose scopes are ambiguous", async () => {
+  test("refuses wrong options and ambiguous scopes, and the error names the option or the scopes", async () => {
     const { agent, parties, revocations, ledger } = await world();
     const parts = { agent, parties, revocations, ledger };
     const wrong: readonly (readonly [object, string])[] = [

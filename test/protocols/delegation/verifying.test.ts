@@ -123,7 +123,7 @@ describe("a delegation made offline", () => {
     expect(await verify(parts, offline)).toMatchObject({ valid: false, revokedAt: time(NOW) });
   });
 
-  test("without notBefore has as issuedAt the time when the issuer first saw the delegation", async () => {
+  test("without notBefore gets the time of its first verification as issuedAt", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const offline = narrowed(token, { ...HOP, expires: "30s" });
@@ -143,7 +143,7 @@ describe("a delegation made offline", () => {
     expect((await revoke(parts, token, id)).status).toBe(204);
   });
 
-  test("is verified by the rules for requested delegations", async () => {
+  test("is invalid if it breaks a rule for requested delegations", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     await register(parts, "pending", { status: "pending" });

@@ -76,7 +76,7 @@ describe("a delegation", () => {
   });
 
   throughStores((place) => {
-    test("expires no later than its capability, and expiresAt says when", async () => {
+    test("expires no later than its capability, and its expiresAt is the actual expiry", async () => {
       const parts = await world({ place: await place() });
       const end = NOW + HOUR;
       const expires = `${time(end).slice(0, 19)}Z`;
@@ -180,40 +180,7 @@ describe("a delegation", () => {
     expect(await verify(parts, ofAll["delegationToken"])).toMatchObject({ reason: "revoked" });
   });
 
-  test("can be prepared by introspection, which lists the caller's capabilities and scopes", async () => {
-    const parts = await world();
-    const path = "/token/introspect";
-    const none = await send(parts, "GET", path, ACCESS.orchestrator);
-    expect(none.body).toEqual({
-      active: true,
-      agentId: AGENTS.orchestrator,
-      scopes: [],
-      expiresAt: null,
-      capabilities: [],
-    });
-    const first = await issued(parts, { operations: ["read", "write"] });
-    const scopes = ["agents:read", "agents:write"];
-    const one = {
-      active: true,
-      agentId: AGENTS.orchestrator,
-      scopes,
-      expiresAt: first.expires.replace("Z", ".000Z"),
-      capabilities: [
-        { capabilityId: first.id, scopes, expiresAt: first.expires.replace("Z", ".000Z") },
-      ],
-    };
-    expect((await send(parts, "GET", path, ACCESS.orchestrator)).body).toEqual(one);
-    expect((await send(parts, "GET", path, first.token)).body).toEqual(one);
-    await issued(parts, { grants: ["documents:read"] });
-    const both = await send(parts, "GET", path, ACCESS.orchestrator);
-    expect(both.body["scopes"]).toEqual(["agents:read", "agents:write", "documents:read"]);
-    expect((await send(parts, "GET", path, ACCESS.unlisted)).body).toMatchObject({
-      agentId: null,
-      scopes: [],
-    });
-  });
-
-  test("requested with an access token uses the party's only capability; a party with several capabilities must name one of them", async () => {
+  test("requested with an access token must name its capability only if the caller has several", async () => {
     const parts = await world();
     const first = await issued(parts);
     const byAccess = await delegate(parts, ACCESS.orchestrator);
@@ -233,5 +200,38 @@ describe("a delegation", () => {
       const text = String(made.body["delegationToken"]);
       expect(inspect(text).capability?.id, made.body["message"]?.toString()).toBe(second.id);
     }
+  });
+});
+
+test("GET /token/introspect lists the caller's capabilities and the scopes of each capability", async () => {
+  const parts = await world();
+  const path = "/token/introspect";
+  const none = await send(parts, "GET", path, ACCESS.orchestrator);
+  expect(none.body).toEqual({
+    active: true,
+    agentId: AGENTS.orchestrator,
+    scopes: [],
+    expiresAt: null,
+    capabilities: [],
+  });
+  const first = await issued(parts, { operations: ["read", "write"] });
+  const scopes = ["agents:read", "agents:write"];
+  const one = {
+    active: true,
+    agentId: AGENTS.orchestrator,
+    scopes,
+    expiresAt: first.expires.replace("Z", ".000Z"),
+    capabilities: [
+      { capabilityId: first.id, scopes, expiresAt: first.expires.replace("Z", ".000Z") },
+    ],
+  };
+  expect((await send(parts, "GET", path, ACCESS.orchestrator)).body).toEqual(one);
+  expect((await send(parts, "GET", path, first.token)).body).toEqual(one);
+  await issued(parts, { grants: ["documents:read"] });
+  const both = await send(parts, "GET", path, ACCESS.orchestrator);
+  expect(both.body["scopes"]).toEqual(["agents:read", "agents:write", "documents:read"]);
+  expect((await send(parts, "GET", path, ACCESS.unlisted)).body).toMatchObject({
+    agentId: null,
+    scopes: [],
   });
 });

@@ -17,7 +17,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const AT = "2026-01-01T00:00:00Z";
 
-test("a feed from a database serves whole entries, fails while the database is missing, and then recovers", async () => {
+test("a feed from a database serves whole entries, fails while the database is missing, and recovers when the database is back", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "proviso.db");
   const database = await createStores(path);
@@ -49,7 +49,7 @@ test("a feed from a database serves whole entries, fails while the database is m
   expect([service.version, find("cap_2").length]).toEqual([2, 1]);
 });
 
-test("two issuers on one database never revert each other's revocations in the feed", async () => {
+test("a follower keeps its list if another issuer on the same database serves an older list", async () => {
   const path = join(temporaryFolder(), "proviso.db");
   const opened = async (database: Promise<StoreDatabase>): Promise<RevocationStore> => {
     const one = await database;

@@ -127,7 +127,7 @@ describe("the revocation feed", () => {
     expect(reads).toBe(2);
   });
 
-  test("answers 503 if the list is too old, and has no later trustedUntil than the list", async () => {
+  test("answers with no later trustedUntil than the list's own, and answers 503 from that time on", async () => {
     const keys = createKeyring();
     const original = createRevocationList();
     const revocations = createRevocationList(original.snapshot("2030-01-01T00:01:00Z"));
@@ -182,7 +182,7 @@ describe("a feed request without a valid credential", () => {
   });
 });
 
-test("createRevocationFeed refuses wrong options by name", () => {
+test("createRevocationFeed refuses unknown and wrong options, and the error names the option", () => {
   const [keys, revocations] = [createKeyring(), createRevocationList()];
   const feed = (change: object) => () =>
     createRevocationFeed({ keys, revocations, ...change } as RevocationFeedOptions);

@@ -27,7 +27,7 @@ async function problemOf(refresh: Promise<void>): Promise<string> {
 }
 
 describe("a follower's copy of the revocation list", () => {
-  test("is stale before the first answer, current until its age limit, and stale after it", async () => {
+  test("is stale before the first answer, then current until its age limit, and stale from that limit on", async () => {
     const made = pair();
     const { follower, root, own } = made;
     const clock = (): number => made.now;
@@ -76,7 +76,7 @@ describe("a follower's copy of the revocation list", () => {
     await follower.catchUp();
   });
 
-  test("is not requested by each catchUp while the issuer is unreachable, and catchUp returns within seconds", async () => {
+  test("is not requested again by catchUp while the issuer is unreachable, and catchUp returns within five seconds", async () => {
     const fetch = vi.fn<typeof globalThis.fetch>(() => Promise.reject(new TypeError("no")));
     const { follower } = pair({ fetch });
     await follower.catchUp();
@@ -263,7 +263,7 @@ describe("a revocation list of many pages", () => {
     });
   }
 
-  test("is fetched from the failed page on after a page could not be fetched", async () => {
+  test("whose fetch failed at one page is fetched from that page on at the next refresh", async () => {
     const some = entries.slice(0, 120_000);
     const made = pair({ list: createRevocationList({ version: 1, entries: some }) });
     let asked = 0;
@@ -283,7 +283,7 @@ describe("a revocation list of many pages", () => {
     made.follower.close();
   });
 
-  test("is fetched again, at most three times, if the list changes during the fetch", async () => {
+  test("is fetched at most three times in one refresh if the list changes during each fetch", async () => {
     const made = pair();
     await made.follower.refresh();
     let added = 0;
@@ -344,7 +344,7 @@ test("a refresh with a key that the issuer no longer has fails with the status 4
   made.follower.close();
 });
 
-test("followRevocations refuses wrong options by name", () => {
+test("followRevocations refuses unknown and wrong options, and the error names the option", () => {
   const root = createKeyring();
   const keys = importKeyring(root.serviceKeys(SERVICE));
   const url = "https://agent.example/revocations";

@@ -47,7 +47,7 @@ test("TaskStore does not overwrite a cancelled task with its late result", async
   expect((await store.load("late", as("alice")))?.status?.state).toBe(cancelled.state);
 });
 
-test("a principal's quota of tasks is exact, although the store does not count the tasks at each save", async () => {
+test("a principal can save exactly as many tasks as its quota allows, although the store does not count the tasks at each save", async () => {
   for (let made = CALLS + 1; made < MOST; made++) await store.save(task(`q${made}`), as("alice"));
   await expect(store.save(task("beyond"), as("alice"))).rejects.toThrow(TaskQuotaError);
 });

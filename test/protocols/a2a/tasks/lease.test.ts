@@ -21,7 +21,7 @@ throughStores((place) => {
     expect(await second.load("running", alice)).toEqual(done);
   });
 
-  test("a starting instance fails the running tasks of an instance whose lease has ended, but not its waiting tasks", async () => {
+  test("a starting instance fails the running tasks of an instance whose lease has ended, but not that instance's waiting tasks", async () => {
     const where = await place();
     const gone = await newStore(where);
     const waiting = task("waiting", { status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 1) });

@@ -23,7 +23,7 @@ const ENDS_AT_COMMIT = `
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ends();`;
 
 throughStores((place, dialect) => {
-  test("the number of a principal's tasks is limited over all its capabilities", async () => {
+  test("the limit on the number of a principal's tasks covers all capabilities of the principal", async () => {
     let now = 1000;
     const store = await newStore(await place(), { quota: { tasks: 2 }, clock: () => now });
     await store.save(task("a"), as("alice", ["ia"]));

@@ -148,7 +148,7 @@ throughStores((place) => {
       expect(left.configs.map(({ id }) => id)).toEqual(["other"]);
     });
 
-    test("made with a wider token are hidden from a narrower token, but are still notified of the task", async () => {
+    test("made with a wider token are hidden from a narrower token, but are still used for notifications", async () => {
       const store = await newStore(await place());
       const handler = handlerOver(store);
       const [narrow, wide] = [as("alice", CREATOR), as("alice", ["ia"])];

@@ -213,10 +213,10 @@ throughStores((place) => {
       ["after a time in another zone", { statusTimestampAfter: "2026-01-01T02:00:05.000+02:00" }],
       ["after a time long ago", { statusTimestampAfter: "0001-01-01T00:00:00Z" }],
       [
-        "of all of these",
+        "of a context and a state, after a time",
         { contextId: "even", status: states[0] ?? 0, statusTimestampAfter: "2026-01-01T00:00:00Z" },
       ],
-      ["of nothing", { contextId: "none" }],
+      ["of an unknown context", { contextId: "none" }],
       ["with artifacts", { includeArtifacts: true }],
     ];
     test.each(queries)(

@@ -38,7 +38,7 @@ test("a damaged task row is reported to onProblem, and is not returned as a task
   expect(problems.map(({ code }) => code)).toEqual(Array(4).fill("store_corrupt"));
 });
 
-test("prune also removes a damaged task row and the records of its messages", async () => {
+test("prune removes a task row whose messages column is damaged, and the records of the task's messages", async () => {
   const { store, database } = await opened(join(temporaryFolder(), "proviso.db"));
   const sent = ["a", "b"].map((id) => ({ principal: "alice", invoker: "agent", id, hash: id }));
   for (const message of sent) await store.begin(task(message.id), message, as("alice"));
