@@ -31,7 +31,7 @@ test("wwwAuthenticate says what is wrong with bad credentials, and which scope i
   );
 });
 
-test("wwwAuthenticate adds the URL of the option resourceMetadata, and throws a TypeError if it is not a URL", async () => {
+test("wwwAuthenticate shows the URL resourceMetadata, and throws a TypeError if resourceMetadata is not a URL", async () => {
   const denial = { code: "token_missing", message: "" } as const;
   const resourceMetadata = 'https://documents.example/.well-known/"x"';
   expect(wwwAuthenticate(denial, await authenticator(), { resourceMetadata })).toBe(

@@ -46,7 +46,7 @@ function claimsIn(payload: string): Claims {
   return JSON.parse(Buffer.from(payload, "base64url").toString());
 }
 
-test("a token that nobody changed is accepted", async () => {
+test("a token with a valid signature and valid claims is accepted", async () => {
   const result = await authenticator.authenticate(requestWith(`Bearer ${await good.sign()}`));
   expect(result).toEqual({ ok: true, caller: { principal: "alice", invoker: "orchestrator" } });
 });

@@ -30,7 +30,7 @@ test("LineSplitter gives the same lines however the bytes are cut into pieces", 
   );
 });
 
-test("LineSplitter knows that a line is over the limit before the line ends, and keeps the beginning and the end of the line", () => {
+test("LineSplitter sets isTooLarge before a line over the limit ends, and returns the line's first and last 256 bytes", () => {
   const splitter = new LineSplitter(1000);
   const line = Buffer.from([...Array(5000).keys()].map((at) => 0x61 + (at % 26)));
   for (let at = 0; at < 1000; at += 10) [...splitter.split(line.subarray(at, at + 10))];

@@ -17,7 +17,7 @@ function read(name: string): string {
   return readFileSync(join(root, "docs", name), "utf8");
 }
 
-test("every requirement in docs/a2a-conformance.md names an existing test", () => {
+test("every requirement in docs/a2a-conformance.md names an existing test file", () => {
   const rows = read("a2a-conformance.md")
     .split("\n")
     .filter((line) => line.startsWith("| ") && !/^\| (section|---) /.test(line));

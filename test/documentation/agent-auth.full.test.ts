@@ -43,12 +43,12 @@ async function approve(userCode?: string): Promise<void> {
   }
 }
 
-test("the page on Agent-Auth names every endpoint, and has two programs", () => {
+test("docs/agent-auth.md names every endpoint, and has two programs", () => {
   for (const path of Object.values(ENDPOINTS)) expect(PAGE).toContain(path);
   expect(blocks("js")).toHaveLength(2);
 });
 
-test("the program with proviso's client on the page on Agent-Auth does what its comments say", async () => {
+test("the program of docs/agent-auth.md that uses proviso's client does what its comments say", async () => {
   const { url } = await serve(bench, config);
   const before = `
     import { openHome } from "proviso/home";
@@ -76,7 +76,7 @@ if (tools.length > 0) {
   console.warn(`${tools.join(" and ")} missing: the flow with curl is skipped (apt-get install)`);
 }
 
-describe.skipIf(tools.length > 0)("the curl commands of the page on Agent-Auth", () => {
+describe.skipIf(tools.length > 0)("the curl commands of docs/agent-auth.md", () => {
   test("work in order as written", async () => {
     const { url } = await serve(bench, config);
     const [functions = "", register = "", more = "", execute = ""] = blocks("sh");

@@ -5,7 +5,7 @@ import { PACKAGE } from "./doc-comments.js";
 
 const PAGE = readFileSync(`${PACKAGE}/docs/reference/configuration.md`, "utf8");
 
-test("docs/reference/configuration.md has what the schemas say", () => {
+test("docs/reference/configuration.md is the current output of npm run reference", () => {
   const program = "const { configurationPage } = await import('./scripts/reference.mjs');";
   const { stdout, stderr } = spawnSync(
     process.execPath,
@@ -16,7 +16,7 @@ test("docs/reference/configuration.md has what the schemas say", () => {
   expect(PAGE, "make it anew: npm run reference").toBe(stdout);
 });
 
-test("docs/reference/configuration.md has the properties of each server behind a gate", () => {
+test("docs/reference/configuration.md has a row for each property of a server behind proviso mcp gate", () => {
   const [, gate = ""] = PAGE.split("## `proviso mcp gate`");
   const names = [...gate.matchAll(/^\| `servers\.NAME\.(\w+)`/gm)].map(([, name]) => name);
   expect(names).toEqual(["command", "args", "cwd", "env", "url", "headers"]);

@@ -44,32 +44,35 @@ test("docs/guides/limit-arguments.md has a row for each operator, with allowed a
   for (const operator of [...operators, "each", "items"]) expect(all).toContain(`"${operator}"`);
 });
 
-describe.each(rows)("the guide's $flag $value", ({ flag, value, entry, allows, refuses }) => {
-  const [operation = ""] = Object.keys(entry);
-  const op = operation === "*" ? "any" : operation;
-  let token = "";
-  beforeAll(async () => {
-    token = await bench.output("mint", "--grant", "g", "--op", op, flag, value);
-  });
+describe.each(rows)(
+  "in docs/guides/limit-arguments.md, $flag $value",
+  ({ flag, value, entry, allows, refuses }) => {
+    const [operation = ""] = Object.keys(entry);
+    const op = operation === "*" ? "any" : operation;
+    let token = "";
+    beforeAll(async () => {
+      token = await bench.output("mint", "--grant", "g", "--op", op, flag, value);
+    });
 
-  async function status(call: string): Promise<number | null> {
-    const given = Object.entries(JSON.parse(call)).flatMap(([name, one]) => [
-      "--arg",
-      `${name}=${JSON.stringify(one)}`,
-    ]);
-    return (await bench.run(["verify", token, "--grant", "g", "--op", op, ...given])).status;
-  }
+    async function status(call: string): Promise<number | null> {
+      const given = Object.entries(JSON.parse(call)).flatMap(([name, one]) => [
+        "--arg",
+        `${name}=${JSON.stringify(one)}`,
+      ]);
+      return (await bench.run(["verify", token, "--grant", "g", "--op", op, ...given])).status;
+    }
 
-  test("makes the hop shown", () => {
-    const { operationConstraints, arguments: lists } = inspect(token).links[0]?.hop ?? {};
-    expect(operationConstraints ?? lists).toEqual(entry);
-  });
+    test("makes the hop that the row shows", () => {
+      const { operationConstraints, arguments: lists } = inspect(token).links[0]?.hop ?? {};
+      expect(operationConstraints ?? lists).toEqual(entry);
+    });
 
-  test.each(allows)("allows %s", async (call) => {
-    expect(await status(call)).toBe(0);
-  });
+    test.each(allows)("allows %s", async (call) => {
+      expect(await status(call)).toBe(0);
+    });
 
-  test.each(refuses)("refuses %s", async (call) => {
-    expect(await status(call)).toBe(1);
-  });
-});
+    test.each(refuses)("refuses %s", async (call) => {
+      expect(await status(call)).toBe(1);
+    });
+  },
+);

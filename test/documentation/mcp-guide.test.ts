@@ -106,7 +106,7 @@ test("the gate of the README passes the calls that were learned, and refuses oth
   await expectGated(reader, gate);
 });
 
-test("the blocks of the guide to MCP, run in order, learn from calls and start a gate that refuses other calls", async () => {
+test("the blocks of docs/guides/mcp.md, run in order, learn from calls and start a gate that refuses other calls", async () => {
   const reader = new Reader("docs/guides/mcp.md");
   const [learn] = reader.configured("learn");
   expect(learn).toBeDefined();

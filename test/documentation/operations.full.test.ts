@@ -39,7 +39,7 @@ const sqlite = spawnSync("sqlite3", ["--version"]).status === 0;
 if (!sqlite) console.warn("sqlite3 is missing: backup and restore are skipped (apt-get install)");
 
 test.skipIf(!sqlite)(
-  "the commands of the guide back up a home and restore it privately, and find a damaged copy",
+  "the commands of docs/guides/operations.md back up a home, restore it privately, and refuse a copy that other users may open",
   async () => {
     const { folder, run } = machine();
     const [backUp = "", ...others] = blocks("Back up");
@@ -68,7 +68,7 @@ test.skipIf(!sqlite)(
 );
 
 test.skipIf(postgresIsMissing)(
-  "the commands of the guide set up a second machine with the issuer of the first machine",
+  "the commands of docs/guides/operations.md set up a second machine with the issuer of the first machine",
   async () => {
     const place = await postgresPlace();
     const [first, second] = [machine(), machine()];

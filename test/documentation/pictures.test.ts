@@ -50,11 +50,11 @@ test.each(FULL ? [...TOKENS, ...SERVED] : TOKENS)(
   },
 );
 
-test("the folder of pictures has exactly the pictures that the script makes", () => {
+test("docs/pictures has exactly the pictures that scripts/pictures.mjs makes", () => {
   expect(readdirSync(folder).sort()).toEqual([...TOKENS, ...SERVED].sort());
 });
 
-test("the guide to the command line has the same text as its pictures", () => {
+test("docs/guides/command-line.md has the text of its pictures diff.svg and refusal.svg", () => {
   const guide = readFileSync(join(root, "docs", "guides", "command-line.md"), "utf8");
   for (const name of ["diff.svg", "refusal.svg"]) {
     const [command = "", ...printed] = linesOf(committed(name));

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs/sessions.md"), "utf8");
 
-test("the walk-through of the page on sessions works as written", () => {
+test("the walk-through of docs/sessions.md works as written", () => {
   const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
   expect(blocks).toHaveLength(4);
   const folder = join(temporaryFolder(), "session");

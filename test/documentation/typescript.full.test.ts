@@ -28,7 +28,7 @@ function block(language: string, text: string): string {
   return found;
 }
 
-test("the TypeScript agent of the guide compiles and is served, and a mistake in its skill is a compile error", async () => {
+test("the TypeScript agent of docs/agent.md compiles and is served, and a mistake in its skill is a compile error", async () => {
   const skills = block("ts", "AgentModule");
   const wrong = skills.replace("sum: a + b", "sum: a.trim() + b");
   const files = {

@@ -24,7 +24,7 @@ function below(help: string): string[] {
 }
 
 describe.each(VERBS.filter((name) => !name.startsWith("__")))("the verb %s", (verb) => {
-  test("has examples in its help, and so has every verb below it", async () => {
+  test("has examples in its help, and so has each of its subcommands", async () => {
     const help = await output(verb, "--help");
     for (const name of ["", ...below(help)]) {
       const text = name === "" ? help : await output(verb, name, "--help");
@@ -32,7 +32,7 @@ describe.each(VERBS.filter((name) => !name.startsWith("__")))("the verb %s", (ve
     }
   });
 
-  test("has its current help in the reference, and so has every verb below it", async () => {
+  test("is in docs/reference/command.md with its current help, and so is each of its subcommands", async () => {
     for (const name of ["", ...below(await output(verb, "--help"))]) {
       const path = name === "" ? [verb] : [verb, name];
       const { status, stdout } = await runHere([...path, "--help"], { env: { COLUMNS: "68" } });

@@ -47,7 +47,7 @@ function hopWith(x: Constraint): Hop {
   return { constraints: { x } };
 }
 
-test("the meet of any two limits on an argument has exactly the values that both allow, and attenuation agrees with the meet", () => {
+test("the meet of two limits on an argument has exactly the values that both allow, and attenuation accepts the second limit exactly if it narrows the first", () => {
   const wrong: string[] = [];
   let pairs = 0;
   const check = (holds: boolean, why: string, ...limits: Constraint[]): void => {

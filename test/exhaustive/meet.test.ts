@@ -17,7 +17,7 @@ function numberOf(hops: readonly number[]): number {
   return hops.reduce((number, at) => number * HOPS.length + at, 0);
 }
 
-describe(`for all chains of up to three of ${HOPS.length} hops and ${INVOCATIONS.length} invocations`, () => {
+describe(`for all chains of up to three hops, made from ${HOPS.length} different hops, and ${INVOCATIONS.length} invocations`, () => {
   test(
     "one more hop never allows a call that the chain refused",
     () => {

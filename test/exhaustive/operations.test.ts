@@ -76,7 +76,7 @@ const HOPS = ["get", "*"].flatMap((operation) =>
 
 const SECONDS = HOPS.filter((_, at) => at % sized(1, 8) === 0);
 
-test("an operation's arguments are limited by all entries that apply, and no call is allowed if no value is left", () => {
+test("judgeHop and the meet allow an argument exactly if it meets every limit for its operation and for *, and no argument if emptyRules reports the chain", () => {
   const wrong: string[] = [];
   let cases = 0;
   for (const first of HOPS) {

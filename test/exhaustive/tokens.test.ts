@@ -35,7 +35,7 @@ function extended(token: string, hop: Hop): string {
   return macaroonToText(addFirstPartyCaveat(parseMacaroon(token), encodeHop(hop)));
 }
 
-test("a token allows exactly what every hop allows, and attenuate accepts exactly the hops that narrow", () => {
+test("a token allows exactly the calls that all its hops allow, and attenuate accepts exactly the hops that narrow the token", () => {
   const wrong: string[] = [];
   let tokens = 0;
   let calls = 0;

@@ -72,7 +72,7 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
 });
 
 test.each(["v1", "v2"] as const)(
-  "a token with any bit of its %s bytes flipped is refused",
+  "a token with a flipped bit in its %s bytes is refused, unless the bit is in a location",
   (form) => {
     for (const presented of CORPUS) {
       const bytes = join(...presented.map((one) => macaroonToBytes(one, form)));

@@ -107,7 +107,7 @@ describe("discharges with caveats of their own", () => {
   });
 });
 
-describe("discharges under limits of 10,000", () => {
+describe("under limits of 10,000 discharges and 10,000 levels, discharges", () => {
   const limits = { discharges: 10_000, bytes: 2 ** 27, nesting: 10_000 };
   const verdict = (start: readonly string[], graph: Graph): string => {
     const bare = createMacaroon(KEY, { identifier: "root" });

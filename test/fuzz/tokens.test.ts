@@ -73,15 +73,15 @@ function binary(presented: Presented, form: "v1" | "v2"): Uint8Array {
   return join(...presented.map((one) => macaroonToBytes(one, form)));
 }
 
-describe("a token that the issuer did not make is never allowed", () => {
-  test("although the tokens that the fuzzing changes are allowed, in all forms", () => {
-    for (const { text } of SAMPLES) {
-      expect(decide(text).allowed, text).toBe(true);
-      expect(isGenuine(text)).toBe(true);
-    }
-    expect(SHARED_OUT).toBeCloseTo(1);
-  });
+test("each token that the fuzzing starts from is allowed, in every form", () => {
+  for (const { text } of SAMPLES) {
+    expect(decide(text).allowed, text).toBe(true);
+    expect(isGenuine(text)).toBe(true);
+  }
+  expect(SHARED_OUT).toBeCloseTo(1);
+});
 
+describe("a token that the issuer did not make is never allowed", () => {
   fuzz("binary tokens", (random) => {
     const form = random.pick(["v1", "v2"] as const);
     const presented = random.pick(CORPUS);

@@ -35,7 +35,7 @@ async function revoke({ issuer, revocations }: Home, token: string): Promise<voi
 }
 
 describe("openHome", () => {
-  test("gives an issuer whose tokens and revocations outlast a restart", async () => {
+  test("restores tokens, revocations, the ledger, resource numbers and party records after a restart", async () => {
     const folder = await newHome();
     const first = await openHome({ folder });
     const [kept, gone] = [first.issuer.mint(READ), first.issuer.mint(READ)];
@@ -57,7 +57,7 @@ describe("openHome", () => {
     expect(await second.partyStore.useOnce(use, Date.now())).toBe("used");
   });
 
-  test("closes its database on close(), and also if opening fails half-way", async () => {
+  test("returns a home whose close() closes the database, and throws a TypeError for a ledger retention of 0", async () => {
     const folder = await newHome();
     const home = await openHome({ folder });
     await home.close();
@@ -66,7 +66,7 @@ describe("openHome", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("follows key rotations by another process, and reports errors that keep it from following", async () => {
+  test("follows key rotations by another process, and problems() reports a missing key file", async () => {
     const bench = new Bench();
     await bench.init();
     const home = await opened({ folder: bench.home });
@@ -139,7 +139,7 @@ describe("wrong options are refused", () => {
   });
 });
 
-describe("a home that cannot be used fails with a code", () => {
+describe("a folder that cannot be used is refused with a code", () => {
   test.each<[string, (folder: string) => void]>([
     ["home_missing", (folder) => rmSync(folder, { recursive: true })],
     [
@@ -167,7 +167,7 @@ describe("a home that cannot be used fails with a code", () => {
     ["config_malformed", (folder) => writeFileSync(join(folder, "config.json"), "{")],
     ["key_file_exposed", (folder) => chmodSync(join(folder, "keyring.json"), 0o644)],
     ["store_outdated", (folder) => writeFileSync(join(folder, "store.db"), "")],
-  ])("from openHome: %s", async (code, damage) => {
+  ])("by openHome: %s", async (code, damage) => {
     const folder = await newHome();
     damage(folder);
     const error: unknown = await openHome({ folder }).catch((one: unknown) => one);
@@ -193,24 +193,24 @@ describe("a home that cannot be used fails with a code", () => {
         writeFileSync(folder, "");
       },
     ],
-  ])("from createHome: %s", async (code, change) => {
+  ])("by createHome: %s", async (code, change) => {
     const folder = await newHome();
     change(folder);
     await expect(createHome({ folder, issuer: "a" })).rejects.toMatchObject({ code, path: folder });
   });
 
-  test("and with a message from createHome for another database inside the home's folder", async () => {
-    const folder = join(temporaryFolder(), "home");
-    const within = createHome({ folder, issuer: "a", database: join(folder, "other.db") });
-    await expect(within).rejects.toThrow(/^database: in the home's folder it is proviso\.db/);
-    await createHome({ folder, issuer: "a", database: join(folder, ".", "proviso.db") });
-    const own = readdirSync(folder).filter((name) => !/-(wal|shm)$/.test(name));
-    expect(own.sort()).toEqual(["config.json", "keyring.json", "proviso.db"]);
-  });
-
-  test.runIf(process.platform === "linux")("from createHome: home_unwritable", async () => {
+  test.runIf(process.platform === "linux")("by createHome: home_unwritable", async () => {
     const folder = join("/proc", "home");
     const error = { code: "home_unwritable", path: folder };
     await expect(createHome({ folder, issuer: "a" })).rejects.toMatchObject(error);
   });
+});
+
+test("createHome refuses a database file other than proviso.db inside the home's folder", async () => {
+  const folder = join(temporaryFolder(), "home");
+  const within = createHome({ folder, issuer: "a", database: join(folder, "other.db") });
+  await expect(within).rejects.toThrow(/^database: in the home's folder it is proviso\.db/);
+  await createHome({ folder, issuer: "a", database: join(folder, ".", "proviso.db") });
+  const own = readdirSync(folder).filter((name) => !/-(wal|shm)$/.test(name));
+  expect(own.sort()).toEqual(["config.json", "keyring.json", "proviso.db"]);
 });

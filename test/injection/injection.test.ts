@@ -14,7 +14,7 @@ const PATIENCE = 120_000;
 
 describe.each(SCENARIOS)("$id", (scenario) => {
   test.each(MODES)(
-    "in mode %s, the worker finishes its task; injected text does harm in every mode but task",
+    "in mode %s, the worker finishes its task, and injected text does harm unless the mode is task",
     async (mode) => {
       const outcome = await quietly(() => play(scenario, mode));
       Object.assign(results.get(scenario) ?? {}, { [mode]: outcome });
@@ -54,7 +54,7 @@ describe("all scenarios together", () => {
     expect([...reasons]).toEqual(expect.arrayContaining([...DEFENCES]));
   });
 
-  test("have the figures that docs/injection.md shows", () => {
+  test("have the tables of docs/injection.md and README.md, apart from the exact counts", () => {
     const generated: readonly (readonly [string, string])[] = [
       ["scenarios", scenarioTable(results)],
       ["classes", kindTable(results)],

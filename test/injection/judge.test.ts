@@ -53,7 +53,7 @@ test.each([
   ["tests", "5", false],
   ["open-a-shell", 5, false],
 ])(
-  "needsToChange says whether the task needs the job %s for %s minutes: %s",
+  "if a task needs tests of 1 to 10 minutes, needsToChange for the job %s of %j minutes is %s",
   (job, minutes, needed) => {
     const needs = [running({ job: { in: ["tests"] }, minutes: { min: 1, max: 10 } })];
     const value = JSON.stringify({ job, minutes });

@@ -27,7 +27,7 @@ const REPORTS = {
   resourceQuery: { collection: "reports", filter: { title: "Q1 report" } },
 };
 
-describe("what a capability's scope does not prevent", () => {
+describe("the scope of a capability does not prevent", () => {
   test("a harmful message to an allowed address", () =>
     inWorld(async (world) => {
       const to = "boss@company.example";

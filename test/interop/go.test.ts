@@ -20,7 +20,7 @@ describeExchange("go", [
   { format: "v2json", restrictions: { binary: true } },
 ]);
 
-describe.skipIf(!peerInstalled("go"))("Go's Slice and oddities", () => {
+describe.skipIf(!peerInstalled("go"))("the Go library", () => {
   let peer: Peer;
   beforeAll(() => {
     peer = startPeer("go");

@@ -30,7 +30,7 @@ describe.skipIf(!peerInstalled("pymacaroons"))("a quirk of pymacaroons:", () => 
     expect(parseMacaroon(text).location).toBeUndefined();
   });
 
-  test("v2 JSON: pymacaroons writes no version property, and proviso reads it", async () => {
+  test("v2 JSON: pymacaroons writes no version property, and proviso reads the JSON without it", async () => {
     const text = await peer.create({ ...init, format: "v2json" });
     expect(text).toBe('{"i": "id", "s64": "vprka8-6c1PZ3Smv2WhsEbhTmnHP-iWyoa9aHpGAFxs"}');
     expect(parseMacaroon(text).caveats).toEqual([]);

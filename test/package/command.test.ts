@@ -32,7 +32,7 @@ function packagesIn(names: readonly string[]): readonly string[] {
     .map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "");
 }
 
-test("the command's files load exactly the packages in its dependencies, in the tested versions", () => {
+test("the command's files load exactly the packages in the command's dependencies, in the tested versions", () => {
   const files = readdirSync(DIST, { recursive: true, encoding: "utf8" });
   const names = files
     .filter((file) => /\.[cm]js$/.test(file))
@@ -59,18 +59,21 @@ test("the command does not load a package both as CommonJS and as ES module", ()
 test.each([
   ["tokens.cjs", []],
   ["home.cjs", []],
-])("%s loads few files at its start, and no package but %j", (file, packages) => {
-  const seen = new Set<string>();
-  const open = ["main.cjs", file];
-  const outside = new Set<string>();
-  for (let one = open.pop(); one !== undefined; one = open.pop()) {
-    if (seen.has(one)) continue;
-    seen.add(one);
-    const names = namesIn(one, AT_ONCE);
-    open.push(...names.filter((name) => name.startsWith("./")).map((name) => name.slice(2)));
-    for (const name of packagesIn(names)) outside.add(name);
-  }
-  expect(seen.size).toBeGreaterThan(3);
-  expect(seen.size).toBeLessThan(8);
-  expect([...outside]).toEqual(packages);
-});
+])(
+  "main.cjs with %s loads fewer than 8 files at its start, and the packages %j",
+  (file, packages) => {
+    const seen = new Set<string>();
+    const open = ["main.cjs", file];
+    const outside = new Set<string>();
+    for (let one = open.pop(); one !== undefined; one = open.pop()) {
+      if (seen.has(one)) continue;
+      seen.add(one);
+      const names = namesIn(one, AT_ONCE);
+      open.push(...names.filter((name) => name.startsWith("./")).map((name) => name.slice(2)));
+      for (const name of packagesIn(names)) outside.add(name);
+    }
+    expect(seen.size).toBeGreaterThan(3);
+    expect(seen.size).toBeLessThan(8);
+    expect([...outside]).toEqual(packages);
+  },
+);

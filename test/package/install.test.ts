@@ -109,7 +109,7 @@ if (FULL) {
     ["pnpm", ["7"]],
   ] as const)("installed with %s", (manager, versions) => {
     test(
-      "a holder's program compiles and runs without Node's types, with four packages if npm installs them",
+      "a holder's program compiles and runs without Node's types, and npm installs four packages",
       () => {
         const folder = project(manager, []);
         compile(folder, versions, ["holder"], []);
@@ -125,7 +125,7 @@ if (FULL) {
     );
 
     test(
-      "the programs of servers compile and run with the packages that the page names for a server",
+      "the programs of servers compile and run with the packages that docs/install.md names for a server",
       () => {
         const [, server = []] = installed();
         const folder = project(manager, [...server, "@types/express", "@types/node@20"]);

@@ -41,14 +41,14 @@ test("the manual page has every command and subcommand", async () => {
   }
 });
 
-test("the command's manifest names the manual page and ships it", () => {
+test("the command's manifest names and ships the manual page", () => {
   const manifest = JSON.parse(readFileSync(`${root}cli/package.json`, "utf8"));
   // If `man` is a string instead of an array, npm does not link the manual page.
   expect(manifest.man).toEqual(["./dist/man/proviso.1"]);
   expect(manifest.files).toContain("dist");
 });
 
-test("the program man shows the page without a warning, with every option", async (context) => {
+test("the program man shows the manual page without a warning", async (context) => {
   const { error, status, stdout, stderr } = spawnSync(
     "man",
     ["--warnings", "-E", "UTF-8", "-l", PATH],

@@ -103,7 +103,7 @@ describe("the command, installed as docs/install.md says", () => {
   });
 });
 
-test("the programs of docs/guides/guard.md guard an Express app", { timeout: SLOW }, async () => {
+test("the program of docs/guides/guard.md guards an Express app", { timeout: SLOW }, async () => {
   const folder = newFolder("guarded");
   const page = join(ROOT, "docs/guides/guard.md");
   const [install = "", run = ""] = blocks(page, "sh");

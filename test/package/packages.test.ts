@@ -90,7 +90,7 @@ describe.each(
   const { needs, more } = lines.get(entry) ?? { needs: [], more: [] };
   const file = join(ROOT, target);
 
-  test("has a line in docs/install.md with exactly the packages that it loads", () => {
+  test("has a row in docs/entries.md with exactly the packages that the entry loads", () => {
     const ever = packagesOf(file, true).filter(
       // The host of A2E shares files with servers that use rate-limiter-flexible, but does not use that package
       // itself.
@@ -102,7 +102,7 @@ describe.each(
   });
 
   if (!FULL && !QUICK.includes(entry)) return;
-  test("is imported and required without a warning if those packages are installed", async () => {
+  test("can be imported and required without a warning if the packages that docs/entries.md names for it are installed", async () => {
     const folder = project(needs);
     const code = `const required = require("${entry}");
       import("${entry}").then((imported) => console.log(imported === required));`;
@@ -112,7 +112,7 @@ describe.each(
   });
 });
 
-test("docs/guides/guard.md runs with the packages that the page installs", async () => {
+test("the program of docs/guides/guard.md runs with the packages that the page installs", async () => {
   const page = read("docs/guides/guard.md");
   const [, packages = ""] = /^npm install \S+\.tgz (.*)$/m.exec(page) ?? [];
   const [, code = ""] = /^```js\n([\s\S]*?)^```$/m.exec(page) ?? [];
@@ -126,9 +126,9 @@ test("docs/guides/guard.md runs with the packages that the page installs", async
   expect(packages.split(" ")).toEqual([...new Set(needed)].sort());
 });
 
-describe("a feature whose optional package is missing", () => {
+describe("the error for a missing optional package", () => {
   test.each([["prom-client", "createAgentMetrics()", "counting for Prometheus"]])(
-    "asks for %s, and names the feature",
+    "names %s, and the feature that needs the package",
     async (name, call, use) => {
       const folder = project(lines.get("proviso/a2a")?.needs ?? []);
       const code = `import * as a2a from "proviso/a2a"; try { a2a.${call}; } catch (error) { console.log(error.message); }`;
@@ -141,7 +141,7 @@ describe("a feature whose optional package is missing", () => {
   );
 });
 
-describe("TypeScript in a CommonJS file compiles as docs/install.md says", () => {
+describe("TypeScript in a CommonJS file compiles, or fails to compile, as docs/install.md says", () => {
   const folder = project([]);
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   writeFileSync(

@@ -85,7 +85,7 @@ test("npm publish refuses until the repository's address, the changelog and the 
   });
 });
 
-test("npm publish refuses a package of another version, and a package that lacks a file", async () => {
+test("npm run check:publish refuses a package of another version than proviso, and a package that lacks a file", async () => {
   const folder = copy();
   await npm(folder, ["run", "--silent", "repository", "--", ADDRESS]);
   const manifest = manifestOf(folder, "cli/");
@@ -117,7 +117,7 @@ test("npm run repository changes the repository's address, and refuses a malform
   }
 });
 
-test("the version policy names each package entry once", () => {
+test("the section Versions of docs/entries.md names each package entry once", () => {
   const { exports: entries } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const page =
     readFileSync(join(ROOT, "docs/entries.md"), "utf8").split("\n## Versions\n")[1] ?? "";

@@ -142,7 +142,7 @@ describe.skipIf(!isThere)(
       expect(await run(home, ...balance)).toMatchObject({ status: 1 });
     });
 
-    test("the command enrols a host, which its user then links", async () => {
+    test("the command enrols a host with a user's token, and connects two agents of the host", async () => {
       const home = join(folder, "enrolled");
       const provider = ["--provider", server.issuer];
       await done(home, "discover", server.origin);

@@ -71,7 +71,7 @@ const HOSTILE = [
   `${"../".repeat(100)}etc/hosts.md`,
 ];
 
-describe("a name outside the folder's collections finds nothing", () => {
+describe("a name of no item is not found, read, written or removed", () => {
   test.each(HOSTILE)("%j", async (name) => {
     const root = folderWith({
       "r/a.md": "text",
@@ -98,8 +98,8 @@ describe("a name outside the folder's collections finds nothing", () => {
   });
 });
 
-describe.runIf(posix)("a symbolic link is not followed", () => {
-  test("if the link leads to a file or folder inside or outside the source", async () => {
+describe.runIf(posix)("a folder source", () => {
+  test("does not follow a symbolic link to a file or folder inside or outside the source", async () => {
     const outside = temporaryFolder();
     put(outside, "secret.md", SECRET);
     const root = folderWith({ "r/a.md": "text", "s/b.md": "text" });
@@ -142,7 +142,7 @@ describe.runIf(posix)("a symbolic link is not followed", () => {
     expect(dangling.code).toBe("item_exists");
   });
 
-  test("if the link replaced a folder after the folder was read", async () => {
+  test("does not follow a symbolic link that replaced a folder after the folder was read", async () => {
     const outside = temporaryFolder();
     put(outside, "a.md", SECRET);
     const root = folderWith({ "r/sub/a.md": "---\ntitle: mine\n---\n" });
@@ -156,7 +156,7 @@ describe.runIf(posix)("a symbolic link is not followed", () => {
     expect(namesFound(await folder.find({ collection: "r" }))).toEqual([]);
   });
 
-  test("unless the link is the source folder itself", async () => {
+  test("follows a symbolic link that is the path of the source itself", async () => {
     const root = folderWith({ "r/a.md": "text" });
     const link = join(temporaryFolder(), "link");
     symlinkSync(root, link);
@@ -164,7 +164,7 @@ describe.runIf(posix)("a symbolic link is not followed", () => {
     expect(await folder.readText("r/a.md")).toBe("text");
   });
 
-  test("while a named pipe is skipped without waiting, and a hard link is an item", async () => {
+  test("skips a named pipe without waiting, and lists a hard link as an item", async () => {
     const root = folderWith({ "r/a.md": "text" });
     linkSync(join(root, "r/a.md"), join(root, "r/b.md"));
     mkdirSync(join(root, "r/folder.md"));
@@ -176,8 +176,8 @@ describe.runIf(posix)("a symbolic link is not followed", () => {
   });
 });
 
-describe("an unusable file does not affect the other files", () => {
-  test("if its name cannot be a resource's name, and is reported", async () => {
+describe("a file with a name that", () => {
+  test("cannot be a resource's name is reported and skipped", async () => {
     const long = `r/${"d".repeat(200)}/${"e".repeat(200)}/${"f".repeat(120)}.md`;
     const names: Record<string, string> = posix ? { "r/a\\b.md": "", "r/line\nend.md": "" } : {};
     const root = folderWith({ "r/ok.md": "", [long]: "", ...names });
@@ -190,7 +190,7 @@ describe("an unusable file does not affect the other files", () => {
     expect(await folder.get(long)).toBeUndefined();
   });
 
-  test("if its name is not UTF-8", async () => {
+  test("is not UTF-8 is skipped", async () => {
     if (process.platform !== "linux") return;
     const root = folderWith({ "r/ok.md": "" });
     put(root, "r/x.md", "");

@@ -115,8 +115,8 @@ describe("writing an item of a folder", () => {
   });
 });
 
-describe("reading and removing an item of a folder", () => {
-  test("fails with a code for an item that is missing, too large or not UTF-8", async () => {
+describe("an item of a folder", () => {
+  test("cannot be read if it is missing, too large or not UTF-8", async () => {
     const root = folderWith({
       "r/a.md": "x".repeat(9),
       "r/b.md": Buffer.of(0x61, 0xff),
@@ -131,7 +131,7 @@ describe("reading and removing an item of a folder", () => {
     expect((await resourceError(() => folder.readText("r/"))).code).toBe("name_invalid");
   });
 
-  test("removes only the file that is named", async () => {
+  test("is removed without another file, and cannot be removed twice", async () => {
     const root = folderWith({ "r/a.md": "", "r/b.md": "" });
     const { folder } = await opened(root);
     await folder.remove("r/a.md");

@@ -68,7 +68,7 @@ describe("a folder's items", () => {
     expect(titles).toEqual(["1984", "empty.md", "list.md", "true.md"]);
   });
 
-  test("do not include the collection, which is a resource with a name of its own", async () => {
+  test("have a collection that is itself a resource, named with a final slash", async () => {
     const { folder } = await opened(folderWith({ "reports/q3.md": Q3 }));
     expect(await folder.nameOfCollection("reports")).toBe("reports/");
     expect(await folder.get("reports/")).toEqual({
@@ -100,7 +100,7 @@ describe("a folder's items", () => {
     expect(await names({ year: 1999 })).toEqual([]);
   });
 
-  test("are found by random filters exactly as by a plain model of filters", async () => {
+  test("are found by a random filter exactly if matches() accepts them", async () => {
     const names = ["x", "y", "__proto__"];
     const records = fc.array(
       fc.uniqueArray(fc.tuple(fc.constantFrom(...names), scalar), { selector: ([name]) => name }),
@@ -251,7 +251,7 @@ describe("openFolder", () => {
     expect(file.message).toContain("ENOTDIR");
   });
 
-  test("returns a source whose queries fail once the folder is removed", async () => {
+  test("returns a source whose find() and collections() fail once the folder is removed", async () => {
     const root = folderWith({ "r/a.md": "" });
     const { folder } = await opened(root);
     rmSync(root, { recursive: true });
@@ -262,7 +262,7 @@ describe("openFolder", () => {
     expect(await folder.get("r/a.md")).toBeUndefined();
   });
 
-  test("limits the number of files and folders in a collection", async () => {
+  test("refuses a collection with more files and folders than maxFiles", async () => {
     const root = folderWith({ "r/a.md": "", "r/b.md": "", "s/c.md": "", "r/x.png": "" });
     const { folder } = await opened(root, { maxFiles: 2 });
     expect(namesFound(await folder.find({ collection: "r" }))).toHaveLength(2);

@@ -149,7 +149,7 @@ describe("front matter gives a reason and no fields if it is invalid,", () => {
   });
 });
 
-describe("front matter at a limit", () => {
+describe("front matter", () => {
   test("is read with 64 fields", () => {
     const { fields } = within(Array.from({ length: 64 }, (_, at) => `f${at}: 1`).join("\n"));
     expect(Object.keys(fields)).toHaveLength(64);

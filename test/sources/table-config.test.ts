@@ -12,7 +12,7 @@ const TABLES = `
 `;
 const REPORTS = { table: "report", name: "id", displayName: "title", fields: { year: "year" } };
 
-describe("a malformed configuration of tables is refused, naming the place", () => {
+describe("openTables refuses a malformed configuration, and names the property", () => {
   test.each<[string, object, string]>([
     ["no database", { database: "" }, "database must be a path or an address"],
     ["a database path with a NUL", { database: "a\0b" }, "database must be a path or an address"],
@@ -77,7 +77,7 @@ describe("a malformed configuration of tables is refused, naming the place", () 
   });
 });
 
-describe("a configuration of tables and an SQLite database", () => {
+describe("openTables with an SQLite database", () => {
   test.each<[string, object, string]>([
     [
       "an unknown table",
@@ -102,7 +102,7 @@ describe("a configuration of tables and an SQLite database", () => {
       'collections.r.fields.date: there is no column "dates"',
     ],
     ["the rowid as a key", { name: "rowid" }, 'collections.r.name: there is no column "rowid"'],
-  ])("do not fit with %s, and the error lists what exists", async (_, change, message) => {
+  ])("refuses %s as source_mismatch", async (_, change, message) => {
     const { file } = databaseWith(TABLES);
     const error = await resourceError(() =>
       openTables({ database: file, collections: { r: { ...REPORTS, ...change } } }),
@@ -118,13 +118,13 @@ describe("a configuration of tables and an SQLite database", () => {
     ["a generated column as a field", { fields: { next: "next" } }],
     ["one column for everything", { displayName: "id", fields: { id: "id", too: "id" } }],
     ["a table without fields", { fields: {} }],
-  ])("fit with %s", async (_, change) => {
+  ])("accepts %s", async (_, change) => {
     const { file } = databaseWith(TABLES);
     const source = await sqliteSource(file, { r: { ...REPORTS, ...change } });
     expect(await source.find({ collection: "r" })).toEqual({ ok: true, resources: [] });
   });
 
-  test("fit with a table for full-text search", async () => {
+  test("accepts a table for full-text search", async () => {
     const { file } = databaseWith(`
       CREATE VIRTUAL TABLE page USING fts5 (slug, title);
       INSERT INTO page VALUES ('a', 'A');

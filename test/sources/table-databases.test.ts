@@ -88,7 +88,7 @@ onBothDatabases((place) => {
     expect(namesFound(found)).toEqual(ids.map((id) => `reports/${id}`));
   });
 
-  test("a query for an unknown collection or field lists the known names; an unknown item name finds nothing", async () => {
+  test("an unknown collection or field is denied with the known names, and an unknown item name is not found", async () => {
     const tables = await source();
     const filter = { years: 1 };
     expect(denialOf(await tables.find({ collection: "reports", filter })).known).toContain("year");

@@ -46,7 +46,7 @@ describe("large tables", () => {
     expect(await time({ department: "d7" })).toBeLessThan(whole);
   });
 
-  test("cannot be queried if the query would look at more rows than the limit", async () => {
+  test("are not searched if the query would look at more rows than maxRows", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS }, 2);
     const error = await resourceError(() => source.find({ collection: "reports" }));
@@ -76,7 +76,7 @@ describe("the database file of tables", () => {
     expect((await resourceError(() => source.get("reports/1"))).code).toBe("source_missing");
   });
 
-  test("gives an error if a column was dropped", async () => {
+  test("gives the error source_unreadable if a column was dropped", async () => {
     const { file, database } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.exec("ALTER TABLE report DROP COLUMN dept");
@@ -114,7 +114,7 @@ describe("the database file of tables", () => {
     expect((await source.get("reports/1"))?.displayName).toBe("Newer");
   });
 
-  test("may be closed twice, and cannot be queried after that", async () => {
+  test("belongs to a source that may be closed twice, and cannot be queried after close()", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await openTables({ database: file, collections: { reports: REPORTS } });
     await source.close();

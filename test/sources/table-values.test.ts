@@ -31,7 +31,7 @@ describe("a value in an SQLite column", () => {
     expect(await odd(...values)).toEqual(values.map((_, at) => [undefined, String(at)]));
   });
 
-  test("is exact if it is NULL, an exact number, or a string within the limit", async () => {
+  test("is read unchanged if it is NULL, an exact number, or a string within the limit", async () => {
     const long = "\u{1f600}".repeat(512);
     const nul = "CAST(x'610062' AS TEXT)";
     expect(
@@ -56,7 +56,7 @@ describe("a value in an SQLite column", () => {
   });
 });
 
-describe("the name of an item made from a key", () => {
+describe("an item name that is made from a key", () => {
   const KEYS = { k: { table: "thing", name: "key", displayName: "key", fields: {} } };
 
   test("differs for keys of different types, and finds its own row", async () => {

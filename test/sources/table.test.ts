@@ -55,7 +55,7 @@ describe("the rows of a table", () => {
     expect(await names({ department: { max: "finance" } })).toEqual(["reports/1", "reports/2"]);
   });
 
-  test("do not include the collection, which is a resource with a name of its own", async () => {
+  test("have a collection that is itself a resource, named with a final slash", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     expect(await source.nameOfCollection("reports")).toBe("reports/");
@@ -119,7 +119,7 @@ describe("the rows of a table", () => {
 });
 
 describe("the denial of a query", () => {
-  test("lists what exists if the collection, a field or an operator is unknown", async () => {
+  test("lists the known names if the collection, a field or an operator is unknown", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS, more: REPORTS });
     for (const collection of ["report", "reports/", "", "__proto__", "constructor"]) {

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("stampOf gives another stamp if any part of a file's identity differs", () => {
+test("stampOf gives another stamp if the device, inode, size or a time of the file differs", () => {
   const stamps = [STAT, ...Object.keys(STAT).map((name) => ({ ...STAT, [name]: 9n }))].map((stat) =>
     stampOf(stat as Parameters<typeof stampOf>[0]),
   );

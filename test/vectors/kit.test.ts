@@ -173,30 +173,30 @@ describe("vectors check against another program", () => {
   }
 });
 
-describe("the command line of vectors check", () => {
+describe("vectors check", () => {
   test.each([
     [["--impl", "'open"], /--impl is not a command/],
     [["--impl", "  "], /--impl is not a command/],
     [["--timeout", "0"], /--timeout cannot be 0/],
     [["--timeout", "soon"], /--timeout cannot be soon/],
     [["--filter", "no such test"], /no test is left by --filter/],
-  ])("is a usage error with the options %j", async (args, message) => {
+  ])("exits with 2 for the options %j", async (args, message) => {
     const { status, stderr } = await bench.run(["vectors", "check", ...args]);
     expect(status).toBe(2);
     expect(stderr).toMatch(message);
   });
+});
 
-  test.each([
-    ["python3 a.py", ["python3", "a.py"]],
-    ["  a   b ", ["a", "b"]],
-    [`"a b" 'c "d"' e\\ f`, ["a b", 'c "d"', "e f"]],
-    [`a'b'"c"`, ["abc"]],
-    ["a ''", ["a", ""]],
-    [`'a\\b' "c\\"d"`, ["a\\b", 'c"d']],
-    ["a $HOME;b", ["a", "$HOME;b"]],
-    ["", undefined],
-    ['"a', undefined],
-  ])("has an option --impl, whose value %j splitCommand splits into %j", (line, words) => {
-    expect(splitCommand(line)).toEqual(words);
-  });
+test.each([
+  ["python3 a.py", ["python3", "a.py"]],
+  ["  a   b ", ["a", "b"]],
+  [`"a b" 'c "d"' e\\ f`, ["a b", 'c "d"', "e f"]],
+  [`a'b'"c"`, ["abc"]],
+  ["a ''", ["a", ""]],
+  [`'a\\b' "c\\"d"`, ["a\\b", 'c"d']],
+  ["a $HOME;b", ["a", "$HOME;b"]],
+  ["", undefined],
+  ['"a', undefined],
+])("splitCommand splits the value %j of --impl into the words %j", (line, words) => {
+  expect(splitCommand(line)).toEqual(words);
 });

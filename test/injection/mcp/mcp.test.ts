@@ -84,7 +84,7 @@ const WORK: readonly Attacks[] = [
 describe.each(attacksIn(folder))("attacks by $name", (attacks) => {
   test.each([
     { mode: "ambient" as const, result: "do harm without the gate" },
-    { mode: "gated" as const, result: "do nothing behind the gate" },
+    { mode: "gated" as const, result: "do no harm behind the gate" },
   ])(
     "$result",
     async ({ mode }) => {
@@ -101,7 +101,7 @@ describe.each(attacksIn(folder))("attacks by $name", (attacks) => {
 describe.each(HTTP_ATTACKS)("attacks by $name", (attacks) => {
   test.each([
     { mode: "ambient" as const, result: "do harm without the gate" },
-    { mode: "gated" as const, result: "do nothing behind the gate" },
+    { mode: "gated" as const, result: "do no harm behind the gate" },
   ])(
     "$result",
     async ({ mode }) => {
@@ -126,7 +126,7 @@ describe.each(WORK)("the task's own calls of $name are answered and do no harm",
   });
 });
 
-test("docs/injection.md has the figures of these attacks", () => {
+test("docs/injection.md has the figures of the attacks on MCP servers", () => {
   const rows = [...results].map(
     ([name, { ambient, gated }]) =>
       `| ${name} | ${ambient.succeeded} of ${ambient.tried} | ${gated.succeeded} of ${gated.tried} |`,

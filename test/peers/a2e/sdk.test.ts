@@ -56,38 +56,41 @@ function settle(direction: "client" | "host", held: Held): void {
   expect(held).toEqual(vectors[direction]);
 }
 
-test.skipIf(why !== undefined)("the A2E SDK's client holds a session with proviso's host", () => {
-  const folder = temporaryFolder();
-  for (const file of ["tools.mjs", "countdown.mjs"])
-    cpSync(join(EXAMPLE, file), join(folder, file));
-  const { plugins } = JSON.parse(readFileSync(join(EXAMPLE, "session.json"), "utf8"));
-  writeFileSync(join(folder, "session.json"), JSON.stringify({ home: "home", plugins }));
-  const proviso = (...words: readonly string[]): string => {
-    const run = spawnSync(process.execPath, [MAIN, ...words], { cwd: folder, encoding: "utf8" });
+test.skipIf(why !== undefined)(
+  "the A2E SDK's client holds the session of a2e-sdk.json with proviso's host",
+  () => {
+    const folder = temporaryFolder();
+    for (const file of ["tools.mjs", "countdown.mjs"])
+      cpSync(join(EXAMPLE, file), join(folder, file));
+    const { plugins } = JSON.parse(readFileSync(join(EXAMPLE, "session.json"), "utf8"));
+    writeFileSync(join(folder, "session.json"), JSON.stringify({ home: "home", plugins }));
+    const proviso = (...words: readonly string[]): string => {
+      const run = spawnSync(process.execPath, [MAIN, ...words], { cwd: folder, encoding: "utf8" });
+      expect(run.stderr).toBe("");
+      return run.stdout.trim();
+    };
+    proviso("init", "--home", "home", "--issuer", "h");
+    const mint = ["mint", "--home", "home", "--any-op", "--principal", "alice", "--expires", "1h"];
+    const tokens = [
+      proviso(...mint, "--grant", "a2e:tools", "--arg", "tool_name in add,count_words"),
+      proviso(...mint, "--grant", "a2e:memory"),
+      proviso(...mint, "--grant", "a2e:proc"),
+    ].join(",");
+    const command = [process.execPath, MAIN, "session", "serve", "session.json", "--stdio"];
+    const run = spawnSync(PYTHON, [join(HERE, "sdk_client.py"), tokens, folder, ...command], {
+      encoding: "utf8",
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
+    });
     expect(run.stderr).toBe("");
-    return run.stdout.trim();
-  };
-  proviso("init", "--home", "home", "--issuer", "h");
-  const mint = ["mint", "--home", "home", "--any-op", "--principal", "alice", "--expires", "1h"];
-  const tokens = [
-    proviso(...mint, "--grant", "a2e:tools", "--arg", "tool_name in add,count_words"),
-    proviso(...mint, "--grant", "a2e:memory"),
-    proviso(...mint, "--grant", "a2e:proc"),
-  ].join(",");
-  const command = [process.execPath, MAIN, "session", "serve", "session.json", "--stdio"];
-  const run = spawnSync(PYTHON, [join(HERE, "sdk_client.py"), tokens, folder, ...command], {
-    encoding: "utf8",
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
-  });
-  expect(run.stderr).toBe("");
-  const { outcome, logged, lines } = JSON.parse(run.stdout);
-  // The SDK's client does not fail on a message of the wrong shape, but only logs it.
-  expect(logged).toEqual([]);
-  settle("client", { outcome, lines: transcriptOf(lines, new Map([[tokens, `\${tokens}`]])) });
-});
+    const { outcome, logged, lines } = JSON.parse(run.stdout);
+    // The SDK's client does not fail on a message of the wrong shape, but only logs it.
+    expect(logged).toEqual([]);
+    settle("client", { outcome, lines: transcriptOf(lines, new Map([[tokens, `\${tokens}`]])) });
+  },
+);
 
 test.skipIf(why !== undefined)(
-  "proviso's client holds a session with the A2E SDK's host",
+  "proviso's client holds the session of a2e-sdk.json with the A2E SDK's host",
   async () => {
     const host = spawn(PYTHON, [join(HERE, "sdk_host.py")], {
       stdio: ["pipe", "pipe", "ignore"],
