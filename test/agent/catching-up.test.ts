@@ -79,26 +79,26 @@ const call = () => ({ operation: "note", arguments: {}, capabilities: [{ token }
 const codes = (answer: { readonly denials?: readonly { readonly code: string }[] }) =>
   answer.denials?.map(({ code }) => code);
 
-test("clearing a call sees a revocation made in another process", async () => {
+test("agent.clearOperation refuses a token that was revoked in another process", async () => {
   revokeElsewhere();
   const answer = await made.agent.clearOperation(ALICE, call());
   expect(answer.allowed ? [] : codes(answer)).toEqual(["revoked"]);
 });
 
-test("clearing a call sees a revocation made after its token was authenticated", async () => {
+test("agent.clearOperation refuses a token that was revoked after agent.authenticate had accepted the token", async () => {
   const capabilities = await made.agent.authenticate(ALICE, [{ token }]);
   revokeElsewhere();
   const answer = await made.agent.clearOperation(ALICE, { ...call(), capabilities });
   expect(answer.allowed ? [] : codes(answer)).toEqual(["revoked"]);
 });
 
-test("clearing a call sees a revocation made while the policy was asked", async () => {
+test("agent.clearOperation refuses a token that was revoked while the policy was asked", async () => {
   duringPolicy = revokeElsewhere;
   const answer = await made.agent.clearOperation(ALICE, call());
   expect(answer.allowed ? [] : codes(answer)).toEqual(["revoked"]);
 });
 
-test("beginning a cleared call sees a revocation made since the clearance", async () => {
+test("agent.begin throws ClearanceLostError if another process has revoked the token since the clearance", async () => {
   const leave = await made.agent.clearOperation(ALICE, call());
   if (!leave.allowed) throw new Error("it is allowed");
   revokeElsewhere();
@@ -107,7 +107,7 @@ test("beginning a cleared call sees a revocation made since the clearance", asyn
   await expect(begun).rejects.toMatchObject({ denials: [{ code: "revoked" }] });
 });
 
-test("admission, introspection, attenuation and revocation see that another process has revoked the token", async () => {
+test("agent.admit, introspect, attenuate and revoke treat a token as revoked if another process revoked the token", async () => {
   const { agent } = made;
   revokeElsewhere();
   const admission = await agent.admit(ALICE, [{ token }]);

@@ -55,7 +55,7 @@ describe("the argument type that createSkill derives from a schema", () => {
     expectTypeOf<Open["b"]>().toEqualTypeOf<Json>();
   });
 
-  test("is JsonObject if the schema is not a literal", () => {
+  test("is JsonObject if the schema's type is not a literal type", () => {
     const input: { readonly [keyword: string]: string } = { type: "object" };
     const skill = createSkill({
       ...SKILL,

@@ -95,7 +95,7 @@ describe("the tree of delegation", () => {
     expect([tree?.allowed, tree?.firstSeen]).toEqual([1, at(1)]);
   });
 
-  test("throws if the events are about more than one capability or root", () => {
+  test("throws if the events have different capabilities or different root hops", () => {
     const message = "the events are of more than one capability";
     const other = seen(2, "a", { capability: "cap_2" });
     expect(() => delegationTree([seen(1, "a"), other])).toThrow(message);

@@ -160,7 +160,7 @@ describe("agent.revoke", () => {
     expect(revocations.snapshot().entries).toEqual([]);
   });
 
-  test("needs only the token: its invokers and audience are not checked", async () => {
+  test("accepts a token without checking the token's invokers and audience", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     const bound = append(token, '{"audience":["other"],"invokers":["other"]}');

@@ -140,7 +140,7 @@ describe("a clearance", () => {
     expect(ran).toEqual(["tell"]);
   });
 
-  test("is recorded as a refusal if the caller gave up before the skill ran", async () => {
+  test("is recorded as a refusal if the caller aborted the call before the skill ran", async () => {
     const seen: Observation[] = [];
     const { agent, ledger, ran } = await world({ observe: (one) => void seen.push(one) });
     const { id, token } = await grantedOne(agent, { grants: ["clock:read"] });
@@ -207,7 +207,7 @@ describe("an observer", () => {
 });
 
 describe("the stored files", () => {
-  test("contain no token, no signature, no key and no argument value that was not to be recorded", async () => {
+  test("contain no token, no signature, no key and no value of an argument that recordValues does not name", async () => {
     const { agent, ledger, keys, root } = await world({ mode: "prefer", recordValues: ["page"] });
     const grants = ["documents:read", "documents:write", "documents:admin", "clock:read"];
     const all = await granted(agent, { ...Object(REPORTS), grants });

@@ -207,7 +207,7 @@ test("compareCards takes deprecations from the registry that it is given", () =>
   expect(compareCards(before, after, registry)).toMatchObject([{ impact: "deprecating" }]);
 });
 
-test("compareCards lists one safe change if two cards differ only in spelling and place", () => {
+test("compareCards lists one safe change if two cards differ only in the spelling and place of properties", () => {
   const moved = compared(
     [`${P}/minProtocolVersion`, undefined],
     ["/min_protocol_version", "0.3.1"],
@@ -411,7 +411,7 @@ describe("compareCards describes a change between values that look alike", () =>
   });
 });
 
-test("compareCards compares a card of A2A 0.3 with its successor in 1.0 by their meaning", () => {
+test("compareCards lists only the added version between a card of A2A 0.3 and an equivalent card of 1.0", () => {
   const { supportedInterfaces: _, ...others } = Object(card());
   const scheme = { scheme: "bearer", bearerFormat: "JWT" };
   const old = {

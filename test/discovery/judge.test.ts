@@ -234,7 +234,7 @@ test("judgeCard says in the denial that the card names no binding if no interfac
   expect(discovery.ok ? "" : discovery.denials[0]?.message).toMatch(/the card names no binding$/);
 });
 
-test("judgeCard suggests the most similar grant of the card", () => {
+test("judgeCard suggests the most similar grant of the card if the card lacks a required grant", () => {
   const discovery = judgeCard(read({ grants: [READ] }), { grants: [{ grant: "document:read" }] });
   expect(discovery).toMatchObject({ denials: [{ nearest: "documents:read" }] });
 });
@@ -256,7 +256,7 @@ describe("the protocol versions of a card", () => {
     expect(judgeCard(reading, { protocolVersion: "1.11" }).ok).toBe(false);
   });
 
-  test("decide which interface is chosen: the first suitable one", () => {
+  test("select the first interface that has the required version and binding", () => {
     const reading = at([
       { url: "https://agent.example/old", protocolBinding: "JSONRPC", protocolVersion: "0.3" },
       { url: "https://agent.example/own", protocolBinding: "urn:x:own", protocolVersion: "1.0" },

@@ -446,7 +446,7 @@ describe("lint reports properties of other A2A versions and of vendors", () => {
     ]);
   });
 
-  test("stateTransitionHistory is reported only if the card is checked against 1.0", async () => {
+  test("stateTransitionHistory in a card of 0.2 is reported only if the card is checked against 1.0", async () => {
     const { supportedInterfaces: _, ...others } = Object(
       card({ capabilities: { stateTransitionHistory: true } }),
     );

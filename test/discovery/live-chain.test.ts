@@ -156,7 +156,7 @@ test("discoverChain accepts an agent without a list of delegates, with a warning
   ]);
 });
 
-test("discoverChain does not apply a requirement for the first agent to later agents", async () => {
+test("discoverChain requires a capability that does not propagate from the first agent only", async () => {
   const { chain } = await agents({
     a: { capabilities: { pause_resume: true }, ...to("b") },
     b: to(),

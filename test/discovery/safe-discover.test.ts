@@ -280,13 +280,16 @@ describe("a cached card", () => {
     ["its Age has used up max-age", { "Cache-Control": "max-age=60", Age: "60" }, 1, 2],
     ["max-age of a year counts for an hour", { "Cache-Control": 'max-age="31536000"' }, 3599, 1],
     ["max-age of a year is over after an hour", { "Cache-Control": "max-age=31536000" }, 3601, 2],
-  ])("is fetched again only when needed: %s", async (_what, headers, seconds, requests) => {
-    const { server, discover, later } = await keeping(headers);
-    await discover();
-    later(seconds);
-    await discover();
-    expect(server.requests.length).toBe(requests);
-  });
+  ])(
+    "is reused only while its headers allow, for at most one hour: %s",
+    async (_what, headers, seconds, requests) => {
+      const { server, discover, later } = await keeping(headers);
+      await discover();
+      later(seconds);
+      await discover();
+      expect(server.requests.length).toBe(requests);
+    },
+  );
 
   test("is evicted when other cards need its space", () => {
     const cache = createCardCache({ maxCards: 2, maxCharacters: 100 });

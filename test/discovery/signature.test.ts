@@ -363,7 +363,7 @@ describe("safeDiscover fetches the keys of signatures", () => {
     expect(await found(document, {}, REQUIRED)).toBe("refused signature_untrusted");
   });
 
-  test("and refuses a tampered card that the key at its own origin has not signed", async () => {
+  test("and refuses a card that was changed after it was signed", async () => {
     const agent = await serving(async (url) => ({
       ...(await withJku(url, `${url}/jwks.json`)),
       description: "other",

@@ -179,7 +179,7 @@ describe("replacing a keyring file", () => {
     expect(readdirSync(directory)).toEqual(["keys.json"]);
   });
 
-  test("by two callers at once is refused for the second caller", async () => {
+  test("by two callers that read the same keyring is refused for the second caller", async () => {
     const { path } = keyFile();
     const [mine, theirs] = [readKeyringFile(path), readKeyringFile(path)];
     replaceKeyringFile(path, mine.rotate(), mine);
@@ -188,7 +188,7 @@ describe("replacing a keyring file", () => {
     expect(readKeyringFile(path).list()).toHaveLength(2);
   });
 
-  test("under the lock of a store loses no rotation by several processes", async () => {
+  test("by several processes loses no rotation if each process holds a store's lock", async () => {
     const { directory, path } = keyFile();
     const database = join(directory, "proviso.db");
     await (await createStores(database)).close();

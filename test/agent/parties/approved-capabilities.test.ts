@@ -195,7 +195,7 @@ test("a capability that may not be narrowed still gets the approver's hop, and n
   expect(child).toMatchObject({ ok: false });
 });
 
-test("collecting checks resources and policy again, and omits what no longer exists or is no longer allowed", async () => {
+test("collecting omits a resource that no longer exists, and fails with nothing_left if the policy no longer allows the operation", async () => {
   const given = await approving();
   const { collect, decide } = await asked(given);
   await decide();

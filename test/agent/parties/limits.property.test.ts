@@ -88,7 +88,7 @@ describe("limits on single operations", () => {
   const hop = (init: HopInit): Hop => normalizeHop(init);
   const shown = (...hops: readonly HopInit[]) => exactConstraints(hops.map(hop), "pay");
 
-  test("are shown for their own operation, and never omitted", () => {
+  test("are shown for their own operation only, even if Agent-Auth cannot express the limits", () => {
     const own = { amount: { max: 5 } };
     expect(shown({ operationConstraints: { pay: own } })).toEqual(own);
     expect(shown({ operationConstraints: { "*": own } })).toEqual(own);

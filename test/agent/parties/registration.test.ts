@@ -279,7 +279,7 @@ test("linking a host to a user ends its autonomous agents and their tokens", asy
   expect(decision).toMatchObject({ allowed: false, denials: [{ code: "revoked" }] });
 });
 
-test("a capability that the policy does not permit a known user is denied at once, with that reason", async () => {
+test("a capability that the policy does not permit to the host's user is denied at once, with the policy as the reason", async () => {
   const rules = {
     rules: [{ principal: "alice", grant: "accounts:read", operations: ["balance"] }],
   };

@@ -126,7 +126,7 @@ throughStores((place) => {
     expect(outcome).toMatchObject({ denials: [{ code: "capability_missing" }] });
   });
 
-  test("revoking an autonomous agent's principal ends the agent's grants, and its default capabilities do not come back", async () => {
+  test("revoking an autonomous agent's principal ends the agent's grants, and no default capability is granted again", async () => {
     const given = await opened({ anyone: true });
     const { parties } = given;
     const { agent, host } = done(await parties.register(registration({ mode: "autonomous" })));
@@ -153,7 +153,7 @@ throughStores((place) => {
   });
 
   test.each(["delegated", "autonomous"] as const)(
-    "a default capability that was revoked by its capability id does not come back to the agent (mode: %s)",
+    "a default capability that was revoked by its capability id is not granted again to an agent of mode %s",
     async (mode) => {
       const given = await opened({ anyone: true });
       const { parties, clock } = given;

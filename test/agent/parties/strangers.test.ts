@@ -24,7 +24,7 @@ throughStores((place) => {
     return done(await parties.register({ ...asked, method: "backchannel" }));
   };
 
-  test("a stranger's request needs a user code once the named user's list is full of strangers' requests", async () => {
+  test("a request of a stranger (a host without a user) needs a user code once the named user's list is full of strangers' requests", async () => {
     const given = await opened({ bounds: { pendingPerUser: 2 } });
     const { parties } = given;
     const first = await addressed(given, 1, "alice");
@@ -102,7 +102,7 @@ throughStores((place) => {
     expect(await approvals.history("bob")).toMatchObject([{ id, state: "denied" }]);
   });
 
-  test("a claim that names a user needs a user code once that user's list is full", async () => {
+  test("a claim that names a user needs a user code once the user's list has pendingPerUser requests of strangers", async () => {
     const given = await bank({
       anyone: true,
       settings: { bounds: { pendingPerUser: 1 } },

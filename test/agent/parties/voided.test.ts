@@ -87,7 +87,7 @@ throughStores((place) => {
     expect(await issued(given)).toBe(0);
   });
 
-  test("a request already used or collected gives nothing after its user was revoked", async () => {
+  test("a request that was used or collected before its user was revoked gives no capability afterwards", async () => {
     const { given, agent, parties, ask, approve } = await opened();
     const [unissued, collected] = [await ask(), await ask()];
     await approve(unissued);

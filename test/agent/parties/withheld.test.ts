@@ -39,7 +39,7 @@ throughStores((place) => {
 
   const prune = ({ database, clock }: Bank) => openParties(database).prune(clock.now);
 
-  test("a default capability revoked by its user does not come back when its record is pruned", async () => {
+  test("a default capability revoked by its user is not granted again after the revoked grant was pruned", async () => {
     const given = await opened();
     const { parties, clock } = given;
     const { agent } = await activeAgent(given);
@@ -56,7 +56,7 @@ throughStores((place) => {
     expect(statuses(next.grants)).toEqual({ check_balance: "active", list_payees: "active" });
   });
 
-  test("a default capability denied by an approver does not come back when its record is pruned", async () => {
+  test("a default capability denied by an approver is not granted again after the denied grant was pruned", async () => {
     const given = await opened();
     const { parties, clock } = given;
     const asked = done(await parties.register(registration()));
@@ -77,7 +77,7 @@ throughStores((place) => {
     "no approver decided in time; ask again",
     "the policy does not permit it",
   ])(
-    "a default capability that an approver denies with the reason %j does not come back",
+    "a default capability that an approver denied with the reason %j is not granted at a reactivation",
     async (reason) => {
       const given = await opened();
       const { parties } = given;
@@ -89,7 +89,7 @@ throughStores((place) => {
     },
   );
 
-  test("a default capability comes back if the policy denied it, nobody decided in time, or it was pending at a reactivation", async () => {
+  test("a reactivation grants a default capability that the policy denied, that nobody decided in time or that was still pending", async () => {
     const rules = {
       rules: [{ principal: "alice", grant: "accounts:read", operations: ["payees"] }],
     };

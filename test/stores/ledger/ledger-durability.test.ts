@@ -27,7 +27,7 @@ function texts(value: unknown): string[] {
 }
 
 describe("a ledger whose process is killed", () => {
-  test(`${KILLS} times keeps every committed event, and every noted event except the latest`, {
+  test(`${KILLS} times keeps every committed event, and every noted event except those of the last 1.5 seconds`, {
     timeout: 180_000,
   }, async () => {
     const path = join(temporaryFolder(), "proviso.db");

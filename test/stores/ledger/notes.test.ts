@@ -97,7 +97,7 @@ describe("a noted event", () => {
     expect(await committed(database)).toBe(3);
   });
 
-  test("that is noted during a write is found by a query, too", async () => {
+  test("is found by a query even if the event was noted during a write", async () => {
     const database = await databaseAt(newPath());
     const ledger = await newLedger({ interval: 60_000 }, database);
     ledger.note(invocation());
