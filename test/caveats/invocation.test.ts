@@ -6,7 +6,7 @@ function check(invocation: unknown): unknown {
   return checkInvocation(invocation as Invocation, () => NOW);
 }
 
-test("checkInvocation adds the defaults to an invocation that has only an operation", () => {
+test("checkInvocation adds the default handles, arguments and time to an invocation that has only an operation", () => {
   expect(check({ operation: "get" })).toEqual({
     operation: "get",
     resourceHandles: [],

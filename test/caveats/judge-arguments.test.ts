@@ -87,10 +87,10 @@ describe("a failure of a limit reports", () => {
       "acc_1",
       { rule: "constraints.a", expected: "acc_456", actual: "acc_1", nearest: "acc_456" },
     ],
-    ["the bound", { max: 10 }, 500, { rule: "constraints.a.max", expected: 10, nearest: 10 }],
+    ["the upper bound", { max: 10 }, 500, { rule: "constraints.a.max", expected: 10, nearest: 10 }],
     ["the lower bound", { min: 1 }, 0, { rule: "constraints.a.min", expected: 1, nearest: 1 }],
     [
-      "the nearest of a list",
+      "the nearest value of a list",
       { in: ["EUR", "USD"] },
       "EURO",
       { rule: "constraints.a.in", expected: ["EUR", "USD"], nearest: "EUR" },

@@ -165,7 +165,7 @@ test.each([
 describe("a failure of a hop reports", () => {
   const cases: [string, Hop, Partial<Invocation>, object][] = [
     [
-      "what is allowed and what was probably meant",
+      "the allowed operations and the nearest of them",
       { operations: ["retrieve", "search"] },
       { operation: "retreive" },
       {

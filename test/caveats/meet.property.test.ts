@@ -82,7 +82,7 @@ describe("the meet of all hops, for random chains", () => {
 });
 
 describe("an intersected hop, for random chains", () => {
-  test("appended to the token allows exactly what the original hop would allow, and is accepted unless nothing is left", () => {
+  test("allows the same calls as the original hop, unless it would allow none and overreaches refuses it", () => {
     let intersected = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, wanted, asked) => {

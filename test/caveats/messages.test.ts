@@ -76,7 +76,7 @@ describe("the message of a failed rule", () => {
     ]);
   });
 
-  test("lists only the first few of 500 refused handles", () => {
+  test("is given for only the first few of 500 refused handles", () => {
     const resourceHandles = Array.from({ length: 500 }, (_, at) => `rh_${at}`);
     const told = judgeHop({ resourceHandles: ["other"] }, asked({ resourceHandles }), 0);
     expect(told.map(({ actual }) => actual)).toEqual(resourceHandles.slice(0, told.length));

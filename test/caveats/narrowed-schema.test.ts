@@ -204,7 +204,7 @@ test("narrowedSchema adds no keyword that composes schemas at the root, since ve
   });
 });
 
-test("narrowedSchema changes neither a property's schema to which a $ref elsewhere refers nor a recursive schema", () => {
+test("narrowedSchema does not change the schema of a property to which a $ref refers, or a recursive schema", () => {
   const shared = {
     type: "object",
     properties: { from: { type: "string" }, to: { $ref: "#/properties/from" }, amount: {} },

@@ -29,15 +29,15 @@ describe("the arguments that a call of an operation may have are", () => {
   test.each<[string, HopInit[], readonly string[] | undefined]>([
     ["any, without a closed list", [{ operations: ["get"] }], undefined],
     ["any, with a closed list of another operation", [{ arguments: { put: ["a"] } }], undefined],
-    ["those of its own list", [{ arguments: { get: ["a", "b"] } }], ["a", "b"]],
-    ["those of the list for every operation", [{ arguments: { "*": ["a", "b"] } }], ["a", "b"]],
+    ["the names in its own list", [{ arguments: { get: ["a", "b"] } }], ["a", "b"]],
+    ["the names in the list for every operation", [{ arguments: { "*": ["a", "b"] } }], ["a", "b"]],
     [
-      "those in its own list and in the list for every operation",
+      "the names that are both in its own list and in the list for every operation",
       [{ arguments: { "*": ["b", "c"], get: ["a", "b"] } }],
       ["b"],
     ],
     [
-      "those in the lists of all hops",
+      "the names that are in the lists of all hops",
       [{ arguments: { get: ["a", "b"] } }, { arguments: { get: ["b", "c"] } }],
       ["b"],
     ],
@@ -151,7 +151,7 @@ describe("an argument of an operation", () => {
   });
 });
 
-describe("a chain of hops leaves nothing because of", () => {
+describe("emptyRules names, for a chain of hops,", () => {
   const one = (x: number): HopInit => ({ operationConstraints: { "*": { x } } });
   test.each<[string, HopInit[], readonly string[]]>([
     ["no rule, if a value is left", [one(1), one(1)], []],
@@ -237,7 +237,7 @@ describe("overreaches lists at most 16 findings", () => {
   });
 });
 
-describe("a hop that is lowered to the token's limits", () => {
+describe("a hop that intersectHop lowers to the token's limits", () => {
   test("keeps its entries for operations if the token allows every operation", () => {
     const hop = normalizeHop({
       operationConstraints: { get: { x: 1 } },

@@ -209,7 +209,7 @@ describe("attenuation with limits on operations", () => {
     expect(lint(TOOLS, hop)).toEqual([rule]);
   });
 
-  test("leaves nothing only if no operation can be called", () => {
+  test("refuses an argument without a value only if no operation can be called", () => {
     const two = normalizeHop({
       operations: ["a", "b"],
       operationConstraints: { a: { x: 1 } },
@@ -291,7 +291,7 @@ test("intersectHop lowers each entry of a hop to what the token leaves for the o
 });
 
 describe("a caveat with limits on operations", () => {
-  test("if it is malformed, is refused with the problems of every entry", () => {
+  test("that is malformed is refused with the problems of every entry", () => {
     expect(
       problemsIn(
         '{"arguments":{"a":["b","a"]},"operationConstraints":{"a":{"/x":1,"y":{"maxx":1}}}}',

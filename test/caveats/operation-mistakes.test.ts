@@ -61,7 +61,7 @@ describe("the mistakes of a hop include a prefix", () => {
     ]);
   });
 
-  test("in each argument of each operation that has such a prefix", () => {
+  test("that begins like a path, in each argument of each operation", () => {
     const found = mistakes({
       operationConstraints: {
         "*": { a: { prefix: "/a" }, b: { prefix: "b" } },
@@ -144,7 +144,7 @@ describe("an entry for an operation", () => {
   });
 });
 
-describe("appending a hop after which an operation could not be called", () => {
+describe("appending a hop with limits on the arguments of an operation", () => {
   /** Returns rule and message of the lint's findings when the last hop is appended to the others. */
   function lint(...hops: readonly HopInit[]): readonly (readonly [string, string])[] {
     const read: readonly Hop[] = hops.map(normalizeHop);
@@ -198,7 +198,7 @@ describe("appending a hop after which an operation could not be called", () => {
     expect(lint(token, hop)).toEqual(found);
   });
 
-  test("is refused with one reason if both keys have an entry for the operation", () => {
+  test("is refused with one reason if operationConstraints and arguments together leave no call of the operation", () => {
     const hop: HopInit = {
       operationConstraints: { list: { y: 1 } },
       arguments: { list: [] },
@@ -206,7 +206,7 @@ describe("appending a hop after which an operation could not be called", () => {
     expect(lint(token, hop).map(([rule]) => rule)).toEqual(["operationConstraints.list.y"]);
   });
 
-  test("is accepted if the operation could not be called before either", () => {
+  test("is accepted if the token already allowed no call of the operation", () => {
     const dead: HopInit = { arguments: { get: [] } };
     expect(lint(token, dead, { operationConstraints: { get: { y: { absent: true } } } })).toEqual(
       [],

@@ -246,7 +246,7 @@ describe("the failures of a hop", () => {
     expect(found[15]?.message).toBe(`argument "a15" is not allowed; allowed: "b"${end}`);
   });
 
-  test("suggest the similar name for an argument outside a closed list, if there is one", () => {
+  test("suggest a similar name from a closed list for an argument outside the list", () => {
     const [failure] = judgeHop(
       normalizeHop({ arguments: { get: ["amount", "to"] } }),
       asked({ operation: "get", arguments: { amuont: 1 } }),

@@ -117,7 +117,7 @@ describe("a caveat is refused because of an unknown key", () => {
   });
 });
 
-test("every problem of a caveat is reported", () => {
+test("readHop reports every problem of a caveat", () => {
   const text = '{"cnf":1,"constraints":{"a":[],"b":{"mox":1}},"expires":"soon","operations":[]}';
   expect(problemsIn(text)).toEqual([
     "caveat_unknown cnf",
@@ -128,7 +128,7 @@ test("every problem of a caveat is reported", () => {
   ]);
 });
 
-test("at most 16 problems of a caveat are reported, of whatever kind", () => {
+test("readHop reports at most 16 problems of a caveat, of whatever kind", () => {
   const limits = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${10 + at}`, []]));
   const text = JSON.stringify({ cnf: 1, constraints: limits, operations: [] });
   const problems = problemsIn(text);

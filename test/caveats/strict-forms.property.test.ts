@@ -169,7 +169,7 @@ describe("a random string", () => {
   });
 });
 
-test("each byte of a URL's path has at most one accepted spelling: itself or an escape", () => {
+test("each ASCII character of a URL's path has at most one accepted spelling: the character or its escape", () => {
   const isUrl = (path: string): boolean => readUrl(`https://a.example/x${path}x`) !== undefined;
   for (let byte = 0; byte < 0x80; byte++) {
     const character = String.fromCharCode(byte);
@@ -182,7 +182,7 @@ test("each byte of a URL's path has at most one accepted spelling: itself or an 
   }
 });
 
-test("a URL with a character that normalizes to ; ? or # in a segment is refused", () => {
+test("a URL is refused if a segment of its path has a character that normalizes to ; ? or #", () => {
   const open: string[] = [];
   for (let code = 0x80; code <= 0x10ffff; code++) {
     if (code >= 0xd800 && code <= 0xdfff) continue;

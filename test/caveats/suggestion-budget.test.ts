@@ -55,7 +55,7 @@ describe("the suggestions of one answer", () => {
   });
 });
 
-describe("the budget is shared by all hops, arguments and members of an answer", () => {
+describe("the budget of suggestions is shared by all hops, arguments and members of an answer", () => {
   const names = Array.from({ length: 20 }, (_, at) => `operation_number_${at}`);
   const text = "operation_number_x";
 

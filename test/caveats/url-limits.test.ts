@@ -88,7 +88,7 @@ describe("URLs that a person writes for a limit", () => {
     });
   });
 
-  test("are refused with a hint if a combination of their schemes, hosts and ports is missing, also with a host suffix", () => {
+  test("are refused with a hint if a combination of their schemes, hosts and ports is missing, even if one has a host suffix", () => {
     expect(mistake("https://*.a.example", "http://b.example")).toEqual({
       problem: "this limit would allow https://b.example:443 too",
       hint: "add https://b.example:443, or give fewer URLs: a limit allows every combination of schemes, hosts and ports",

@@ -122,7 +122,7 @@ describe("a wrong hop is a TypeError that names the key", () => {
     expect(misuse(() => written(init))).toContain(message);
   });
 
-  test("and names all wrong values together", () => {
+  test("and names every key if several values are wrong", () => {
     const message = misuse(() => written({ operations: [], nonce: "x" }));
     expect(message).toMatch(/"nonce" must be .*; "operations" must be /);
   });

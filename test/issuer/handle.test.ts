@@ -31,7 +31,7 @@ function sealedBlock(block: Uint8Array): string {
 }
 
 describe("a handle", () => {
-  test("is the same for the same number and scope, in another HandleKey too", () => {
+  test("is the same for the same number and scope, even from another HandleKey with the same secret", () => {
     const handle = sealed(7);
     expect(isHandle(handle)).toBe(true);
     expect(new HandleKey(SECRET).seal(SCOPE, [7]).get(7)).toBe(handle);
@@ -104,7 +104,7 @@ describe("a handle", () => {
     for (const number of [0, 1, 2 ** 32, MOST]) expect(opened(sealed(number))).toBe(number);
   });
 
-  test("among many opens to its own number, and a string that is no handle opens to none", () => {
+  test("among many opens to its own number, and strings that are no handles are left out", () => {
     const numbers = [5, MOST, 0, 5, 2 ** 40];
     const handles = key.seal(SCOPE, numbers);
     expect([...handles.keys()]).toEqual([5, MOST, 0, 2 ** 40]);
@@ -198,7 +198,7 @@ describe("an issuer's handles", () => {
     expect(later.sealHandles(of, [7]).size).toBe(0);
   });
 
-  test("for ambient authority open for one principal only, and in no capability", () => {
+  test("sealed for ambient authority open for their principal only, and in no capability", () => {
     const ring = { keys: createKeyring() };
     const issuer = issuerWith(ring);
     const alice = { ambient: "alice" };

@@ -118,24 +118,27 @@ describe("importing keys", () => {
     expect(() => importKeyring(set)).toThrow(TypeError);
   });
 
-  test.each(LOSSY)("refuses %s at any place of a set, and names the place", async (_, make) => {
-    const { jwk } = jwkOf();
-    const value = make();
-    const places: readonly (readonly [string, unknown])[] = [
-      ["set", value],
-      ["keys", { keys: value }],
-      ["keys[0]", { keys: [value] }],
-      ["keys[0].k", { keys: [{ ...jwk, k: value }] }],
-      ["keys[0].key_ops", { keys: [{ ...jwk, key_ops: value }] }],
-      ["keys[0].key_ops[1]", { keys: [{ ...jwk, key_ops: ["sign", value] }] }],
-    ];
-    for (const [place, set] of places) {
-      const message = await mistake(() => importKeyring(set));
-      expect(message.startsWith(`${place} must be`), `${place}: ${message}`).toBe(true);
-    }
-    const inherited = Object.create({ keys: [jwk] });
-    expect(await mistake(() => importKeyring(inherited))).toMatch(/^set must be a plain object/);
-  });
+  test.each(LOSSY)(
+    "refuses %s wherever it is in a set, and names the property",
+    async (_, make) => {
+      const { jwk } = jwkOf();
+      const value = make();
+      const places: readonly (readonly [string, unknown])[] = [
+        ["set", value],
+        ["keys", { keys: value }],
+        ["keys[0]", { keys: [value] }],
+        ["keys[0].k", { keys: [{ ...jwk, k: value }] }],
+        ["keys[0].key_ops", { keys: [{ ...jwk, key_ops: value }] }],
+        ["keys[0].key_ops[1]", { keys: [{ ...jwk, key_ops: ["sign", value] }] }],
+      ];
+      for (const [place, set] of places) {
+        const message = await mistake(() => importKeyring(set));
+        expect(message.startsWith(`${place} must be`), `${place}: ${message}`).toBe(true);
+      }
+      const inherited = Object.create({ keys: [jwk] });
+      expect(await mistake(() => importKeyring(inherited))).toMatch(/^set must be a plain object/);
+    },
+  );
 
   test("refuses two minting keys, no minting key, and two keys with one id", () => {
     const { jwk } = jwkOf();

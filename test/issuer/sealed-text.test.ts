@@ -98,7 +98,7 @@ describe("a string sealed by the issuer", () => {
     expect(rotating.open("state", sealed)).toBeUndefined();
   });
 
-  test("opens with the service's key if a service sealed it, and not at the issuer from which that key is derived", () => {
+  test("opens only at the service if a service sealed it, not at the issuer from whose key the service's key is derived", () => {
     const { issuer: root, keys } = fixture();
     const own = importKeyring(keys.serviceKeys("files.example"));
     const { issuer: service } = fixture({ keys: own });
@@ -132,7 +132,7 @@ describe("a string sealed by the issuer", () => {
     expect(following.open("state", sealed)).toBeUndefined();
   });
 
-  test("is refused with an invalid purpose, text or expiry", () => {
+  test("cannot be made with an invalid purpose, text or expiry, or opened with an invalid purpose", () => {
     const purposes = ["", "a b", "ä", "a".repeat(65), undefined as unknown as string];
     for (const purpose of purposes) {
       expect(misuse(() => issuer.seal(purpose, "a"))).toContain("purpose must be 1 to 64");

@@ -80,7 +80,7 @@ describe("the key derived for one service", () => {
     }
   });
 
-  test("is named by inspect as the service of a token made with it", () => {
+  test("makes tokens for which inspect shows the service", () => {
     const { issuer } = fixture();
     expect(inspect(mintFor(issuer)).service).toBe(DOCS);
     const { token } = issuer.mint({ grant: "files", operations: ["get"] });
@@ -211,7 +211,7 @@ describe("a token for one service", () => {
     }
   });
 
-  test("is remade, narrowed, opened and revoked at its issuer like any other token", () => {
+  test("can be remade, authenticated and revoked at its issuer, which can also open its handles", () => {
     const { issuer, keys, revocations } = fixture();
     const { capability, identifier } = issuer.issue(
       (draft) => ({
@@ -264,7 +264,7 @@ describe("a token for one service", () => {
     expect(serviceOf(keys.rotate()).issuer.authorize(mine, CALL).allowed).toBe(true);
   });
 
-  test("is refused by the other service that an added hop names as the audience", () => {
+  test("is refused by its own service if an added hop names another audience", () => {
     const { issuer, keys } = fixture();
     const token = append(mintFor(issuer), '{"audience":["b"]}');
     expect(codes(serviceOf(keys).issuer.authorize(token, CALL))).toEqual(["audience_denied"]);
@@ -272,7 +272,7 @@ describe("a token for one service", () => {
 });
 
 describe("issuer.issue", () => {
-  test("makes a capability again under an id that it had before", () => {
+  test("makes another token under the id of an earlier capability", () => {
     const { issuer } = fixture();
     const request = { grant: "files", operations: ["get"] };
     const { id } = issuer.mint(request);
@@ -284,7 +284,7 @@ describe("issuer.issue", () => {
     });
   });
 
-  test("refuses invalid ids and options, and a service for which the handles were not sealed", () => {
+  test("refuses an invalid id, an unknown option, and a service in the request instead of the options", () => {
     const { issuer } = fixture();
     const request = { grant: "files", operations: ["get"] };
     for (const id of ["", "cap_1", "rv_AAAAAAAAAAAAAAAAAAAAAA", 7 as unknown as string]) {

@@ -46,7 +46,7 @@ function c3(): Macaroon {
 }
 
 describe("known answers of the macaroon libraries", () => {
-  test.each(A_CHAIN)("give the signature of $name", ({ caveats, signature }) => {
+  test.each(A_CHAIN)("$name has the known signature", ({ caveats, signature }) => {
     const macaroon = chain(caveats);
     expect(hex(macaroon.signature)).toBe(signature);
     expect(verifyMacaroon(macaroon, key, { check: () => true })).toEqual({ ok: true });

@@ -53,7 +53,7 @@ describe.each(FORMATS)("a %s token", (format) => {
     expect(refusal(presented)).toBe("accepted");
   });
 
-  test("is truncated if it is cut at any byte", () => {
+  test("is refused as truncated if it is cut at any byte", () => {
     for (let length = 1; length < alone.length; length++) {
       expect(rejection(() => macaroonsFromBytes(alone.slice(0, length)))).toEqual({
         code: "truncated",
@@ -63,7 +63,7 @@ describe.each(FORMATS)("a %s token", (format) => {
     expect(rejection(() => macaroonsFromBytes(new Uint8Array())).code).toBe("empty");
   });
 
-  test("is truncated if its base64 is cut at any character", () => {
+  test("is refused as truncated if its base64 is cut at any character", () => {
     for (const padding of ["", "=".repeat((3 - (alone.length % 3)) % 3)]) {
       const text = encodeBase64url(alone) + padding;
       for (let length = 1; length < text.length - padding.length; length++) {
@@ -75,7 +75,7 @@ describe.each(FORMATS)("a %s token", (format) => {
     }
   });
 
-  test("is truncated if it is cut inside its discharge", () => {
+  test("is refused as truncated, or for leftover bits of base64, if it is cut inside its discharge", () => {
     const text = encodeBase64url(presented);
     const whole = Math.ceil((alone.length * 8) / 6);
     for (let length = whole + 1; length < text.length; length++) {
@@ -110,7 +110,7 @@ describe.each(FORMATS)("a %s token", (format) => {
 });
 
 describe.each(["v1json", "v2json"] as const)("a %s token", (format) => {
-  test("is truncated if it is cut at any character", () => {
+  test("is refused as truncated if it is cut at any character", () => {
     for (const text of [
       writeMacaroons([root], format),
       writeMacaroons([root, discharge], format),

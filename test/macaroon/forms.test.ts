@@ -127,18 +127,18 @@ describe("limits on reading macaroons", () => {
       'unknown limit "caveat"; there are bytes, caveats, identifierBytes, caveatBytes, discharges, nesting',
     );
   });
+});
 
-  test("include the characters of a v1 packet length: only digits and a to f", () => {
-    // Characters that are not hexadecimal digits, although subtracting the code of "0" or "a" gives 0 to 15 or a
-    // valid length.
-    for (const header of ["00Wf", "00`f", "000_", "03/f", "0/0f"]) {
-      const bytes = concat(header, "location l\n", "x".repeat(200));
-      expect(
-        rejection(() => macaroonsFromBytes(bytes)),
-        header,
-      ).toEqual({ code: "packet_header", offset: 0 });
-    }
-  });
+test("a v1 packet length with a character other than a digit or a to f is refused as packet_header", () => {
+  // Characters that are not hexadecimal digits, although subtracting the code of "0" or "a" gives 0 to 15 or a
+  // valid length.
+  for (const header of ["00Wf", "00`f", "000_", "03/f", "0/0f"]) {
+    const bytes = concat(header, "location l\n", "x".repeat(200));
+    expect(
+      rejection(() => macaroonsFromBytes(bytes)),
+      header,
+    ).toEqual({ code: "packet_header", offset: 0 });
+  }
 });
 
 describe("writing and reading macaroons", () => {
@@ -161,7 +161,7 @@ describe("writing and reading macaroons", () => {
     expect(rejection(() => readMacaroons("AgIBYQAB")).code).toBe("truncated");
   });
 
-  test("names a v1 location that is not UTF-8 in the error", () => {
+  test("throws an error that says which v1 location is not UTF-8", () => {
     const bad = concat(
       packet("location", Uint8Array.of(255)),
       packet("identifier", "i"),
@@ -173,7 +173,7 @@ describe("writing and reading macaroons", () => {
     expect(() => macaroonsFromBytes(cl)).toThrow("a caveat's location is not UTF-8");
   });
 
-  test("names a value that is not an object, and an unknown property, in v1 JSON", () => {
+  test("throws an error about an unknown property, or a caveat that is not an object, in v1 JSON", () => {
     const signature = "0".repeat(64);
     const read = (value: object): unknown => readMacaroons(JSON.stringify(value));
     expect(() => read({ identifier: "i", signature, x: 1 })).toThrow(

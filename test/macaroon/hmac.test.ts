@@ -84,7 +84,7 @@ describe("a caveat key", () => {
     expect(openCaveatKey(caveatKey, vid)).toBeUndefined();
   });
 
-  test.each([0, 31, 33])("of %d bytes is not sealed", (length) => {
+  test.each([0, 31, 33])("of %d bytes is refused by sealCaveatKey with a TypeError", (length) => {
     const seal = (): unknown => sealCaveatKey(tag, new Uint8Array(length), nonce);
     expect(seal).toThrow(new TypeError("a derived caveat key has 32 bytes"));
   });

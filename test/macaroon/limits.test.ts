@@ -257,7 +257,7 @@ describe("the limits on macaroons", () => {
   });
 });
 
-test("a macaroon cut right after its last allowed caveat is truncated, not over the limit", () => {
+test("a macaroon cut right after its last allowed caveat is refused as truncated, not as over the limit", () => {
   const whole = macaroonToBytes(withCaveats(3), "v2");
   // Cuts off the end of the caveats, and the signature: its type, its length and 32 bytes.
   const cut = whole.slice(0, -35);

@@ -171,7 +171,7 @@ describe.each([
   { form: "v2json", good: good2, cases: V2_CASES },
   { form: "v1json", good: good1, cases: V1_CASES },
 ])("strict reading of $form", ({ form, good, cases }) => {
-  test("accepts the valid token that the following cases modify", () => {
+  test("accepts a valid macaroon, an array of two, and JSON with white space", () => {
     expect(readMacaroons(JSON.stringify(good)).format).toBe(form);
     expect(readMacaroons(JSON.stringify([good, good])).macaroons).toHaveLength(2);
     expect(readMacaroons(` \n${JSON.stringify(good, null, 2)}\n`).macaroons).toHaveLength(1);

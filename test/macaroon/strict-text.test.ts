@@ -98,7 +98,7 @@ describe("strict reading of base64", () => {
     expect(readMacaroons(v1Text)).toMatchObject({ format: "v1", macaroons: { length: 2 } });
   });
 
-  test("returns the form that was read", () => {
+  test("returns the format of the macaroon, v1 or v2", () => {
     expect(readMacaroons(A1_V1).format).toBe("v1");
     expect(readMacaroons(C_CHAIN.c2V2).format).toBe("v2");
   });

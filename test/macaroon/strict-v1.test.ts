@@ -233,7 +233,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("strict reading of v1 binary", () => {
-  test("accepts the valid token that the following cases modify", () => {
+  test("accepts a valid macaroon, and three in a row", () => {
     expect(macaroonsFromBytes(good).format).toBe("v1");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);
   });
@@ -255,7 +255,7 @@ describe("strict reading of v1 binary", () => {
     expect(new TextDecoder().decode(macaroon.caveats[0]?.identifier)).toBe(" a b\n\n");
   });
 
-  test("accepts a discharge that starts with a packet of any allowed length", () => {
+  test("accepts a discharge whose first packet has more than 4,096 bytes", () => {
     const long = packet("location", "l".repeat(0x1100));
     const discharge = concat(long, identifier, signature);
     expect(macaroonsFromBytes(concat(good, discharge)).macaroons).toHaveLength(2);

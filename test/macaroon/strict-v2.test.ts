@@ -217,7 +217,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("strict reading of v2 binary", () => {
-  test("accepts the valid tokens that the following cases modify", () => {
+  test("accepts a valid macaroon, and three in a row", () => {
     expect(macaroonsFromBytes(good).format).toBe("v2");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);
     expect(macaroonsFromBytes(signedV2("k", "i", ["c"])).macaroons).toHaveLength(1);

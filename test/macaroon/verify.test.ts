@@ -81,7 +81,7 @@ describe("the caller's check of caveats", () => {
   });
 });
 
-describe("the check does not run if", () => {
+describe("verifyMacaroon does not call the check if", () => {
   const third = { key: utf8("third"), identifier: "ask" };
   const root = addThirdPartyCaveat(two, third);
   const discharge = addFirstPartyCaveat(createMacaroon(createRootKey(third.key), third), "d");
@@ -195,12 +195,12 @@ describe("an argument of a macaroon function", () => {
     expect(run).toThrow(TypeError);
   });
 
-  test("may be the longest v1 field", () => {
+  test("may be the longest caveat that fits into a v1 packet", () => {
     const longest = addFirstPartyCaveat(start, new Uint8Array(65_526));
     expect(macaroonToBytes(longest, "v1").length).toBeGreaterThan(65_535);
   });
 
-  test("may be a Buffer as bytes", () => {
+  test("may be a Buffer in place of a Uint8Array", () => {
     expect(createRootKey(Buffer.from("k"))).toBeInstanceOf(RootKey);
     const bytes = Buffer.from(macaroonToBytes(start, "v2"));
     expect(macaroonsFromBytes(bytes).macaroons[0]).toBeInstanceOf(Macaroon);

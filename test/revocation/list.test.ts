@@ -51,7 +51,7 @@ describe("find() of a revocation list", () => {
     expect(list.find(query({ keys: ["cap_1"], capability: "key_1", principal: LINK }))).toEqual([]);
   });
 
-  test("finds a principal's tokens that were issued before the given moment, not at it or later", () => {
+  test("finds the entry of a principal for a token issued before the entry's moment, not for a token issued at that moment or later", () => {
     const list = listOf(entry({ kind: "principal", id: "alice", before: EARLY }));
     const issued = Date.parse(EARLY);
     const finds = (at: number): number =>
@@ -77,7 +77,7 @@ describe("a revocation list with two entries for the same thing", () => {
     expect([list.version, list.size]).toEqual([2, 1]);
   });
 
-  test("keeps the later moment if the thing is a principal", () => {
+  test("keeps the later value of before if both are for one principal", () => {
     const alice = entry({ kind: "principal", id: "alice", before: LATE });
     const list = listOf(alice, { ...alice, before: EARLY });
     expect(list.snapshot().entries).toEqual([alice]);
@@ -146,7 +146,7 @@ describe("a revocation list with snapshots", () => {
     expect([list.version, list.size]).toEqual([6, 0]);
   });
 
-  test("that is a copy accepts newer snapshots, and refuses other changes", () => {
+  test("that is a copy accepts newer snapshots, and refuses add() and snapshots without trustedUntil", () => {
     const original = listOf(entry({ id: "cap_1", until: EARLY }));
     const copy = new RevocationList(original.snapshot(LATE));
     expect(() => copy.add(entry())).toThrow(/revoke at the original/);
@@ -165,7 +165,7 @@ describe("a revocation list with snapshots", () => {
   });
 
   test.each<[string, object]>([
-    ["a list", { version: 0, trusteduntil: LATE, entries: [] }],
+    ["the snapshot itself", { version: 0, trusteduntil: LATE, entries: [] }],
     ["an entry", { version: 0, entries: [{ ...entry(), untill: LATE }] }],
   ])("refuses a snapshot if %s has a misspelt property", (_about, snapshot) => {
     expect(() => new RevocationList(JSON.parse(JSON.stringify(snapshot)))).toThrow(
@@ -179,7 +179,7 @@ describe("a revocation list with snapshots", () => {
     expect(list.snapshot().entries).toEqual([first]);
   });
 
-  test("keeps the wider of two entries of a snapshot for the same thing", () => {
+  test("keeps the later value of before from two entries of a snapshot for one principal", () => {
     const alice = entry({ kind: "principal", id: "alice", before: LATE });
     const list = new RevocationList({ version: 2, entries: [alice, { ...alice, before: EARLY }] });
     expect(list.snapshot().entries).toEqual([alice]);
@@ -190,7 +190,7 @@ describe("a revocation list with snapshots", () => {
   });
 
   test.each(LOSSY)(
-    "refuses a snapshot that has %s at any place, and names the place",
+    "refuses a snapshot that has %s anywhere, and names the property",
     async (_, make) => {
       const value = make();
       const known = entry({});
