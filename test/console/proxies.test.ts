@@ -71,7 +71,7 @@ test("the style sheet does not count towards the rate limit of pages, and sign-i
   });
 });
 
-test("a trusted proxy that is not an address or range is refused, naming options.trustedProxies", async () => {
+test("a trusted proxy that is not an address or a range is refused, and the error names options.trustedProxies", async () => {
   for (const wrong of ["proxy.example", "10.0.0.0/33", "true"]) {
     const starting = startConsole({ trustedProxies: [wrong] });
     await expect(starting).rejects.toThrow(/^options\.trustedProxies: /);

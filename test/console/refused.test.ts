@@ -97,7 +97,7 @@ describe("the console", () => {
 });
 
 describe("a visitor who is not signed in", () => {
-  test("is sent to sign in, and then to the page", async () => {
+  test("is sent to the sign-in page, and after the sign-in to the requested page", async () => {
     const one = console.visitor();
     const page = await one.get("/device?user_code=BCDF-GHJK");
     expect(page.path).toContain("/approvals/login?to=");
@@ -217,7 +217,7 @@ describe("a visitor who is not signed in", () => {
   });
 });
 
-describe("requests that another site causes", () => {
+describe("protection against cross-site requests", () => {
   const from = [
     ["from another site (according to Origin)", { Origin: "https://evil.example" }],
     ["from another site (according to Sec-Fetch-Site)", { "Sec-Fetch-Site": "cross-site" }],
@@ -305,7 +305,7 @@ describe("a request body", () => {
   });
 });
 
-describe("another user's request", () => {
+describe("a request that the visitor may not answer", () => {
   test("is not shown at its address, and the attempt is recorded", async () => {
     const asked = await console.askInList("alice", { purpose: "Alice's own business" });
     const bob = await console.signedIn("bob");
@@ -392,7 +392,7 @@ describe("a request that cannot be answered", () => {
 });
 
 describe("limits on attempts", () => {
-  test("after 3 wrong codes in a session or 5 by a user, the right code is refused for a while, too", async () => {
+  test("after 3 wrong codes in a session or 5 by a user, every code is refused with 429", async () => {
     const strict = await startConsole({ codes: { session: 3, user: 5 } });
     try {
       const asked = await strict.ask();

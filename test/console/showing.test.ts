@@ -52,7 +52,7 @@ describe("strings are marked by their origin", () => {
     expect(denied.text).toContain("Reason: <bdi>Not today</bdi>");
   });
 
-  test("a value that the server allows is not marked; the value with an extra letter is marked", async () => {
+  test("a value that the server's limits allow is not marked as untrusted; a value that they do not allow is marked", async () => {
     const limits = { currency: { in: ["EUR", "EURO"] } };
     const asked = await console.askInList("alice", { constraints: limits });
     const alice = await console.signedIn("alice");
@@ -61,7 +61,7 @@ describe("strings are marked by their origin", () => {
     expect(text).not.toContain(stranger("EUR"));
   });
 
-  test("hidden characters are shown even in the user's own strings", async () => {
+  test("a right-to-left override is escaped even in the user's own strings", async () => {
     const asked = await console.askInList("bob");
     const bob = await console.signedIn("bob");
     const at = `/requests/${asked.approval.id}`;
@@ -132,7 +132,7 @@ test("a host is shown under the name that its user gave, not under the name that
   }
 });
 
-describe("requests of strangers", () => {
+describe("requests of unlinked hosts", () => {
   test("are last in the list and marked; requests of linked hosts are not marked", async () => {
     const unknown = await console.askAsStranger("bob", { hostName: "Bank of Bob" });
     const own = await console.askInList("bob", { hostName: "Laptop" });
@@ -148,7 +148,7 @@ describe("requests of strangers", () => {
     }
   });
 
-  test("have a page that says two things: the asker is unknown, and linking the host grants the default capabilities", async () => {
+  test("have a page that says that the asker is unknown, and that linking the host grants the default capabilities", async () => {
     const asked = await console.askAsStranger("bob", { purpose: "I am your bank" });
     const bob = await console.signedIn("bob");
     const at = `/requests/${asked.approval.id}`;
@@ -165,7 +165,7 @@ describe("requests of strangers", () => {
     expect(words((await bob.get(at)).text)).not.toContain("It is not known who asks");
   });
 
-  test("have a page that names only capabilities that are still default capabilities, and so does the page of hosts", async () => {
+  test("have a page that, like the page of hosts, names only capabilities that are still default capabilities", async () => {
     const unknown = await console.askAsStranger("bob");
     const own = await console.askInList("bob", { hostName: "Laptop" });
     // The state after a restart with fewer defaults and without one of the skills.
@@ -189,22 +189,22 @@ describe("requests of strangers", () => {
       await bob.post(path, { answer: "deny" }, path);
     }
   });
+});
 
-  test("have a warning, unlike requests of linked hosts, whose page shows another approver the name of the user", async () => {
-    const pair = await startConsole({
-      settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
-    });
-    try {
-      const asked = await pair.askInList("alice");
-      const bob = await pair.signedIn("bob");
-      const page = words((await bob.get(`/requests/${asked.approval.id}`)).text);
-      expect(page).not.toContain("not known who asks");
-      expect(page).not.toContain("the host is linked to you");
-      expect(page).toContain("For the user alice");
-    } finally {
-      await pair.close();
-    }
+test("the page of a linked host's request has no warning, and shows another approver the name of the user", async () => {
+  const pair = await startConsole({
+    settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
   });
+  try {
+    const asked = await pair.askInList("alice");
+    const bob = await pair.signedIn("bob");
+    const page = words((await bob.get(`/requests/${asked.approval.id}`)).text);
+    expect(page).not.toContain("not known who asks");
+    expect(page).not.toContain("the host is linked to you");
+    expect(page).toContain("For the user alice");
+  } finally {
+    await pair.close();
+  }
 });
 
 describe("the checkbox that binds a capability to the agent", () => {

@@ -140,7 +140,7 @@ test("the documents agent serves a client that requests, attenuates, calls skill
 });
 
 if (FULL) {
-  test("each user of the documents agent gets what the policy says; a message in words finds only what the capability allows", async () => {
+  test("each user of the documents agent gets only what the policy permits; a message in words finds only documents of the capability", async () => {
     const { stdout } = await start(copyOfStarted(), "--json");
     const { url, tokens }: Document = document(stdout);
     const reports = { grants: ["documents:read"], resourceQuery: { collection: "reports" } };
@@ -208,7 +208,7 @@ if (FULL) {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const;
 
 if (FULL) {
-  describe("interrupting the example ends its agent", () => {
+  describe("the documents example ends its agent if start.mjs is stopped", () => {
     test.each(SIGNALS)("by %s", async (signal) => {
       const folder = copyOfStarted();
       const running = await start(folder, "--json");
@@ -227,7 +227,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("the example's start.mjs refuses a port in use and an unknown option", async () => {
+  test("start.mjs of the documents example refuses a port in use and an unknown option", async () => {
     const folder = copyOfStarted();
     const { stdout } = await start(folder, "--json");
     const { port } = new URL(document(stdout)["url"]);
@@ -240,7 +240,7 @@ if (FULL) {
   });
 }
 
-test("the example's module requires a folder of documents", async () => {
+test('documentsAgent throws if the configuration has no folder in "resources"', async () => {
   const folders = { home: "/nowhere", configFolder: "/nowhere" };
   await expect(documentsAgent(folders)).rejects.toThrow('"resources" must be {"folder": ...}');
 });

@@ -11,7 +11,7 @@ import { PolicyTable } from "../../src/agent/policy-table.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { newAgent } from "./support.js";
 
-describe("the example's library", () => {
+describe("the library of the documents example", () => {
   test("has in every document the fields of its collection", async () => {
     const { folder } = await newAgent(fillLibrary);
     let count = 0;
@@ -52,7 +52,7 @@ describe("the example's library", () => {
     }
   });
 
-  test("at a second start gets new copies of the documents in project, and leaves those in letters unchanged", () => {
+  test("gets new copies of the documents in project at a second start, and keeps the documents in letters as they are", () => {
     const path = join(temporaryFolder(), "documents");
     fillLibrary(path);
     rmSync(join(path, "letters", "lincoln-bixby.md"));

@@ -17,7 +17,7 @@ function smallLibrary(path: string): void {
 const small = () => newAgent(smallLibrary);
 
 describe("a reading skill", () => {
-  test("retrieve_document gives the text without front matter, up to the length asked for", async () => {
+  test("retrieve_document returns the text without front matter, cut to maxCharacters", async () => {
     const { run } = await small();
     const resourceHandle = handleOf(Q1);
     expect(await run("retrieve_document", [Q1], { resourceHandle })).toEqual({
@@ -36,7 +36,7 @@ describe("a reading skill", () => {
     await expect(run("retrieve_document", [Q2], { resourceHandle })).rejects.toThrow("let through");
   });
 
-  test("list_documents and search_documents give only the documents within reach of the call", async () => {
+  test("list_documents and search_documents return only the documents that the call may reach", async () => {
     const { run } = await small();
     expect(await run("list_documents", [Q2, Q1, "letters/"])).toEqual({
       documents: [

@@ -148,7 +148,7 @@ describe("the HTTP server of a protocol", () => {
   });
 });
 
-test("serveMetrics serves metrics at an address of their own, and nothing else at that address", async () => {
+test("serveMetrics serves metrics at a separate address, and answers every other request at that address with 4xx", async () => {
   const metrics = new AgentMetrics();
   metrics.decided({ kind: "invocation", decision: "allowed", seconds: 0.001 });
   const served = await serveMetrics(metrics);
@@ -170,7 +170,7 @@ test("serveMetrics serves metrics at an address of their own, and nothing else a
   await expect(fetch(served.url)).rejects.toThrow();
 });
 
-test("/healthz says that the process is alive, /readyz says whether the process should get calls, and unknown paths get 404", async () => {
+test("/healthz always answers 200, /readyz answers 503 while a check fails or the server drains, and unknown paths get 404", async () => {
   expect((await send(`${url}/elsewhere`)).status).toBe(404);
   expect((await send(`${url}/metrics`)).status).toBe(404);
   const lives = { status: 200, body: { status: "ok" } };

@@ -117,7 +117,7 @@ test("changing the requirement object later does not change a route", async () =
   expect(answer.headers.get("proviso-denial")).toBe("resource_denied");
 });
 
-test("a refusal lists at most 32 denials; its header has the codes of all denials", async () => {
+test("the body of a refusal lists at most 32 denials, and the header Proviso-Denial lists the codes of all denials", async () => {
   const named = Array.from({ length: 40 }, (_, at) => `rh_${at}`);
   const other = { resourceHandles: ["rh_other"] };
   const token = attenuated(attenuated(mint(issuer, other), other), {
@@ -132,7 +132,7 @@ test("a refusal lists at most 32 denials; its header has the codes of all denial
   expect(answer.headers.get("proviso-denial")).toBe("resource_denied,operation_denied");
 });
 
-test("the capability, and what a route reads from its request, are typed", () => {
+test("the request and the capability that a handler receives are typed", () => {
   expectTypeOf(capabilityOf).returns.toEqualTypeOf<VerifiedCapability>();
   const requires = forExpress(issuer);
   const app = express();
@@ -332,7 +332,7 @@ describe("malformed input", () => {
     [{ handles: "rh_1" }, "resourceHandles must be an array of strings, not a string"],
     [{ handles: ["rh_1", 2] }, "resourceHandles[1] must be a string, not a number"],
   ])(
-    "is answered 400, naming the place, if a route reads arguments or handles from %j",
+    "is answered 400, and the message names the property, if a route reads arguments or handles from %j",
     async (body, message) => {
       const requires = forExpress(issuer);
       const app = express();
@@ -353,15 +353,15 @@ describe("malformed input", () => {
       expect(await answer.json()).toMatchObject({ error: "invalid_request", message });
     },
   );
-
-  test("is a TypeError if the options of the node:http middleware are undefined", () => {
-    expect(misuse(() => forNode(issuer, undefined as unknown as NodeOptions))).toBe(
-      "options must be a plain object, not undefined",
-    );
-  });
 });
 
-describe("a route that reads its operation from the request", () => {
+test("forNode throws a TypeError if its options are undefined", () => {
+  expect(misuse(() => forNode(issuer, undefined as unknown as NodeOptions))).toBe(
+    "options must be a plain object, not undefined",
+  );
+});
+
+describe("a route for tool calls", () => {
   const known = fixture({
     grants: [{ id: "tools", description: "t", operations: ["read", "pay"] }],
   });
@@ -397,11 +397,11 @@ describe("a route that reads its operation from the request", () => {
     [{ tool: 5, input: {} }, 400],
     [{ input: {} }, 400],
     [{ tool: "read", input: "path" }, 400],
-  ])("answers %j with %d", async (body, status) => {
+  ])("that reads the operation and the arguments answers %j with %d", async (body, status) => {
     expect((await call(post(body))).status).toBe(status);
   });
 
-  test("refuses an operation that the grant lacks, and names the operation", async () => {
+  test("that reads the operation refuses an operation that the grant lacks, and names the operation", async () => {
     const answer = await call(post({ tool: "delete", input: {} }));
     expect(await answer.json()).toMatchObject({
       denials: [
@@ -411,7 +411,7 @@ describe("a route that reads its operation from the request", () => {
     });
   });
 
-  test("refuses a token that limits arguments if the route reads no arguments", async () => {
+  test("that reads no arguments refuses a token that limits arguments", async () => {
     const blind = requires({ grant: "tools", operation: "read" }, () => OK.clone());
     const answer = await blind(post({}));
     expect(answer.status).toBe(403);

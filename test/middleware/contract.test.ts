@@ -177,22 +177,22 @@ describe.each(SERVERS)("on %s", (name, start) => {
         ["not_yet_valid"],
       ],
       [
-        "for another operation",
+        "with a token for another operation",
         "documents/rh_1",
         own(minted({ operations: ["search"] })),
         403,
         ["operation_denied"],
       ],
       [
-        "under another grant",
+        "with a token of another grant",
         "documents/rh_1",
         own(minted({ grant: "mail:read" })),
         403,
         ["grant_denied"],
       ],
-      ["for another resource", "documents/rh_2", own(child), 403, ["resource_denied"]],
+      ["with a token for another resource", "documents/rh_2", own(child), 403, ["resource_denied"]],
       [
-        "for another service",
+        "with a token for another service",
         "documents/rh_1",
         own(minted({ audience: ["mail"] })),
         403,
@@ -213,21 +213,21 @@ describe.each(SERVERS)("on %s", (name, start) => {
         ["constraint_violated"],
       ],
       [
-        "bound to an invoker, without a login",
+        "with a token bound to an invoker, without a login",
         "documents/rh_1",
         own(bound),
         403,
         ["invoker_denied"],
       ],
       [
-        "bound to another invoker",
+        "with a token bound to another invoker",
         "documents/rh_1",
         { ...own(bound), ...login("other") },
         403,
         ["invoker_denied"],
       ],
       [
-        "bound to an invoker, on a route that reads no invoker",
+        "with a token bound to an invoker, on a route that reads no invoker",
         "bearer/rh_1",
         { ...own(bound), ...login("assistant") },
         403,
@@ -308,7 +308,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     });
   });
 
-  describe("a request with an ambiguous capability is answered 400:", () => {
+  describe("a request with an ambiguous or malformed capability is answered 400:", () => {
     test.each<[string, string, Headers]>([
       ["two tokens in a header", "documents", own(`${token},${child}`)],
       ["two headers", "documents", own([token, child])],
