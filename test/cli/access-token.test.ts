@@ -13,7 +13,7 @@ afterAll(() => agent.stop());
 
 const read = ["--grant", "documents:read", "--collection", "reports"];
 
-describe("the access token of request", () => {
+describe("the access token of proviso request", () => {
   const ask = (args: readonly string[], options: Parameters<Bench["run"]>[1] = {}): Promise<Run> =>
     bench.run(["request", agent.url, ...read, ...args], options);
 
@@ -80,7 +80,7 @@ describe("the access token of request", () => {
   );
 });
 
-describe("the access token of request", () => {
+describe("the access token of proviso request", () => {
   const headers = { PROVISO_ACCESS_TOKEN: ALICE };
 
   test("is sent to an interface at another origin than the card's only if --allow-origin names that origin", async () => {

@@ -149,7 +149,7 @@ describe("answers of an agent", () => {
     },
   );
 
-  test("invoke shows the denials that are sent as data, not those sent as a string", async () => {
+  test("invoke shows the denials that the error has as an array, and ignores the denials in a string", async () => {
     const denial = { code: "expired", message: "it has expired", hop: 2, rule: "expires" };
     const info = { reason: "denied", domain: "capabilities.proviso", metadata: { denials: "[]" } };
     const struct = {

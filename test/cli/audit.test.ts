@@ -105,7 +105,7 @@ test("audit list prints the same as audit, with options before or after the verb
   expect([before, behind]).toEqual([bare, bare]);
 });
 
-test("audit --limit prints the latest events, and says that there are more", async () => {
+test("audit --limit 2 prints the latest 2 events, and a note that there are more", async () => {
   const args = ["audit", "--database", agent.ledgerPath, "--limit", "2"];
   const { stdout, stderr } = await bench.run(args);
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/)[2])).toEqual([

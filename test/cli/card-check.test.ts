@@ -26,7 +26,7 @@ function write(name: string, value: Json): string {
 }
 
 describe("card lint", () => {
-  test("finds nothing wrong with a sound card", async () => {
+  test("finds nothing wrong with a valid card", async () => {
     expect(await bench.run(["card", "lint", "card.json"])).toEqual({
       status: 0,
       stderr: "",
@@ -102,7 +102,7 @@ describe("card lint", () => {
       6,
       /could not reach|no agent is at this port/,
     ],
-  ])("explains a card that cannot be read: %s", async (_, args, status, message) => {
+  ])("explains why a card cannot be read: %s", async (_, args, status, message) => {
     const run = await bench.run(["card", "lint", ...args]);
     expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(message)]);
   });
@@ -143,7 +143,7 @@ describe("a card from standard input", () => {
     expect((await bench.run(judged, { input: JSON.stringify(next) })).status).toBe(1);
   });
 
-  test("cannot be both cards of card diff", async () => {
+  test("is refused by card diff for both cards", async () => {
     const { status, stderr } = await bench.run(["card", "diff", "-", "-"], { input });
     expect([status, stderr]).toEqual([2, expect.stringContaining("only one card can come from")]);
   });
@@ -171,7 +171,7 @@ describe("card diff", () => {
     expect([lint.status, lint.stdout]).toEqual([1, expect.stringContaining("name_repeated")]);
   });
 
-  test("with --registry judges deprecations by that registry", async () => {
+  test("with --registry judges deprecations by the given registry", async () => {
     const own = await bench.json("card", "registry");
     const capabilities = own["capabilities"].map((entry: { name: string }) =>
       entry.name === "pause_resume" ? { ...entry, deprecated: "2.0" } : entry,

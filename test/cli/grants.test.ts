@@ -111,7 +111,7 @@ test("grants approve --arg with an operation limits only the grants that have th
   });
 });
 
-test("grants deny records the reason of the denial in the record of the agent", async () => {
+test("grants deny --reason stores the reason in the agent's record", async () => {
   const { approval, agent } = await asking(parties, host);
   const denied = await grants("deny", approval.id, "--reason", "not before Friday");
   expect(denied).toMatchObject({ status: 0, stderr: "" });
@@ -125,7 +125,7 @@ test("grants deny records the reason of the denial in the record of the agent", 
   expect(again.stderr).toMatch(/^proviso: it is settled already: denied\nhint: /);
 });
 
-test("grants approve --only grants the named capability of a request and denies the other", async () => {
+test("grants approve --only grants the named capability of a request and denies the request's other capability", async () => {
   const asked = { capabilities: ["transfer_funds", "list_payments"] };
   const { approval, agent } = await asking(parties, host, asked);
   const { status, state } = await bench.json(

@@ -202,7 +202,7 @@ describe("init", () => {
     chmodSync(bench.home, 0o700);
   });
 
-  test("refuses a home that is a file, as keys list does", async () => {
+  test("like keys list, refuses a home that is a file", async () => {
     const bench = new Bench();
     bench.write("file", "");
     for (const verb of ["init", "keys list"]) {

@@ -18,7 +18,7 @@ async function verified(...tokens: readonly string[]): Promise<(number | null)[]
   return runs.map(({ status }) => status);
 }
 
-test("revoke ends a token and its descendants, but not its parent and siblings", async () => {
+test("revoke revokes a token and its descendants, but not its parent and siblings", async () => {
   const parent = await mint();
   const [first, second] = await Promise.all([narrow(parent), narrow(parent)]);
   const below = await narrow(first);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 const WAITING = { ms: 1 };
 
-test("a running agent follows keys rotated and retired by other commands", async () => {
+test("a running agent mints with the new key after keys rotate, and refuses tokens of the old key after keys retire", async () => {
   const { capability, outcome } = await serve(bench);
   const old = await capability(WAIT);
   const [first]: Document[] = (await bench.json("keys", "list"))["keys"];
@@ -135,7 +135,7 @@ test("a running agent reports a broken policy file once, and again when the file
   expect(await outcome("wait", WAITING, token)).toBe("allowed");
 });
 
-test("recheck: true in a grant evaluates the request's query again at each call", async () => {
+test("an agent with recheck: true in a grant evaluates the request's query again at each call", async () => {
   const [read, wait]: Document[] = CONFIG["grants"];
   const { capability, outcome } = await serve(bench, {
     ...CONFIG,

@@ -45,7 +45,7 @@ describe("--arg refuses patterns and unknown operators", () => {
     }
   });
 
-  test("but a value quoted as the hint says is taken literally", async () => {
+  test("but takes a value literally if the value is quoted as in the hint", async () => {
     const quoted = ['lines="<100"', '"path~"=x', 'to in "/data/*",b'];
     const args = quoted.flatMap((text) => ["--arg", text]);
     const { stdout } = await bench.spawned(["attenuate", "@token", ...args, "--json"]);

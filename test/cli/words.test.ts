@@ -54,7 +54,7 @@ describe("times and durations", () => {
     expect(() => momentFrom("--at", text, NOW)).toThrow(message);
   });
 
-  test("a duration is shown in its largest unit", () => {
+  test("a duration is rounded, and shown in a single unit", () => {
     const spans = [0, 1.4, 109, 119, 299.9, 7141, 7200, 172_799, 172_800, 7_776_000];
     expect(spans.map((seconds) => spanInWords(seconds * 1000))).toEqual(
       ["0 s", "1 s", "109 s", "2 min", "5 min", "2 h", "2 h", "2 days", "2 days", "90 days"], // each is rounded

@@ -70,7 +70,7 @@ describe("strings are marked by their origin", () => {
   });
 });
 
-test("the page of a request shows the limits of the agent and those of the server under separate headings", async () => {
+test("the page of a request shows the agent's limits and the server's limits under separate headings", async () => {
   const asked = await console.askInList("alice", { constraints: { amount: { max: 5000 } } });
   const alice = await console.signedIn("alice");
   const page = words((await alice.get(`/requests/${asked.approval.id}`)).text);

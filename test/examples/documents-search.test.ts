@@ -81,7 +81,7 @@ describe("searchDocuments", () => {
     ]);
   });
 
-  test("gives as a snippet the text around the match, on one line", async () => {
+  test("returns the text around the match as a snippet of one line", async () => {
     const folder = folderOf({
       long: `${"before ".repeat(100)}\n\nneedle\n\n${"after ".repeat(100)}`,
     });
@@ -107,7 +107,7 @@ describe("searchDocuments", () => {
   });
 });
 
-test("searchDocuments reads only the documents that are named", async () => {
+test("searchDocuments reads only the documents that it is given", async () => {
   const folder = folderOf(LIBRARY);
   expect(await searchDocuments(folder, "secret", ["a", "b"].map(resource))).toEqual([]);
   expect([...folder.read]).toEqual(["a", "b"]);

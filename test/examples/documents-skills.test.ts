@@ -84,7 +84,7 @@ describe("a search for documents", () => {
   });
 
   test.runIf(process.platform !== "win32")(
-    "fails while a file may not be read, and finds the file again once it may be read",
+    "fails while a file is unreadable, and finds the file again once the file is readable",
     async () => {
       const { path, folder } = await small();
       const found = await folder.find({ collection: "letters" });
@@ -110,7 +110,7 @@ describe("a search for documents", () => {
 });
 
 describe("a writing skill", () => {
-  test("create_document makes a new document each time, and records the user", async () => {
+  test("create_document makes a new document each time, and records the user as createdBy", async () => {
     const { path, folder, run } = await small();
     const resourceHandle = handleOf("letters/");
     const values = {
@@ -139,7 +139,7 @@ describe("a writing skill", () => {
     expect(search).toMatchObject({ matches: [{ displayName: 'Größe: "1"' }] });
   });
 
-  test("create_document or update_document refuses a text larger than the folder allows as an invalid argument", async () => {
+  test("create_document and update_document reject a text over maxTextBytes with a SkillInputError", async () => {
     const { path, run } = await newAgent(smallLibrary, { maxTextBytes: 1000 });
     const create = { resourceHandle: handleOf("letters/"), title: "Long", text: "x".repeat(1000) };
     const update = { resourceHandle: handleOf(Q1), text: "x".repeat(1000) };
@@ -190,7 +190,7 @@ describe("a writing skill", () => {
     expect(read).toMatchObject({ text: `${text}\n` });
   });
 
-  test("delete_document removes only the document that is named", async () => {
+  test("delete_document removes only the document of the given handle", async () => {
     const { path, run } = await small();
     await run("delete_document", [Q1], { resourceHandle: handleOf(Q1) });
     expect(readdirSync(join(path, "letters"))).toEqual(["q2.md"]);

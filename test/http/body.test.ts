@@ -131,19 +131,19 @@ const ANSWERS: Readonly<Record<string, string>> = {
   chunked: "200 {}",
 };
 
-test.each(Object.entries(REQUESTS))(
-  "jsonBody gives the parsed body or answers with an error status: %s",
-  async (name, pieces) => {
+test.each(Object.entries(ANSWERS))(
+  'jsonBody, for the request "%s", answers %s',
+  async (name, expected) => {
     const { port, close } = await echo();
-    const answer = await answerTo(port, pieces);
+    const answer = await answerTo(port, REQUESTS[name] ?? []);
     close();
-    const [status = "", wanted = ""] = ANSWERS[name]?.split(/ (.*)/s) ?? [];
+    const [status = "", wanted = ""] = expected.split(/ (.*)/s);
     expect(answer).toContain(`HTTP/1.1 ${status} `);
     expect(answer).toContain(status === "200" ? `{"body":${wanted}` : `"reason":"${wanted}"`);
   },
 );
 
-test("a client that disconnects in the middle of its body does not affect the server", async () => {
+test("jsonBody answers further requests after a client has disconnected in the middle of a body", async () => {
   const { port, close } = await echo();
   const socket = connect(port, "127.0.0.1");
   const [first = Buffer.alloc(0), body = Buffer.alloc(0)] = withBody('{"a":"long"}', JSON_TYPE);

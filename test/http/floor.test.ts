@@ -112,7 +112,7 @@ describe("the HTTP server of a protocol", () => {
     },
   );
 
-  test("shows the method, the address and the headers of a request to the authenticator", async () => {
+  test("passes the method, the URL and the headers of a request to the authenticator", async () => {
     const headers = { Authorization: "Bearer another" };
     await send(`${url}/own/deeper?page=2`, { headers });
     expect(seen.at(-1)).toBe("GET /own/deeper?page=2");

@@ -234,7 +234,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
         ["invoker_denied"],
       ],
       [
-        "for several reasons",
+        "for two reasons",
         "documents/rh_3",
         own(minted({ operations: ["search"] })),
         403,
