@@ -279,7 +279,7 @@ test("a capability request repeated with its requestId in another message gets t
   expect(stateOf(await sent())).toBe("TASK_STATE_COMPLETED");
 });
 
-test("grants that need no approval are issued at once, and the task does not store their tokens", async () => {
+test("if one of two requested grants needs approval, the other grant is issued at once, and its token is not stored with the task", async () => {
   const agent = await asking();
   const { alice, capabilities } = await clients(agent);
   const both = { grants: ["work:do", "payments:send"] };

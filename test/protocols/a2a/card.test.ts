@@ -64,7 +64,7 @@ test("if a card request names the extension, the card has the extension's proper
   }
 });
 
-test("the agent card is cacheable, and a request with its ETag in If-None-Match gets 304", async () => {
+test("the agent card is cacheable, and a request with the card's ETag in If-None-Match gets 304", async () => {
   const { headers, text } = await card();
   const etag = headers.get("etag") ?? "";
   expect(headers.get("cache-control")).toMatch(/(^|, )max-age=[1-9]\d*$/);

@@ -182,7 +182,7 @@ test("an access token is refused once it has expired", { timeout: 30_000 }, asyn
   }
 });
 
-test("an access token is checked with the authorization server's current keys, and gets 503 if its key cannot be fetched", async () => {
+test("access tokens are checked with the authorization server's current keys, and a call gets 503 if a new key cannot be fetched", async () => {
   const changing = await startAuthorizationServer({
     users: ["alice"],
     clients: ["orchestrator"],

@@ -303,7 +303,7 @@ describe("while tasks cannot be stored", () => {
   });
 
   test.each(["SendMessage", "a2a/skill/invoke"])(
-    "%s answers that the call has run and its outcome was not stored, and a repeat runs nothing",
+    "%s answers that the call has run but its outcome was not stored, and a repeat runs nothing",
     async (method) => {
       const skill = { skill: "wait", arguments: { milliseconds: 500 } };
       const messageId = `unstored ${method}`;

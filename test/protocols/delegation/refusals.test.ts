@@ -423,7 +423,7 @@ describe("the delegation service", () => {
     expect(summary(answer)).toBe("404 NOT_FOUND - address_unknown");
   });
 
-  test("with allowEqual allows a delegation of all scopes, to delegatees of the same tenant only", async () => {
+  test("with allowEqual allows delegating all scopes, but only within one tenant", async () => {
     const parts = await world({ allowEqual: true });
     const { token } = await issued(parts);
     const scopes = ["agents:delete", "agents:read", "agents:write"];

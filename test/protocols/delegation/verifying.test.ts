@@ -85,7 +85,7 @@ describe("a value that is not a delegation by this issuer", () => {
     );
   });
 
-  test("is refused if it is not a string", async () => {
+  test("gets 400 if it is not a string", async () => {
     const parts = await world();
     for (const body of [{}, { delegationToken: 1 }, { delegationToken: null }, { token: "x" }]) {
       const path = "/oauth2/token/verify-delegation";

@@ -156,7 +156,7 @@ describe("a delegation", () => {
     });
   });
 
-  test("is revoked with its capability", async () => {
+  test("is revoked if its capability or the delegator's token is revoked", async () => {
     const parts = await world();
     const { token, id } = await issued(parts);
     const narrowed = attenuate(token, { operations: ["read", "write"] });

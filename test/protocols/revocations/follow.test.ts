@@ -307,7 +307,7 @@ describe("a revocation list of many pages", () => {
   });
 });
 
-test("a follower refuses an HTTP 304 without the feed's headers, with and without a copy", async () => {
+test("a follower refuses an HTTP 304 without the feed's headers, whether or not it has a copy of the list", async () => {
   const made = pair();
   const none = pair({ fetch: async () => new Response(null, { status: 304 }) });
   expect(await problemOf(none.follower.refresh())).toContain("redirects are not followed");

@@ -166,7 +166,7 @@ test("behind a guard, a caller that the app cannot authenticate gets 401", async
   expect(own.ran).toEqual([]);
 });
 
-test("a guard refuses a capability in the wrong place, a batch, and a body of the other binding", async () => {
+test("a guard refuses a capability in the wrong place, a JSON-RPC batch, and a body in the other binding's format", async () => {
   const { url, token, desk: own } = await set();
   const rpc = (body: object, headers = {}) => post(`${url}/rpc`, body, headers);
   for (const body of [

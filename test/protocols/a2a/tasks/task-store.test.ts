@@ -78,7 +78,7 @@ throughStores((place) => {
       expect(await store.load("t", alice)).toEqual(task("t"));
     });
 
-    test("must have an id", async () => {
+    test("is refused if its id is empty", async () => {
       const store = await newStore(await place());
       await expect(store.save(task(""), as("alice"))).rejects.toThrow("a task must have an id");
     });
@@ -246,7 +246,7 @@ throughStores((place) => {
       },
     );
 
-    test("has each task once, although tasks change between its pages", async () => {
+    test("has each task once, even if tasks change between two requests for pages", async () => {
       const store = await newStore(await place());
       for (const one of tasks.slice(0, 6)) await store.save(one, alice);
       const first = await store.list({ ...EVERYTHING, pageSize: 3 }, alice);
