@@ -70,7 +70,7 @@ test("each agent of a user has its own rate limit, and requests without credenti
   expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-test("a JWT that is refused because of the rate limit is not used up", async () => {
+test("a JWT that is refused because of the rate limit is not recorded as used", async () => {
   const home = await bank({ rate: { requests: 2, seconds: 60 } });
   const one = await linked(home);
   for (const _ of [1, 2]) expect(said(await one.asAgent("/agent/status"))).toBe("200");

@@ -14,7 +14,7 @@ import {
 import { bank } from "./served-bank.js";
 
 describe("discovery", () => {
-  test("serves a document that lists every endpoint, at both paths", async () => {
+  test("serves the same document with all endpoints at /.well-known/ and at /api/auth/agent/", async () => {
     const { url, server } = await bank();
     expect(server.discoveryUrl).toBe(`${url}/.well-known/agent-configuration`);
     const { body, headers } = await send(server.discoveryUrl);

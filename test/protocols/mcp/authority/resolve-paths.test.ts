@@ -85,7 +85,7 @@ test("relative paths are resolved from the server's folder", async () => {
   expect(await allows("data", { path: "data/out/passwd" })).toBe(false);
 });
 
-test("a path whose text is outside the folder is refused even if a link puts it inside", async () => {
+test("a path whose text is outside the folder is refused, even if the path resolves to a file inside the folder", async () => {
   expect(await allows(join(root, "mounted"), { path: join(data, "plain") })).toBe(false);
 });
 
@@ -96,7 +96,7 @@ test.each([
   ["data", "data/not%20there/x", true],
   ["my data", "my%20data/x/passwd", false],
 ])(
-  "a limit to the folder %s must hold with escapes decoded and as written, so the resource %s is allowed: %s",
+  "a limit to the folder %s applies to the decoded path and to the path as written, so the resource %s is allowed: %s",
   async (folder, path, expected) => {
     const read = resourceArguments(`file://${join(root, path)}`);
     if (!read.ok) throw new Error(read.denial.message);

@@ -61,7 +61,7 @@ test("every presented token must allow a call: a token in the message cannot wid
   expect(authority.holds(narrow, "list")).toBe(false);
 });
 
-test("a refusal suggests no path that leads out of the folder through a symbolic link", async () => {
+test("a refusal suggests no path that leads out of the token's folder through a symbolic link", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "data"));
   symlinkSync("/etc", join(folder, "data", "link"));
@@ -119,7 +119,7 @@ test("holds returns true for an operation that the token allows with some argume
   });
 });
 
-test("holder returns another value for a narrowed token, and for an additional capability", async () => {
+test("holder returns a different value if the token is narrowed, and if a second token is presented", async () => {
   const { authority, mint } = await world();
   const token = mint(READ);
   const child = narrowed(token, { expires: "1m" });
@@ -188,7 +188,7 @@ test("the ledger records every decision of each token with the tool, the named a
   expect(JSON.stringify(events)).not.toContain("secret");
 });
 
-test("onChange reports a revocation, another token, and the expiry of a token", async () => {
+test("onChange reports a revocation, a change of the gate's own token, and the expiry of a token", async () => {
   const own: string[] = [];
   let now = Date.now();
   const revocations = createRevocationList();

@@ -361,7 +361,7 @@ test.each([
   },
 );
 
-test("protocol errors of the new era get their HTTP statuses, and all other errors get 200", async () => {
+test("protocol errors of the new era get HTTP status 400 or 404, and all other errors get 200", async () => {
   const { url, sessions } = await served();
   const session = await initialized(url);
   await post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
@@ -552,7 +552,7 @@ test("a session and its stream end when the tokens that it last presented are no
   expect((await post(url, call(4, "ping"), session)).status).toBe(404);
 });
 
-test("when incomplete bodies exceed their limit together, the client with the largest is disconnected", async () => {
+test("if all incomplete request bodies together exceed the limit, the client with the largest body is disconnected", async () => {
   const { url } = await served({ unfinished: 100_000 });
   const begin = (bytes: number) => {
     const headers = { ...POST, "content-length": "1000000" };
@@ -640,7 +640,7 @@ test.each([
   expect(reply.text).toContain(`{"jsonrpc":"2.0","id":3,"result":{}}`);
 });
 
-test("when the servers of a session have ended, the session ends, and a shared session is opened again", async () => {
+test("when the servers of a session have ended, the session ends, and the next request of the new era opens a new shared session", async () => {
   const { url, sessions, ends, opened } = await served();
   const ping = () => post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
   const session = await initialized(url);

@@ -68,7 +68,7 @@ test("the official client works through the stdio front and a stdio connection t
   await expect(server.send(request(1))).rejects.toMatchObject({ code: "server_ended" });
 });
 
-test("the session gets the same messages in order, in whatever pieces the lines arrive", async () => {
+test("the session gets every message unchanged and in order, in whatever pieces the lines arrive", async () => {
   const texts = [
     request(1),
     '{ "jsonrpc":"2.0", "id":"é🙂", "method":"tools/call" , "params":{} }',
@@ -94,7 +94,7 @@ test("the session gets the same messages in order, in whatever pieces the lines 
   );
 });
 
-test("a refused message does not reach the session, and the next message does", async () => {
+test("a refused message does not reach the session, and a valid message after refused messages does", async () => {
   const { session, input, written, logged } = served({ bytes: 1000 });
   const long = "x".repeat(2000);
   const lines = [
@@ -170,14 +170,14 @@ test("when the host has closed its end, open requests are still answered", async
   expect(session.isClosed).toBe(true);
 });
 
-test("a request without an answer keeps the front open no longer than the grace time", async () => {
+test("after the end of the input, a request without an answer keeps the front open no longer than the grace time", async () => {
   const { input, over, session } = served({ grace: 50 });
   input.end(`${request(1)}\n`);
   await over;
   expect(session.isClosed).toBe(true);
 });
 
-test("subscriptions and cancelled requests do not keep the front from ending", async () => {
+test("after the end of the input, subscriptions and cancelled requests do not keep the front open", async () => {
   const { input, over } = served({ grace: 60_000 });
   const params = { requestId: 2 };
   input.write(`${request(1, "subscriptions/listen")}\n${request(2, "tools/call")}\n`);
@@ -198,7 +198,7 @@ test("an aborted signal ends the session at once, even in the middle of a line a
   expect(session.received[0]?.exchange.signal.aborted).toBe(true);
 });
 
-test("the session ends when the host is gone", async () => {
+test("the session ends when the output stream to the host fails", async () => {
   const { output, over, session } = served();
   output.destroy(new Error("EPIPE"));
   await over;
@@ -218,7 +218,7 @@ test("a failure of the session is answered with an internal error that does not 
   expect(logged.join()).not.toContain("secret");
 });
 
-test("while the host does not read its answers, the front takes no further requests", async () => {
+test("while the host does not read its answers, the front passes no further requests to the session", async () => {
   const output = new PassThrough({ highWaterMark: 1000 });
   const { session, input } = served({ output });
   let sent = 0;

@@ -295,7 +295,7 @@ test("a tool that the server has redefined is refused until the user accepts the
   });
 });
 
-test("a tool whose definition changes without notice is hidden from the next list, and then refused", async () => {
+test("a tool whose definition changes without a notification is hidden from the next list, and calls of the tool are refused", async () => {
   const server = filesServer();
   const { host } = await openTestGate([server], { anyOperation: true });
   await host.ask({ id: 1, method: "tools/list" });
@@ -306,7 +306,7 @@ test("a tool whose definition changes without notice is hidden from the next lis
   ]);
 });
 
-test("before the first list, a call makes the gate read the whole list", async () => {
+test("before the host's first tools/list, a call makes the gate read all pages of tools/list from the server", async () => {
   const server = filesServer();
   const pages: Readonly<Record<string, JsonObject>> = {
     first: { tools: [tool("write")], nextCursor: "second" },
@@ -323,7 +323,7 @@ test("before the first list, a call makes the gate read the whole list", async (
   expect(server.requests("tools/list")).toHaveLength(4);
 });
 
-test("resources, prompts and completions are judged by operations of their own", async () => {
+test("resources, prompts and completions need the operations resources:read, prompts:get and completion:complete", async () => {
   const server = filesServer();
   server.answers["resources/read"] = { contents: [] };
   server.answers["prompts/get"] = { messages: [] };

@@ -166,7 +166,7 @@ test("a server can neither cancel the requests nor read the tasks of another ser
   expect(await host.heard("tasks/result")).toMatchObject({ params: { taskId: "t" } });
 });
 
-test("an error with which a server asks the host to open a URL reaches the host only if the tokens allow it", async () => {
+test("a server's error that asks the host to open a URL reaches the host only if the tokens allow client:elicitation", async () => {
   const server = openedServer();
   const { host, mint } = await openTestGate([server], {
     operations: ["read", "client:elicitation"],
@@ -194,7 +194,7 @@ test.each([
   ["tools/list", { elicitations: [{ mode: "url", url: "https://evil.example" }] }],
   ["tools/call", { elicitations: { mode: "url", url: "https://evil.example" } }],
 ])(
-  "an error in answer to %s does not reach the host if it asks the host in an irregular way to open a URL",
+  "an invalid request to open a URL in an error answer to %s does not reach the host",
   async (method, data) => {
     const server = openedServer();
     const { host } = await openTestGate([server], { anyOperation: true });

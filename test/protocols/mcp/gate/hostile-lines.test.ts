@@ -107,7 +107,7 @@ test.each([
   ],
   ["arguments in a string", calling('{"name":"read","arguments":"{\\"path\\":\\"/data\\"}"}')],
   ["params in an array", calling('["read",{"path":"/data"}]')],
-])("the gate does not pass on to the server: %s", async (_, line) => {
+])("the gate does not pass on a line with %s", async (_, line) => {
   const { server } = await send([line]);
   expect(server.requests("tools/call")).toEqual([]);
 });
@@ -116,7 +116,7 @@ test.each([
   ["an error", '"error":{"code":-32601,"message":""}'],
   ["a result", '"result":{}'],
 ])(
-  "the properties of a call, in another letter case and within %s of the host, do not reach the server",
+  "%s of the host does not carry the properties of a call in another letter case to the server",
   async (_, answer) => {
     const host = await openLineHost();
     await host.write(INITIALIZE);
@@ -130,7 +130,7 @@ test.each([
   },
 );
 
-test("the properties of a request, in another letter case and within an answer of the server, do not reach the host", async () => {
+test("an answer of the server that also has the properties of a request in another letter case does not reach the host", async () => {
   const host = await openLineHost();
   host.server.answers["tools/call"] = (request) => {
     const answer = { jsonrpc: "2.0", id: request["id"] ?? 0, result: { content: [] } };

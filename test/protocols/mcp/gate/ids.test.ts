@@ -183,7 +183,7 @@ test("a request whose answer cannot be read fails with server_unreadable", async
   expect(host.received.join()).not.toContain("evil");
 });
 
-test("while a server does not read, the host has to wait, and no call is lost", async () => {
+test("while a server does not read, the gate takes no further calls from the host, and no call is lost", async () => {
   const server = slowServer();
   const { host } = await openTestGate([server], READ);
   await host.ask({ id: "list", method: "tools/list" });

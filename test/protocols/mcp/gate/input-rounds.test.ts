@@ -80,15 +80,18 @@ test.each<[string, JsonObject]>([
   ["another tool", { inputResponses: ACCEPTED, requestState: "s1", name: "other" }],
   ["answers that are no object", { inputResponses: [], requestState: "s1" }],
   ["a state that is no string", { inputResponses: ACCEPTED, requestState: 1 }],
-])("a retry with %s is refused", async (_, params) => {
-  const server = bank();
-  const { host } = await openTestGate([server], {
-    operations: ["pay", "other", "client:elicitation"],
-  });
-  await host.ask(pay(1), NEW);
-  expect(await host.ask(pay(2, params), NEW)).toMatchObject(UNKNOWN);
-  expect(server.requests("tools/call")).toHaveLength(1);
-});
+])(
+  "the retry of a call for which the server requested input is refused if the retry has %s",
+  async (_, params) => {
+    const server = bank();
+    const { host } = await openTestGate([server], {
+      operations: ["pay", "other", "client:elicitation"],
+    });
+    await host.ask(pay(1), NEW);
+    expect(await host.ask(pay(2, params), NEW)).toMatchObject(UNKNOWN);
+    expect(server.requests("tools/call")).toHaveLength(1);
+  },
+);
 
 test("answers to inputs that the server has not requested do not reach the server", async () => {
   const server = bank();
@@ -105,7 +108,7 @@ test("answers to inputs that the server has not requested do not reach the serve
   expect(server.requests("tools/call").at(-1)).not.toHaveProperty("params.inputResponses.again");
 });
 
-test("a retry with the request state of another holder is refused", async () => {
+test("a retry with the request state of another token holder's call is refused", async () => {
   const server = bank();
   const { host, mint } = await openTestGate([server]);
   const [mine, theirs] = [mint(PAY), mint(PAY)];
@@ -117,7 +120,7 @@ test("a retry with the request state of another holder is refused", async () => 
   });
 });
 
-test("a retry is refused if its token was revoked after the first round", async () => {
+test("a retry is refused if its token was revoked after the server had requested input", async () => {
   const server = bank();
   const { host, issuer, revocations, mint } = await openTestGate([server], PAY);
   const token = mint(PAY);

@@ -66,7 +66,7 @@ test("a list for an unlimited token is the server's text, byte for byte except f
   expect(host.received).toEqual([text.replace(`"id":${id}`, '"id":"x"')]);
 });
 
-test("a list may be cached only by the client that requested it, and no longer than the token lives", async () => {
+test("a list may be cached only by the client that requested it, and only until the token expires", async () => {
   const cached = { resultType: "complete", ttlMs: 86_400_000, cacheScope: "public" };
   const raw = server([tool("read")], cached);
   raw.answers["resources/list"] = { ...cached, resources: [], ttlMs: 5 };
@@ -204,10 +204,10 @@ function withoutEnd(raw: RawServer, member: string, entries: readonly JsonObject
 }
 
 test.each([
-  ["long", [{ ...tool("read"), description: "a".repeat(1_000_000) }]],
-  ["many", Array.from({ length: 1000 }, (_, at) => tool(`read${at}`))],
+  ["tools with long descriptions", [{ ...tool("read"), description: "a".repeat(1_000_000) }]],
+  ["many tools", Array.from({ length: 1000 }, (_, at) => tool(`read${at}`))],
 ])(
-  "a call fails with server_unreadable if the server's list of %s tools has no end",
+  "a call fails with server_unreadable if the server's list of %s has no end",
   async (_, tools) => {
     const raw = withoutEnd(new RawServer(), "tools", tools);
     const { host } = await openTestGate([raw], { anyOperation: true });

@@ -75,7 +75,7 @@ test.each<[string, ((at: number) => JsonObject) | undefined]>([
 
 const TOO_MANY = { error: { code: -31429 } };
 
-test("a session refuses more than 512 unanswered requests, even of clients that have disconnected", async () => {
+test("a session refuses more than 512 unanswered requests, including requests of clients that have disconnected", async () => {
   const raw = server();
   const { host } = await openTestGate([raw], { anyOperation: true });
   const gone = AbortSignal.abort();
@@ -115,7 +115,7 @@ test("while a server does not read, notifications of the host are dropped when 6
   expect(log.join()).toContain("dropped a notification");
 });
 
-test("the server gets a short cancellation in place of a long one", async () => {
+test("a cancellation with a long reason reaches the server in less than 200 characters", async () => {
   const raw = new RawServer();
   raw.answers["tools/list"] = { tools: [tool("run", "text")] };
   const { host } = await openTestGate([raw], { anyOperation: true });

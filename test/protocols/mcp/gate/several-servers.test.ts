@@ -76,7 +76,7 @@ test("with several servers, a tool is named SERVER__TOOL for the host and SERVER
   expect(web.requests("tools/call")).toEqual([]);
 });
 
-test("the list of several servers has all pages of each server, and leaves out a server that has ended", async () => {
+test("with several servers, tools/list returns every page of each server's tools, and omits the tools of a server that has ended", async () => {
   const one = named("one", []);
   const pages: Record<string, JsonObject> = {
     first: { tools: [tool("a")], nextCursor: "second" },
@@ -125,7 +125,7 @@ test("a resource is read from the server that lists it, or else from the server 
   expect(await read(5, "http://x")).toContain("-32602");
 });
 
-test("server/discover fails if one of several servers does not speak the new era", async () => {
+test("with several servers, server/discover fails if one does not speak the new era, and otherwise returns the common versions", async () => {
   const modern = named("modern", []);
   const result = {
     resultType: "complete",
@@ -175,7 +175,7 @@ test.each([
   ).toThrow(message);
 });
 
-test("a server that does not answer initialize is left out, and later lists do not wait for it", async () => {
+test("with several servers, one that does not answer initialize is left out, and later lists do not wait for that server", async () => {
   const mute = new RawServer("mute");
   const good = named("good", [tool("read")]);
   const { host, log } = await openTestGate([mute, good], ALL, { shareWithin: 200 });
@@ -189,7 +189,7 @@ test("a server that does not answer initialize is left out, and later lists do n
   expect(mute.requests("tools/list")).toEqual([]);
 });
 
-test("a server that answers initialize with an unknown version is left out", async () => {
+test("with several servers, one that answers initialize with an unknown version is left out", async () => {
   const odd = named("odd", []);
   odd.answers["initialize"] = { protocolVersion: "0000", capabilities: {}, instructions: "evil" };
   const { host, log } = await openTestGate([odd, named("good", [])], ALL);

@@ -68,24 +68,21 @@ test("an error that asks the host to open a URL does not reach the host if its p
 });
 
 test.each<[string, JsonObject]>([
-  ["an argument that the schema does not name", { Path: "/etc/passwd" }],
-  ["a property of an argument", { options: { Folder: "/etc" } }],
-])(
-  "a call with another spelling of %s does not reach the server if a token limits it",
-  async (_, given) => {
-    const server = new RawServer();
-    server.answers["tools/list"] = { tools: [tool("read")] };
-    const limit = { path: "/data", optional: true } as const;
-    const { host } = await openTestGate([server], {
-      operations: ["read"],
-      operationConstraints: { read: { path: limit, "/options/folder": limit } },
-    });
-    const params = { name: "read", arguments: given };
-    const answer = await host.ask({ id: 1, method: "tools/call", params });
-    expect(refusalIn(answer).codes).toEqual(["arguments_invalid"]);
-    expect(server.requests("tools/call")).toEqual([]);
-  },
-);
+  ["a limited argument that the schema does not name", { Path: "/etc/passwd" }],
+  ["a limited property of an argument", { options: { Folder: "/etc" } }],
+])("a call with another spelling of %s does not reach the server", async (_, given) => {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("read")] };
+  const limit = { path: "/data", optional: true } as const;
+  const { host } = await openTestGate([server], {
+    operations: ["read"],
+    operationConstraints: { read: { path: limit, "/options/folder": limit } },
+  });
+  const params = { name: "read", arguments: given };
+  const answer = await host.ask({ id: 1, method: "tools/call", params });
+  expect(refusalIn(answer).codes).toEqual(["arguments_invalid"]);
+  expect(server.requests("tools/call")).toEqual([]);
+});
 
 test.each<[string, JsonObject]>([
   ["inputRequests", { InputRequests: { a: { method: "roots/list" } } }],

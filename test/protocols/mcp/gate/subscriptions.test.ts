@@ -149,7 +149,7 @@ test("only the creator of a task can subscribe to it, and the task's requests to
   expect(host.received.join()).not.toContain("evil");
 });
 
-test("the host and the server can each cancel a subscription, and the other side is told under its own id", async () => {
+test("the host and the server can each cancel a subscription, and the other side gets the cancellation under its own id", async () => {
   const server = new RawServer();
   const { host } = await openTestGate([server], { anyOperation: true });
   for (const id of ["a", "b"]) await host.send(listen(id, { toolsListChanged: true }), NEW);

@@ -98,7 +98,7 @@ test.each([
   expect(server.requests("tools/call")).toEqual([]);
 });
 
-test("a message with more than 8 tokens is refused before the gate searches for them", async () => {
+test("a message with more than 8 tokens is refused before the gate searches the message for the tokens", async () => {
   const { host, server } = await opened();
   const texts = (prefix: string) => Array.from({ length: 50_000 }, (_, at) => `${prefix}${at}`);
   const params = { text: texts("x"), _meta: { [KEY]: texts("t") } };

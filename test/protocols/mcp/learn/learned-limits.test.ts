@@ -165,7 +165,7 @@ describe("strings that may be paths", () => {
     expect(leftOut((at) => [{ from: `d${at}/a` }])).toEqual(["source"]);
   });
 
-  test("are listed if they are few, without widening the limit to a folder", () => {
+  test("are listed if they are few, and are not limited by a common folder", () => {
     expect(limitOf(["acme/site", "acme/shop"], "repo")).toEqual({ in: ["acme/site", "acme/shop"] });
   });
 

@@ -50,7 +50,7 @@ test("edit throws a TypeError for overlapping edits and for an empty path", () =
   expect(() => edit('{"a":1}', [outer, outer])).toThrow(TypeError);
 });
 
-test("textAt returns a value exactly as it is written in the JSON, spaces and number forms included", () => {
+test("textAt returns a value exactly as it is written, and inexactNumberIn finds a number that a double cannot represent", () => {
   const text =
     '{ "id" : 1.0 , "params":{"arguments":{"n":9007199254740993, "s":"9e999"}}, "x":[ ]}';
   expect(textAt(text, ["id"])).toBe("1.0");

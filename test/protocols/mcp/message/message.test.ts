@@ -142,14 +142,14 @@ test("a refusal of readMessage has the id of the message, and says whether the m
   expect(of('{"jsonrpc":"2.0","id":{},"method":"a"}')).toMatchObject({ id: null });
 });
 
-test("readMessage accepts a lone surrogate from a server, but no batch", () => {
+test("with SERVER_LIMITS, readMessage accepts a lone surrogate and refuses a batch", () => {
   const text = '{"jsonrpc":"2.0","id":1,"result":{"text":"cut \\ud83d"}}';
   expect(readMessage(text, SERVER_LIMITS)).toMatchObject({ ok: true, message: { text } });
   expect(readMessage(text).ok).toBe(false);
   expect(readMessage(`[${text}]`, SERVER_LIMITS).ok).toBe(false);
 });
 
-test("onOneLine removes every line end that a reader may see, and keeps the value of the message", () => {
+test("onOneLine removes every character that a reader may take for a line end, and keeps the value of the message", () => {
   const hidden = '\u2028{"jsonrpc":"2.0","id":2,"method":"tools/call"}\u2029';
   const text = JSON.stringify({ a: `${hidden}\u0085`, b: "\n\r" }, null, 2).replace("\n", "\r\n");
   const line = onOneLine(text);

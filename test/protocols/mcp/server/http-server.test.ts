@@ -190,7 +190,7 @@ test("an HTTP request has only the headers that HTTP and MCP need, and those of 
   expect(requests[0]?.headers.authorization).toBe("Bearer upstream");
 });
 
-test("events are delivered when they arrive, in order, and one at a time", async () => {
+test("the events of an HTTP stream are delivered when they arrive, in order, and one at a time", async () => {
   let go: () => void = () => {};
   const { url } = await httpServer(async (_, res) => {
     const send = events(res);

@@ -143,7 +143,7 @@ test("a program that does not start fails with server_unavailable and the reason
   }
 });
 
-test("closing ends the server and its child processes, even if the server ignores SIGTERM", async () => {
+test("close() ends the server and its child processes, even if the server ignores SIGTERM", async () => {
   const obedient = await started();
   const stubborn = await started({ args: [UNRULY, "stubborn"] });
   const [parent, child] = [await stubborn.ask("pid"), await stubborn.ask("child")];
@@ -159,7 +159,7 @@ test("closing ends the server and its child processes, even if the server ignore
   expect([...obedient.ends, ...stubborn.ends]).toEqual([]);
 });
 
-test("a server that closes its input or its output is ended", async () => {
+test("a server that closes its input or its output is stopped, and the connection ends with server_ended", async () => {
   for (const deed of ["deafen", "hush"]) {
     const { ends, ask, tell } = await started();
     const { result } = await ask("pid");
@@ -172,7 +172,7 @@ test("a server that closes its input or its output is ended", async () => {
   }
 });
 
-test("a server that does not read its input in time is ended with server_timeout", async () => {
+test("a server that does not read its input in time is stopped, and the connection ends with server_timeout", async () => {
   const { ends, tell, ask } = await started({ stall: 400 });
   const { result } = await ask("pid");
   await tell("pause");
@@ -231,7 +231,7 @@ test("a server's request over the size limit is answered with an error, and a no
   expect(ends).toEqual([]);
 });
 
-test("a line over the size limit that is no message makes the server unreadable", async () => {
+test("a line over the size limit that is no message ends the connection with server_unreadable", async () => {
   const { tell, ends, ask } = await started({ bytes: 1000 });
   const { result } = await ask("pid");
   await tell("write", { text: `${"x".repeat(2000)}\n` });
@@ -239,7 +239,7 @@ test("a line over the size limit that is no message makes the server unreadable"
   await gone((result as JsonObject)["pid"]);
 });
 
-test("log lines among the messages are dropped, and 1,000 log lines in a row make the server unreadable", async () => {
+test("log lines among the messages are dropped, and 1,000 log lines in a row end the connection with server_unreadable", async () => {
   const logged: string[] = [];
   const { tell, ask, ends, messages } = await started({ log: (line) => void logged.push(line) });
   await tell("write", { text: "listening on stdio\n\n" });
