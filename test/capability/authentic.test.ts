@@ -51,7 +51,7 @@ function codes(issuer: Issuer, text: string, token: AuthenticToken, asked = READ
 }
 
 describe("an authentic token", () => {
-  test("gets the same decisions as its string", () => {
+  test("gets the same decisions as the string from which it was authenticated", () => {
     const { issuer, token, authentic: known } = world();
     expect(codes(issuer, token, known)).toEqual([]);
     const write = { ...READ, operation: "write" };
@@ -119,8 +119,8 @@ describe("an authentic token", () => {
   });
 });
 
-describe("extending an authentic token", () => {
-  test("gives the same child as authenticating the child's string", () => {
+describe("issuer.extend", () => {
+  test("returns the same authentic child as authenticating the child's string", () => {
     const { issuer, token, authentic: known } = world();
     const child = issuer.extend(known, { operations: ["read"] });
     if (!child.ok) throw new Error("it was not extended");
@@ -138,7 +138,7 @@ describe("extending an authentic token", () => {
     expect(codes(issuer, child.token, child.authentic)).toEqual([]);
   });
 
-  test("refuses a hop beyond the token, and throws for an invalid hop", () => {
+  test("refuses a hop beyond the token, and throws a TypeError for an invalid hop", () => {
     const { issuer, authentic: known } = world();
     const wider = issuer.extend(known, { operations: ["write"] });
     expect(wider).toMatchObject({ ok: false, overreaches: [{ rule: "operations" }] });

@@ -189,7 +189,7 @@ describe("authorize gives the reason expiry_missing", () => {
   });
 });
 
-test("a refusal lists the first 16 unmet limits of a hop, and the last denial counts the others", () => {
+test("a refusal lists the first 16 unmet limits of a hop, and the last denial counts the other unmet limits", () => {
   const names = Array.from({ length: 760 }, (_, at) => `a${at.toString(36).padStart(2, "0")}`);
   const limits = (count: number): string =>
     JSON.stringify({ constraints: Object.fromEntries(names.slice(0, count).map((n) => [n, 1])) });

@@ -14,7 +14,7 @@ function appended(hop: HopInit, parent = token, now = NOW): HopInit | string {
   return child.ok ? child.hop : child.overreaches.map(({ rule }) => rule).join();
 }
 
-describe("a duration as expires or notBefore in attenuate", () => {
+describe("a duration in attenuate", () => {
   test.each<[string, HopInit, HopInit]>([
     ["of seconds", { expires: "90s" }, { expires: "2030-01-01T00:01:30Z" }],
     ["of minutes", { expires: "5m" }, { expires: "2030-01-01T00:05:00Z" }],
@@ -44,7 +44,7 @@ describe("a duration as expires or notBefore in attenuate", () => {
     });
   });
 
-  test("as notBefore is raised to the token's own start", () => {
+  test("as notBefore is raised to the token's own notBefore", () => {
     const later = append(token, '{"notBefore":"2030-01-01T00:10:00Z"}');
     expect(appended({ notBefore: "1m" }, later)).toEqual({ notBefore: "2030-01-01T00:10:00Z" });
     expect(appended({ notBefore: "11m" }, later)).toEqual({ notBefore: "2030-01-01T00:11:00Z" });

@@ -102,7 +102,7 @@ describe("an issuer with a list of grants", () => {
     ]);
   });
 
-  test("lists both reasons if the grant and the operation are wrong", () => {
+  test("lists two reasons if both the grant and the operation are wrong", () => {
     const decision = knowing.authorize(weather, { grant: "mail:send", operation: "send" });
     expect(denials(decision).map(({ code, rule }) => [code, rule])).toEqual([
       ["grant_denied", "grant"],
@@ -144,11 +144,14 @@ describe("an issuer with a list of grants", () => {
       { grant: "constructor", operation: "get" },
       'this issuer has no grant "constructor"; there are "files", "weather:read", "mail:send"',
     ],
-  ])("throws a TypeError naming the candidates: %s", (_, invocation, message) => {
-    for (const token of [files, "noise"]) {
-      expect(misuse(() => knowing.authorize(token, invocation))).toBe(message);
-    }
-  });
+  ])(
+    "throws a TypeError that lists the known grants or operations: %s",
+    (_, invocation, message) => {
+      for (const token of [files, "noise"]) {
+        expect(misuse(() => knowing.authorize(token, invocation))).toBe(message);
+      }
+    },
+  );
 
   test("refuses the capabilities of a grant that was removed, or that lost the operation", () => {
     const fewer = fixture({ keys, grants: [{ id: "weather:read", operations: ["forecast"] }] });
@@ -214,7 +217,7 @@ describe("the denial grant_denied", () => {
     }
   });
 
-  test("names the grant of the presented capability", () => {
+  test("comes in a decision that names the grant of the presented capability", () => {
     const decision = knowing.authorize(weather, { grant: "files", operation: "put" });
     expect(decision).toMatchObject({ allowed: false, capability: { grant: "weather:read" } });
   });

@@ -86,7 +86,7 @@ describe("at most 16 reasons are reported", () => {
     expect(rules).toEqual(["operations", ...Array<string>(15).fill("constraints")]);
   });
 
-  test("for a token that allows no further hop, including that reason", () => {
+  test("for a token that allows no further hop, and maxFurtherHops is among them", () => {
     const sealed = append(token, '{"maxFurtherHops":0}');
     const refused = attenuate(sealed, { operations: many(256) });
     expect(refused.ok || refused.overreaches.length).toBeLessThanOrEqual(MOST);
@@ -123,7 +123,7 @@ describe("at most 16 reasons are reported", () => {
     expect(refused.ok || refused.overreaches.length).toBe(MOST);
   });
 
-  test("namely all of 15 or 16, and 16 of 17", () => {
+  test("15 of 15, 16 of 16, and 16 of 17", () => {
     const told = (count: number): unknown => {
       const refused = attenuate(token, { operations: many(count) });
       return refused.ok || refused.overreaches.length;

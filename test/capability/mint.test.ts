@@ -41,7 +41,7 @@ describe("a minted capability", () => {
     for (const id of ids) expect(id).toMatch(/^cap_[\w-]{16}$/);
   });
 
-  test("lives for 15 minutes by default, less if the issuer's maximum is lower, and longer if the request says so", () => {
+  test("lives for 15 minutes by default, shorter if the issuer's maximum is lower, and longer if the request says so", () => {
     const expires = (options: object, request: object = {}): string =>
       fixture(options).issuer.mint({ grant: "files", operations: ["get"], ...request }).expires;
     expect(expires({})).toBe("2030-01-01T00:15:00Z");

@@ -185,12 +185,12 @@ describe("a source whose isCurrent answers anything but true refuses every token
   });
 });
 
-describe("revoking a token presented with a discharge", () => {
+describe("revocationOf a token presented with a discharge", () => {
   const first = answering("q1", '{"purpose":"first"}', '{"operations":["get"]}');
   const second = answering("q1", '{"purpose":"second"}');
 
   test.each(["link", "identifier"])(
-    "works although the discharge's %s is already revoked",
+    "returns an entry for the token although the discharge's %s is already revoked",
     (which) => {
       const { issuer, revocations } = fixture();
       const token = needing(mint(issuer), "q1");

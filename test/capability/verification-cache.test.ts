@@ -127,7 +127,7 @@ describe("a cache entry ends", () => {
         return importKeyring({ keys: [{ ...jwk, k }] });
       },
     ],
-  ])("when its key %s", (_, next) => {
+  ])("when the key of its token %s", (_, next) => {
     const { check, state, cache, parent } = kit();
     check(parent);
     expect(cache.size).toBe(1);

@@ -50,7 +50,7 @@ describe("a time with a fraction of a second", () => {
     "2030-01-01T00:00:00.٥Z",
     "2030-01-01T00:00:00.5Z\n",
     "+002030-01-01T00:00:00.5Z",
-  ])("is refused in any other form: %j", (text) => {
+  ])("is refused if it is malformed: %j", (text) => {
     expect(misuse(() => normalizeHop({ expires: text }))).toContain('"expires" must be a time');
     expect(misuse(() => normalizeHop({ notBefore: text }))).toContain('"notBefore" must be a time');
   });
@@ -61,7 +61,7 @@ describe("a time with a fraction of a second", () => {
     expect(misuse(() => normalizeHop({ notBefore: text }))).toContain("four digits");
   });
 
-  test("is malformed in a caveat, where times have one form", () => {
+  test("is malformed in a caveat, which allows only whole seconds", () => {
     expect(problemsIn('{"expires":"2030-01-01T00:00:00.000Z"}')).toEqual([
       "caveat_malformed expires",
     ]);

@@ -82,7 +82,7 @@ describe("the meet of all hops, for random chains", () => {
 });
 
 describe("an intersected hop, for random chains", () => {
-  test("allows the same calls as the original hop, unless it would allow none and overreaches refuses it", () => {
+  test("if accepted by overreaches, allows the same calls as the original hop; if refused, no call is left", () => {
     let intersected = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, wanted, asked) => {

@@ -113,7 +113,7 @@ describe("the denials of a call by limits on its operation's arguments", () => {
     );
   });
 
-  test("list 16 failures, and count the others", () => {
+  test("list 16 failures, and the last denial counts the others", () => {
     const given = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, at]));
     const found = denied("read_file", { path: "/data", ...given });
     expect(found).toHaveLength(16);
@@ -222,7 +222,7 @@ describe("attenuation with limits on operations", () => {
     expect(lint(two, y)).toEqual(["operationConstraints.a.x", "operationConstraints.b.x"]);
   });
 
-  test("compares URLs part by part", () => {
+  test("compares the schemes, hosts, ports and paths of URLs one by one", () => {
     const url = (parts: object): Hop =>
       entry("get", {
         u: { url: { hosts: [".example.com"], schemes: ["https"], path: "/v1", ...parts } },
@@ -324,7 +324,7 @@ describe("a caveat with limits on operations", () => {
     });
   });
 
-  test("is refused, with the expected form, if a program passes a wrong value", () => {
+  test("is refused if a program passes a wrong value, and the error names the expected form", () => {
     const path = (folder: string): Hop => ({
       operationConstraints: { a: { p: { path: folder } } },
     });

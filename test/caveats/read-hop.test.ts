@@ -111,7 +111,7 @@ describe("a caveat is refused because of an unknown key", () => {
     expect(reading.ok || reading.problems[0]?.message).toMatch(/^reserved key "cnf" in a hop; /);
   });
 
-  test("although its other keys are known", () => {
+  test("although the caveat's other keys are known", () => {
     const text = '{"operations":["a"],"operationz":["b"]}';
     expect(problemsIn(text)).toEqual(["caveat_unknown operationz → operations"]);
   });

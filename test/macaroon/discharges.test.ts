@@ -221,7 +221,7 @@ describe("long chains of discharges", () => {
     expect(verdict(root, discharges, { ...wide, nesting: 5000 })).toBe("ok");
   });
 
-  test("of 5,000 are refused by the limit when read from a string", () => {
+  test("of 5,000 are refused by a limit when read from bytes", () => {
     const one = macaroonToBytes(needing("a"), "v2");
     const many = concat(...Array(5000).fill(one));
     expect(() => macaroonsFromBytes(many)).toThrow(/has \d+ bytes/);

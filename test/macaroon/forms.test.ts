@@ -95,7 +95,7 @@ describe("the message of a failed verification", () => {
     ]);
   });
 
-  test("is that of a TypeError if verifyMacaroon gets no options", () => {
+  test("is thrown as a TypeError if verifyMacaroon gets no options", () => {
     expect(() => verifyMacaroon(bare, key, undefined as never)).toThrow(
       "options must be a plain object with",
     );

@@ -60,7 +60,7 @@ describe("writing and reading a macaroon", () => {
     },
   );
 
-  test("in any of the four forms keeps every field of a macaroon that is UTF-8", () => {
+  test("in any two of the four forms keeps every field of a macaroon whose fields are UTF-8", () => {
     const all = ["v1", "v2", "v1json", "v2json"] as const;
     fc.assert(
       fc.property(macaroons(text), (macaroon) => {

@@ -186,7 +186,7 @@ describe.each([
     expect(readMacaroons(JSON.stringify(rest)).macaroons[0].caveats).toEqual([]);
   });
 
-  test("refuses a discharge in the other JSON form", () => {
+  test("refuses a discharge in the JSON form of the other version", () => {
     const other = form === "v2json" ? good1 : good2;
     expect(rejection(() => readMacaroons(JSON.stringify([good, other]))).code).toBe(
       "json_unknown_key",
