@@ -18,7 +18,7 @@ function wrong(...grants: readonly object[]): string {
 }
 
 describe("the grants of an agent", () => {
-  test("get defaults for omitted properties, and every operation of the skills for * in a legacy grant", () => {
+  test("get defaults for omitted properties; in a legacy grant, `*` becomes every operation of the skills", () => {
     const known = expandGrants(
       [
         READ,

@@ -93,9 +93,12 @@ test("a token without its discharges is found as a token", () => {
   expect(look(`take ${token}`)).toBe("token");
 });
 
-test("an expired token is still found, but a token with an unknown key is not authentic", () => {
+test("the search finds an expired token", () => {
   const spent = attenuated(TOKEN, { expires: "2026-01-15T08:00:01Z" });
   expect(look(spent)).toBe("token");
+});
+
+test("isAuthentic is false for a token whose key the issuer does not have", () => {
   const { keys } = fixture();
   const retired = fixture({ keys: createKeyring() });
   expect(retired.issuer.isAuthentic(mint(fixture({ keys }).issuer))).toBe(false);

@@ -54,30 +54,34 @@ const MEETS: [string, Constraint, Constraint, Constraint | undefined | "nothing"
   ],
 ];
 
-describe("the meet of two limits", () => {
-  test.each(MEETS)("of %s, %j and %j, is %j", (_, a, b, left) => {
+describe("two limits on one argument", () => {
+  test.each(MEETS)("%s: the meet of %j and %j is %j", (_, a, b, left) => {
     expect(both(a, b)).toEqual(left);
   });
 
-  test.each(MEETS)("of %s has the same values in the other order", (_, a, b) => {
+  test.each(MEETS)("%s: the meet has the same values if the limits are swapped", (_, a, b) => {
     const one = meetDomains(domainOf(a), domainOf(b));
     const other = meetDomains(domainOf(b), domainOf(a));
     for (const value of SAMPLES) expect(allows(one, value)).toBe(allows(other, value));
   });
 
-  test.each(MEETS)("of %s has exactly the values that both allow", (_, a, b) => {
+  test.each(MEETS)("%s: the meet has exactly the values that both limits allow", (_, a, b) => {
     const domain = meetDomains(domainOf(a), domainOf(b));
     for (const value of SAMPLES) {
       expect(allows(domain, value)).toBe(allows(domainOf(a), value) && allows(domainOf(b), value));
     }
   });
 
-  test.each(MEETS)("of %s allows the same values when written as a limit", (_, a, b) => {
-    const domain = meetDomains(domainOf(a), domainOf(b));
-    const limit = limitFrom(domain);
-    if (limit === undefined) return expect(isEmpty(domain)).toBe(true);
-    for (const value of SAMPLES) expect(allows(domainOf(limit), value)).toBe(allows(domain, value));
-  });
+  test.each(MEETS)(
+    "%s: the meet, written as a limit, allows the same values, unless it is empty",
+    (_, a, b) => {
+      const domain = meetDomains(domainOf(a), domainOf(b));
+      const limit = limitFrom(domain);
+      if (limit === undefined) return expect(isEmpty(domain)).toBe(true);
+      for (const value of SAMPLES)
+        expect(allows(domainOf(limit), value)).toBe(allows(domain, value));
+    },
+  );
 });
 
 describe("the domain of one limit is empty if the limit is", () => {

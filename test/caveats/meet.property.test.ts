@@ -67,7 +67,7 @@ describe("the meet of all hops, for random chains", () => {
     expect(empty).toBeGreaterThan(RUNS / 40);
   });
 
-  test("of a token's chain and a discharge's chain contains the calls that both allow", () => {
+  test("contains, for a token and a discharge, exactly the calls that both chains allow", () => {
     fc.assert(
       fc.property(chain, chain, calls, (own, discharge, asked) => {
         const authority = meetOf([own, discharge]);

@@ -305,7 +305,7 @@ describe("attenuation refuses a limit on an argument that would leave no value",
       '{"not_in":["a"]} would leave no value; still allowed: {"items":{"max":3}}',
     ],
     [
-      "with a required argument, if it must be left out",
+      "that requires the argument, if the token requires its absence",
       { absent: true },
       { max: 5 },
       '{"max":5} would leave no value; still allowed: {"absent":true}',

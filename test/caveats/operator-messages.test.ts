@@ -225,15 +225,15 @@ describe("the failures of a hop", () => {
   const closed: HopInit = { arguments: { get: ["b"] } };
 
   test.each<[string, number, number | undefined, string]>([
-    ["are all listed, if there are 16", 16, undefined, ""],
+    ["are all listed if there are 16", 16, undefined, ""],
     [
-      "end with the number of the others, if there is one more",
+      "are cut to 16 of 17, and the last says that 1 more limit is not met",
       17,
       1,
       " (1 more limit is not met)",
     ],
     [
-      "end with the number of the others, if there are two more",
+      "are cut to 16 of 18, and the last says that 2 more limits are not met",
       18,
       2,
       " (2 more limits are not met)",

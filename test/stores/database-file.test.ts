@@ -131,12 +131,6 @@ describe("a foreign or damaged file", () => {
       "store_corrupt",
       /the file is something else/,
     ],
-    [
-      "an SQLite file that only has the application id",
-      (path) => sqlite(path, marked(APPLICATION)),
-      "store_corrupt",
-      /it is damaged/,
-    ],
     ...[0x70727673, 0x7072766c, 0x70727674, 0x70727664, 0x70727665].map(
       (id): [string, (path: string) => void, string, RegExp] => [
         `a store of the unreleased format ${id.toString(16)}`,
@@ -160,7 +154,16 @@ describe("a foreign or damaged file", () => {
     expect(error.code).toBe(code);
     expect(error.message).toMatch(detail);
     expect((await storageError(() => createStores(path))).code).toBe("store_exists");
-    if (!/only has/.test(_about)) expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test("is refused if it has only the application id of a store", async () => {
+    const path = newPath();
+    sqlite(path, marked(APPLICATION));
+    const error = await storageError(() => revoked(path));
+    expect(error.code).toBe("store_corrupt");
+    expect(error.message).toMatch(/it is damaged/);
+    expect((await storageError(() => createStores(path))).code).toBe("store_exists");
   });
 
   test("is refused if it is a directory", async () => {

@@ -157,7 +157,7 @@ describe("the tokens of a gate", () => {
 });
 
 describe("the pins of tool definitions", () => {
-  test("hide and refuse a tool with a changed definition until mcp pins accept; mcp pins list shows the change", async () => {
+  test("hide and refuse a tool whose definition has changed, until the change is accepted by `mcp pins accept`", async () => {
     const write = (tool: object) => bench.write("tools.json", JSON.stringify([tool]));
     write(TOOL);
     await bench.output("mcp", "token", "-o", "t", "--op", "send");

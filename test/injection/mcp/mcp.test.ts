@@ -116,8 +116,8 @@ describe.each(HTTP_ATTACKS)("attacks by $name", (attacks) => {
 
 const EMPTY = { ambient: { tried: 0, succeeded: 0 }, gated: { tried: 0, succeeded: 0 } };
 
-describe.each(WORK)("the task's own calls of $name are answered and do no harm", (work) => {
-  test.each(["ambient", "gated"] as const)("in the mode %s", async (mode) => {
+describe.each(WORK)("calls that the task needs ($name) are answered and do no harm", (work) => {
+  test.each(["ambient", "gated"] as const)("in %s mode", async (mode) => {
     for (const { line, harm } of await world.work(work, mode)) {
       expect(harm).toBe(false);
       expect(JSON.parse(line)).toMatchObject({ result: {} });
