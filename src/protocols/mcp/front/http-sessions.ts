@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { encodeBase64url } from "../../../bytes/base64.js";
 import { randomBytes } from "../../../bytes/random.js";
 import type { HostSession } from "./exchange.js";
@@ -70,7 +71,6 @@ export class HttpSessions {
   readonly #entries = new Map<string, Entry>();
   /** The opener of each session that is being opened. */
   readonly #opening: string[] = [];
-  readonly #checking: NodeJS.Timeout;
   #shared: Promise<OpenedSession> | undefined;
   #isClosed = false;
 
@@ -83,7 +83,7 @@ export class HttpSessions {
     this.#open = open;
     this.#limits = limits;
     this.#onFailure = onFailure;
-    this.#checking = setInterval(() => this.#watch(this.#check()), CHECK).unref();
+    this.#watch(this.#checkTokens());
   }
 
   /**
@@ -132,9 +132,16 @@ export class HttpSessions {
   }
 
   /** Ends the sessions whose tokens have expired or are revoked, because their streams would otherwise stay open. */
-  async #check(): Promise<void> {
-    for (const { id, credentials } of [...this.#entries.values()]) {
-      if (!(await this.#limits.isInForce(credentials))) await this.end(id);
+  async #checkTokens(): Promise<void> {
+    while (!this.#isClosed) {
+      await sleep(CHECK, undefined, { ref: false });
+      for (const { id, credentials } of [...this.#entries.values()]) {
+        try {
+          if (!(await this.#limits.isInForce(credentials))) await this.end(id);
+        } catch (error) {
+          this.#onFailure(error, "session");
+        }
+      }
     }
   }
 
@@ -204,7 +211,6 @@ export class HttpSessions {
   /** Ends all sessions. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#checking);
     const shared = await this.#shared?.catch(() => undefined);
     this.#shared = undefined;
     const ids = [...this.#entries.keys()];
