@@ -28,8 +28,9 @@ export function refusedDecision(code: DecisionCode, message: string): CliError {
 }
 
 /**
- * Returns the approver on whose behalf the operator decides. @throws CliError if `given` is not an approver, or
- * if it is absent and there is not exactly one approver.
+ * Returns the approver on whose behalf the operator decides.
+ *
+ * @throws CliError if `given` is not an approver, or if it is absent and there is not exactly one approver.
  */
 export function approverFor(approval: Approval, given: string | undefined): string {
   const approvers = decidersOf(approval);
@@ -48,8 +49,9 @@ export function approverFor(approval: Approval, given: string | undefined): stri
 }
 
 /**
- * Returns the indexes of the requested grants that the user names by name, grant id or index. @throws CliError
- * for an unknown name.
+ * Returns the indexes of the requested grants that the user names by name, grant id or index.
+ *
+ * @throws CliError for an unknown name.
  */
 export function placesOf(
   { subject: { asked } }: Approval,

@@ -141,7 +141,9 @@ function start(
 }
 
 /**
- * Waits until all servers have ended and the session has been notified. @returns The reason why the last server ended.
+ * Waits until all servers have ended and the session has been notified.
+ *
+ * @returns The reason why the last server ended.
  */
 function endOf(servers: readonly ServerConnection[]): Promise<ServerEnd> {
   return new Promise((resolve) => {

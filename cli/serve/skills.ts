@@ -14,7 +14,9 @@ import { type PolicyTerms, type ReadPolicy, unknownTerms } from "./policy.js";
 import type { ConfigProblem } from "./schema.js";
 
 /**
- * Loads the module of skills. @returns The object that the module's default export returned.
+ * Loads the module of skills.
+ *
+ * @returns The object that the module's default export returned.
  *
  * @throws CliError `skills_failed` if the module cannot be loaded, throws an error, or returns a wrong value.
  */

@@ -80,8 +80,10 @@ interface Allowance {
   /** Expiry of the caller's capability that expires first, in milliseconds since 1970. */
   readonly expires: number;
   /**
-   * Checks the caller's permission again. @returns The new value of `expires`. @throws The error that ends the
-   * stream.
+   * Checks the caller's permission again.
+   *
+   * @returns The new value of `expires`.
+   * @throws The error that ends the stream.
    */
   readonly again: () => Promise<number>;
   readonly connection: Connection;

@@ -56,7 +56,9 @@ export interface Gates {
 }
 
 /**
- * Checks a call. @returns The admitted call.
+ * Checks a call.
+ *
+ * @returns The admitted call.
  *
  * @throws Refused or an A2AError if the call is not allowed. The call then holds no slot and no task.
  */

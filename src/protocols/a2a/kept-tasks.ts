@@ -140,8 +140,9 @@ export class KeptTasks extends DefaultRequestHandler {
 
   /**
    * If a message started no task, returns the task that an earlier copy of the message started. Returns
-   * `undefined` if the message started a task. @throws The error of storing the task, if no earlier copy started
-   * a task.
+   * `undefined` if the message started a task.
+   *
+   * @throws The error of storing the task, if no earlier copy started a task.
    */
   async #unbegun(context: ServerCallContext): Promise<Task | undefined> {
     const { agent, tasks } = this.#options;

@@ -66,8 +66,9 @@ export function isOwnMethod(method: Json | undefined): boolean {
 }
 
 /**
- * Parses a call of one of the extension's own methods. @throws Refused if the method is unknown, or a parameter
- * is invalid.
+ * Parses a call of one of the extension's own methods.
+ *
+ * @throws Refused if the method is unknown, or a parameter is invalid.
  */
 export async function readOwn(
   req: Request,

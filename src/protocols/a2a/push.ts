@@ -112,8 +112,9 @@ export class PushSender implements PushNotificationSender {
 }
 
 /**
- * Posts a notification. @returns The reason for a failure, without any of the data sent; `undefined` after a
- * success.
+ * Posts a notification.
+ *
+ * @returns The reason for a failure, without any of the data sent; `undefined` after a success.
  */
 async function undelivered(
   config: TaskPushNotificationConfig,

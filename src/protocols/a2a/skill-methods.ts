@@ -106,8 +106,9 @@ async function runInTask(
 }
 
 /**
- * Converts a skill's outcome to the result of its call. @throws Refused if the skill was rejected, or did not
- * complete.
+ * Converts a skill's outcome to the result of its call.
+ *
+ * @throws Refused if the skill was rejected, or did not complete.
  */
 function resultOf(
   { state, result, text = "it did not complete", reason = "skill_failed", denials }: Ending,

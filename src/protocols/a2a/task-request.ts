@@ -84,8 +84,9 @@ export async function seenOf(
 }
 
 /**
- * Returns a message that has everything that A2A requires (sections 4.1.4 and 5.7). @throws Refused if
- * something is missing.
+ * Returns a message that has everything that A2A requires (sections 4.1.4 and 5.7).
+ *
+ * @throws Refused if something is missing.
  */
 export function assertWhole(message: Message | undefined): Message {
   if (message === undefined || message.messageId === "") {

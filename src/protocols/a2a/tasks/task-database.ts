@@ -65,8 +65,9 @@ export class TaskDatabase {
   }
 
   /**
-   * Runs a database action. @throws A2AError in place of a StorageError, whose message contains a path that
-   * callers must not see.
+   * Runs a database action.
+   *
+   * @throws A2AError in place of a StorageError, whose message contains a path that callers must not see.
    */
   async #attempt<T>(action: () => Promise<T>): Promise<T> {
     try {

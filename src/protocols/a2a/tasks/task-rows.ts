@@ -210,8 +210,9 @@ interface Ended extends Omit<TaskColumns, "context">, Pick<NewTask, "id" | "uses
 }
 
 /**
- * Writes the outcome of a task that is still running in the instance `by`. @returns Whether the outcome was
- * written.
+ * Writes the outcome of a task that is still running in the instance `by`.
+ *
+ * @returns Whether the outcome was written.
  */
 export async function endTask(db: StoreQueries, { id, by, ...columns }: Ended): Promise<boolean> {
   // `saved` keeps the start of the call, so that its index need not be updated. A call is short.

@@ -12,8 +12,9 @@ export interface OpenedSession {
 }
 
 /**
- * Starts servers and opens a session with them. @param stateless - `true` for the session that all HTTP clients of the
- * new era share.
+ * Starts servers and opens a session with them.
+ *
+ * @param stateless - `true` for the session that all HTTP clients of the new era share.
  */
 export type OpenSession = (stateless: boolean) => Promise<OpenedSession>;
 
@@ -172,8 +173,9 @@ export class HttpSessions {
   }
 
   /**
-   * Keeps a session from ending as idle while a request is open. @returns A function to call once when the request is
-   * over.
+   * Keeps a session from ending as idle while a request is open.
+   *
+   * @returns A function to call once when the request is over.
    */
   use(id: string): () => void {
     const entry = this.#entries.get(id);

@@ -30,8 +30,9 @@ export type FoundTarget =
 type CallRule = Extract<HostRule, { by: "call" }>;
 
 /**
- * Finds the target of a request. @throws ServerError if the gate asks a server in order to find the target, and the
- * server fails.
+ * Finds the target of a request.
+ *
+ * @throws ServerError if the gate asks a server in order to find the target, and the server fails.
  */
 export async function callTarget(
   parts: GateParts,

@@ -64,8 +64,9 @@ async function ask(link: ServerLink, request: HostRequest): Promise<Answer> {
 }
 
 /**
- * Remembers the capabilities of a server. @returns Edits that declare `listChanged`, because the gate itself sends
- * notifications of changed lists.
+ * Remembers the capabilities of a server.
+ *
+ * @returns Edits that declare `listChanged`, because the gate itself sends notifications of changed lists.
  */
 function noteOpening(
   link: ServerLink,

@@ -77,8 +77,9 @@ async function finishTask(
 }
 
 /**
- * Judges the requests to the host in a task's state, and remembers them. @returns Reasons to withhold the state from
- * the host; `undefined` if there are none.
+ * Judges the requests to the host in a task's state, and remembers them.
+ *
+ * @returns Reasons to withhold the state from the host; `undefined` if there are none.
  */
 export async function admitInputs(
   parts: GateParts,

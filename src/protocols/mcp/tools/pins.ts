@@ -127,8 +127,9 @@ export class PinStore implements ToolPins {
   }
 
   /**
-   * Removes all pins of a server, so that its tools are pinned anew when the server next lists them. @returns The
-   * number of removed pins.
+   * Removes all pins of a server, so that its tools are pinned anew when the server next lists them.
+   *
+   * @returns The number of removed pins.
    */
   async forget(server: string): Promise<number> {
     return this.#database.write(async (db) => {
