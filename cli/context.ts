@@ -19,7 +19,11 @@ export interface Output {
   readonly isTerminal: boolean;
   /** The width of the terminal in characters, if known. */
   readonly columns?: number | undefined;
-  /** Writes all bytes synchronously. @returns The operating system's error; `undefined` if all bytes were written. */
+  /**
+   * Writes all bytes synchronously.
+   *
+   * @returns The operating system's error; `undefined` if all bytes were written.
+   */
   write(bytes: Uint8Array): NodeJS.ErrnoException | undefined;
 }
 

@@ -56,7 +56,11 @@ function defaultFolder({ env, userFolder: user }: Context, platform: NodeJS.Plat
   return join(data?.startsWith("/") ? data : join(user, ".local", "share"), "proviso");
 }
 
-/** Finds a complete home, and reads its configuration. @throws HomeError */
+/**
+ * Finds a complete home, and reads its configuration.
+ *
+ * @throws HomeError
+ */
 export function findHome(
   context: Context,
   options: HomeChoice,

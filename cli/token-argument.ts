@@ -66,7 +66,11 @@ export function readTokensArgument(
   return choice === undefined ? tokensIn(text) : [tokenIn(text, choice, source)];
 }
 
-/** Returns the text of `@FILE` or `-`, without surrounding white space. @throws As {@link readTokenArgument} does. */
+/**
+ * Returns the text of `@FILE` or `-`, without surrounding white space.
+ *
+ * @throws As {@link readTokenArgument} does.
+ */
 export function readTextArgument(context: Context, argument: string, what: string): string {
   return readText(context, argument, what).text;
 }

@@ -70,7 +70,11 @@ function run(context: Context, options: Options, file: string | undefined): void
   printAnswer(context, options, { valid: problems.length === 0, problems }, lines);
 }
 
-/** Reads a registry from a file. @throws CliError if the file cannot be read or contains no registry. */
+/**
+ * Reads a registry from a file.
+ *
+ * @throws CliError if the file cannot be read or contains no registry.
+ */
 export function registryIn(context: Context, file: string): CapabilityRegistry {
   const { name, text } = fileText(context, file, "name a file with a registry as JSON");
   const malformed = (what: string): CliError => {

@@ -62,7 +62,11 @@ export function cardFileText(context: Context, argument: string): CardText {
   );
 }
 
-/** Parses a card. @throws CliError if the text is not JSON, or if an object in it has a duplicate property. */
+/**
+ * Parses a card.
+ *
+ * @throws CliError if the text is not JSON, or if an object in it has a duplicate property.
+ */
 export function jsonIn({ name, text }: CardText): Json {
   const cardError = (what: string): CliError => {
     const hint = `proviso card lint ${name === STDIN ? "-" : name} shows where`;

@@ -11,7 +11,11 @@ export type Found =
   | { readonly kind: "approval"; readonly approval: Approval }
   | { readonly kind: "grant"; readonly grant: AgentGrant };
 
-/** Finds the object with an id. @throws CliError, with the most similar id, if there is no such object. */
+/**
+ * Finds the object with an id.
+ *
+ * @throws CliError, with the most similar id, if there is no such object.
+ */
 export async function findById(parties: Parties, id: string): Promise<Found> {
   const approval = await parties.approvals.get(id);
   if (approval !== undefined) return { kind: "approval", approval };
@@ -20,7 +24,11 @@ export async function findById(parties: Parties, id: string): Promise<Found> {
   throw await unknownId(parties, id);
 }
 
-/** Finds the approval with an id or a user code. @throws CliError as {@link findById} does. */
+/**
+ * Finds the approval with an id or a user code.
+ *
+ * @throws CliError as {@link findById} does.
+ */
 export async function findApproval(parties: Parties, id: string): Promise<Approval> {
   const approval = (await parties.approvals.get(id)) ?? (await parties.approvals.byUserCode(id));
   if (approval !== undefined) return approval;

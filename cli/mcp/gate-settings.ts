@@ -84,7 +84,11 @@ export interface GateSettings {
   readonly retention: number | undefined;
 }
 
-/** Reads the settings from the flags and the configuration file. @throws CliError if a setting is not valid. */
+/**
+ * Reads the settings from the flags and the configuration file.
+ *
+ * @throws CliError if a setting is not valid.
+ */
 export async function gateSettings(
   context: Context,
   options: GateOptions,

@@ -82,7 +82,11 @@ export function gateIssuer(
   return createIssuer({ name, keys, revocations, maxLifetime });
 }
 
-/** Makes the home if there is none. @returns `true` if the function has made a home. */
+/**
+ * Makes the home if there is none.
+ *
+ * @returns `true` if the function has made a home.
+ */
 export async function makeHome(files: HomeFiles): Promise<boolean> {
   try {
     readHome(files);

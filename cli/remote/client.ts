@@ -54,7 +54,8 @@ export async function fetchCard(
  * Parses the text of a card.
  *
  * @param place - The URL or file of the card, for messages.
- * @throws ClientError if an object has a duplicate property. @throws CliError if the text is not an Agent Card.
+ * @throws ClientError if an object has a duplicate property.
+ * @throws CliError if the text is not an Agent Card.
  */
 export function cardFrom(text: string, place: string): RemoteCard {
   const document: Json = JSON.parse(text);

@@ -36,7 +36,11 @@ export interface RunningAgent {
   readonly mode: string;
   /** Notes for the operator, one per line, warnings first. */
   readonly notes: readonly string[];
-  /** Finishes pending work, and closes everything. @throws The first error of closing. */
+  /**
+   * Finishes pending work, and closes everything.
+   *
+   * @throws The first error of closing.
+   */
   close(): Promise<void>;
 }
 

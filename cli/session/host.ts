@@ -29,7 +29,11 @@ export interface RunningHost {
    * never fulfilled.
    */
   readonly over: Promise<void>;
-  /** Waits for running calls, and closes everything. @throws The first error. */
+  /**
+   * Waits for running calls, and closes everything.
+   *
+   * @throws The first error.
+   */
   close(): Promise<void>;
 }
 
@@ -108,7 +112,11 @@ async function policyOf({
   return policy === undefined ? undefined : readPolicy({ config: { policy }, ...placed });
 }
 
-/** Applies changes of a separate policy file. @throws CliError `config_invalid`. */
+/**
+ * Applies changes of a separate policy file.
+ *
+ * @throws CliError `config_invalid`.
+ */
 function following(
   context: Context,
   policy: ReadPolicy,

@@ -107,7 +107,11 @@ export function addressFrom(context: Pick<Context, "cwd">, text: string): Sessio
   return portFrom(text);
 }
 
-/** Parses `HOST:PORT`. @throws CliError if the text has another form. */
+/**
+ * Parses `HOST:PORT`.
+ *
+ * @throws CliError if the text has another form.
+ */
 export function portFrom(text: string): Extract<SessionAddress, { port: number }> {
   const address = addressIn(text);
   if (address !== undefined) return address;

@@ -147,7 +147,11 @@ function cardIn({ name, text }: CardText): JsonObject {
   return parseCard(text, name);
 }
 
-/** Discovers an agent. @throws CliError if an option is invalid. */
+/**
+ * Discovers an agent.
+ *
+ * @throws CliError if an option is invalid.
+ */
 async function discovered(
   card: () => string | JsonObject,
   requirements: DiscoveryRequirements,

@@ -131,7 +131,11 @@ async function run(context: Context, options: Options): Promise<void> {
   ]);
 }
 
-/** Reads `GRANT=OPERATION,OPERATION`. @throws CliError if the form is wrong. */
+/**
+ * Reads `GRANT=OPERATION,OPERATION`.
+ *
+ * @throws CliError if the form is wrong.
+ */
 function grantFrom(text: string): HomeGrant {
   const at = text.indexOf("=");
   const operations = text

@@ -92,7 +92,11 @@ function idIn(text: string): Pick<Options, "id" | "capability"> {
   return text.startsWith("cap_") ? { capability: text } : {};
 }
 
-/** Returns the token to revoke, from the argument or standard input. @throws CliError if there is none. */
+/**
+ * Returns the token to revoke, from the argument or standard input.
+ *
+ * @throws CliError if there is none.
+ */
 function readTarget(context: Context, argument: string | undefined): string {
   if (argument !== undefined) return readTokenArgument(context, argument);
   const token = context.stdin.isTerminal ? "" : readTokenArgument(context, argument);

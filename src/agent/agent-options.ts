@@ -158,7 +158,11 @@ export function settledOptions(options: IssuingAgentOptions): SettledOptions {
   };
 }
 
-/** Returns the parties of an agent whose grants need approvals. @throws TypeError if the agent has none. */
+/**
+ * Returns the parties of an agent whose grants need approvals.
+ *
+ * @throws TypeError if the agent has none.
+ */
 export function partiesOf({
   parties,
 }: Pick<AgentContext, "parties">): NonNullable<AgentContext["parties"]> {

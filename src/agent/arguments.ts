@@ -12,7 +12,11 @@ import { ownPresented } from "./presented.js";
 import type { AgentDenial } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
-/** Checks arguments against a skill's schema. @returns At most the first 16 violations; empty if there is none. */
+/**
+ * Checks arguments against a skill's schema.
+ *
+ * @returns At most the first 16 violations; empty if there is none.
+ */
 export type ArgumentCheck = (values: { readonly [name: string]: Json }) => readonly AgentDenial[];
 
 const MAX_REPORTED = 16;

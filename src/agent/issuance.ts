@@ -74,7 +74,11 @@ export interface Issued {
   readonly kept: IssuedCapability;
 }
 
-/** Returns the number of each resource name, for {@link issueCapability}. @throws StorageError */
+/**
+ * Returns the number of each resource name, for {@link issueCapability}.
+ *
+ * @throws StorageError
+ */
 export function resourceNumbers(
   resources: readonly NamedResource[] = [],
   { handles }: Pick<AgentContext, "handles">,

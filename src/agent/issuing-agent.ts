@@ -289,7 +289,11 @@ export class IssuingAgent {
     return coverageOf(capabilities, this.#context.handles);
   }
 
-  /** Narrows a capability on behalf of a caller that cannot do so offline. @throws TypeError if the hop is invalid. */
+  /**
+   * Narrows a capability on behalf of a caller that cannot do so offline.
+   *
+   * @throws TypeError if the hop is invalid.
+   */
   async attenuate(caller: Caller, presented: Presented, hop: HopInit): Promise<AttenuationOutcome> {
     assertPresenter(caller);
     const outcome = await attenuatePresented(caller, presented, hop, this.#context);

@@ -47,7 +47,11 @@ export class PolicyTable implements Policy {
       .map((rule) => rule.permission);
   }
 
-  /** Replaces the table for all future calls. @throws TypeError if the definition is invalid; then nothing changes. */
+  /**
+   * Replaces the table for all future calls.
+   *
+   * @throws TypeError if the definition is invalid; then nothing changes.
+   */
   replace(definition: PolicyDefinition): void {
     this.#rules = checkedRules(definition);
   }

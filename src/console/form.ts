@@ -75,7 +75,11 @@ export function readForms(answer: FaultWriter): readonly (RequestHandler | Error
   return [contentType([TYPE], answer), read, check, refuseUnreadable];
 }
 
-/** Returns the form of a request. @throws FormError if the request has none. */
+/**
+ * Returns the form of a request.
+ *
+ * @throws FormError if the request has none.
+ */
 export function formOf(req: { readonly body?: unknown }): Form {
   if (req.body instanceof Form) return req.body;
   throw new FormError("there is no form");

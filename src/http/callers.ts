@@ -18,7 +18,11 @@ export const RATE_LIMIT: RateLimit = { requests: 600, seconds: 10 };
 const callers = new WeakMap<Request, Caller>();
 const presenters = new WeakMap<Request, Presenter>();
 
-/** Returns the authenticated client of a request. @throws TypeError if the request is not authenticated. */
+/**
+ * Returns the authenticated client of a request.
+ *
+ * @throws TypeError if the request is not authenticated.
+ */
 export function callerOf(req: Request): Caller {
   const caller = callers.get(req);
   if (caller === undefined) throw new TypeError("this request has not been authenticated");
@@ -96,7 +100,11 @@ export function rateLimiter(
   };
 }
 
-/** Counts one request. @returns The seconds to wait if the limit is exceeded; otherwise `undefined`. */
+/**
+ * Counts one request.
+ *
+ * @returns The seconds to wait if the limit is exceeded; otherwise `undefined`.
+ */
 export async function waitFor(
   limiter: RateLimiterMemory,
   key: string,

@@ -28,7 +28,11 @@ export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
 
 const capabilities = new WeakMap<object, VerifiedCapability>();
 
-/** Returns the capability that {@link createCapabilityMiddleware} has verified. @throws TypeError if there is none. */
+/**
+ * Returns the capability that {@link createCapabilityMiddleware} has verified.
+ *
+ * @throws TypeError if there is none.
+ */
 export function capabilityOf(req: object): VerifiedCapability {
   const capability = capabilities.get(req);
   if (capability !== undefined) return capability;

@@ -24,7 +24,11 @@ export interface NodeOptions extends ResourceServerOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Adds a requirement to a handler. @throws TypeError if the requirement is wrong. */
+/**
+ * Adds a requirement to a handler.
+ *
+ * @throws TypeError if the requirement is wrong.
+ */
 export type NodeRequires = <
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,

@@ -11,7 +11,11 @@ interface FrontMatter {
   readonly problem?: string;
 }
 
-/** Parses the front matter of a file. @param head - At least the first {@link HEAD_BYTES} bytes of the file. */
+/**
+ * Parses the front matter of a file.
+ *
+ * @param head - At least the first {@link HEAD_BYTES} bytes of the file.
+ */
 export type FrontMatterReader = (head: Uint8Array) => FrontMatter;
 
 const MAX_BYTES = 65_536;

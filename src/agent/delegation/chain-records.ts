@@ -49,7 +49,11 @@ export function mostChains(most: number, isByOthers: boolean): number {
   return isByOthers ? Math.ceil(most / 2) : most;
 }
 
-/** Returns the ledger event for a change of a delegation. @param narrowed - As for {@link keepChain}. */
+/**
+ * Returns the ledger event for a change of a delegation.
+ *
+ * @param narrowed - As for {@link keepChain}.
+ */
 export function chainEvent(
   kind: "registration" | "revocation",
   { id, capabilityId, revocationId }: DelegationRecord,

@@ -42,7 +42,11 @@ export const LONGEST_DELEGATION = 86_400;
 // A request can name any number of scopes, so limit the number of reported problems.
 const MOST_TOLD = 16;
 
-/** Appends one hop to the capability, and stores the delegation. @throws StorageError; then nothing was delegated. */
+/**
+ * Appends one hop to the capability, and stores the delegation.
+ *
+ * @throws StorageError; then nothing was delegated.
+ */
 export async function delegate(
   by: DelegationCaller,
   request: DelegationRequest,

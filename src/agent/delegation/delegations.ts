@@ -107,13 +107,22 @@ export class Delegations {
     return outcome;
   }
 
-  /** Verifies a string as a delegation that was made by this issuer or offline. @throws StorageError */
+  /**
+   * Verifies a string as a delegation that was made by this issuer or offline.
+   *
+   * @throws StorageError
+   */
   async verify(by: DelegationCaller, text: string): Promise<DelegationVerdict> {
     assertString(text, "text");
     return verifyDelegation(plainBy(by), text, this.#context);
   }
 
-  /** Revokes a delegation on behalf of its delegator. @param id - A UUID in lower case. @throws StorageError */
+  /**
+   * Revokes a delegation on behalf of its delegator.
+   *
+   * @param id - A UUID in lower case.
+   * @throws StorageError
+   */
   async revoke(
     by: DelegationCaller,
     id: string,
@@ -154,14 +163,22 @@ export class Delegations {
   }
 }
 
-/** Copies a caller. @throws TypeError naming the value that is not plain data, is unknown, or has the wrong type. */
+/**
+ * Copies a caller.
+ *
+ * @throws TypeError naming the value that is not plain data, is unknown, or has the wrong type.
+ */
 function plainBy(by: DelegationCaller): DelegationCaller {
   const own = knownMembers(by, ["caller", "credential", "picked"], "by");
   assertCaller(own.caller);
   return own;
 }
 
-/** Copies a request. @throws TypeError naming the value that is not plain data, is unknown, or has the wrong type. */
+/**
+ * Copies a request.
+ *
+ * @throws TypeError naming the value that is not plain data, is unknown, or has the wrong type.
+ */
 function plainRequest(request: DelegationRequest): DelegationRequest {
   const own = knownMembers(request, ["delegatee", "scopes", "ttl"], "request");
   const { delegatee, ttl } = own;

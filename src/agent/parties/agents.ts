@@ -55,7 +55,11 @@ export async function livingAgent(
   return { agent, host };
 }
 
-/** Throws the refusal for an agent that is not active. @throws RefusedError */
+/**
+ * Throws the refusal for an agent that is not active.
+ *
+ * @throws RefusedError
+ */
 export function throwStatusRefusal(status: Exclude<AgentStatus, "active">): never {
   return throwRefusal(...STATUS_REFUSALS[status]);
 }

@@ -24,7 +24,11 @@ export function checkGrantApproval(approval: GrantApproval, where: string): void
   checkLifetime(lifetime, `${where}.lifetime`);
 }
 
-/** Checks a rule. @throws TypeError naming the property that is wrong, such as `grants[1].approval.needed`. */
+/**
+ * Checks a rule.
+ *
+ * @throws TypeError naming the property that is wrong, such as `grants[1].approval.needed`.
+ */
 export function checkApprovalRule(rule: ApprovalRule, where: string): void {
   assertMembers(rule, ["approvers", "needed"], where);
   const { approvers, needed = 1 } = rule;
@@ -46,7 +50,11 @@ export function checkApprovalRule(rule: ApprovalRule, where: string): void {
   }
 }
 
-/** Checks a lifetime in seconds. @throws TypeError unless an approval may have this lifetime. */
+/**
+ * Checks a lifetime in seconds.
+ *
+ * @throws TypeError unless an approval may have this lifetime.
+ */
 export function checkLifetime(lifetime: number, where: string): void {
   if (Number.isSafeInteger(lifetime) && lifetime >= 1 && lifetime <= MAX_LIFETIME) return;
   throw new TypeError(`${where}: must be 1 to ${MAX_LIFETIME} whole seconds`);

@@ -208,7 +208,11 @@ export class ApprovalSettling {
     }
   }
 
-  /** Settles an approval that has ended without a decision. @returns The current approval. */
+  /**
+   * Settles an approval that has ended without a decision.
+   *
+   * @returns The current approval.
+   */
   async settleIfOver(read: Approval | undefined): Promise<Approval | undefined> {
     if (read === undefined || this.current(read) === read) return read;
     const now = await this.#store.change(async (draft) => {

@@ -76,7 +76,11 @@ export class RefusedError extends Error {
   }
 }
 
-/** Aborts a transaction of the store with a refusal. @throws RefusedError */
+/**
+ * Aborts a transaction of the store with a refusal.
+ *
+ * @throws RefusedError
+ */
 export function throwRefusal(...refusal: Parameters<typeof partyRefusal>): never {
   throw new RefusedError(partyRefusal(...refusal));
 }

@@ -134,7 +134,11 @@ const MAX_WORDS = 512;
 
 const MAX_KEY = 256;
 
-/** Reads the capabilities that an agent requests. @throws RefusedError */
+/**
+ * Reads the capabilities that an agent requests.
+ *
+ * @throws RefusedError
+ */
 export function readAsked(
   capabilities: readonly AskedCapability[],
   { terms = new Map(), settings }: Pick<PartiesContext, "terms" | "settings">,
@@ -185,7 +189,11 @@ export function readAsked(
   });
 }
 
-/** Checks the texts of a request. @throws RefusedError */
+/**
+ * Checks the texts of a request.
+ *
+ * @throws RefusedError
+ */
 export function checkTexts(
   asked: AskingOptions & { readonly name?: string; readonly hostName?: string | undefined },
 ): void {

@@ -12,7 +12,11 @@ export interface ShownGrant {
   readonly host?: HostRecord;
 }
 
-/** Renders grants, on one card per agent. @param after - Returns the markup below a grant. */
+/**
+ * Renders grants, on one card per agent.
+ *
+ * @param after - Returns the markup below a grant.
+ */
 export function grantsByAgent(
   grants: readonly ShownGrant[],
   reading: Reading,

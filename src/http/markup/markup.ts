@@ -52,7 +52,11 @@ function written(part: Part): string {
   return part instanceof Markup ? part.toString() : part.map(written).join("");
 }
 
-/** Formats a time, with its distance from the present. @param at - The time in milliseconds since 1970. */
+/**
+ * Formats a time, with its distance from the present.
+ *
+ * @param at - The time in milliseconds since 1970.
+ */
 export function moment(at: number, now: number): Markup {
   return time(formatTime(at), now);
 }

@@ -16,7 +16,11 @@ export const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
   rest: ["application/json", "application/a2a+json"],
 };
 
-/** Sends a fault in the error format of a binding. @param id - The id of the JSON-RPC request, if known. */
+/**
+ * Sends a fault in the error format of a binding.
+ *
+ * @param id - The id of the JSON-RPC request, if known.
+ */
 export function answerFault(res: Response, binding: Binding, why: Fault, id?: unknown): void {
   setFaultHeaders(res, why);
   if (binding === "rest") {
@@ -36,7 +40,11 @@ export function setFaultHeaders(res: Response, why: Fault): void {
   }
 }
 
-/** Ends an event stream with a fault as the last event. @param id - The id of the JSON-RPC request. */
+/**
+ * Ends an event stream with a fault as the last event.
+ *
+ * @param id - The id of the JSON-RPC request.
+ */
 export function endStream(res: Response, binding: Binding, why: Fault, id?: unknown): void {
   if (res.writableEnded) return;
   const body = binding === "rest" ? restBody(why) : jsonRpcBody(why, id);

@@ -137,7 +137,11 @@ export class ApprovalTasks {
     void this.#watch(id, callOf(context).caller);
   }
 
-  /** Streams a task until the task ends. @param task - The state to send first. */
+  /**
+   * Streams a task until the task ends.
+   *
+   * @param task - The state to send first.
+   */
   async *stream(
     task: Task,
     context: ServerCallContext,
@@ -145,7 +149,11 @@ export class ApprovalTasks {
     yield* this.#options.stream(task.id, context, task);
   }
 
-  /** Answers SubscribeToTask. @throws A2AError if the caller may not see the task, or the task has ended. */
+  /**
+   * Answers SubscribeToTask.
+   *
+   * @throws A2AError if the caller may not see the task, or the task has ended.
+   */
   async *resubscribe(
     id: string,
     context: ServerCallContext,

@@ -142,14 +142,22 @@ export function admittedOf({ user }: ServerCallContext): Admitted | undefined {
   return AdmittedUser.admitted(user);
 }
 
-/** Returns the admitted message of a context. @throws TypeError if no message was admitted. */
+/**
+ * Returns the admitted message of a context.
+ *
+ * @throws TypeError if no message was admitted.
+ */
 export function messageOf(context: ServerCallContext): AdmittedMessage {
   const admitted = admittedOf(context);
   if (admitted?.need === "message") return admitted;
   throw new TypeError("the gate has let no message in with this context");
 }
 
-/** Returns the caller of a context. @throws TypeError if no call was admitted. */
+/**
+ * Returns the caller of a context.
+ *
+ * @throws TypeError if no call was admitted.
+ */
 export function callOf(context: ServerCallContext): Call {
   const admitted = admittedOf(context);
   if (admitted === undefined) throw new TypeError("this context has no authenticated caller");
@@ -163,7 +171,11 @@ export class AdmittedCalls {
   readonly #users = new WeakMap<Request, User>();
   readonly #waiting = new WeakSet<Admitted>();
 
-  /** Adds an admitted call. @returns The user for the SDK context in which the call is performed. */
+  /**
+   * Adds an admitted call.
+   *
+   * @returns The user for the SDK context in which the call is performed.
+   */
   add(admitted: Admitted): User {
     this.#waiting.add(admitted);
     return new AdmittedUser(admitted);
@@ -195,7 +207,11 @@ export class AdmittedCalls {
     return admitted;
   }
 
-  /** Gives up an admitted call unless an operation has taken it. @param code - The refusal code for the ledger. */
+  /**
+   * Gives up an admitted call unless an operation has taken it.
+   *
+   * @param code - The refusal code for the ledger.
+   */
   drop(admitted: Admitted, agent: IssuingAgent, code: string): void {
     if (this.#waiting.delete(admitted)) giveUp(admitted, agent, code);
   }

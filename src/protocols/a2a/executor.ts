@@ -83,7 +83,11 @@ export class CapabilityExecutor implements AgentExecutor {
     };
   }
 
-  /** Stores the task before anything runs in it. @returns Whether the task may run. */
+  /**
+   * Stores the task before anything runs in it.
+   *
+   * @returns Whether the task may run.
+   */
   async #begin(
     task: Task,
     { context }: RequestContext,

@@ -41,7 +41,11 @@ export interface MessageGate {
   ): Promise<AdmittedMessage | AnsweredMessage>;
 }
 
-/** Clears a call of `a2a/skill/invoke`. @throws Refused if the agent refuses the call. */
+/**
+ * Clears a call of `a2a/skill/invoke`.
+ *
+ * @throws Refused if the agent refuses the call.
+ */
 export type SkillGate = (call: AuthenticCall) => Promise<AdmittedSkill>;
 
 /** The parts of the gate, which decides whether calls are allowed. */
@@ -172,7 +176,11 @@ interface Entry {
   readonly sight: Sight;
 }
 
-/** Admits a call with all presented capabilities. @throws Refused if the agent does not admit the call. */
+/**
+ * Admits a call with all presented capabilities.
+ *
+ * @throws Refused if the agent does not admit the call.
+ */
 export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<Entry> {
   const { caller, capabilities, declared } = call;
   const admission = await agent.admit(caller, capabilities, declared);
@@ -205,7 +213,11 @@ interface Cleared<Of> {
   readonly sight: Sight;
 }
 
-/** Waits for a clearance. @throws Refused with every reason if the agent denies the call. */
+/**
+ * Waits for a clearance.
+ *
+ * @throws Refused with every reason if the agent denies the call.
+ */
 export async function cleared<Of extends Clearance<Operation>>(
   clearing: Promise<Of | Refusal>,
   call: AuthenticCall,
@@ -217,7 +229,11 @@ export async function cleared<Of extends Clearance<Operation>>(
   return { clearance, sight: sightOf(call, capability === undefined ? [] : [capability], agent) };
 }
 
-/** Clears a call of a skill. @throws Refused with every reason if the agent denies the call. */
+/**
+ * Clears a call of a skill.
+ *
+ * @throws Refused with every reason if the agent denies the call.
+ */
 export async function skillPermit(
   asked: { readonly skill: string; readonly arguments: JsonObject },
   call: AuthenticCall,

@@ -167,7 +167,11 @@ function goesOn({ taskId }: Message): boolean {
 
 type AskedFor = Exclude<TaskRequest, { readonly kind: "method" }>;
 
-/** Parses the request in a message. @throws Refused or an A2AError if the message is invalid. */
+/**
+ * Parses the request in a message.
+ *
+ * @throws Refused or an A2AError if the message is invalid.
+ */
 function askedBy(
   { configuration }: SendMessageRequest,
   given: Message | undefined,

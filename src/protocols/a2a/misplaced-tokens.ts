@@ -49,7 +49,11 @@ export function misplacedIn(req: Request, outline: Outline, issuer: Issuer): str
   );
 }
 
-/** Searches a value for tokens. @returns The problem, naming the place; `undefined` if there is no token. */
+/**
+ * Searches a value for tokens.
+ *
+ * @returns The problem, naming the place; `undefined` if there is no token.
+ */
 type Look = (where: string, value: Json) => string | undefined;
 
 const NO_QUERY = new URLSearchParams();

@@ -18,13 +18,21 @@ export interface OwnCall {
   readonly run: ((admitted: Admitted) => Promise<object>) | undefined;
 }
 
-/** Parses a call of one method. @throws Refused if a parameter is invalid. */
+/**
+ * Parses a call of one method.
+ *
+ * @throws Refused if a parameter is invalid.
+ */
 export type OwnMethod = (call: Call, req: Request) => OwnCall | Promise<OwnCall>;
 
 /** The extension's own JSON-RPC methods, by name. */
 export type OwnMethods = ReadonlyMap<string, OwnMethod>;
 
-/** Returns the methods that every agent has. @param verificationUri - The URL where people decide requests. */
+/**
+ * Returns the methods that every agent has.
+ *
+ * @param verificationUri - The URL where people decide requests.
+ */
 export function ownMethods(agent: IssuingAgent, verificationUri?: string): Map<string, OwnMethod> {
   const methods = new Map<string, OwnMethod>();
   for (const [name, method] of CAPABILITY_METHODS) {

@@ -67,7 +67,11 @@ export function readNamed(params: JsonObject): PresentedCapability {
   return presented ?? mistake('name the capability by its "token" or its "capabilityId"');
 }
 
-/** Reads capabilities in a method's parameters. @param names - The parameters that the method reads. */
+/**
+ * Reads capabilities in a method's parameters.
+ *
+ * @param names - The parameters that the method reads.
+ */
 function readParams(params: JsonObject, names: readonly string[]): PresentedAuthority {
   const [id, token, capabilities] = ["capabilityId", "token", "capabilities"].map((name) =>
     names.includes(name) ? params[name] : undefined,

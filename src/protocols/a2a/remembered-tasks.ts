@@ -99,7 +99,11 @@ const MAX_PAGE = 100;
 /** Number of tasks to read before other work gets a turn. */
 const AT_ONCE = 50;
 
-/** Reads one task. @param historyLength - Number of messages; all unless given. */
+/**
+ * Reads one task.
+ *
+ * @param historyLength - Number of messages; all unless given.
+ */
 type Read = (id: string, historyLength: number | undefined) => Promise<Task>;
 
 /**

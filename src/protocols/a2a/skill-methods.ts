@@ -56,7 +56,11 @@ export function invokeMethod(options: SkillMethodOptions): OwnMethod {
   };
 }
 
-/** Returns the skill's id and arguments. @throws Refused if a parameter is invalid. */
+/**
+ * Returns the skill's id and arguments.
+ *
+ * @throws Refused if a parameter is invalid.
+ */
 export function skillIn(params: JsonObject): {
   readonly skill: string;
   readonly arguments: JsonObject;

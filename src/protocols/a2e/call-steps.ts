@@ -24,9 +24,17 @@ export interface CallStepsContext {
   readonly registry: Registry;
   readonly scope: SessionScope;
   readonly connection: Pick<Connection, "ready">;
-  /** Sends a message. @returns The reason if the message cannot be sent. */
+  /**
+   * Sends a message.
+   *
+   * @returns The reason if the message cannot be sent.
+   */
   send(message: JsonObject): ReturnType<Connection["send"]>;
-  /** Counts one more message. @returns `true` if the session exceeds its rate. */
+  /**
+   * Counts one more message.
+   *
+   * @returns `true` if the session exceeds its rate.
+   */
   isOverRate(): boolean;
   onFailure(error: unknown, what: string): void;
 }
@@ -57,7 +65,11 @@ export class CallSteps {
     this.#context = context;
   }
 
-  /** Judges and runs a step. @throws PluginError if the step is refused or fails. */
+  /**
+   * Judges and runs a step.
+   *
+   * @throws PluginError if the step is refused or fails.
+   */
   async ask(running: Running, step: Step): Promise<Json> {
     if (running.ended !== undefined) throw refusedBy(running.ended);
     // The first step is counted together with the message, when the message arrives.

@@ -32,7 +32,11 @@ export class Calls {
     return this.#running.size;
   }
 
-  /** Starts a call. @returns The fault if the call cannot start. */
+  /**
+   * Starts a call.
+   *
+   * @returns The fault if the call cannot start.
+   */
   begin(request: Request, capability: CapabilityName): SessionFault | undefined {
     const { limits } = this.#context;
     if (this.#running.has(request.id)) {

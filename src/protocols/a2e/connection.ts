@@ -243,7 +243,11 @@ export class Outlet {
     return this.#connection.send({ ...versionOf(this.#dialect), type, id, ts, ...message });
   }
 
-  /** Sends an error. @param reqId - The id of the faulty message; empty if there is none. */
+  /**
+   * Sends an error.
+   *
+   * @param reqId - The id of the faulty message; empty if there is none.
+   */
   error(reqId: string, of: SessionFault): void {
     this.send(errorMessage(reqId, of));
   }

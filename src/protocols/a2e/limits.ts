@@ -105,7 +105,11 @@ export class RateWindow {
     this.#clock = clock;
   }
 
-  /** Counts one more message. @returns `true` if the session exceeds the rate. */
+  /**
+   * Counts one more message.
+   *
+   * @returns `true` if the session exceeds the rate.
+   */
   isOver(): boolean {
     const now = this.#clock();
     if (now >= this.#until) {

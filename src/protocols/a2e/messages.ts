@@ -98,7 +98,11 @@ export function controlFault(
   return type === "ping" && idOf(message) === "" ? idWrong().fault : undefined;
 }
 
-/** Builds the `error` message for a fault. @param reqId - The id of the faulty message; empty if there is none. */
+/**
+ * Builds the `error` message for a fault.
+ *
+ * @param reqId - The id of the faulty message; empty if there is none.
+ */
 export function errorMessage(reqId: string, of: SessionFault): JsonObject {
   const { code, message, detail = {}, capability = "" } = of;
   const about = { detail, retryable: isRetryable(of), capability_name: capability };

@@ -25,7 +25,11 @@ export interface SessionLine {
   readonly connection: Connection;
   readonly outlet: Outlet;
   readonly dialect: Dialect;
-  /** Counts one more message. @returns `true` if the session exceeds its rate. */
+  /**
+   * Counts one more message.
+   *
+   * @returns `true` if the session exceeds its rate.
+   */
   isOverRate(): boolean;
   /** Ends the session when its running calls have finished. */
   shutdown(): void;
@@ -91,7 +95,11 @@ export class OpenSession {
     return this.#calls.size === 0;
   }
 
-  /** Handles a message. @returns The fault of the message, if it has one. */
+  /**
+   * Handles a message.
+   *
+   * @returns The fault of the message, if it has one.
+   */
   take(type: string, message: JsonObject): SessionFault | undefined {
     const { session_id: session } = message;
     const { dialect } = this.#line;

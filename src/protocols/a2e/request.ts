@@ -39,7 +39,11 @@ export interface Request {
   /** Time limit for the answer, in milliseconds. */
   readonly timeout?: number;
   readonly correlationId?: string;
-  /** Runs the steps. @returns The properties of the answer, without those that every answer has. */
+  /**
+   * Runs the steps.
+   *
+   * @returns The properties of the answer, without those that every answer has.
+   */
   answer(ask: Ask): Promise<JsonObject>;
   /**
    * Returns a message with a part of the answer: its type and its own properties, without those that every message has.

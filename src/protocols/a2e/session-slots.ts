@@ -23,7 +23,11 @@ export class SessionSlots {
     this.#limits = limits;
   }
 
-  /** Makes sure that a handshake slot is free. @returns The reason if no slot can be freed. */
+  /**
+   * Makes sure that a handshake slot is free.
+   *
+   * @returns The reason if no slot can be freed.
+   */
   makeRoom(): string | undefined {
     const { sessions, handshakes } = this.#limits;
     if (this.#sessions.size >= sessions) return `${sessions} sessions are open, the maximum`;

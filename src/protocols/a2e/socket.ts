@@ -56,7 +56,11 @@ async function listenAtPort(
   };
 }
 
-/** Connects to a host. @throws Error if nothing listens at the address. */
+/**
+ * Connects to a host.
+ *
+ * @throws Error if nothing listens at the address.
+ */
 export async function connectTo(address: SessionAddress, signal?: AbortSignal): Promise<Socket> {
   signal?.throwIfAborted();
   const socket =

@@ -1,6 +1,10 @@
 /** Runs functions after a delay. Tests can replace the process's timers. */
 export interface Timers {
-  /** Runs a function once, after at least this many milliseconds. @returns A function that cancels the timer. */
+  /**
+   * Runs a function once, after at least this many milliseconds.
+   *
+   * @returns A function that cancels the timer.
+   */
   after(milliseconds: number, run: () => void): () => void;
 }
 

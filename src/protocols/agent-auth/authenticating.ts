@@ -132,7 +132,11 @@ export interface Signer {
   readonly stranger: boolean;
 }
 
-/** Marks a JWT as used. @returns The fault if the JWT is not accepted. */
+/**
+ * Marks a JWT as used.
+ *
+ * @returns The fault if the JWT is not accepted.
+ */
 export async function usedBefore(
   { thumbprint, stranger }: Signer,
   { jti, over }: VerifiedJwt,

@@ -147,7 +147,11 @@ export function readAsking(body: JsonObject): Reading<Asking> {
   };
 }
 
-/** Reads the requested capabilities. @param least - Minimum number of capabilities. */
+/**
+ * Reads the requested capabilities.
+ *
+ * @param least - Minimum number of capabilities.
+ */
 export function readAsked(value: unknown, least: number): Reading<readonly AskedCapability[]> {
   if (!Array.isArray(value) || value.length < least || value.length > MAX_CAPABILITIES) {
     return wrong("capabilities", `must be an array of ${least} to ${MAX_CAPABILITIES}`);

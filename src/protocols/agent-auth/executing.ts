@@ -207,7 +207,11 @@ async function unknownCapability(
   return fault("capability_not_found", `there is no capability of this name${hint}`);
 }
 
-/** Checks a result against its capability's output schema. @returns The problem, if any. */
+/**
+ * Checks a result against its capability's output schema.
+ *
+ * @returns The problem, if any.
+ */
 type OutputCheck = (result: Json) => string | undefined;
 
 /**

@@ -40,7 +40,11 @@ export interface Registering {
   readonly idempotencyKey: string | undefined;
 }
 
-/** Registers an agent, and the agent's host if it is new. @throws StorageError */
+/**
+ * Registers an agent, and the agent's host if it is new.
+ *
+ * @throws StorageError
+ */
 export async function register(
   { body, party, from, idempotencyKey: header }: Registering,
   context: GrantingContext,
@@ -85,7 +89,11 @@ function refusedIn({ host, grants }: AskedAnswer): { readonly refused?: readonly
   return denied && !isUsersHost(host) ? { refused: ["grant_denied"] } : {};
 }
 
-/** Requests more capabilities. @throws StorageError */
+/**
+ * Requests more capabilities.
+ *
+ * @throws StorageError
+ */
 export async function requestCapabilities(
   body: JsonObject,
   { agent: asker, jwt }: AgentParty,
@@ -118,7 +126,11 @@ export async function requestCapabilities(
   };
 }
 
-/** Returns an agent's state and grants. @throws StorageError */
+/**
+ * Returns an agent's state and grants.
+ *
+ * @throws StorageError
+ */
 export async function agentStatus(
   agentId: string | undefined,
   asker: SigningHost | AgentParty,
@@ -131,7 +143,11 @@ export async function agentStatus(
   return { ok: true, body: await wholeAnswer({ agent, host: party.host, grants }, party, context) };
 }
 
-/** Reactivates an expired agent, with the default capabilities of its host. @throws StorageError */
+/**
+ * Reactivates an expired agent, with the default capabilities of its host.
+ *
+ * @throws StorageError
+ */
 export async function reactivate(
   body: JsonObject,
   asker: SigningHost,

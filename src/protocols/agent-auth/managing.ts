@@ -17,7 +17,11 @@ import { readNewKey } from "./possession.js";
 
 type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 
-/** Revokes an agent with all its grants. The request can be repeated. @throws StorageError */
+/**
+ * Revokes an agent with all its grants. The request can be repeated.
+ *
+ * @throws StorageError
+ */
 export async function revokeAgent(
   body: JsonObject,
   asker: SigningHost | AgentParty,
@@ -30,7 +34,11 @@ export async function revokeAgent(
   return { ok: true, body: { agent_id: found.agent.id, status: "revoked" } };
 }
 
-/** Revokes grants by capability name. @throws StorageError */
+/**
+ * Revokes grants by capability name.
+ *
+ * @throws StorageError
+ */
 export async function revokeCapabilities(
   body: JsonObject,
   asker: SigningHost | AgentParty,
@@ -48,7 +56,11 @@ export async function revokeCapabilities(
   return { ok: true, body: { agent_id: found.agent.id, revoked, grant_ids: grantIds } };
 }
 
-/** Revokes the asking host with all its agents. @throws StorageError */
+/**
+ * Revokes the asking host with all its agents.
+ *
+ * @throws StorageError
+ */
 export async function revokeHost(
   body: JsonObject,
   asker: SigningHost,
@@ -67,7 +79,11 @@ export async function revokeHost(
   return { ok: true, body: { host_id: host.id, status: "revoked", agents_revoked: agentsRevoked } };
 }
 
-/** Replaces an agent's key; the old key becomes invalid at once. @throws StorageError */
+/**
+ * Replaces an agent's key; the old key becomes invalid at once.
+ *
+ * @throws StorageError
+ */
 export async function rotateAgentKey(
   body: JsonObject,
   asker: SigningHost | AgentParty,
@@ -86,7 +102,11 @@ export async function rotateAgentKey(
   return { ok: true, body: { agent_id: id, status: outcome.agent.status } };
 }
 
-/** Replaces the asking host's key. @throws StorageError */
+/**
+ * Replaces the asking host's key.
+ *
+ * @throws StorageError
+ */
 export async function rotateHostKey(
   body: JsonObject,
   asker: SigningHost,

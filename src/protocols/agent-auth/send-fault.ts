@@ -12,7 +12,11 @@ export type AnswerFault = (res: Response, fault: Fault) => void;
 /** Statuses of faults that reveal nothing about permissions. The ledger does not record these faults. */
 const UNRECORDED: readonly number[] = [404, 405, 429, 500, 503];
 
-/** Sends a fault without recording it. @param url - The server's address, for the challenge of a 401. */
+/**
+ * Sends a fault without recording it.
+ *
+ * @param url - The server's address, for the challenge of a 401.
+ */
 export function sendFault(res: Response, fault: Fault, url?: string): void {
   const { code, message, more, retryAfter, codes = [code] } = fault;
   const status = fault.status ?? STATUS[code];

@@ -98,7 +98,11 @@ export const answerFault: FaultWriter = (res, { status, reason, message, retryAf
   answerError(res, status, { code: FAULTS[status], message, details: { reason } });
 };
 
-/** Sends the error for a refusal, with every reason. @param capability - The header that contains the capability. */
+/**
+ * Sends the error for a refusal, with every reason.
+ *
+ * @param capability - The header that contains the capability.
+ */
 export function answerRefusal(
   res: Response,
   { problems }: DelegationRefusal,

@@ -85,7 +85,11 @@ export class RevocationFollower implements RevocationSource {
     }
   }
 
-  /** Waits for an answer, for at most {@link CHECK_PATIENCE}. @returns Whether an answer came. */
+  /**
+   * Waits for an answer, for at most {@link CHECK_PATIENCE}.
+   *
+   * @returns Whether an answer came.
+   */
   #answered(): Promise<boolean> {
     return new Promise((resolve) => {
       const late = setTimeout(() => resolve(false), CHECK_PATIENCE);
@@ -170,7 +174,11 @@ export class RevocationFollower implements RevocationSource {
     if (typeof this.#timer === "object") this.#timer.unref();
   }
 
-  /** Reads the list. @param attempts - Maximum number of requests if the list changes while it is read. */
+  /**
+   * Reads the list.
+   *
+   * @param attempts - Maximum number of requests if the list changes while it is read.
+   */
   async #ask(attempts: number): Promise<void> {
     const { url, keys, ask, clock, maxAge } = this.#parts;
     const present = keys();
@@ -203,7 +211,11 @@ export class RevocationFollower implements RevocationSource {
     this.#readAt = began;
   }
 
-  /** Reads the pages of an index. @returns `false` if the issuer no longer had one of the pages. */
+  /**
+   * Reads the pages of an index.
+   *
+   * @returns `false` if the issuer no longer had one of the pages.
+   */
   async #takeList(
     { statement: { version } }: FeedReading,
     pages: readonly string[],

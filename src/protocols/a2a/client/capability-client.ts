@@ -118,14 +118,22 @@ export class CapabilityClient {
     }
   }
 
-  /** Revokes a token and all tokens narrowed from it. @throws A2AError if the agent refuses. */
+  /**
+   * Revokes a token and all tokens narrowed from it.
+   *
+   * @throws A2AError if the agent refuses.
+   */
   async revoke(token: string, reason?: string): Promise<JsonObject> {
     assertString(token, "token");
     assertOptionalString(reason, "reason");
     return this.#method(METHODS.revoke, { token, reason });
   }
 
-  /** Returns what a token allows at present. @throws A2AError if the agent refuses. */
+  /**
+   * Returns what a token allows at present.
+   *
+   * @throws A2AError if the agent refuses.
+   */
   async introspect(token: string): Promise<Introspection> {
     assertString(token, "token");
     return (await this.#method(METHODS.introspect, { token })) as unknown as Introspection;

@@ -84,7 +84,11 @@ export function taskAccessOf(context: ServerCallContext): TaskAccess {
   throw new TypeError("it is not known on whose authority this request is made");
 }
 
-/** Returns the tenant and the authority of a request. @throws TypeError as {@link taskAccessOf} does. */
+/**
+ * Returns the tenant and the authority of a request.
+ *
+ * @throws TypeError as {@link taskAccessOf} does.
+ */
 export function viewOf(asker: Asker): TaskView {
   if ("access" in asker) return asker;
   return { access: taskAccessOf(asker), tenant: asker.tenant ?? "" };

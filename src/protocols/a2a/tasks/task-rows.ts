@@ -33,7 +33,11 @@ export interface StableText extends Pick<Task, "id" | "history" | "metadata"> {
   readonly text: string;
 }
 
-/** Serializes the stable parts of a task. @param known - The previous result; reused if nothing has changed. */
+/**
+ * Serializes the stable parts of a task.
+ *
+ * @param known - The previous result; reused if nothing has changed.
+ */
 export function stableTextOf(
   { id, contextId, history, metadata }: Task,
   known?: StableText,

@@ -23,7 +23,11 @@ export function textArgument(given: JsonObject, name: string): string {
   throw new PluginError("arguments_invalid", `argument ${name} is missing`);
 }
 
-/** Reads an optional string argument. @throws PluginError `arguments_invalid` if the argument is not a string. */
+/**
+ * Reads an optional string argument.
+ *
+ * @throws PluginError `arguments_invalid` if the argument is not a string.
+ */
 export function optionalText(given: JsonObject, name: string): string | undefined {
   const value = memberOf(given, name);
   if (value === undefined || typeof value === "string") return value;

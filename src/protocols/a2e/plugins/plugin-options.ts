@@ -32,7 +32,11 @@ export function objectSchema(properties: JsonObject, required: readonly string[]
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** Returns a limit or its default. @throws TypeError unless it is an integer of at least 1. */
+/**
+ * Returns a limit or its default.
+ *
+ * @throws TypeError unless it is an integer of at least 1.
+ */
 export function limitOf(given: number | undefined, usual: number, where: string): number {
   const limit = given ?? usual;
   if (Number.isSafeInteger(limit) && limit >= 1) return limit;

@@ -291,7 +291,11 @@ function tokenIn(grants: readonly ReceivedGrant[], capability: string): Received
   );
 }
 
-/** Returns the result of an execution. @throws ClientError if the answer has no result. */
+/**
+ * Returns the result of an execution.
+ *
+ * @throws ClientError if the answer has no result.
+ */
 function resultIn(answer: JsonObject, capability: string, origin: string): Json {
   const { data, status, result = null } = answer;
   if (data !== undefined) return data;

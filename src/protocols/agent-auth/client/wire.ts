@@ -58,7 +58,11 @@ export class Wire {
     return this.#send(url, this.#origin, request);
   }
 
-  /** Sends a request to a location that the provider named for a capability. @throws As {@link Wire.ask} does. */
+  /**
+   * Sends a request to a location that the provider named for a capability.
+   *
+   * @throws As {@link Wire.ask} does.
+   */
   askAt(location: string, request: WireRequest): Promise<JsonObject> {
     const url = readUrl(location, "the location", secure(this.#options));
     return this.#send(url, url.origin, request);
@@ -80,7 +84,11 @@ export class Wire {
   }
 }
 
-/** Fetches a provider's discovery document. @throws As {@link Wire.ask} does. */
+/**
+ * Fetches a provider's discovery document.
+ *
+ * @throws As {@link Wire.ask} does.
+ */
 export async function discover(options: WireOptions): Promise<Discovery> {
   const base = readUrl(options.provider, "the provider", secure(options));
   const prefix = base.pathname.replace(/\/$/, "");

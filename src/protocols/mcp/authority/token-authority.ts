@@ -208,7 +208,11 @@ class TokenAuthority implements GateAuthority {
     }
   }
 
-  /** Returns the denial for keys that cannot be read. @throws The error itself if it is not a StorageError. */
+  /**
+   * Returns the denial for keys that cannot be read.
+   *
+   * @throws The error itself if it is not a StorageError.
+   */
   #keyDenial(error: unknown): Denial {
     if (!(error instanceof StorageError)) throw error;
     this.#options.onProblem?.(error);

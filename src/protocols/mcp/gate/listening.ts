@@ -62,7 +62,11 @@ export class Subscriptions {
     }
   }
 
-  /** Ends a subscription unless the tokens still allow it. @returns Whether the subscription stays open. */
+  /**
+   * Ends a subscription unless the tokens still allow it.
+   *
+   * @returns Whether the subscription stays open.
+   */
   async keeps({ request, operations }: Subscription): Promise<boolean> {
     const presented = this.#authority.present(request.credentials);
     if (operations.every((operation) => this.#authority.holds(presented, operation))) return true;

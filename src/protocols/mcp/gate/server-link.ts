@@ -143,7 +143,11 @@ export class ServerLink {
     return this.capabilities === undefined || Object.hasOwn(this.capabilities, capability);
   }
 
-  /** Sends one of the gate's own requests, and returns the response. @throws ServerError */
+  /**
+   * Sends one of the gate's own requests, and returns the response.
+   *
+   * @throws ServerError
+   */
   ask(text: string, context?: SendContext): Promise<Message> {
     return new Promise((resolve, reject) => {
       const id = this.expectAnswer({

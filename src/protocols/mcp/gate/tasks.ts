@@ -20,7 +20,11 @@ export interface Task {
 export class Tasks {
   readonly #tasks = new OldestOut<string, Task>(MOST_TASKS);
 
-  /** Remembers a task. @returns `false` if another party or another server has a task with this id. */
+  /**
+   * Remembers a task.
+   *
+   * @returns `false` if another party or another server has a task with this id.
+   */
   add(id: string, task: Omit<Task, "inputs">): boolean {
     const known = this.of(id);
     if (known !== undefined) return known.holder === task.holder && known.link === task.link;

@@ -28,7 +28,11 @@ export class ToolCatalog {
     this.#pins = pins;
   }
 
-  /** Compares the tools in a page of a server's list with their pins. @returns The tools, in the order of the page. */
+  /**
+   * Compares the tools in a page of a server's list with their pins.
+   *
+   * @returns The tools, in the order of the page.
+   */
   async read(link: ServerLink, response: Message): Promise<readonly KnownTool[]> {
     const definitions = definitionsIn(response);
     const changed = await this.#pins.check(link.name, definitions);

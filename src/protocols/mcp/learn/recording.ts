@@ -28,7 +28,11 @@ const LINE_FEED = 0x0a;
 export class RecordingFile {
   readonly #fd: number;
 
-  /** Opens a file, or creates it. Keeps the contents of the file. @throws Error of the system */
+  /**
+   * Opens a file, or creates it. Keeps the contents of the file.
+   *
+   * @throws Error of the system
+   */
   constructor(path: string) {
     this.#fd = openSync(path, "a+", 0o600);
     if (process.platform !== "win32") fchmodSync(this.#fd, 0o600);
@@ -52,7 +56,11 @@ export class RecordingFile {
   }
 }
 
-/** Yields the lines of a recording; `undefined` for each malformed line of the file. @throws Error of the system */
+/**
+ * Yields the lines of a recording; `undefined` for each malformed line of the file.
+ *
+ * @throws Error of the system
+ */
 export async function* readRecording(path: string): AsyncGenerator<RecordedLine | undefined> {
   const splitter = new LineSplitter(MAX_LINE);
   const chunks: AsyncIterable<Buffer> = createReadStream(path);

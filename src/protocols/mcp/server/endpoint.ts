@@ -139,7 +139,11 @@ export function mediaType({ headers }: IncomingMessage): string {
   return (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Reads a body. @throws ServerError `server_unreadable` if the body is over the limit, compressed or not UTF-8. */
+/**
+ * Reads a body.
+ *
+ * @throws ServerError `server_unreadable` if the body is over the limit, compressed or not UTF-8.
+ */
 export async function bodyOf(response: IncomingMessage, limit: number): Promise<string> {
   assertPlain(response);
   const chunks: Uint8Array[] = [];

@@ -139,7 +139,11 @@ export class PinStore implements ToolPins {
     });
   }
 
-  /** Pins new definitions, and records changed ones. @returns All pins of the server. */
+  /**
+   * Pins new definitions, and records changed ones.
+   *
+   * @returns All pins of the server.
+   */
   async #note(db: StoreQueries, title: string, seen: readonly Seen[]): Promise<Pinned> {
     const rows = await rowsOf(db, title);
     let room = MOST_TOOLS - rows.size;

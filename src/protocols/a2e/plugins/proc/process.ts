@@ -102,7 +102,11 @@ export class RunningProcess {
     return this.#over;
   }
 
-  /** Waits until the program has started. @throws PluginError `program_failed` if it does not start. */
+  /**
+   * Waits until the program has started.
+   *
+   * @throws PluginError `program_failed` if it does not start.
+   */
   async ready(): Promise<void> {
     if (this.#child.pid !== undefined) return;
     const [error] = await once(this.#child, "error");
