@@ -26,8 +26,10 @@ const RUNS_A_SERVER = ["gate", "learn"];
  * Returns a hint for an unknown option: an option of an MCP server must come after `--`. Returns `undefined`
  * for a verb that runs no server.
  */
-function serverOptionHint([verb, subverb = ""]: readonly string[]): string | undefined {
-  if (verb !== "mcp" || !RUNS_A_SERVER.includes(subverb)) return undefined;
+function serverOptionHint(words: readonly string[]): string | undefined {
+  const at = words.indexOf("mcp");
+  const subverb = words[at + 1] ?? "";
+  if (at === -1 || !RUNS_A_SERVER.includes(subverb)) return undefined;
   return `if it is an option of the server, write -- before the server's command: proviso mcp ${subverb} -- COMMAND ARGS...`;
 }
 

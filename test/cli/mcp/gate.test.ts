@@ -289,6 +289,12 @@ test("a gate does not start with a token of another issuer or for another grant"
   expect(stderr).toContain('for the grant "mcp", and the gate\'s is "files"');
 });
 
+test("a server's option without -- before the server's command is explained, also after a global option", async () => {
+  const { status, stderr } = await bench.run(["--home", "h", "mcp", "gate", "npx", "-y", "server"]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("write -- before the server's command: proviso mcp gate -- ");
+});
+
 test("a gate does not start with a token file that contains no token, and names the file", async () => {
   await bench.init();
   bench.write("notes", "garbage");
