@@ -119,7 +119,7 @@ export class UsedOnce {
       const first = await insert(db, [...fitting.values()], this.#room);
       const added = first.size;
       const outcomes = some.map(({ key }): UseOutcome => {
-        // Of several calls with the same id, only one gets `first`.
+        // If several calls have the same id, only one of them gets `first`.
         if (first.delete(key)) return "first";
         return fitting.has(key) ? "used" : "scope_full";
       });
