@@ -100,5 +100,17 @@ export const hopLimits: MacaroonSubject = {
       holds(`{[{[${",".repeat(256)}`),
       "too_many_members",
     ),
+    invalid(
+      "257 members of an array before another array nested eight deep",
+      "Limit",
+      holds(`{[${",".repeat(256)}[[[[[[`),
+      "too_deep",
+    ),
+    invalid(
+      "a hop with 257 members before a hop nested eight deep",
+      "Limit",
+      as("v2", chain(KEY, "id", [members(257), "{[[[[[[["])),
+      "too_many_members",
+    ),
   ],
 };

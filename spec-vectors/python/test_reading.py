@@ -181,7 +181,7 @@ class Canonical(unittest.TestCase):
 
     def test_scan(self) -> None:
         scan_hop(b'{"a":["' + b"," * 300 + b'\\"[[[[[[[[' + b'"' + b",1" * 255 + b"]}")
-        for hop, code in {b'{[' + b",1" * 256: "too_many_members", b'{"a\\\\":[[[[[[[': "too_deep"}.items():
+        for hop, code in {b'{[' + b",1" * 256: "too_many_members", b'{"a\\\\":[[[[[[[': "too_deep", b'{[' + b",1" * 256 + b"[" * 7: "too_deep"}.items():
             with self.assertRaises(FormError) as caught:
                 scan_hop(hop)
             self.assertEqual(caught.exception.code, code)

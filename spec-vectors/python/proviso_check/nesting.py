@@ -49,6 +49,7 @@ def scan_hop(identifier: bytes) -> None:
     """Check nesting and array lengths of a first-party caveat, if it is UTF-8 and starts with ``{``.
 
     A closing bracket closes the innermost open bracket, of either kind. Without an open bracket, it is ignored.
+    A hop that exceeds both limits is ``too_deep``, whichever limit it exceeds first.
     """
     if not identifier.startswith(b"{"):
         return
@@ -57,15 +58,18 @@ def scan_hop(identifier: bytes) -> None:
     except UnicodeDecodeError:
         return
     members: List[int] = []  # for each open bracket, the number of the array's elements, or 0 for an object
+    deepest = longest = 0
     for character in _structure(text):
         if character in "{[":
             members.append(1 if character == "[" else 0)
-            if len(members) > MAX_HOP_DEPTH:
-                raise FormError("too_deep")
+            deepest = max(deepest, len(members))
         elif character in "}]":
             if members:
                 members.pop()
         elif character == "," and members and members[-1] > 0:
             members[-1] += 1
-            if members[-1] > MAX_ARRAY_MEMBERS:
-                raise FormError("too_many_members")
+            longest = max(longest, members[-1])
+    if deepest > MAX_HOP_DEPTH:
+        raise FormError("too_deep")
+    if longest > MAX_ARRAY_MEMBERS:
+        raise FormError("too_many_members")
