@@ -6,7 +6,7 @@ import type { Json } from "../../src/bytes/json.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { encodeHop } from "../../src/caveats/write-hop.js";
 import { append } from "../capability/support.js";
-import { SEEDED, sized } from "../support/size.js";
+import { sized } from "../support/size.js";
 import { ALICE, granted, NOW, type World, world } from "./support.js";
 
 // Properties of the whole agent, for calls of every skill. The tokens have hops that anybody can append to an
@@ -134,7 +134,7 @@ describe("for random tokens and calls", () => {
           }
         },
       ),
-      { numRuns: sized(600), ...SEEDED },
+      { numRuns: sized(600) },
     );
     expect(allowed).toBeGreaterThan(sized(30, 2));
     expect(attenuated).toBeGreaterThan(sized(30, 1));
@@ -158,7 +158,7 @@ describe("for random tokens and calls", () => {
         expect(own).toEqual(expect.arrayContaining([...answer.resources.keys()]));
         expect(own).toEqual(expect.arrayContaining([...answer.handles]));
       }),
-      { numRuns: sized(1500), ...SEEDED },
+      { numRuns: sized(1500) },
     );
     expect(allowed).toBeGreaterThan(sized(100, 5));
   });

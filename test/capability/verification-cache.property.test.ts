@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Random, seedOr } from "../fuzz/random.js";
+import { Random } from "../fuzz/random.js";
+import { SEED } from "../support/seed.js";
 import { sized } from "../support/size.js";
 import {
   answer,
@@ -13,7 +14,6 @@ import {
 } from "./cache-world.js";
 
 const STEPS = sized(200_000, 2_000);
-const SEED = seedOr(Date.now() % 2 ** 31);
 // Number of steps in which the same seven tokens are used, since real callers use tokens repeatedly. Otherwise, small
 // caches would never have a hit.
 const PHASE = 200;

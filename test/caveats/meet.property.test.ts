@@ -6,7 +6,7 @@ import { checkInvocation, type Invocation } from "../../src/caveats/invocation.j
 import { judgeHop } from "../../src/caveats/judge.js";
 import { emptyRules, meetOf } from "../../src/caveats/meet.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
-import { SEEDED, sized } from "../support/size.js";
+import { sized } from "../support/size.js";
 import { anyHop, invocation } from "./arbitraries.js";
 import { contains } from "./membership.js";
 import { concerns, NOW } from "./support.js";
@@ -99,7 +99,7 @@ describe("an intersected hop, for random chains", () => {
           else if (concerns(found, call.operation)) expect(verdict).toBe(false);
         }
       }),
-      { numRuns: RUNS, ...SEEDED },
+      { numRuns: RUNS },
     );
     expect(intersected).toBeGreaterThan(RUNS / 40);
   });

@@ -1,7 +1,8 @@
 import { test } from "vitest";
+import { runsOr, SEED } from "../support/seed.js";
 import { sized } from "../support/size.js";
 
-// All random values come from one seed, which is printed. To repeat a run:
+// All random values come from one seed, which is printed. To draw others:
 //
 // PROVISO_FUZZ_SEED=123 npx vitest run test/fuzz
 // PROVISO_FUZZ_SEED=123 PROVISO_FUZZ_RUNS=10000000 npx vitest run test/fuzz
@@ -22,25 +23,6 @@ const SHARES = {
 export type Target = keyof typeof SHARES;
 
 const RUNS = runsOr(sized(240_000, 3_000));
-const SEED = seedOr(Date.now() % 2 ** 31);
-
-/** Returns the seed that `PROVISO_FUZZ_SEED` gives, or else `otherwise`. */
-export function seedOr(otherwise: number): number {
-  return whole("PROVISO_FUZZ_SEED", otherwise);
-}
-
-/** Returns the number of runs that `PROVISO_FUZZ_RUNS` gives, or else `otherwise`. */
-export function runsOr(otherwise: number): number {
-  return whole("PROVISO_FUZZ_RUNS", otherwise);
-}
-
-function whole(name: string, otherwise: number): number {
-  const given = process.env[name];
-  if (given === undefined || given === "") return otherwise;
-  const value = Number(given);
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new TypeError(`${name} must be a whole number above 0, not ${given}`);
-}
 
 /** A random generator with a seed (mulberry32). */
 export class Random {

@@ -10,12 +10,6 @@ export function sized(full: number, quick: number = Math.ceil(full / 10)): numbe
   return FULL ? full : quick;
 }
 
-/**
- * Options for a property test that must reach rare cases. A quick run always draws the same values, since random
- * values would sometimes contain too few rare cases.
- */
-export const SEEDED: { readonly seed?: number } = FULL ? {} : { seed: 7 };
-
 function isFull(size = ""): boolean {
   if (["", "quick", "full"].includes(size)) return size === "full";
   throw new TypeError(`PROVISO_TEST_SIZE is "${size}"; expected quick or full`);

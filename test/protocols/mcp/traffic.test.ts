@@ -8,9 +8,10 @@ import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { LineSplitter } from "../../../src/bytes/line-splitter.js";
 import { onOneLine } from "../../../src/protocols/mcp/message/message.js";
 import { Bench } from "../../cli/run.js";
-import { Random, runsOr, seedOr } from "../../fuzz/random.js";
+import { Random } from "../../fuzz/random.js";
 import { MAIN } from "../../support/built.js";
 import { publishedServer } from "../../support/mcp-servers.js";
+import { runsOr, SEED } from "../../support/seed.js";
 import { sized } from "../../support/size.js";
 
 // Random requests of a host, each written in one of the many forms of JSON, go directly to a server, and in other
@@ -19,7 +20,6 @@ import { sized } from "../../support/size.js";
 const LINES = runsOr(sized(12_000, 1000));
 /** Maximum number of requests that wait for an answer. */
 const WINDOW = 50;
-const SEED = seedOr(Date.now() % 2 ** 31);
 const SERVER = publishedServer("@modelcontextprotocol/server-everything", "stdio");
 
 const HANDSHAKE = [

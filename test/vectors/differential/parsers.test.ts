@@ -2,7 +2,8 @@ import { posix } from "node:path";
 import { expect, test } from "vitest";
 import { isBelow, isPath } from "../../../src/caveats/path-form.js";
 import { readUrl } from "../../../src/caveats/url-form.js";
-import { Random, seedOr } from "../../fuzz/random.js";
+import { Random } from "../../fuzz/random.js";
+import { SEED } from "../../support/seed.js";
 import { sized } from "../../support/size.js";
 import { startPython } from "./python.js";
 import { pathNear, randomPath } from "./random-paths.js";
@@ -10,7 +11,6 @@ import { randomHosts, randomUrl } from "./random-urls.js";
 
 const STRINGS = sized(200_000, 2_000);
 const BATCH = 2_000;
-const SEED = seedOr(sized(Date.now() % 2 ** 31, 38));
 const ROOT = "/srv/agent/files";
 
 test(`JavaScript's URL and Python's urlsplit read ${STRINGS} random strings alike if they pass the operator url`, {
