@@ -151,11 +151,11 @@ describe("a request of any shape", () => {
   test("gets an answer of bounded size, however large the request is", async () => {
     const parts = await world();
     let deep: Json = 1;
-    for (let at = 0; at < 50_000; at++) deep = [deep];
-    const many = Array.from({ length: 100_000 }, (_, at) => `x${at}`);
+    for (let at = 0; at < sized(50_000); at++) deep = [deep];
+    const many = Array.from({ length: sized(100_000) }, (_, at) => `x${at}`);
     const wide: Json = Object.fromEntries(many.map((one) => [one, 1]));
-    const huge: readonly Json[] = ["x".repeat(1_000_000), many, wide, deep];
-    for (const member of ["grants", "resourceQuery", ...HOP_KEYS, "x".repeat(1_000_000)]) {
+    const huge: readonly Json[] = ["x".repeat(sized(1_000_000)), many, wide, deep];
+    for (const member of ["grants", "resourceQuery", ...HOP_KEYS, "x".repeat(sized(1_000_000))]) {
       for (const value of huge) {
         const answer = await answered(parts, { grants: ["clock:read"], [member]: value });
         expect(answer).toMatch(/^(invalid_request|invalid_value|unknown_field)$/);
