@@ -31,8 +31,25 @@ export function suggestions(work: number = MAX_ANSWER_WORK): Suggest {
     const near = candidates.slice(0, MAX_CANDIDATES).filter((name) => name.length <= MAX_LENGTH);
     left -= near.reduce((sum, name) => sum + (name.length + 1) * (text.length + 1), 0);
     if (left < 0) return undefined;
+    if (near.includes(text)) return undefined;
     const maxDistance = Math.max(1, Math.floor(text.length / 3));
-    const match = closestMatch(text, near, { maxDistance });
-    return match === text ? undefined : match;
+    return abbreviated(text, near) ?? closestMatch(text, near, { maxDistance });
   };
+}
+
+/** Three or more consonants, as in `cmd`. */
+const ABBREVIATION = /^[b-df-hj-np-tv-xz]{3,}$/;
+
+/** Returns the only candidate that `text` abbreviates, such as `command` for `cmd`. */
+function abbreviated(text: string, candidates: readonly string[]): string | undefined {
+  if (!ABBREVIATION.test(text)) return undefined;
+  const [match, ...others] = candidates.filter((name) => abbreviates(text, name));
+  return others.length === 0 ? match : undefined;
+}
+
+/** Returns whether `name` begins like `text`, and has all letters of `text` in the same order. */
+function abbreviates(text: string, name: string): boolean {
+  let left = text;
+  for (const letter of name) if (left.startsWith(letter)) left = left.slice(1);
+  return left === "" && text.charAt(0) === name.charAt(0);
 }

@@ -11,6 +11,14 @@ test("assertMembers names an unknown property with its path and the nearest know
   );
 });
 
+test.each([
+  ["cmd", ["cwd", "command", "env"], '; did you mean "command"?'],
+  ["cmd", ["cwd", "command", "commands"], '; did you mean "cwd"?'],
+  ["cmd", ["args", "env"], "; there are args, env"],
+])("an unknown property %j, of the known ones %j", (name, known, end) => {
+  expect(meant(name, known)).toBe(end);
+});
+
 test.each<[unknown, string]>([
   [null, "null"],
   [undefined, "undefined"],
