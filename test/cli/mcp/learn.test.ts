@@ -178,10 +178,15 @@ describe("proviso mcp learn between a client and a real server", () => {
   });
 
   test("fails if the program does not start, and prints the name of the program", async () => {
-    const { status, stderr } = await bench.run(["mcp", "learn", "--", "no-such-program"]);
+    const learn = ["mcp", "learn", "--recording", "r", "--", "no-such-program"];
+    const { status, stderr } = await bench.run(learn);
     expect(stderr).toContain("no-such-program does not start: ENOENT");
     expect(stderr).toContain("write its absolute path if PATH does not have it");
     expect(status).toBe(6);
+    expect(existsSync(bench.path("r"))).toBe(false);
+    bench.write("r", "an earlier recording\n");
+    await bench.run(learn);
+    expect(bench.read("r")).toBe("an earlier recording\n");
   });
 });
 

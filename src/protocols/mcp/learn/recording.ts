@@ -5,6 +5,7 @@ import {
   fstatSync,
   openSync,
   readSync,
+  rmSync,
   writeSync,
 } from "node:fs";
 import { isJsonObject, type Json } from "../../../bytes/json.js";
@@ -26,6 +27,7 @@ const LINE_FEED = 0x0a;
 
 /** A recording that is being written: a file of mode 0600, to which each line is appended immediately. */
 export class RecordingFile {
+  readonly #path: string;
   readonly #fd: number;
 
   /**
@@ -34,6 +36,7 @@ export class RecordingFile {
    * @throws Error of the system
    */
   constructor(path: string) {
+    this.#path = path;
     this.#fd = openSync(path, "a+", 0o600);
     if (process.platform !== "win32") fchmodSync(this.#fd, 0o600);
     const { size } = fstatSync(this.#fd);
@@ -51,8 +54,11 @@ export class RecordingFile {
     while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
   }
 
+  /** Closes the file, and removes it if it is empty. */
   close(): void {
+    const { size } = fstatSync(this.#fd);
     closeSync(this.#fd);
+    if (size === 0) rmSync(this.#path, { force: true });
   }
 }
 
