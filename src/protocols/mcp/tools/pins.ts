@@ -56,6 +56,8 @@ export interface PinStoreOptions {
 const MOST_TOOLS = 1000;
 /** Longest definition that is pinned, in UTF-16 code units. */
 const LONGEST = 256 * 1024;
+/** Maximum number of pins that one statement selects. */
+const CHUNK = 1000;
 
 /**
  * Pins in a database that several gates may use at the same time. If two gates see different first definitions of a
@@ -78,18 +80,19 @@ export class PinStore implements ToolPins {
   ): Promise<ReadonlySet<string>> {
     const { titleOf = (name) => name ?? "" } = this.#options;
     const title = titleOf(server);
-    const seen = tools.map((tool) => ({ name: tool.name, text: textOfDefinition(tool) }));
-    const rows = await this.#database.read((db) => rowsOf(db, title));
-    const known = seen.every(({ name, text }) => {
-      const row = rows.get(name);
+    const seen = tools.map((tool) => ({
+      id: idOf(title, tool.name),
+      name: tool.name,
+      text: textOfDefinition(tool),
+    }));
+    const rows = await this.#database.read((db) => rowsOf(db, seen));
+    const isKnown = seen.every(({ id, text }) => {
+      const row = rows.get(id);
       return row !== undefined && text === (row.changed ?? row.definition);
     });
-    const pinned = known ? rows : await this.#database.write((db) => this.#note(db, title, seen));
-    return new Set(
-      seen
-        .filter(({ name, text }) => pinned.get(name)?.definition !== text)
-        .map(({ name }) => name),
-    );
+    const pinned = isKnown ? rows : await this.#database.write((db) => this.#note(db, title, seen));
+    const changed = seen.filter(({ id, text }) => pinned.get(id)?.definition !== text);
+    return new Set(changed.map(({ name }) => name));
   }
 
   /** Returns all pins, sorted by server and tool. */
@@ -133,44 +136,43 @@ export class PinStore implements ToolPins {
    */
   async forget(server: string): Promise<number> {
     return this.#database.write(async (db) => {
-      const { size } = await rowsOf(db, server);
-      await db.deleteFrom("tool_pin").where("server", "=", JSON.stringify(server)).execute();
-      return size;
+      const { numDeletedRows } = await db
+        .deleteFrom("tool_pin")
+        .where("server", "=", JSON.stringify(server))
+        .executeTakeFirst();
+      return Number(numDeletedRows);
     });
   }
 
   /**
    * Pins new definitions, and records changed ones.
    *
-   * @returns All pins of the server.
+   * @returns The pins of the tools.
    */
   async #note(db: StoreQueries, title: string, seen: readonly Seen[]): Promise<Pinned> {
-    const rows = await rowsOf(db, title);
-    let room = MOST_TOOLS - rows.size;
-    for (const { name, text } of seen) {
+    const rows = await rowsOf(db, seen);
+    let room = MOST_TOOLS - (await countOf(db, title));
+    for (const one of seen) {
+      const { id, text } = one;
       if (text.length > LONGEST) continue;
-      const row = rows.get(name);
+      const row = rows.get(id);
       if (row === undefined) {
         if (room === 0) continue;
         room--;
-        await this.#pin(db, title, { name, text });
+        await this.#pin(db, title, one);
       } else if (text !== (row.changed ?? row.definition)) {
         const changed = text === row.definition ? null : text;
-        await db
-          .updateTable("tool_pin")
-          .set({ changed })
-          .where("id", "=", idOf(title, name))
-          .execute();
+        await db.updateTable("tool_pin").set({ changed }).where("id", "=", id).execute();
       }
     }
-    return rowsOf(db, title);
+    return rowsOf(db, seen);
   }
 
-  async #pin(db: StoreQueries, title: string, { name, text }: Seen): Promise<void> {
+  async #pin(db: StoreQueries, title: string, { id, name, text }: Seen): Promise<void> {
     await db
       .insertInto("tool_pin")
       .values({
-        id: idOf(title, name),
+        id,
         server: JSON.stringify(title),
         tool: JSON.stringify(name),
         definition: text,
@@ -187,22 +189,39 @@ export class PinStore implements ToolPins {
   }
 }
 
+/** A definition in a server's list. */
 interface Seen {
+  /** The id of the tool's pin. */
+  readonly id: string;
   readonly name: string;
   /** The definition as JSON. */
   readonly text: string;
 }
 
-/** The pins of a server by the name of the tool. */
+/** Pins by their ids. */
 type Pinned = ReadonlyMap<string, { readonly definition: string; readonly changed: string | null }>;
 
-async function rowsOf(db: StoreQueries, title: string): Promise<Pinned> {
-  const rows = await db
+async function rowsOf(db: StoreQueries, seen: readonly Seen[]): Promise<Pinned> {
+  const pinned = new Map<string, { definition: string; changed: string | null }>();
+  for (let at = 0; at < seen.length; at += CHUNK) {
+    const ids = seen.slice(at, at + CHUNK).map(({ id }) => id);
+    const rows = await db
+      .selectFrom("tool_pin")
+      .select(["id", "definition", "changed"])
+      .where("id", "in", ids)
+      .execute();
+    for (const { id, ...row } of rows) pinned.set(id, row);
+  }
+  return pinned;
+}
+
+async function countOf(db: StoreQueries, title: string): Promise<number> {
+  const { count } = await db
     .selectFrom("tool_pin")
-    .select(["tool", "definition", "changed"])
+    .select((is) => is.fn.countAll<number>().as("count"))
     .where("server", "=", JSON.stringify(title))
-    .execute();
-  return new Map(rows.map(({ tool, ...row }) => [textOf(tool), row]));
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 function pinOf(row: {
