@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { type RecordedSession, recordSession } from "../../src/protocols/mcp/learn/recorder.js";
 import { RecordingFile } from "../../src/protocols/mcp/learn/recording.js";
 import { errorCode } from "../../src/system/error-code.js";
+import { isOwnVariable, withoutOwnVariables } from "../../src/system/own-variables.js";
 import { absolutePath, type Context } from "../context.js";
 import { environmentError, usageError } from "../exit.js";
 import { addDatabase, homeFor } from "../home.js";
@@ -172,8 +173,7 @@ async function record(
   stop: AbortSignal,
 ): Promise<RecordedSession> {
   const file = openRecording(path);
-  const env = Object.entries(context.env);
-  const own = env.filter(([name]) => /^PROVISO_/i.test(name));
+  const own = Object.entries(context.env).filter(([name]) => isOwnVariable(name));
   const secrets = own.flatMap(([name, value = ""]) =>
     name === "PROVISO_HOME" || value === "" ? [] : [value],
   );
@@ -182,7 +182,7 @@ async function record(
     const session = await recordSession({
       command,
       args,
-      env: Object.fromEntries(env.filter((one) => !own.includes(one))),
+      env: withoutOwnVariables(context.env),
       host: context.stdio(),
       record: (line) => {
         if (failure !== undefined) return;

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../src/bytes/json.js";
+import { withoutOwnVariables } from "../../src/system/own-variables.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
 import { printable } from "../output.js";
@@ -46,7 +47,7 @@ export async function offerOf(
       : new StdioClientTransport({
           command: server[0],
           args: server.slice(1),
-          env: ownEnvironment(context),
+          env: withoutOwnVariables(context.env),
           stderr: "ignore",
         });
   try {
@@ -70,15 +71,6 @@ export async function offerOf(
   } finally {
     await client.close().catch(() => {});
   }
-}
-
-/** Returns the environment of this process without the variables of proviso. */
-function ownEnvironment({ env }: Context): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value === undefined || /^PROVISO_/i.test(name) ? [] : [[name, value]],
-    ),
-  );
 }
 
 function plain(schema: object): JsonObject {

@@ -1,7 +1,12 @@
 /** A line without its line feed, or the two ends of a line over the limit. */
-export type SplitLine =
-  | { readonly kind: "line"; readonly bytes: Uint8Array }
-  | { readonly kind: "too_large"; readonly head: Uint8Array; readonly tail: Uint8Array };
+export type SplitLine = { readonly kind: "line"; readonly bytes: Uint8Array } | OversizedLine;
+
+/** The two ends of a line over the limit, each of at most 256 bytes. */
+export interface OversizedLine {
+  readonly kind: "too_large";
+  readonly head: Uint8Array;
+  readonly tail: Uint8Array;
+}
 
 const LINE_FEED = 0x0a;
 const FIRST_ROOM = 1024;
@@ -88,6 +93,21 @@ export class LineSplitter {
     if (ends !== undefined) return { kind: "too_large", head: ends.head, tail: ends.tail };
     return { kind: "line", bytes: held.subarray(0, size) };
   }
+}
+
+/**
+ * Yields the lines of a stream, and at its end the bytes after the last line feed.
+ *
+ * @param limit - Longest line in bytes, without its line feed.
+ */
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<SplitLine, void, void> {
+  const splitter = new LineSplitter(limit);
+  for await (const chunk of chunks) yield* splitter.split(chunk);
+  const rest = splitter.rest();
+  if (rest !== undefined) yield rest;
 }
 
 /** Returns a copy of the last bytes of `before` followed by `after`. */

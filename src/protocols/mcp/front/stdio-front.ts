@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../../bytes/json.js";
-import { LineSplitter } from "../../../bytes/line-splitter.js";
+import { linesOf, type OversizedLine } from "../../../bytes/line-splitter.js";
 import {
   eraOf,
   errorText,
@@ -81,20 +81,14 @@ class StdioFront {
   }
 
   async #read(): Promise<void> {
-    const splitter = new LineSplitter(this.#limits.bytes);
     try {
-      for await (const chunk of this.#options.input) {
-        for (const line of splitter.split(chunk)) {
-          if (line.kind === "line") await this.#take(line.bytes);
-          else await this.#tooLarge(line);
-        }
+      for await (const line of linesOf(this.#options.input, this.#limits.bytes)) {
+        if (line.kind === "line") await this.#take(line.bytes);
+        else await this.#tooLarge(line);
       }
     } catch {
       // The stream has failed: the host is gone.
-      return;
     }
-    const rest = splitter.rest();
-    if (rest?.kind === "line") await this.#take(rest.bytes);
   }
 
   async #take(line: Uint8Array): Promise<void> {
@@ -150,7 +144,7 @@ class StdioFront {
     };
   }
 
-  async #tooLarge(line: Parameters<typeof aboutTooLarge>[0]): Promise<void> {
+  async #tooLarge(line: OversizedLine): Promise<void> {
     const about = aboutTooLarge(line, this.#limits.bytes);
     this.#options.log(
       `refused a message of the host: it has more than ${this.#limits.bytes} bytes`,

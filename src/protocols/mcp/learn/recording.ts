@@ -9,7 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { isJsonObject, type Json } from "../../../bytes/json.js";
-import { LineSplitter } from "../../../bytes/line-splitter.js";
+import { linesOf } from "../../../bytes/line-splitter.js";
 import { decodeUtf8 } from "../../../bytes/utf8.js";
 
 /** One line of a session. The file of a recording has one such object, as JSON, on each line. */
@@ -68,15 +68,9 @@ export class RecordingFile {
  * @throws Error of the system
  */
 export async function* readRecording(path: string): AsyncGenerator<RecordedLine | undefined> {
-  const splitter = new LineSplitter(MAX_LINE);
-  const chunks: AsyncIterable<Buffer> = createReadStream(path);
-  for await (const chunk of chunks) {
-    for (const line of splitter.split(chunk)) {
-      yield line.kind === "line" ? recordedLine(line.bytes) : undefined;
-    }
+  for await (const line of linesOf(createReadStream(path), MAX_LINE)) {
+    yield line.kind === "line" ? recordedLine(line.bytes) : undefined;
   }
-  const rest = splitter.rest();
-  if (rest !== undefined) yield rest.kind === "line" ? recordedLine(rest.bytes) : undefined;
 }
 
 function recordedLine(bytes: Uint8Array): RecordedLine | undefined {

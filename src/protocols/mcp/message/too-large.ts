@@ -1,5 +1,5 @@
 import { jsonRpcEnds } from "../../../bytes/json-rpc-ends.js";
-import type { SplitLine } from "../../../bytes/line-splitter.js";
+import type { OversizedLine } from "../../../bytes/line-splitter.js";
 
 /** The code of the error that replaces a message over the limit, outside the range that JSON-RPC and MCP reserve. */
 const TOO_LARGE = -31413;
@@ -16,10 +16,7 @@ export type TooLargeLine =
   | { readonly kind: "unreadable" };
 
 /** Decides how to handle a line over the limit, from the beginning and the end of the line. */
-export function aboutTooLarge(
-  { head, tail }: Extract<SplitLine, { kind: "too_large" }>,
-  limit: number,
-): TooLargeLine {
+export function aboutTooLarge({ head, tail }: OversizedLine, limit: number): TooLargeLine {
   const ends = jsonRpcEnds(head, tail);
   if (ends === undefined) return { kind: "unreadable" };
   if (ends.kind === "notification") return { kind: "drop" };

@@ -82,6 +82,11 @@ export interface ServerConnection {
   close(): Promise<void>;
 }
 
+/** Returns the words that name a server in messages. */
+export function serverTitle(name: string | undefined): string {
+  return name === undefined ? "the server" : `the server "${name}"`;
+}
+
 /** JSON-RPC codes of the failures, outside the range that JSON-RPC and MCP reserve. */
 const FAILURES: Readonly<Record<ServerErrorCode, number>> = {
   server_unavailable: -31503,

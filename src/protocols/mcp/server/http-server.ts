@@ -16,10 +16,12 @@ import {
   type ServerEnd,
   ServerError,
   serverFailure,
+  serverTitle,
 } from "./connection.js";
-import { bodyOf, Endpoint, EVENTS, eventsOf, JSON_TYPE, mediaType } from "./endpoint.js";
-import { LONGEST_RETRY, RETRY, readAnswer, unreadable } from "./http-answer.js";
+import { Endpoint } from "./endpoint.js";
 import { ListedTools } from "./listed-tools.js";
+import { LONGEST_RETRY, RETRY, readAnswer } from "./read-answer.js";
+import { bodyOf, EVENTS, eventsOf, JSON_TYPE, mediaType, unreadable } from "./response-bodies.js";
 
 /** A server over Streamable HTTP. */
 export interface HttpServerOptions {
@@ -40,6 +42,7 @@ const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 /** Milliseconds that a server has to accept a notification or an answer, and to end its session. */
 const ACCEPT = 30_000;
 const FAREWELL = 2000;
+
 /** A request of the gate whose answer is being read. */
 interface Open {
   readonly id: string | number;
@@ -72,7 +75,7 @@ class HttpServer implements ServerConnection {
   constructor({ name, url, headers = {}, bytes, log }: HttpServerOptions) {
     this.name = name;
     this.#endpoint = new Endpoint(url, headers, (line) => this.#log(line));
-    this.#title = name === undefined ? "the server" : `the server "${name}"`;
+    this.#title = serverTitle(name);
     this.#limit = bytes ?? SERVER_LIMITS.bytes;
     this.#log = log ?? (() => {});
   }

@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { LineSplitter } from "../../../bytes/line-splitter.js";
+import { linesOf, type OversizedLine } from "../../../bytes/line-splitter.js";
 import { decodeUtf8 } from "../../../bytes/utf8.js";
 import { errorCode } from "../../../system/error-code.js";
+import { withoutOwnVariables } from "../../../system/own-variables.js";
 import { PipedChild } from "../../../system/piped-child.js";
 import { onOneLine, SERVER_LIMITS } from "../message/message.js";
 import { aboutTooLarge } from "../message/too-large.js";
-import { type ServerConnection, type ServerEnd, ServerError } from "./connection.js";
+import { type ServerConnection, type ServerEnd, ServerError, serverTitle } from "./connection.js";
 
 /** A server over standard streams. */
 export interface StdioServerOptions {
@@ -54,7 +55,7 @@ export async function startStdioServer(options: StdioServerOptions): Promise<Ser
       command,
       args,
       cwd,
-      env: withoutOwn(env),
+      env: withoutOwnVariables(env),
       stderr: onStderr === undefined ? "inherit" : "pipe",
     });
   } catch (error) {
@@ -64,25 +65,15 @@ export async function startStdioServer(options: StdioServerOptions): Promise<Ser
   return new StdioServer(child, options);
 }
 
-/** Returns an environment without the variables of proviso, which may contain tokens and keys. */
-function withoutOwn(env: StdioServerOptions["env"]): StdioServerOptions["env"] {
-  // Windows ignores case in the names of variables.
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PROVISO_/i.test(name)));
-}
-
 function startFailure(options: StdioServerOptions, code: string): string {
-  const { command, cwd } = options;
+  const { name, command, cwd } = options;
   const advice = isAbsolute(command) ? "" : "; write its absolute path if PATH does not have it";
   const missing =
     cwd === undefined || existsSync(cwd)
       ? `there is no program ${command}${advice}`
       : `there is no folder ${cwd}`;
   const why = code === "ENOENT" ? missing : `${command}: ${code}`;
-  return `${titleOf(options)} does not start: ${why}`;
-}
-
-function titleOf({ name }: StdioServerOptions): string {
-  return name === undefined ? "the server" : `the server "${name}"`;
+  return `${serverTitle(name)} does not start: ${why}`;
 }
 
 class StdioServer implements ServerConnection {
@@ -102,7 +93,7 @@ class StdioServer implements ServerConnection {
   constructor(child: PipedChild, options: StdioServerOptions) {
     this.name = options.name;
     this.#child = child;
-    this.#title = titleOf(options);
+    this.#title = serverTitle(options.name);
     this.#stall = options.stall ?? STALL;
     this.#limit = options.bytes ?? SERVER_LIMITS.bytes;
     this.#log = options.log ?? (() => {});
@@ -155,17 +146,12 @@ class StdioServer implements ServerConnection {
   }
 
   async #read(): Promise<void> {
-    const splitter = new LineSplitter(this.#limit);
     try {
-      for await (const chunk of this.#child.stdout) {
-        for (const line of splitter.split(chunk)) {
-          if (line.kind === "line") await this.#take(line.bytes);
-          else await this.#tooLarge(line);
-          if (this.#end !== undefined) return;
-        }
+      for await (const line of linesOf(this.#child.stdout, this.#limit)) {
+        if (line.kind === "line") await this.#take(line.bytes);
+        else await this.#tooLarge(line);
+        if (this.#end !== undefined) return;
       }
-      const rest = splitter.rest();
-      if (rest?.kind === "line") await this.#take(rest.bytes);
     } catch {
       this.#unreadable("reading its output has failed");
     }
@@ -188,7 +174,7 @@ class StdioServer implements ServerConnection {
     }
   }
 
-  async #tooLarge(line: Parameters<typeof aboutTooLarge>[0]): Promise<void> {
+  async #tooLarge(line: OversizedLine): Promise<void> {
     const about = aboutTooLarge(line, this.#limit);
     this.#log(`${this.#title} has written a line of more than ${this.#limit} bytes`);
     if (about.kind === "replace") await this.onMessage(about.text, {});

@@ -1,7 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServerError } from "./connection.js";
-import { EVENTS, eventsOf, JSON_TYPE, jsonOf, mediaType, type ServerEvent } from "./endpoint.js";
+import {
+  EVENTS,
+  eventsOf,
+  JSON_TYPE,
+  jsonOf,
+  mediaType,
+  type ServerEvent,
+  unreadable,
+} from "./response-bodies.js";
 
 export interface AnswerReading {
   /** Longest message, in bytes. */
@@ -89,8 +97,4 @@ async function untilResponse(
     if (error instanceof ServerError) throw error;
   }
   return hasResponse ? "response" : { lastId };
-}
-
-export function unreadable(why: string): ServerError {
-  return new ServerError("server_unreadable", why);
 }
