@@ -9,7 +9,7 @@ import {
   deadArguments,
   type OperationAuthority,
 } from "../../src/caveats/operation-authority.js";
-import { OPERATIONS } from "../../src/protocols/mcp/gate/methods.js";
+import { isToolName, OPERATIONS } from "../../src/protocols/mcp/gate/methods.js";
 import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { seenFromNow } from "../moment.js";
@@ -78,7 +78,7 @@ async function run(context: Context, words: readonly string[], options: Options)
     options.server === undefined ? operation : `${options.server}/${operation}`;
   const tools = offer.tools.map((tool) => {
     const operation = nameOf(tool.name);
-    return { ...tool, operation, left: /[:/]/.test(tool.name) ? HIDDEN_NAME : left(operation) };
+    return { ...tool, operation, left: isToolName(tool.name) ? left(operation) : HIDDEN_NAME };
   });
   const others = otherOperations(offer).map((name) => {
     const operation = nameOf(name);

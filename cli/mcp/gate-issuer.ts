@@ -8,6 +8,7 @@ import { withoutPassword } from "../../src/storage/postgres.js";
 import { openStores, type StoreDatabase } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
+import { messageOf } from "../../src/system/error-code.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
 import { homeFor, loadingShown } from "../home.js";
@@ -110,7 +111,7 @@ async function openForeign(
   try {
     await revocations.refresh();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     warn(context, `every call is refused until the revocation list can be read: ${why}`);
   }
   const issuer = createIssuer({ name, keys, revocations, audience: service });

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../src/bytes/json.js";
+import { messageOf } from "../../src/system/error-code.js";
 import { withoutOwnVariables } from "../../src/system/own-variables.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
@@ -65,7 +66,7 @@ export async function offerOf(
     };
   } catch (error) {
     const named = server instanceof URL ? server.href : server[0];
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const message = `${printable(named)} does not answer as a server of MCP: ${printable(why)}`;
     throw environmentError("server_unavailable", message, "check its command or its address");
   } finally {

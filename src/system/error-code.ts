@@ -7,6 +7,11 @@ export function errorCode(error: unknown): string {
   return typeof error.code === "string" ? error.code : "";
 }
 
+/** Returns the message of an error; for any other thrown value, the value as a string. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Returns whether an error has a string `code`, like errors of the operating system. */
 export function isErrno(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && typeof error.code === "string";

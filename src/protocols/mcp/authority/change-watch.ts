@@ -19,11 +19,9 @@ export class ChangeWatch {
       this.#known = this.#look();
       this.#timer = setInterval(() => this.#compare(), INTERVAL).unref();
     }
-    // A new function for each call of `add`, so that the same listener can be added twice.
-    const own = (): void => listener();
-    this.#listeners.add(own);
+    this.#listeners.add(listener);
     return () => {
-      this.#listeners.delete(own);
+      this.#listeners.delete(listener);
       if (this.#listeners.size === 0) this.close();
     };
   }

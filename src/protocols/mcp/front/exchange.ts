@@ -1,14 +1,13 @@
 // src/protocols/mcp/front: the transports to the host, over standard streams and Streamable HTTP. They turn bytes into
 // checked messages; the code in gate/ decides about the messages.
 
-import type { Message } from "../message/message.js";
+import type { Era, Message } from "../message/message.js";
 
 /** One message of the host: the tokens and headers that came with it, and the function that answers it. */
 export interface Exchange {
   /** Capability tokens that came with this message outside its text, for example in HTTP headers. */
   readonly credentials: readonly string[];
-  /** `new` for revision 2026-07-28 or later, whose requests carry the protocol version; `old` for earlier revisions. */
-  readonly era: "old" | "new";
+  readonly era: Era;
   /**
    * Sends the host a message that belongs to the request: the response, progress, a log message or a request to the
    * host. Drops a message after the response, or after the host has disconnected. Wait for the promise before the next

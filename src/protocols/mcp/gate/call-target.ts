@@ -6,7 +6,7 @@ import { type Edit, inexactNumberIn } from "../message/edit.js";
 import { errorAnswer, INVALID_PARAMS } from "./answers.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
-import type { HostRule } from "./methods.js";
+import { type HostRule, isToolName } from "./methods.js";
 import { refusalAnswer, unknownToolAnswer } from "./refusal.js";
 import { resourceLink } from "./resource-routes.js";
 import type { ServerLink } from "./server-link.js";
@@ -109,14 +109,6 @@ async function toolTarget(parts: GateParts, request: HostRequest): Promise<Found
   }
   const edits = name === hostName ? [] : [{ path: ["params", "name"], value: name }];
   return { kind: "target", target: { link, call, edits } };
-}
-
-/**
- * Returns whether a tool may have this name. A name with `:` could mean an operation that is not a tool; a name with
- * `/` could mean a tool of another server.
- */
-export function isToolName(name: string): boolean {
-  return name !== "" && !/[:/]/.test(name);
 }
 
 function promptTarget(

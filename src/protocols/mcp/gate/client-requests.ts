@@ -1,3 +1,4 @@
+import { messageOf } from "../../../system/error-code.js";
 import { edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
 import type { Origin } from "../server/connection.js";
@@ -7,7 +8,7 @@ import type { GateParts } from "./gate-parts.js";
 import { inputCall, judgeInput } from "./input-requests.js";
 import { serverRequestRule } from "./methods.js";
 import { OldestOut } from "./oldest-out.js";
-import { type ServerLink, whyOf } from "./server-link.js";
+import type { ServerLink } from "./server-link.js";
 import { objectAt, stringAt, tokenAt } from "./values.js";
 
 const MOST_TASKS = 10_000;
@@ -56,7 +57,7 @@ export class ClientRequests {
       return link.tell(errorAnswer(id, REFUSED, "too many requests wait for the host"));
     }
     const refusal = await this.#refusal(link, request, method, origin).catch((error) => {
-      this.#parts.log(`a request of a server could not be judged: ${whyOf(error)}`);
+      this.#parts.log(`a request of a server could not be judged: ${messageOf(error)}`);
       return errorAnswer(id, INTERNAL_ERROR, "the gate has failed");
     });
     if (refusal !== undefined) return link.tell(refusal);

@@ -1,3 +1,8 @@
+// src/protocols/mcp/gate: passes messages between a host and the servers behind the gate. A tools/call goes from this
+// file through host-requests.ts, call.ts, call-target.ts, forward.ts and server-link.ts. Its answer comes back through
+// server-link.ts, forward.ts and finishCall in call.ts. methods.ts is the table of known methods.
+
+import { messageOf } from "../../../system/error-code.js";
 import type { GateAuthority } from "../authority/gate-authority.js";
 import type { Exchange, HostSession } from "../front/exchange.js";
 import type { Message } from "../message/message.js";
@@ -8,13 +13,13 @@ import { ClientRequests } from "./client-requests.js";
 import type { GateParts } from "./gate-parts.js";
 import { HostRequests } from "./host-requests.js";
 import { InputRounds } from "./input-rounds.js";
-import { Subscriptions } from "./listening.js";
 import { hostNotificationRule, serverNotificationRule } from "./methods.js";
 import { separateTokens } from "./presented-tokens.js";
 import { ResourceWatchers } from "./resource-watchers.js";
-import { ServerLink, whyOf } from "./server-link.js";
+import { ServerLink } from "./server-link.js";
 import { assertServerNames, Servers } from "./servers.js";
 import { misspellingIn } from "./spellings.js";
+import { Subscriptions } from "./subscriptions.js";
 import { Tasks } from "./tasks.js";
 import { ToolCatalog } from "./tool-catalog.js";
 import { objectAt, stringAt, tokenAt } from "./values.js";
@@ -108,7 +113,9 @@ class Session implements HostSession {
     this.#requests = new HostRequests(this.#parts, this.#subscriptions, stateless);
     this.#clientRequests = new ClientRequests(this.#parts, () => this.#requests.ofSession);
     this.#stopListening = authority.onChange(() => {
-      this.#authorityChanged().catch((error) => log(`the host could not be told: ${whyOf(error)}`));
+      this.#authorityChanged().catch((error) =>
+        log(`the host could not be told: ${messageOf(error)}`),
+      );
     });
   }
 

@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../../bytes/json.js";
 import type { Presented } from "../authority/gate-authority.js";
 import type { Exchange } from "../front/exchange.js";
-import type { Message } from "../message/message.js";
-import type { Era } from "./methods.js";
+import type { Era, Message } from "../message/message.js";
 
 /** A request of the host that waits for its answer, without its body. */
 export interface OpenRequest {
@@ -35,28 +34,6 @@ export interface HostRequest extends OpenRequest {
  * Copies a request without its body. Code that waits for the answer uses this copy, because a body may be large and a
  * server may take long.
  */
-export function withoutBody({
-  id,
-  method,
-  era,
-  exchange,
-  credentials,
-  presented,
-  progressToken,
-  over,
-  answer,
-  fail,
-}: HostRequest): OpenRequest {
-  return {
-    id,
-    method,
-    era,
-    exchange,
-    credentials,
-    presented,
-    progressToken,
-    over,
-    answer,
-    fail,
-  };
+export function withoutBody({ message: _, params: __, ...open }: HostRequest): OpenRequest {
+  return open;
 }

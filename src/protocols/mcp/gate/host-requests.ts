@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../../bytes/json.js";
+import { messageOf } from "../../../system/error-code.js";
 import type { Exchange } from "../front/exchange.js";
 import { INVALID_REQUEST, type Message } from "../message/message.js";
 import { errorAnswer, INTERNAL_ERROR, INVALID_PARAMS, TOO_MANY, unknownMethod } from "./answers.js";
@@ -5,12 +7,10 @@ import { runCall } from "./call.js";
 import { runFree } from "./free-requests.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
-import { strayInput } from "./input-rounds.js";
-import { runListen, type Subscriptions } from "./listening.js";
 import { runList } from "./lists.js";
 import { type HostRule, hostRequestRule } from "./methods.js";
 import { runOpening } from "./opening.js";
-import { whyOf } from "./server-link.js";
+import { runListen, type Subscriptions } from "./subscriptions.js";
 import { runTaskRequest } from "./task-requests.js";
 import { objectAt, tokenAt } from "./values.js";
 
@@ -76,7 +76,7 @@ export class HostRequests {
     this.#working++;
     this.#text += length;
     void this.#run(message, exchange)
-      .catch((error) => this.#parts.log(`a request could not be answered: ${whyOf(error)}`))
+      .catch((error) => this.#parts.log(`a request could not be answered: ${messageOf(error)}`))
       .finally(() => {
         this.#working--;
         this.#text -= length;
@@ -102,7 +102,7 @@ export class HostRequests {
     if (method === "initialize") this.#ofSession = credentials;
     const { over, answer } = this.#opened(id, exchange);
     const fail = (error: unknown): Promise<void> => {
-      this.#parts.log(`the gate has failed to answer ${method}: ${whyOf(error)}`);
+      this.#parts.log(`the gate has failed to answer ${method}: ${messageOf(error)}`);
       return answer(errorAnswer(id, INTERNAL_ERROR, "the gate has failed; its log says why"));
     };
     try {
@@ -185,4 +185,14 @@ export class HostRequests {
     this.#unanswered--;
     if (this.#open.get(id) === controller) this.#open.delete(id);
   }
+}
+
+/**
+ * Returns `inputResponses` or `requestState` if the request has this parameter but must not have it, because the gate
+ * would not judge it. Calls may have both parameters; `tasks/update` may have `inputResponses`.
+ */
+function strayInput(method: string, { by }: HostRule, params: JsonObject): string | undefined {
+  if (by === "call") return undefined;
+  const names = method === "tasks/update" ? ["requestState"] : ["inputResponses", "requestState"];
+  return names.find((name) => params[name] !== undefined);
 }

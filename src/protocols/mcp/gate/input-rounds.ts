@@ -1,5 +1,5 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
-import { canonicalJson, type JsonObject } from "../../../bytes/json.js";
+import { canonicalJson, isJsonObject, type JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
 import type { HostRequest, OpenRequest } from "./host-request.js";
 import {
@@ -10,10 +10,9 @@ import {
   judgeResponses,
   UNKNOWN_INPUT,
 } from "./input-requests.js";
-import type { HostRule } from "./methods.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
-import { digestOf, objectAt, stringAt, without } from "./values.js";
+import { digestOf, stringAt, without } from "./values.js";
 
 const MOST_ROUNDS = 10_000;
 
@@ -49,24 +48,28 @@ export class InputRounds {
    */
   async judge(parts: InputParts, request: HostRequest, link: ServerLink): Promise<JudgedRetry> {
     const { params, presented } = request;
+    const { requestState, inputResponses = {} } = params;
     const call = callOf(parts, request, link);
-    const isRetry = params["requestState"] !== undefined || params["inputResponses"] !== undefined;
+    const isRetry = requestState !== undefined || params["inputResponses"] !== undefined;
     if (!isRetry) return { allowed: true, edits: [], round: { call, before: new Map() } };
-    const state = stringAt(params, ["requestState"]);
-    const asked = this.#asked.get(keyOf(call, state));
-    const responses =
-      params["inputResponses"] === undefined ? {} : objectAt(params, ["inputResponses"]);
+    const asked = this.#asked.get(keyOf(call, stringAt(params, ["requestState"])));
     const isKnown =
-      params["requestState"] === undefined || (state !== undefined && asked !== undefined);
-    if (!isKnown || responses === undefined) return { allowed: false, denials: UNKNOWN_INPUT };
-    const known = Object.keys(responses).filter((key) => asked?.has(digestOf(key)) === true);
-    const judged = Object.fromEntries(known.map((key) => [key, responses[key] ?? null]));
+      requestState === undefined || (typeof requestState === "string" && asked !== undefined);
+    if (!isKnown || !isJsonObject(inputResponses)) {
+      return { allowed: false, denials: UNKNOWN_INPUT };
+    }
     const before = asked ?? new Map();
-    const denials = await judgeResponses(parts, presented, link, judged, before);
+    const unknown = Object.keys(inputResponses).filter((name) => !before.has(digestOf(name)));
+    const denials = await judgeResponses(
+      parts,
+      presented,
+      link,
+      without(inputResponses, unknown),
+      before,
+    );
     if (denials !== undefined) return { allowed: false, denials };
-    const unknown = Object.keys(responses).filter((key) => !known.includes(key));
-    const edits = unknown.map((key) => {
-      return { path: ["params", "inputResponses", key], value: undefined };
+    const edits = unknown.map((name): Edit => {
+      return { path: ["params", "inputResponses", name], value: undefined };
     });
     return { allowed: true, edits, round: { call, before } };
   }
@@ -91,20 +94,6 @@ export class InputRounds {
     this.#asked.set(key, joined(before, judged.inputs));
     return undefined;
   }
-}
-
-/**
- * Returns `inputResponses` or `requestState` if the request has this parameter but must not have it, because the gate
- * would not judge it. Calls may have both parameters; `tasks/update` may have `inputResponses`.
- */
-export function strayInput(
-  method: string,
-  { by }: HostRule,
-  params: JsonObject,
-): string | undefined {
-  if (by === "call") return undefined;
-  const names = method === "tasks/update" ? ["requestState"] : ["inputResponses", "requestState"];
-  return names.find((name) => params[name] !== undefined);
 }
 
 /** Returns a digest that identifies a call of one party. */

@@ -5,15 +5,15 @@ import type { Message } from "../message/message.js";
 import { ServerError } from "../server/connection.js";
 import { resultAnswer } from "./answers.js";
 import { cacheEdits } from "./cache-limits.js";
-import { isToolName } from "./call-target.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest, OpenRequest } from "./host-request.js";
-import type { HostRule, ListedMember } from "./methods.js";
+import { pagesOf } from "./list-pages.js";
+import { type HostRule, isToolName, type ListedMember } from "./methods.js";
 import { refusalAnswer } from "./refusal.js";
 import type { ServerLink } from "./server-link.js";
 import { ownTaskEdits } from "./task-requests.js";
-import { isDefinition, pagesOf } from "./tool-catalog.js";
+import { isDefinition } from "./tool-catalog.js";
 import { listAt, objectAt, stringAt } from "./values.js";
 
 type Listed = Extract<HostRule, { by: "list" }> | { readonly by: "task-list" };

@@ -1,12 +1,6 @@
-// src/protocols/mcp/gate: passes messages between a host and the servers behind the gate. Start with gate-session.ts. A
-// tools/call goes from there through host-requests.ts, call.ts, call-target.ts, forward.ts and server-link.ts. Its
-// answer comes back through server-link.ts, forward.ts and finishCall in call.ts. This file is the table of known
-// methods; the gate does not pass on any other method.
+// The table of known methods. The gate does not pass on any other method.
 
-/**
- * `old`: revisions up to 2025-11-25, with `initialize` and sessions. `new`: revisions from 2026-07-28 on, without them.
- */
-export type Era = "old" | "new";
+import type { Era } from "../message/message.js";
 
 /**
  * The operations that are not tools. No tool can have one of these names, because a tool's name must not contain `:`.
@@ -20,6 +14,14 @@ export const OPERATIONS = {
   elicit: "client:elicitation",
   roots: "client:roots",
 } as const;
+
+/**
+ * Returns whether a tool may have this name. A name with `:` could mean an operation that is not a tool; a name with
+ * `/` could mean a tool of another server.
+ */
+export function isToolName(name: string): boolean {
+  return name !== "" && !/[:/]/.test(name);
+}
 
 /** The way in which the gate handles a request of the host. */
 export type HostRule =
@@ -146,6 +148,9 @@ const SERVER_NOTIFICATIONS: ReadonlyMap<string, ServerNotificationRule> =
 function table<Rule>(rules: Readonly<Record<string, Rule>>): ReadonlyMap<string, Rule> {
   return new Map(Object.entries(rules));
 }
+
+/** The property of `_meta` that names the subscription of a notification or of an answer. */
+export const SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId";
 
 /** Returns the rule for a host's request; `undefined` for a method that the era does not have. */
 export function hostRequestRule(method: string, era: Era): HostRule | undefined {

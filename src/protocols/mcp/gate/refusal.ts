@@ -3,8 +3,8 @@ import { MOST_DENIALS } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
 import type { ArgumentRemedy } from "../../../caveats/argument-remedies.js";
 import type { GateRemedy } from "../authority/gate-authority.js";
+import type { Era } from "../message/message.js";
 import { errorAnswer, INVALID_PARAMS, REFUSED, resultAnswer } from "./answers.js";
-import type { Era } from "./methods.js";
 
 /** A request that is refused. */
 interface Refused {

@@ -1,8 +1,8 @@
 import { ServerError } from "../server/connection.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
+import { pagesOf } from "./list-pages.js";
 import type { ServerLink } from "./server-link.js";
-import { pagesOf } from "./tool-catalog.js";
 import { listAt, stringAt } from "./values.js";
 
 /**

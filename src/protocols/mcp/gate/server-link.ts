@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../bytes/json.js";
+import { messageOf } from "../../../system/error-code.js";
 import { edit } from "../message/edit.js";
 import { type Message, readMessage, SERVER_LIMITS } from "../message/message.js";
 import {
@@ -8,10 +9,12 @@ import {
   type ServerEnd,
   ServerError,
 } from "../server/connection.js";
+import { SUBSCRIPTION_ID } from "./methods.js";
+import { OldestOut } from "./oldest-out.js";
 import { misspellingIn } from "./spellings.js";
 import { tokenAt } from "./values.js";
 
-const SUBSCRIPTION = ["params", "_meta", "io.modelcontextprotocol/subscriptionId"];
+const SUBSCRIPTION = ["params", "_meta", SUBSCRIPTION_ID];
 const MOST_TASK_PROGRESS = 1000;
 
 /** The callbacks and settings of a request that the gate has sent to a server and that has no answer yet. */
@@ -74,7 +77,9 @@ export class ServerLink {
   readonly #events: LinkEvents;
   readonly #times: LinkTimes;
   readonly #entries = new Map<number, Entry>();
-  readonly #taskProgress = new Map<number, (notification: Message) => Promise<void>>();
+  readonly #taskProgress = new OldestOut<number, NonNullable<Waiting["progressed"]>>(
+    MOST_TASK_PROGRESS,
+  );
   #lastId = 0;
   #end: ServerEnd | undefined;
 
@@ -86,7 +91,7 @@ export class ServerLink {
       try {
         await this.#received(text, origin);
       } catch (error) {
-        events.log(`${this.#named}: a message could not be passed on: ${whyOf(error)}`);
+        events.log(`${this.#named}: a message could not be passed on: ${messageOf(error)}`);
       }
     };
     connection.onEnd = (end) => void this.#ended(end);
@@ -173,10 +178,6 @@ export class ServerLink {
   /** Passes on progress of a task after the request that created the task has been answered. */
   keepProgress(id: number, progressed: (notification: Message) => Promise<void>): void {
     this.#taskProgress.set(id, progressed);
-    const [oldest] = this.#taskProgress.keys();
-    if (oldest !== undefined && this.#taskProgress.size > MOST_TASK_PROGRESS) {
-      this.#taskProgress.delete(oldest);
-    }
   }
 
   /** Returns the callbacks and settings of an open request; `undefined` if no open request has this id. */
@@ -281,11 +282,6 @@ export class ServerLink {
   get #named(): string {
     return this.name === undefined ? "the server" : `the server ${this.name}`;
   }
-}
-
-/** Returns the message of an error for the log. */
-export function whyOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Writes a `notifications/cancelled` that the gate itself sends. */

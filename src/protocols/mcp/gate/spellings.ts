@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject, quotedName } from "../../../b
 import { readArgumentName } from "../../../caveats/argument-pointer.js";
 import type { Hop } from "../../../caveats/hop.js";
 import { entriesFor } from "../../../caveats/operation-authority.js";
+import { SUBSCRIPTION_ID } from "./methods.js";
 import { CAPABILITY_KEY } from "./presented-tokens.js";
 import { objectAt } from "./values.js";
 
@@ -10,7 +11,7 @@ const META_NAMES = [
   "progressToken",
   "io.modelcontextprotocol/protocolVersion",
   "io.modelcontextprotocol/clientCapabilities",
-  "io.modelcontextprotocol/subscriptionId",
+  SUBSCRIPTION_ID,
 ];
 
 /** Properties of a server's request to the host. */

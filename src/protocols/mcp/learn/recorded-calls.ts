@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../../../bytes/json.js";
 import { shown } from "../../../caveats/scalar.js";
 import { resourceArguments } from "../authority/resource-call.js";
-import { isToolName, judged } from "../gate/call-target.js";
-import { hostRequestRule, OPERATIONS, serverRequestRule } from "../gate/methods.js";
+import { judged } from "../gate/call-target.js";
+import { hostRequestRule, isToolName, OPERATIONS, serverRequestRule } from "../gate/methods.js";
 import { listAt, objectAt, stringAt, valueAt } from "../gate/values.js";
 import { inexactNumberIn } from "../message/edit.js";
 import { HOST_LIMITS, type Message, readMessage, SERVER_LIMITS } from "../message/message.js";

@@ -186,8 +186,14 @@ function refused(code: number, reason: string, value: JsonObject = {}): ReadMess
   return { ok: false, id: isId(id) ? id : null, isAnswer, code, reason };
 }
 
+/**
+ * `old`: revisions up to 2025-11-25, with `initialize` and sessions. `new`: revisions from 2026-07-28 on, whose requests
+ * carry the protocol version.
+ */
+export type Era = "old" | "new";
+
 /** Returns the era of a request: `new` if its `_meta` contains a protocol version, else `old`. */
-export function eraOf({ value }: Message): "old" | "new" {
+export function eraOf({ value }: Message): Era {
   return versionOf(value) === undefined ? "old" : "new";
 }
 

@@ -1,6 +1,8 @@
 // src/protocols/mcp/server: connections to the MCP servers behind the gate, over standard streams or Streamable HTTP. A
 // connection passes messages on as text; the code in gate/ decides which messages are sent and who gets an answer.
 
+import type { Era } from "../message/message.js";
+
 /**
  * Reasons why a server cannot be used:
  * - `server_unavailable`: it does not start, or its address cannot be reached;
@@ -35,7 +37,7 @@ export interface SendContext {
   /** Ends the HTTP exchange when aborted. In the new era, the end of the exchange cancels the request. */
   readonly signal?: AbortSignal | undefined;
   /** The era of the message; `old` unless given. */
-  readonly era?: "old" | "new" | undefined;
+  readonly era?: Era | undefined;
 }
 
 /** The origin of a server's message: the gate's request, if the message came in the HTTP response to it. */

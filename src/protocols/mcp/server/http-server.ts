@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isJsonObject, isObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import { edit } from "../message/edit.js";
-import { errorText, SERVER_LIMITS, versionOf } from "../message/message.js";
+import { type Era, errorText, SERVER_LIMITS, versionOf } from "../message/message.js";
 import {
   disagreeing,
   HEADER_MISMATCH,
@@ -47,7 +47,7 @@ const FAREWELL = 2000;
 interface Open {
   readonly id: string | number;
   readonly value: JsonObject;
-  readonly era: "old" | "new";
+  readonly era: Era;
   readonly signal: AbortSignal;
   isAnswered: boolean;
 }
@@ -128,7 +128,7 @@ class HttpServer implements ServerConnection {
     await asked.sent;
   }
 
-  #headers(value: JsonObject, era: "old" | "new"): { [name: string]: string } {
+  #headers(value: JsonObject, era: Era): { [name: string]: string } {
     const { method } = value;
     const headers: { [name: string]: string } = { "content-type": JSON_TYPE };
     const version = era === "new" ? versionOf(value) : this.#version;
@@ -185,7 +185,7 @@ class HttpServer implements ServerConnection {
     await this.#take(text, open);
   }
 
-  #hasEndedSession(status: number, era: "old" | "new"): boolean {
+  #hasEndedSession(status: number, era: Era): boolean {
     return status === 404 && era === "old" && this.#session !== undefined;
   }
 

@@ -6,14 +6,13 @@ import { resultAnswer } from "./answers.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.js";
-import { serverNotificationRule } from "./methods.js";
+import { SUBSCRIPTION_ID, serverNotificationRule } from "./methods.js";
 import { cancelledText, type ServerLink } from "./server-link.js";
 import { type JudgedFilter, judgeFilter, LIST_FILTERS } from "./subscription-filter.js";
 import { admitInputs } from "./task-requests.js";
 import { objectAt, stringAt, valueAt } from "./values.js";
 
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
-const SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId";
 const FILTER = ["params", "notifications"];
 
 type AllowedFilter = Extract<JudgedFilter, { ok: true }>;
