@@ -30,35 +30,32 @@ export function linkDenials(
 ): readonly AgentDenial[] {
   const undecoded =
     undecodedPath === undefined ? "" : ", or in a server that does not decode escapes";
-  return tokens.flatMap(({ chains }, capability) =>
-    chains.flatMap(({ links }, discharge) =>
-      links.flatMap((link, at) => {
-        if (link.kind !== "hop") return [];
-        return folderLimits(link.hop, operation)
-          .filter(({ argument, folder }) => {
-            const paths = pathsIn(given, argument);
-            const others = paths.length === 0 ? [] : undecodedPaths(undecodedPath);
-            return !allStay([...paths, ...others], folder, base);
-          })
-          .map(({ rule, argument, folder }): AgentDenial => {
-            const message = `argument ${shown(argument)} leads out of ${shown(folder)} by a symbolic link${undecoded}`;
-            return {
-              code: "constraint_violated",
-              hop: at + 1,
-              ...(discharge > 0 ? { discharge } : {}),
-              ...(tokens.length > 1 ? { capability } : {}),
-              rule,
-              expected: folder,
-              message,
-            };
-          });
-      }),
-    ),
+  const leadsOut = ({ argument, folder }: FolderLimit): boolean => {
+    const paths = pathsIn(given, argument);
+    const others = paths.length === 0 ? [] : undecodedPaths(undecodedPath);
+    return !allStay([...paths, ...others], folder, base);
+  };
+  return tokens.flatMap((token, capability) =>
+    folderLimits(token, operation)
+      .filter(leadsOut)
+      .map(({ hop, discharge, rule, argument, folder }) => ({
+        code: "constraint_violated",
+        hop,
+        discharge: discharge > 0 ? discharge : undefined,
+        capability: tokens.length > 1 ? capability : undefined,
+        rule,
+        expected: folder,
+        message: `argument ${shown(argument)} leads out of ${shown(folder)} by a symbolic link${undecoded}`,
+      })),
   );
 }
 
 /** A folder limit of a hop, for an argument of an operation or for each element of the argument. */
 interface FolderLimit {
+  /** The number of the hop in its macaroon, from 1. */
+  readonly hop: number;
+  /** The number of the discharge that has the hop; 0 for the token itself. */
+  readonly discharge: number;
   /** The name of the rule in denials, such as `operationConstraints.read.path.path`. */
   readonly rule: string;
   /** The name of the argument, or a JSON Pointer into it. */
@@ -66,7 +63,19 @@ interface FolderLimit {
   readonly folder: string;
 }
 
-function folderLimits(hop: Hop, operation: string): readonly FolderLimit[] {
+function folderLimits({ chains }: AuthenticToken, operation: string): readonly FolderLimit[] {
+  return chains.flatMap(({ links }, discharge) =>
+    links.flatMap((link, at) => {
+      const limits = link.kind === "hop" ? limitsIn(link.hop, operation) : [];
+      return limits.map((limit) => ({ hop: at + 1, discharge, ...limit }));
+    }),
+  );
+}
+
+function limitsIn(
+  hop: Hop,
+  operation: string,
+): readonly Pick<FolderLimit, "rule" | "argument" | "folder">[] {
   const entries = ownMember(hop, "operationConstraints") ?? {};
   return entriesFor(entries, operation).flatMap(([entry, constraints]) =>
     Object.entries(constraints).flatMap(([argument, limit]) =>

@@ -1,5 +1,3 @@
-import type { JsonObject } from "../../../bytes/json.js";
-
 type Id = string | number | null;
 
 /** Error codes that JSON-RPC defines. */
@@ -11,11 +9,11 @@ export const INTERNAL_ERROR = -32603;
 export const REFUSED = -31403;
 export const TOO_MANY = -31429;
 
-export function errorAnswer(id: Id, code: number, message: string, data?: JsonObject): string {
+export function errorAnswer(id: Id, code: number, message: string, data?: object): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
 }
 
-export function resultAnswer(id: Id, result: JsonObject): string {
+export function resultAnswer(id: Id, result: object): string {
   return JSON.stringify({ jsonrpc: "2.0", id, result });
 }
 

@@ -2,7 +2,7 @@ import type { AgentDenial } from "../../../agent/refusal.js";
 import type { Json, JsonObject } from "../../../bytes/json.js";
 import type { GateCall } from "../authority/gate-authority.js";
 import { resourceArguments } from "../authority/resource-call.js";
-import { type Edit, inexactNumberIn } from "../message/edit.js";
+import { type Edit, inexactNumberIn, type Path } from "../message/edit.js";
 import { errorAnswer, INVALID_PARAMS } from "./answers.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
@@ -72,7 +72,7 @@ function targetOf(
 
 async function toolTarget(parts: GateParts, request: HostRequest): Promise<FoundTarget> {
   const { authority, servers, catalog } = parts;
-  const { params, presented, method } = request;
+  const { params, presented } = request;
   const hostName = stringAt(params, ["name"]);
   const given = params["arguments"] === undefined ? {} : objectAt(params, ["arguments"]);
   if (hostName === undefined) return invalid(request, "params.name must be a string");
@@ -80,9 +80,8 @@ async function toolTarget(parts: GateParts, request: HostRequest): Promise<Found
   const route = servers.route(hostName);
   if (route === undefined || !isToolName(route.name)) return unknownTool(request);
   const { link, name } = route;
-  const operation = servers.operation(link, name);
-  const call: GateCall = { operation, arguments: given, method, server: link.name };
-  if (!authority.holds(presented, operation)) {
+  const call = callAt(parts, request, link, name, given);
+  if (!authority.holds(presented, call.operation)) {
     const decision = await authority.decide(presented, call);
     if (decision.allowed || decision.denials.every(({ code }) => code === "operation_denied")) {
       return unknownTool(request);
@@ -107,29 +106,19 @@ async function toolTarget(parts: GateParts, request: HostRequest): Promise<Found
     const message = `the argument ${JSON.stringify(misspelt)} differs in case alone from another; write it as the tool's schema does`;
     return refused(call, message);
   }
-  const edits = name === hostName ? [] : [{ path: ["params", "name"], value: name }];
+  const edits = renamed(["params", "name"], hostName, name);
   return { kind: "target", target: { link, call, edits } };
 }
 
-function promptTarget(
-  { servers }: GateParts,
-  request: HostRequest,
-  operation: string,
-): FoundTarget {
-  const { params, method } = request;
+function promptTarget(parts: GateParts, request: HostRequest, operation: string): FoundTarget {
+  const { params } = request;
   const hostName = stringAt(params, ["name"]);
   if (hostName === undefined) return invalid(request, "params.name must be a string");
-  const route = servers.route(hostName);
+  const route = parts.servers.route(hostName);
   if (route === undefined) return invalid(request, "there is no such prompt");
   const { link, name } = route;
-  const given: JsonObject = { ...judged(params), name };
-  const call = {
-    operation: servers.operation(link, operation),
-    arguments: given,
-    method,
-    server: link.name,
-  };
-  const edits = name === hostName ? [] : [{ path: ["params", "name"], value: name }];
+  const call = callAt(parts, request, link, operation, { ...judged(params), name });
+  const edits = renamed(["params", "name"], hostName, name);
   return { kind: "target", target: { link, call, edits } };
 }
 
@@ -144,20 +133,17 @@ export async function resourceTarget(
   operation: string,
   uri: Json | undefined,
 ): Promise<FoundTarget> {
-  const { servers } = parts;
   if (typeof uri !== "string") return invalid(request, "the URI of a resource must be a string");
   const link = await resourceLink(parts, request, operation, uri);
   if (link === undefined) return invalid(request, "there is no such resource");
-  const asked = {
-    operation: servers.operation(link, operation),
-    method: request.method,
-    server: link.name,
-  };
   const read = resourceArguments(uri);
-  if (!read.ok)
-    return { kind: "refused", call: { ...asked, arguments: { uri } }, denial: read.denial };
-  const call = { ...asked, arguments: read.arguments, undecodedPath: read.undecodedPath };
-  return { kind: "target", target: { link, call, edits: [] } };
+  if (!read.ok) {
+    const call = callAt(parts, request, link, operation, { uri });
+    return { kind: "refused", call, denial: read.denial };
+  }
+  const call = callAt(parts, request, link, operation, read.arguments);
+  const { undecodedPath } = read;
+  return { kind: "target", target: { link, call: { ...call, undecodedPath }, edits: [] } };
 }
 
 async function completionTarget(
@@ -165,29 +151,38 @@ async function completionTarget(
   request: HostRequest,
   operation: string,
 ): Promise<FoundTarget> {
-  const { servers } = parts;
-  const { params, method } = request;
+  const { params } = request;
+  const noReference = "params.ref names no prompt or resource";
   const hostName = stringAt(params, ["ref", "name"]);
+  if (hostName !== undefined) {
+    const route = parts.servers.route(hostName);
+    if (route === undefined) return invalid(request, noReference);
+    const { link, name } = route;
+    const call = callAt(parts, request, link, operation, judged(params));
+    const edits = renamed(["params", "ref", "name"], hostName, name);
+    return { kind: "target", target: { link, call, edits } };
+  }
   const uri = stringAt(params, ["ref", "uri"]);
-  const route =
-    hostName !== undefined
-      ? servers.route(hostName)
-      : uri !== undefined
-        ? { link: await resourceLink(parts, request, operation, uri), name: undefined }
-        : undefined;
-  if (route?.link === undefined) return invalid(request, "params.ref names no prompt or resource");
-  const { link, name } = route;
-  const call = {
-    operation: servers.operation(link, operation),
-    arguments: judged(params),
-    method,
-    server: link.name,
-  };
-  const edits =
-    name === hostName || name === undefined
-      ? []
-      : [{ path: ["params", "ref", "name"], value: name }];
-  return { kind: "target", target: { link, call, edits } };
+  const link = uri === undefined ? undefined : await resourceLink(parts, request, operation, uri);
+  if (link === undefined) return invalid(request, noReference);
+  const call = callAt(parts, request, link, operation, judged(params));
+  return { kind: "target", target: { link, call, edits: [] } };
+}
+
+function callAt(
+  { servers }: GateParts,
+  { method }: HostRequest,
+  link: ServerLink,
+  operation: string,
+  given: JsonObject,
+): GateCall {
+  const { name: server } = link;
+  return { operation: servers.operation(link, operation), arguments: given, method, server };
+}
+
+/** Returns the edit that replaces the host's name of a tool or a prompt by the server's own name, if they differ. */
+function renamed(path: Path, hostName: string, name: string): readonly Edit[] {
+  return name === hostName ? [] : [{ path, value: name }];
 }
 
 /** Returns the parameters by which a call is judged, without the parameters of the protocol itself. */

@@ -97,12 +97,46 @@ function merged(request: HostRequest, answers: readonly Answer[]): string {
   if (refusal !== undefined && (isDiscovery || first === undefined)) {
     return JSON.stringify({ jsonrpc: "2.0", id, error: refusal.error });
   }
-  const failed = answers.find((answer) => answer.kind === "failed");
   if (first === undefined) {
+    const failed = answers.find((answer) => answer.kind === "failed");
     const nobody = { code: "server_unavailable", message: "there is no server" } as const;
     return serverFailure(id, failed?.end ?? nobody);
   }
   const results = [first, ...others];
+  return isDiscovery ? discovered(id, results) : initialized(id, results);
+}
+
+type Results = readonly Extract<Answer, { kind: "result" }>[];
+
+function initialized(id: string | number, results: Results): string {
+  const versions = results.map(({ result }) => stringAt(result, ["protocolVersion"]) ?? "");
+  const [protocolVersion = ""] = versions.toSorted();
+  return resultAnswer(id, { protocolVersion, ...offered(results), serverInfo: GATE });
+}
+
+function discovered(id: string | number, results: Results): string {
+  const [first = [], ...others] = results.map(
+    ({ result }) => listAt(result, ["supportedVersions"]) ?? [],
+  );
+  const supportedVersions = first.filter((version) =>
+    others.every((list) => list.includes(version)),
+  );
+  if (supportedVersions.length === 0) {
+    const message = "the servers have no version of the new era in common";
+    return errorAnswer(id, METHOD_NOT_FOUND, message);
+  }
+  return resultAnswer(id, {
+    resultType: "complete",
+    supportedVersions,
+    ...offered(results),
+    ttlMs: 0,
+    cacheScope: "private",
+    _meta: { "io.modelcontextprotocol/serverInfo": GATE },
+  });
+}
+
+/** Returns the capabilities and the instructions of all servers together. */
+function offered(results: Results): object {
   const capabilities = withLists(
     results.map(({ result }) => objectAt(result, ["capabilities"]) ?? {}),
   );
@@ -110,36 +144,7 @@ function merged(request: HostRequest, answers: readonly Answer[]): string {
     const text = stringAt(result, ["instructions"]);
     return text === undefined ? [] : [`${link.name}: ${text}`];
   });
-  const about = { capabilities, instructions: instructions.join("\n\n") || undefined };
-  if (!isDiscovery) {
-    const versions = results.map(({ result }) => stringAt(result, ["protocolVersion"]) ?? "");
-    const [protocolVersion = ""] = versions.toSorted();
-    return resultAnswer(id, defined({ protocolVersion, ...about, serverInfo: GATE }));
-  }
-  const [versions = [], ...more] = results.map(
-    ({ result }) => listAt(result, ["supportedVersions"]) ?? [],
-  );
-  const supportedVersions = versions.filter((version) =>
-    more.every((list) => list.includes(version)),
-  );
-  if (supportedVersions.length === 0) {
-    return errorAnswer(
-      id,
-      METHOD_NOT_FOUND,
-      "the servers have no version of the new era in common",
-    );
-  }
-  return resultAnswer(
-    id,
-    defined({
-      resultType: "complete",
-      supportedVersions,
-      ...about,
-      ttlMs: 0,
-      cacheScope: "private",
-      _meta: { "io.modelcontextprotocol/serverInfo": GATE },
-    }),
-  );
+  return { capabilities, instructions: instructions.join("\n\n") || undefined };
 }
 
 /**
@@ -163,11 +168,4 @@ function unionOf(one: JsonObject, other: JsonObject): JsonObject {
     return [name, known === false ? value : known];
   });
   return { ...one, ...Object.fromEntries(added) };
-}
-
-/** Copies an object without the properties that are `undefined`. */
-function defined(value: { readonly [name: string]: Json | undefined }): JsonObject {
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])),
-  );
 }

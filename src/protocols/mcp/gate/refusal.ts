@@ -1,6 +1,4 @@
-import type { AgentDenials } from "../../../agent/refusal.js";
-import { MOST_DENIALS } from "../../../agent/refusal.js";
-import type { JsonObject } from "../../../bytes/json.js";
+import { type AgentDenials, MOST_DENIALS } from "../../../agent/refusal.js";
 import type { ArgumentRemedy } from "../../../caveats/argument-remedies.js";
 import type { GateRemedy } from "../authority/gate-authority.js";
 import type { Era } from "../message/message.js";
@@ -31,13 +29,10 @@ export function refusalAnswer(
   denials: AgentDenials,
   remedies: readonly GateRemedy[] = [],
 ): string {
-  const told: JsonObject = JSON.parse(JSON.stringify(denials.slice(0, MOST_DENIALS)));
-  const others: JsonObject =
-    remedies.length === 0 ? {} : { [REMEDIES]: JSON.parse(JSON.stringify(remedies)) };
   const data = {
     [ENVELOPE]: envelope([...changesIn(denials), ...remedies]),
-    [DENIALS]: told,
-    ...others,
+    [DENIALS]: denials.slice(0, MOST_DENIALS),
+    [REMEDIES]: remedies.length === 0 ? undefined : remedies,
   };
   const sentence = sentenceOf(denials);
   const [{ code }] = denials;
@@ -55,18 +50,14 @@ export function unknownToolAnswer(request: Refused): string {
   return answer(request, sentence, { [ENVELOPE]: envelope([]) });
 }
 
-function envelope(remedies: readonly (ArgumentRemedy | GateRemedy)[]): JsonObject {
+function envelope(remedies: readonly (ArgumentRemedy | GateRemedy)[]): object {
   const reason = "insufficient_authorization";
   if (remedies.length === 0) return { reason, remediation: "undisclosed" };
   const hints = remedies.map(({ kind, ...how }) => ({ type: `dev.proviso/${kind}`, ...how }));
-  return {
-    reason,
-    remediation: "available",
-    remediationHints: JSON.parse(JSON.stringify(hints)),
-  };
+  return { reason, remediation: "available", remediationHints: hints };
 }
 
-function answer({ id, method, era }: Refused, sentence: string, data: JsonObject): string {
+function answer({ id, method, era }: Refused, sentence: string, data: object): string {
   if (method !== "tools/call") return errorAnswer(id, REFUSED, sentence, data);
   const result = { content: [{ type: "text", text: sentence }], isError: true, _meta: data };
   return resultAnswer(id, era === "new" ? { resultType: "complete", ...result } : result);

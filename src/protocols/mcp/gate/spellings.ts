@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject, quotedName } from "../../../b
 import { readArgumentName } from "../../../caveats/argument-pointer.js";
 import type { Hop } from "../../../caveats/hop.js";
 import { entriesFor } from "../../../caveats/operation-authority.js";
+import { folded, otherSpelling } from "../message/spelling.js";
 import { SUBSCRIPTION_ID } from "./methods.js";
 import { CAPABILITY_KEY } from "./presented-tokens.js";
 import { objectAt } from "./values.js";
@@ -80,8 +81,8 @@ export function misspellingIn(message: JsonObject): string | undefined {
 
 /** Finds a property of an object whose name differs only in case from one of `names`. */
 function misspelling(object: JsonObject, names: readonly string[]): string | undefined {
-  const folded = new Set(names.map(fold));
-  return Object.keys(object).find((name) => !names.includes(name) && folded.has(fold(name)));
+  const known = new Set(names.map(folded));
+  return Object.keys(object).find((name) => !names.includes(name) && known.has(folded(name)));
 }
 
 function objectsAt(message: JsonObject, path: readonly string[]): readonly JsonObject[] {
@@ -145,21 +146,11 @@ function misspellingOnPaths(
 function twinIn(value: Json): string | undefined {
   const waiting: Json[] = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (isJsonObject(next)) {
-      const seen = new Set<string>();
-      for (const name of Object.keys(next)) {
-        if (seen.has(fold(name))) return name;
-        seen.add(fold(name));
-      }
-    }
+    const twin = isJsonObject(next) ? otherSpelling(next) : undefined;
+    if (twin !== undefined) return twin;
     if (typeof next !== "object" || next === null) continue;
     // One call of `push` for each element: a long array as arguments of a single call would overflow the stack.
     for (const inner of Object.values(next)) waiting.push(inner);
   }
   return undefined;
-}
-
-/** Folds case as widely as the most lenient parser: `ſ` becomes `s`, and the Kelvin sign becomes `k`. */
-function fold(name: string): string {
-  return name.toUpperCase().toLowerCase();
 }

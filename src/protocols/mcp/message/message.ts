@@ -12,6 +12,7 @@ import {
   textsIn,
 } from "../../../bytes/json.js";
 import { decodeUtf8, encodeUtf8, isWellFormed } from "../../../bytes/utf8.js";
+import { otherSpelling } from "./spelling.js";
 
 /** A JSON-RPC message whose text has been checked, so that every parser reads the same value from the text. */
 export interface Message {
@@ -128,18 +129,6 @@ function judgedObjects(value: JsonObject): readonly JsonObject[] {
   const params = within(value, "params");
   const parts = params.flatMap((one) => [...within(one, "arguments"), ...within(one, "_meta")]);
   return [value, ...params, ...parts];
-}
-
-/** Returns the first name that differs only in case from an earlier name. */
-function otherSpelling(value: JsonObject): string | undefined {
-  const seen = new Set<string>();
-  for (const name of Object.keys(value)) {
-    // Upper case comes first, because it maps characters such as the long s (ſ) to the same letter as s.
-    const folded = name.toUpperCase().toLowerCase();
-    if (seen.has(folded)) return name;
-    seen.add(folded);
-  }
-  return undefined;
 }
 
 const MEMBERS: readonly string[] = ["jsonrpc", "id", "method", "params", "result", "error"];
