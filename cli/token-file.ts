@@ -1,9 +1,7 @@
-import { renameSync, statSync } from "node:fs";
 import type { Command } from "commander";
-import { isErrno } from "../src/system/error-code.js";
 import { absolutePath, type Context } from "./context.js";
-import { environmentError, usageError } from "./exit.js";
 import { escapedJson, printAnswer, printable, say } from "./output.js";
+import { putFile } from "./private-file.js";
 import { toText } from "./verb.js";
 
 /** The options for the output of a verb that prints tokens. */
@@ -39,19 +37,7 @@ export async function printTokens(
   const { output, json } = options;
   if (output === undefined) return printAnswer(context, options, document, tokens);
   const text = json === true ? escapedJson(document) : tokens.join("\n");
-  const path = absolutePath(context, output);
-  const { putPrivateFile } = await import("../src/storage/new-file.js");
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw usageError(`${printable(output)} is a folder`, "name a file in it");
-  }
-  try {
-    putPrivateFile(path, `${text}\n`, renameSync);
-  } catch (error) {
-    if (!isErrno(error)) throw error;
-    const message = `could not write ${printable(output)}: ${error.code ?? error.message}`;
-    const hint = "check the folder, its permissions and the space on the disk";
-    throw environmentError("output_failed", message, hint);
-  }
+  await putFile(absolutePath(context, output), `${text}\n`, output);
   const what = tokens.length === 1 ? "the token is" : `${tokens.length} tokens are`;
   say(context, `${what} in ${printable(output)}`);
 }

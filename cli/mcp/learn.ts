@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import type { Command } from "commander";
 import { type RecordedSession, recordSession } from "../../src/protocols/mcp/learn/recorder.js";
@@ -9,6 +8,7 @@ import { absolutePath, type Context } from "../context.js";
 import { environmentError, usageError } from "../exit.js";
 import { addDatabase, homeFor } from "../home.js";
 import { escapedJson, printAnswer, printable, say } from "../output.js";
+import { assertNoFolder } from "../private-file.js";
 import { addExamples, toText } from "../verb.js";
 import { type LearnOptions, learnToken, type Places } from "./learned-token.js";
 import { GATE_GRANT, makeHome } from "./new-token.js";
@@ -122,8 +122,8 @@ function placesOf(
   const at = (given: string | undefined, end: string): string => {
     const path =
       given === undefined ? join(folder, `${named}.${end}`) : absolutePath(context, given);
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return path;
-    throw usageError(`${printable(path)} is a folder`, "name a file in it");
+    assertNoFolder(path);
+    return path;
   };
   return {
     name: named,

@@ -1,20 +1,18 @@
-import { renameSync } from "node:fs";
-import { CallOutcomes, type FailedCall } from "../../src/protocols/mcp/learn/call-outcomes.js";
+import { CallOutcomes } from "../../src/protocols/mcp/learn/call-outcomes.js";
 import {
+  type LearnedHop,
   type LearnedLimits,
-  type LeftOut,
   learnLimits,
-  type OpenArgument,
   type RecordedCall,
 } from "../../src/protocols/mcp/learn/learned-limits.js";
 import { readRecording } from "../../src/protocols/mcp/learn/recording.js";
-import { putPrivateFile } from "../../src/storage/new-file.js";
 import { errorCode, isErrno } from "../../src/system/error-code.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { type HomeChoice, homeFor } from "../home.js";
 import { seenFromNow } from "../moment.js";
 import { printable } from "../output.js";
+import { putFile } from "../private-file.js";
 import { restrictionsFrom } from "../restrictions.js";
 import {
   configurationLines,
@@ -24,6 +22,7 @@ import {
   ownCommand,
 } from "./host-configuration.js";
 import { areAsLearned, newName, sealed } from "./learned-files.js";
+import { leftOutText, type Seen, seenLines } from "./learned-words.js";
 import { writeNewToken } from "./new-token.js";
 import { requestText } from "./request-file.js";
 
@@ -44,15 +43,20 @@ export interface Places {
   readonly request: string;
 }
 
-/** The calls and errors in a recording. */
-interface Seen {
-  readonly calls: readonly RecordedCall[];
-  /** Calls that failed, from which nothing is learned. */
-  readonly failed: readonly FailedCall[];
-  /** The number of messages that a gate would refuse with any token, for each reason. */
-  readonly refused: ReadonlyMap<string, number>;
-  /** The number of malformed lines in the file. */
-  readonly unreadable: number;
+/** Limits that were learned from a recording, and the files and options for the token. */
+interface Learning {
+  readonly options: LearnOptions;
+  readonly places: Places;
+  readonly seen: Seen;
+  readonly learned: LearnedLimits;
+  readonly hop: LearnedHop;
+  readonly token: GateToken;
+}
+
+/** The JSON document of an answer, and its lines for a person. */
+interface Answer {
+  readonly document: object;
+  readonly lines: readonly string[];
 }
 
 /**
@@ -67,73 +71,77 @@ export async function learnToken(
   words: readonly string[],
   options: LearnOptions,
   places: Places,
-): Promise<{ readonly document: object; readonly lines: readonly string[] }> {
-  const seen = await readSeen(places.recording, options.server);
+): Promise<Answer> {
+  const { recording } = places;
+  const seen = await readSeen(recording, options.server);
   const learned = learnLimits(seen.calls, { allowBroad: options.allowBroad });
-  if (learned.hop === undefined) throw nothingLearned(places, learned, seen);
-  const { grant, expires, server } = options;
-  const found = {
+  const { hop } = learned;
+  if (hop === undefined) throw nothingLearned(places, learned, seen);
+  const { grant } = options;
+  const token: GateToken = { home: homeFor(context, options), file: places.token, grant };
+  const learning: Learning = { options, places, seen, learned, hop, token };
+  const written = areAsLearned(places.request, places.token)
+    ? await writeBoth(context, words, learning)
+    : await writeRequest(context, learning);
+  const document = {
     name: places.name,
-    recording: places.recording,
+    recording,
     calls: Object.fromEntries(learned.calls),
     open: learned.open,
     leftOut: learned.leftOut,
     failed: failedCalls(seen),
     refused: Object.fromEntries(seen.refused),
+    ...written.document,
   };
-  const token: GateToken = { home: homeFor(context, options), file: places.token, grant };
-  const request = (path: string): string =>
-    requestOf(context, options, places, path, learned, seen, token);
-  if (!areAsLearned(places.request, places.token)) {
-    const path = newName(places.request);
-    putRequest(path, sealed(request(path), ""));
-    const document = { ...found, request: path, kept: [places.request, places.token] };
-    const lines = [
-      ...seenLines(places, learned, seen),
-      `Left ${printable(places.request)} and ${printable(places.token)} alone: they are not as learn wrote them`,
+  return { document, lines: [...seenLines(recording, learned, seen), ...written.lines] };
+}
+
+/** Writes a new request beside a request or a token that somebody has changed. */
+async function writeRequest(context: Context, learning: Learning): Promise<Answer> {
+  const { request, token } = learning.places;
+  const path = newName(request);
+  await putFile(path, sealed(requestOf(context, learning, path), ""));
+  return {
+    document: { request: path, kept: [request, token] },
+    lines: [
+      `Left ${printable(request)} and ${printable(token)} alone: they are not as learn wrote them`,
       `Wrote ${printable(path)}: what a token for all that was seen would allow; its top has the command that writes it`,
-    ];
-    return { document, lines };
-  }
+    ],
+  };
+}
+
+/** Writes the token and its request. */
+async function writeBoth(
+  context: Context,
+  words: readonly string[],
+  learning: Learning,
+): Promise<Answer> {
+  const { options, places, hop: limits, token } = learning;
+  const { grant, expires, server } = options;
   const lifetime = await restrictionsFrom({ expires });
-  const written = await writeNewToken(
+  const { minted, home } = await writeNewToken(
     context,
     { ...options, output: places.token },
-    { grant, ...lifetime, ...learned.hop },
+    { grant, ...lifetime, ...limits },
   );
-  putRequest(places.request, sealed(request(places.request), `${written.minted.token}\n`));
-  const { id, issued, expires: end, hop } = written.minted;
-  // If the gate has several servers, this token is not the token of the gate, so no host configuration is shown yet.
-  const isAlone = server === undefined;
-  const configuration = isAlone
-    ? hostConfiguration(context, words, options, places.name, token)
-    : undefined;
-  const document = {
-    ...found,
-    file: places.token,
-    request: places.request,
-    home: written.home.folder,
-    id,
-    grant,
-    issued,
-    expires: end,
-    hop,
-    configuration,
-  };
-  const lines = [
-    ...seenLines(places, learned, seen),
+  const request = requestOf(context, learning, places.request);
+  await putFile(places.request, sealed(request, `${minted.token}\n`));
+  const { id, issued, expires: end, hop } = minted;
+  const written = [
     `Wrote ${printable(places.token)}: ${id} expires ${seenFromNow(end, Date.now())}`,
     `Wrote ${printable(places.request)}: what it allows, in words for you to edit`,
-    ...(isAlone
-      ? configurationLines(context, configuration, options, token)
-      : [
-          "Make one token of this request and those of the other servers:",
-          printable(
-            `  ${ownCommand(context).join(" ")} mcp token --home ${token.home.folder} --request ${places.request} --request OTHER`,
-          ),
-        ]),
   ];
-  return { document, lines };
+  const made = { file: places.token, request: places.request, home: home.folder };
+  const document = { ...made, id, grant, issued, expires: end, hop };
+  // If the gate has several servers, this token is not the token of the gate, so no host configuration is shown yet.
+  if (server !== undefined) {
+    const command = `${ownCommand(context).join(" ")} mcp token --home ${token.home.folder} --request ${places.request} --request OTHER`;
+    const advice = "Make one token of this request and those of the other servers:";
+    return { document, lines: [...written, advice, printable(`  ${command}`)] };
+  }
+  const configuration = hostConfiguration(context, words, options, places.name, token);
+  const lines = [...written, ...configurationLines(context, configuration, options, token)];
+  return { document: { ...document, configuration }, lines };
 }
 
 async function readSeen(recording: string, server: string | undefined): Promise<Seen> {
@@ -206,74 +214,20 @@ function nothingLearned(places: Places, learned: LearnedLimits, seen: Seen): Cli
 /** Returns the text of a request file. */
 function requestOf(
   context: Context,
-  options: LearnOptions,
-  places: Places,
+  { options, places, learned, seen, token }: Learning,
   path: string,
-  learned: LearnedLimits,
-  { failed }: Seen,
-  token: GateToken,
 ): string {
-  const { grant, expires } = options;
+  const { grant, expires, server } = options;
   const heading = [
     `What sessions used of the server "${places.name}", as recorded in ${places.recording}. Each line is an option of`,
     "proviso mcp token. Change them, and make a new token; a running gate takes it at once:",
     `  ${ownCommand(context).join(" ")} mcp token --home ${token.home.folder} --request ${path} --output ${places.token}`,
-    ...(options.server === undefined
+    ...(server === undefined
       ? [
           "The gate stands before the server's command, in the configuration of its host:",
           `  ${gateCommand(context, options, token).join(" ")} --`,
         ]
       : []),
   ].map(printable);
-  return requestText(learned, failed, { grant, expires, heading });
-}
-
-function putRequest(path: string, text: string): void {
-  try {
-    putPrivateFile(path, text, renameSync);
-  } catch (error) {
-    if (!isErrno(error)) throw error;
-    const message = `could not write ${printable(path)}: ${errorCode(error)}`;
-    throw environmentError("output_failed", message, "check the folder, and its permissions");
-  }
-}
-
-function seenLines(places: Places, { calls, open, leftOut }: LearnedLimits, seen: Seen): string[] {
-  const refused = [...seen.refused].map(
-    ([reason, count]) => `${timesText(count)}: ${printable(reason)}`,
-  );
-  return [
-    `Learned from ${printable(places.recording)}, which has all that was sent; delete it when you no longer need it:`,
-    ...[...calls].map(([operation, count]) => `  ${printable(operation)}, ${timesText(count)}`),
-    ...indented("With any value:", open.map(openText)),
-    ...indented("Seen, but not allowed:", leftOut.map(leftOutText)),
-    ...indented("Calls that failed, from which nothing is learned:", failedLines(seen.failed)),
-    ...indented("Seen, but refused by a gate, whatever the token:", refused),
-    ...(seen.unreadable === 0
-      ? []
-      : [`Passed over lines that are not of a recording: ${seen.unreadable}`]),
-  ];
-}
-
-function openText({ operation, argument, isElements }: OpenArgument): string {
-  return printable(`${operation}, ${isElements ? "elements of " : ""}argument ${argument}`);
-}
-
-function leftOutText({ operation, argument, reason }: LeftOut): string {
-  const subject = argument === undefined ? operation : `${operation}, argument ${argument}`;
-  return printable(`${subject}: ${reason}`);
-}
-
-function failedLines(failed: readonly FailedCall[]): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const { operation } of failed) counts.set(operation, (counts.get(operation) ?? 0) + 1);
-  return [...counts].map(([operation, count]) => `${printable(operation)}, ${timesText(count)}`);
-}
-
-function indented(heading: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${line}`)];
-}
-
-function timesText(count: number): string {
-  return count === 1 ? "once" : `${count} times`;
+  return requestText(learned, seen.failed, { grant, expires, heading });
 }

@@ -1,4 +1,3 @@
-import { renameSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import {
@@ -11,13 +10,10 @@ import { HomeError } from "../../src/home/home-error.js";
 import { type HomeFiles, readHome } from "../../src/home/home-files.js";
 import type { Home } from "../../src/home/open-home.js";
 import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
-import { putPrivateFile } from "../../src/storage/new-file.js";
-import { isErrno } from "../../src/system/error-code.js";
 import { absolutePath, type Context } from "../context.js";
-import { environmentError, usageError } from "../exit.js";
 import { type HomeChoice, homeFor, withHome } from "../home.js";
 import { mintCapability } from "../minting.js";
-import { printable } from "../output.js";
+import { assertNoFolder, putFile } from "../private-file.js";
 
 /** The grant of tokens for a gate, unless `--grant` names another grant. */
 export const GATE_GRANT = "mcp";
@@ -56,16 +52,14 @@ export async function writeNewToken(
   const home = homeFor(context, options);
   const file =
     output === undefined ? join(home.folder, "mcp.token") : absolutePath(context, output);
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw usageError(`${printable(file)} is a folder`, "name a file in it");
-  }
+  assertNoFolder(file);
   const madeHome = await makeHome(home);
   const minted = await withHome(context, options, ({ issuer, ...parts }) => {
     const own = gateIssuer({ ...parts, issuer }, request.grant);
     const expires = request.expires ?? `${Math.min(LIFETIME, own.maxLifetime)}s`;
     return mintCapability({ ...request, expires }, { ...parts, issuer: own });
   });
-  put(file, minted.token);
+  await putFile(file, `${minted.token}\n`);
   return { minted, file, home, madeHome };
 }
 
@@ -98,15 +92,5 @@ export async function makeHome(files: HomeFiles): Promise<boolean> {
     // A long lifetime, because the configuration of a host names the same token for weeks.
     await createHome({ folder, database, issuer, maxLifetime: MAX_LIFETIME });
     return true;
-  }
-}
-
-function put(file: string, token: string): void {
-  try {
-    putPrivateFile(file, `${token}\n`, renameSync);
-  } catch (error) {
-    if (!isErrno(error)) throw error;
-    const message = `could not write ${printable(file)}: ${error.code ?? error.message}`;
-    throw environmentError("output_failed", message, "check the folder, and its permissions");
   }
 }

@@ -10,6 +10,7 @@ import { closedListExpression, limitExpressions, nameList } from "../limit-words
 import { cut, printable, quoted } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { refuseRepeats, toText } from "../verb.js";
+import { leftOutText } from "./learned-words.js";
 
 // A request says what a token should allow, in words that a person can edit. Each line is an option of `proviso mcp
 // token` with its value, without the quotes that a shell needs. Lines that begin with # are comments.
@@ -67,10 +68,7 @@ export function requestText(
     );
   }
   if (leftOut.length > 0) lines.push("", comment("Seen, but not allowed:"));
-  for (const { operation, argument, reason } of leftOut) {
-    const subject = argument === undefined ? operation : `${operation}, argument ${argument}`;
-    lines.push(comment(`  ${printable(subject)}: ${printable(reason)}`));
-  }
+  lines.push(...leftOut.map((one) => comment(`  ${leftOutText(one)}`)));
   lines.push(...failedLines(failed));
   return `${lines.join("\n")}\n`;
 }

@@ -1,0 +1,29 @@
+import { renameSync, statSync } from "node:fs";
+import { isErrno } from "../src/system/error-code.js";
+import { environmentError, usageError } from "./exit.js";
+import { printable } from "./output.js";
+
+/**
+ * Writes a file of mode 0600, whole or not at all. Replaces the contents of the file.
+ *
+ * @param named - The name of the file in messages.
+ * @throws CliError if the file cannot be written. The file is then unchanged.
+ */
+export async function putFile(path: string, text: string, named: string = path): Promise<void> {
+  const { putPrivateFile } = await import("../src/storage/new-file.js");
+  assertNoFolder(path, named);
+  try {
+    putPrivateFile(path, text, renameSync);
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    const message = `could not write ${printable(named)}: ${error.code ?? error.message}`;
+    const hint = "check the folder, its permissions and the space on the disk";
+    throw environmentError("output_failed", message, hint);
+  }
+}
+
+/** @throws CliError if a path at which a file is to be written is a folder. */
+export function assertNoFolder(path: string, named: string = path): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  throw usageError(`${printable(named)} is a folder`, "name a file in it");
+}
