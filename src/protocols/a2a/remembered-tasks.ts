@@ -15,7 +15,7 @@ interface Made {
 
 /**
  * Maximum number of remembered tasks of all principals together. Beyond this number, the oldest task of the
- * principal with the most tasks is forgotten.
+ * principal with the most tasks is forgotten, so that no principal displaces the tasks of one that has fewer.
  */
 const MOST_TASKS = 100_000;
 /**
@@ -29,14 +29,16 @@ const MOST_OF_ONE = 10_000;
  * invisible.
  */
 export class RememberedTasks implements Visibility {
-  /** The remembered tasks: by principal, and then by tenant and task id. */
-  readonly #made = new FairShare<Made>(MOST_TASKS, MOST_OF_ONE);
+  /** The tasks of each principal by tenant and task id, least recently noted first. */
+  readonly #made = new Map<string, Map<string, Made>>();
+  #count = 0;
 
   note(id: string, context: ServerCallContext): void {
     const { access, tenant } = viewOf(context);
     const { principal, invoker, paths } = access;
     const key = keyOf(id, tenant);
-    const made = this.#made.of(principal).get(key) ?? {
+    const own = this.#made.get(principal) ?? new Map<string, Made>();
+    const made = own.get(key) ?? {
       id,
       tenant,
       uses: [],
@@ -44,12 +46,16 @@ export class RememberedTasks implements Visibility {
     };
     const used = usesOf(context);
     made.uses = made.uses.length === 0 ? used : merged([...made.uses, ...used]);
-    this.#made.set(principal, key, made);
+    if (!own.delete(key)) this.#count++;
+    own.set(key, made);
+    this.#made.set(principal, own);
+    if (own.size > MOST_OF_ONE) this.#forgetOldestOf(principal);
+    if (this.#count > MOST_TASKS) this.#forgetOldestOf(this.#principalWithMost());
   }
 
   async sees(id: string, asker: Asker, ended?: () => Promise<boolean>): Promise<boolean> {
     const { access, tenant } = viewOf(asker);
-    const made = this.#made.of(access.principal).get(keyOf(id, tenant));
+    const made = this.#made.get(access.principal)?.get(keyOf(id, tenant));
     if (made === undefined) return false;
     if (maySee(access, made.access)) return true;
     const { invoker, covers, paths } = access;
@@ -67,12 +73,29 @@ export class RememberedTasks implements Visibility {
   ): Promise<ListTasksResponse> {
     const { access, tenant } = viewOf(context);
     const ids: string[] = [];
-    for (const made of this.#made.of(access.principal).values()) {
+    for (const made of this.#made.get(access.principal)?.values() ?? []) {
       if (made.tenant === tenant && maySee(access, made.access)) ids.push(made.id);
     }
     return listedOf(ids, params, (id, historyLength) =>
       handler.getTask({ tenant: params.tenant, id, historyLength }, context),
     );
+  }
+
+  #principalWithMost(): string {
+    let [principal, most] = ["", 0];
+    for (const [one, { size }] of this.#made) {
+      if (size > most) [principal, most] = [one, size];
+    }
+    return principal;
+  }
+
+  #forgetOldestOf(principal: string): void {
+    const own = this.#made.get(principal);
+    const [oldest] = own?.keys() ?? [];
+    if (own === undefined || oldest === undefined) return;
+    own.delete(oldest);
+    this.#count--;
+    if (own.size === 0) this.#made.delete(principal);
   }
 }
 
@@ -183,73 +206,4 @@ function tokenOf(id: string): string {
 
 function idIn(token: string): string {
   return Buffer.from(token, "base64url").toString();
-}
-
-const NONE: ReadonlyMap<string, never> = new Map<string, never>();
-
-/**
- * A bounded collection of entries with owners. When it is full, the oldest entry of the owner with the most
- * entries is removed. So an owner never displaces an entry of an owner with fewer entries.
- */
-export class FairShare<Value> {
-  readonly #most: number;
-  readonly #mostOfOne: number;
-  /** The entries of each owner, oldest first; owners in the order of their last use. */
-  readonly #shares = new Map<string, Map<string, Value>>();
-  #size = 0;
-
-  /**
-   * @param most - Maximum number of entries of all owners together.
-   * @param mostOfOne - Maximum number of entries of one owner.
-   */
-  constructor(most: number, mostOfOne: number) {
-    this.#most = most;
-    this.#mostOfOne = mostOfOne;
-  }
-
-  /** Returns the entries of an owner, oldest first. */
-  of(owner: string): ReadonlyMap<string, Value> {
-    const entries = this.#shares.get(owner);
-    if (entries === undefined) return NONE;
-    this.#use(owner, entries);
-    return entries;
-  }
-
-  /** Adds or replaces an entry, which becomes the newest. */
-  set(owner: string, key: string, value: Value): void {
-    const entries = this.#shares.get(owner) ?? new Map<string, Value>();
-    const before = entries.size;
-    entries.delete(key);
-    entries.set(key, value);
-    if (entries.size > this.#mostOfOne) forgetOldest(entries);
-    this.#size += entries.size - before;
-    this.#use(owner, entries);
-    if (this.#size > this.#most) this.#takeFromLargest();
-  }
-
-  #use(owner: string, entries: Map<string, Value>): void {
-    this.#shares.delete(owner);
-    this.#shares.set(owner, entries);
-  }
-
-  /**
-   * Removes the oldest entry of the owner with the most entries. If several owners have equally many, chooses
-   * the least recently used owner.
-   */
-  #takeFromLargest(): void {
-    let [largest, most] = ["", new Map<string, Value>()];
-    for (const [owner, entries] of this.#shares) {
-      if (entries.size > most.size) [largest, most] = [owner, entries];
-    }
-    forgetOldest(most);
-    this.#size--;
-    if (most.size === 0) this.#shares.delete(largest);
-  }
-}
-
-function forgetOldest(entries: Map<string, unknown>): void {
-  for (const key of entries.keys()) {
-    entries.delete(key);
-    return;
-  }
 }

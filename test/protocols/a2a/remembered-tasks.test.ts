@@ -25,6 +25,43 @@ test("RememberedTasks keeps a caller's task when another caller makes 10,100 tas
   expect(await tasks.sees("task-10000", contextOf("mallory", "t10000"))).toBe(true);
 });
 
+test("when 100,000 tasks are remembered, RememberedTasks forgets the oldest task of the principal with the most tasks", async () => {
+  const tasks = new RememberedTasks();
+  const alice = contextOf("alice");
+  tasks.note("hers", alice);
+  tasks.note("hers", contextOf("alice", "t1"));
+  const many = Array.from({ length: 10 }, (_, at) => contextOf(`many-${at}`));
+  for (let at = 0; at < 9999; at++) for (const one of many) tasks.note(`task-${at}`, one);
+  const remembered = async (id: string): Promise<number> => {
+    const seen = await Promise.all(many.map((one) => tasks.sees(id, one)));
+    return seen.filter(Boolean).length;
+  };
+  for (const one of many.slice(0, 8)) tasks.note("task-9999", one);
+  expect(await remembered("task-0")).toBe(10);
+
+  // From now on, each new task displaces one. A task that is noted again is not new.
+  for (const name of ["bob", "carol"]) tasks.note("own", contextOf(name));
+  tasks.note("own", contextOf("carol"));
+  expect(await remembered("task-0")).toBe(8);
+  expect(await remembered("task-1")).toBe(10);
+  expect(await tasks.sees("hers", alice)).toBe(true);
+  expect(await tasks.sees("hers", contextOf("alice", "t1"))).toBe(true);
+  for (const name of ["bob", "carol"]) {
+    expect(await tasks.sees("own", contextOf(name))).toBe(true);
+  }
+});
+
+test("RememberedTasks forgets the tasks of a principal in the order in which they were last noted", async () => {
+  const tasks = new RememberedTasks();
+  const alice = contextOf("alice");
+  for (let at = 0; at < 10_000; at++) tasks.note(`task-${at}`, alice);
+  tasks.note("task-0", alice);
+  tasks.note("another", alice);
+  expect(await tasks.sees("task-0", alice)).toBe(true);
+  expect(await tasks.sees("task-1", alice)).toBe(false);
+  expect(await tasks.sees("task-2", alice)).toBe(true);
+});
+
 test("RememberedTasks records each authority once, even if a task uses the authority in many turns", async () => {
   const tasks = new RememberedTasks();
   const use = (operation: string, ...resources: readonly string[]): AuthorityUse => ({
