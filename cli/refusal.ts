@@ -26,11 +26,16 @@ const TOKEN_ADVICE: { readonly [Code in TokenErrorCode]?: string } = {
   base64_padding: "it was cut short or joined with something; copy the whole token",
   identifier_malformed: "proviso inspect shows any macaroon as it is",
   has_discharges: "give the token alone, without its discharges",
-  utf8_invalid: "give the token as text: base64url or JSON",
+  utf8_invalid: "give the token as text in base64url",
 };
 
-/** Returns the hint for an unreadable token, by the code of its `TokenError`. */
-export function adviceForToken(code: string): string {
+/**
+ * Returns the hint for an unreadable token, by the code of its `TokenError`; `undefined` if the message of the error
+ * suffices.
+ */
+export function adviceForToken(code: string): string | undefined {
+  // The message says how to convert the token.
+  if (code === "format_not_v2") return undefined;
   return adviceIn(TOKEN_ADVICE, code) ?? MALFORMED;
 }
 

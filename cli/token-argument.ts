@@ -2,6 +2,8 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { encodeBase64url } from "../src/bytes/base64.js";
 import { TokenError } from "../src/bytes/token-error.js";
 import { decodeUtf8 } from "../src/bytes/utf8.js";
+import { CAPABILITY_LIMITS } from "../src/capability/limits.js";
+import { readToken } from "../src/capability/read-token.js";
 import { isErrno } from "../src/system/error-code.js";
 import { absolutePath, type Context } from "./context.js";
 import { CliError, EXIT, environmentError, usageError } from "./exit.js";
@@ -147,6 +149,18 @@ export function namingSource<T>(
     if (!(error instanceof CliError && error.exitCode === EXIT.malformed)) throw error;
     throw notToken(`${source}: ${error.message}`, error.hint);
   }
+}
+
+/**
+ * Checks that each token of an argument is in the form in which capabilities are presented, before the tokens are
+ * used or sent anywhere.
+ *
+ * @throws TokenError as {@link readToken} does, with the file's name if the tokens come from a file.
+ */
+export function assertPresentable(argument: string | undefined, tokens: readonly string[]): void {
+  namingSource(argument, () => {
+    for (const token of tokens) readToken(token, CAPABILITY_LIMITS);
+  });
 }
 
 function isFile(context: Context, path: string): boolean {

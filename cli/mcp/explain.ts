@@ -22,7 +22,7 @@ import {
   say,
   stdoutPaint,
 } from "../output.js";
-import { namingSource, readTokensArgument } from "../token-argument.js";
+import { assertPresentable, readTokensArgument } from "../token-argument.js";
 import { operationTexts } from "../token-words.js";
 import { didYouMean } from "../unknown-name.js";
 import { addExamples, collect, type GlobalOptions, toText } from "../verb.js";
@@ -144,11 +144,11 @@ function serverFrom(
 
 /** Returns the authority that all hops of all tokens have in common. */
 function authorityOf(context: Context, { token: given }: Options): Authority {
-  const inspections = given.flatMap((argument) =>
-    readTokensArgument(context, argument).map((text) =>
-      namingSource(argument, () => inspect(text)),
-    ),
-  );
+  const inspections = given.flatMap((argument) => {
+    const tokens = readTokensArgument(context, argument);
+    assertPresentable(argument, tokens);
+    return tokens.map((token) => inspect(token));
+  });
   for (const { warnings } of inspections) {
     for (const { code, message } of warnings) {
       // No warning about a long expiry, because the configuration of a host names the same token for weeks.

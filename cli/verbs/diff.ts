@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { diff, type TokenDiff } from "../../src/capability/diff.js";
-import { type Inspection, inspect } from "../../src/capability/inspect.js";
+import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
+import { type ReadLink, readLinks, readToken } from "../../src/capability/read-token.js";
 import type { Context } from "../context.js";
 import { EXIT } from "../exit.js";
 import { type Paint, printAnswer, printable, quoted, stdoutPaint } from "../output.js";
@@ -26,26 +27,32 @@ export function define(program: Command, context: Context): void {
 
 function run(context: Context, options: GlobalOptions, parent: string, child?: string): void {
   const [before, after] = readTokenArguments(context, parent, child);
-  const whole = namingSource(parent, () => inspect(before), "the parent");
-  const narrowed = namingSource(child, () => inspect(after), "the child");
+  const linksOf = (token: string): readonly ReadLink[] =>
+    readLinks(readToken(token, CAPABILITY_LIMITS)[0]);
+  const { length: shared } = namingSource(parent, () => linksOf(before), "the parent");
+  const links = namingSource(child, () => linksOf(after), "the child");
   const result = diff(before, after);
   if (!result.derived) context.exitCode = EXIT.notAuthentic;
-  printAnswer(context, options, result, render(result, whole, narrowed, stdoutPaint(context)));
+  printAnswer(context, options, result, render(result, shared, links, stdoutPaint(context)));
 }
 
-function render(result: TokenDiff, before: Inspection, after: Inspection, paint: Paint): string[] {
+/** @param shared - The number of links of the parent. */
+function render(
+  result: TokenDiff,
+  shared: number,
+  links: readonly ReadLink[],
+  paint: Paint,
+): string[] {
   if (!result.derived) return [`${paint.red("not related")}: ${printable(result.message)}`];
   const { added, changes } = result;
-  const longer = after.links.length - before.links.length;
+  const longer = links.length - shared;
   if (longer === 0) return ["Both are the same token."];
   const hops = longer === 1 ? "one hop" : `${longer} hops`;
   const lines = [`The second was narrowed from the first by ${hops}.`];
-  const unreadable = after.links
-    .slice(before.links.length)
-    .filter((link) => link.hop === undefined);
-  for (const { number, kind } of unreadable) {
+  const unreadable = [...links.entries()].slice(shared).filter(([, { kind }]) => kind !== "hop");
+  for (const [at, { kind }] of unreadable) {
     const what = kind === "third-party" ? "needs a discharge" : "cannot be read";
-    lines.push(paint.yellow(`  hop ${number} ${what}; proviso inspect shows it`));
+    lines.push(paint.yellow(`  hop ${at + 1} ${what}; proviso inspect shows it`));
   }
   for (const { purpose } of added) {
     if (purpose !== undefined) lines.push(`  purpose: ${quoted(purpose)}`);

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { MAX_PRESENTED } from "../../src/agent/presented.js";
 import type { Json, JsonObject } from "../../src/bytes/json.js";
-import { inspect } from "../../src/capability/inspect.js";
 import { AgentFault } from "../../src/client/fault.js";
 import { objectIn, textIn } from "../../src/client/received.js";
 import { denialsIn } from "../../src/client/refusal.js";
@@ -18,7 +17,7 @@ import { asking, connectAgent } from "../remote/client.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
 import { adviceForCall, faultError } from "../remote/refusal.js";
 import { resultLines } from "../remote/result.js";
-import { namingSource, readTokensArgument } from "../token-argument.js";
+import { assertPresentable, readTokensArgument } from "../token-argument.js";
 import { act, addExamples, collect } from "../verb.js";
 
 interface Options extends RemoteOptions {
@@ -113,10 +112,7 @@ function tokensFrom(
   if (tokens.length > MAX_PRESENTED) {
     throw usageError(`a call may present at most ${MAX_PRESENTED} tokens`, "give fewer");
   }
-  // Never send a text that is not a token over the network.
-  namingSource(argument, () => {
-    for (const token of tokens) inspect(token);
-  });
+  assertPresentable(argument, tokens);
   return tokens;
 }
 

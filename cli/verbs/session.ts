@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { type Command, Option } from "commander";
-import { inspect } from "../../src/capability/inspect.js";
 import { MAX_SESSION_TOKENS } from "../../src/protocols/a2e/messages.js";
 import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
@@ -8,7 +7,7 @@ import { addDatabase, type HomeChoice } from "../home.js";
 import { printAnswer, printable, say } from "../output.js";
 import type { HostOptions } from "../session/host.js";
 import { ADDRESS_FORM, addressFrom, callFrom, portFrom } from "../session/line.js";
-import { namingSource, readTokensArgument } from "../token-argument.js";
+import { assertPresentable, readTokensArgument } from "../token-argument.js";
 import { addExamples, collect, flagsBefore, type GlobalOptions, toText } from "../verb.js";
 
 interface ServeOptions extends HomeChoice {
@@ -154,19 +153,11 @@ function tokensFrom(context: Context, { token = [], ambient, call }: ConnectOpti
   }
   const tokens = token.flatMap((argument) => {
     const all = readTokensArgument(context, argument);
-    // Never send a text that is not a token over the network.
-    namingSource(argument, () => {
-      for (const one of all) inspect(one);
-    });
+    assertPresentable(argument, all);
     return all;
   });
   if (tokens.length > MAX_SESSION_TOKENS) {
     throw usageError(`a session may present at most ${MAX_SESSION_TOKENS} tokens`, "give fewer");
-  }
-  const other = tokens.find((one) => !/^[A-Za-z0-9_=+/-]+$/.test(one));
-  if (other !== undefined) {
-    const hint = "proviso convert --to v2 writes it as base64url";
-    throw usageError("a session takes tokens as base64 alone", hint);
   }
   return tokens;
 }

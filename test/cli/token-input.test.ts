@@ -256,6 +256,47 @@ describe("convert", () => {
   });
 });
 
+describe.each(["v1", "v1json", "v2json", "hex"])("a capability in the form %s", (form) => {
+  const file = `in-${form}`;
+  beforeAll(async () => {
+    const hex = (): string => Buffer.from(token, "base64url").toString("hex");
+    bench.write(file, form === "hex" ? hex() : await bench.output("convert", token, "--to", form));
+  });
+
+  // Nothing listens at these addresses, and no server is started: the token is refused before.
+  test.each<readonly string[]>([
+    ["attenuate", `@${file}`, "--op", "retrieve"],
+    ["diff", `@${file}`, "@token"],
+    ["diff", "@token", `@${file}`],
+    ["invoke", "http://127.0.0.1:1", "list_documents", `@${file}`],
+    ["session", "connect", "127.0.0.1:1", "--token", `@${file}`, "--call", "mem/get"],
+    ["mcp", "explain", "--token", `@${file}`, "--", "no-such-program"],
+  ])(
+    "is refused by proviso %s %s, with the command that converts it and no other hint",
+    async (...words) => {
+      const { status, stdout, stderr } = await bench.run(words);
+      expect(stderr).toMatch(
+        new RegExp(
+          `^proviso: ${file}: a capability is presented as base64url of v2 binary, and this is .*; ` +
+            "convert it: proviso convert --to v2.*\\n$",
+        ),
+      );
+      expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
+    },
+  );
+
+  test("is refused by verify and revoke, without the hint that it was altered", async () => {
+    const call = ["--grant", "documents:read", "--op", "retrieve"];
+    const verified = await bench.run(["verify", `@${file}`, ...call]);
+    const revoked = await bench.run(["revoke", `@${file}`]);
+    expect([verified.status, revoked.status]).toEqual([3, 3]);
+    for (const text of [verified.stdout, revoked.stderr]) {
+      expect(text.split("proviso convert --to v2")).toHaveLength(2);
+      expect(text).not.toContain("hint:");
+    }
+  });
+});
+
 describe("diff", () => {
   test("prints the limits and the purpose that the second token adds to the first", async () => {
     const child = await bench.output(
