@@ -1,5 +1,6 @@
 import type { Response } from "express";
 import type { Caller } from "../../agent/caller.js";
+import { whenClosed } from "../../http/when-closed.js";
 import { endStream, setFaultHeaders } from "./answer.js";
 import { type Binding, type Fault, failedWithin, fault, faultOf, throwRefused } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
@@ -40,10 +41,7 @@ export interface ConnectionOptions {
 export function connectionOf(res: Response, options: ConnectionOptions): Connection {
   const { binding, caller, callerAgain, id, onFailure } = options;
   return {
-    whenClosed: (then) => {
-      if (res.closed) then();
-      else res.once("close", then);
-    },
+    whenClosed: (then) => whenClosed(res, then),
     askAgain: async (ask) => {
       try {
         const known = await callerAgain();

@@ -12,6 +12,7 @@ import { refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { originOf } from "../../http/trusted-proxies.js";
+import { whenClosed } from "../../http/when-closed.js";
 import { presentedToken } from "../../middleware/presented-token.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
 import { isJsonObject } from "./bodies.js";
@@ -120,7 +121,7 @@ export function fronts(
       const party = found.get(req);
       if (party === undefined) throw new TypeError("this request has not been authenticated");
       const gone = new AbortController();
-      res.once("close", () => gone.abort());
+      whenClosed(res, () => gone.abort());
       const outcome = "ok" in party ? party : await answered(party, req, gone.signal);
       await countRefused(req, party, outcome);
       if (res.closed) return;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { whenClosed } from "../../../http/when-closed.js";
 import { onOneLine } from "../message/message.js";
 import type { Unread } from "./unread.js";
 
@@ -25,7 +26,7 @@ export class EventStream {
     const alive = setInterval(() => {
       if (!res.writableNeedDrain) res.write(":\n\n");
     }, KEEP_ALIVE).unref();
-    res.once("close", () => clearInterval(alive));
+    whenClosed(res, () => clearInterval(alive));
   }
 
   get isOpen(): boolean {

@@ -1,4 +1,5 @@
 import type { Response } from "express";
+import { whenClosed } from "../../../http/when-closed.js";
 import { isAnswer } from "../message/message.js";
 import { HEADER_MISMATCH } from "../message/mirrored-headers.js";
 import { EventStream } from "./event-stream.js";
@@ -48,11 +49,10 @@ export class HttpAnswer {
     unread.add(res);
     this.#onResponse = onResponse;
     this.#late = setTimeout(() => this.#open(), LATE).unref();
-    res.once("close", () => {
+    whenClosed(res, () => {
       clearTimeout(this.#late);
       this.#gone.abort();
     });
-    if (res.destroyed) this.#gone.abort();
   }
 
   /** Aborted when the HTTP response is closed: it is complete, or the HTTP client has disconnected. */

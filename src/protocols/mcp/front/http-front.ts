@@ -5,6 +5,7 @@ import { DENIAL_HEADER } from "../../../http/headers.js";
 import { type ListenOptions, refuseWhileDraining } from "../../../http/listen.js";
 import { type AgentLog, failureLog, requestLog } from "../../../http/log.js";
 import { type Mounted, type MountPoint, serve } from "../../../http/serve.js";
+import { whenClosed } from "../../../http/when-closed.js";
 import {
   eraOf,
   errorText,
@@ -192,7 +193,7 @@ class HttpMount implements Mounted {
     return (_req, res, next) => {
       if (this.#posts >= MOST_POSTS) return busy(res);
       this.#posts++;
-      res.once("close", () => this.#posts--);
+      whenClosed(res, () => this.#posts--);
       next();
     };
   }
@@ -270,38 +271,51 @@ class HttpMount implements Mounted {
       return refuse(res.setHeader("Retry-After", "60"), 503, INVALID_REQUEST, reason, message.id);
     }
     res.setHeader("Mcp-Session-Id", opened.id);
-    await this.#take(opened.session, message, post, opened);
+    let isInitialized = false;
+    whenClosed(res, () => {
+      // A client that has not received the result does not use the session.
+      if (isInitialized && res.writableFinished) return;
+      this.#sessions.end(opened.id).catch((error) => this.#onFailure(error, "session"));
+    });
+    await this.#take(opened.session, message, post, opened, (isError) => {
+      isInitialized = !isError;
+      if (isError && !res.headersSent) res.removeHeader("Mcp-Session-Id");
+    });
   }
 
-  /** Passes a message to its session, and answers the POST. */
+  /**
+   * Passes a message to its session, and answers the POST.
+   *
+   * @param onResponse - Called before the JSON-RPC response is sent.
+   */
   async #take(
     session: HostSession,
     message: Message,
     { req, res, tokens }: Post,
     old?: HttpSession,
+    onResponse?: (isError: boolean) => void,
   ): Promise<void> {
     const { headers } = req;
     const isEndless = message.method === LISTEN;
     if (isEndless && this.#endless.size >= MOST_ENDLESS) return busy(res);
     const about = { credentials: tokens, era: eraOf(message), headers: parameterHeaders(headers) };
-    const done = old === undefined ? () => {} : this.#sessions.use(old.id);
-    res.once("close", done);
     if (message.kind !== "request") {
+      const done = old === undefined ? () => {} : this.#sessions.use(old.id, () => {});
+      whenClosed(res, done);
       const send = async (): Promise<void> => {};
       await session.receive(message, { ...about, send, signal: new AbortController().signal });
       res.status(202).end();
       return;
     }
-    const isOpening = message.method === "initialize";
-    const answering = new HttpAnswer(res, about.era, this.#unread, (isError) => {
-      // `initialize` has failed, so the session ends and the response names no session.
-      if (!isOpening || !isError || old === undefined) return;
-      if (!res.headersSent) res.removeHeader("Mcp-Session-Id");
-      this.#sessions.end(old.id).catch((error) => this.#onFailure(error, "session"));
-    });
+    const answering = new HttpAnswer(res, about.era, this.#unread, onResponse);
+    if (old !== undefined) {
+      const text = errorText(message.id ?? null, INVALID_REQUEST, "the session has ended");
+      const cut = (): void => void answering.send(text);
+      whenClosed(res, this.#sessions.use(old.id, cut));
+    }
     if (isEndless) {
       this.#endless.add(answering);
-      res.once("close", () => this.#endless.delete(answering));
+      whenClosed(res, () => this.#endless.delete(answering));
     }
     const exchange: Exchange = {
       ...about,
@@ -322,9 +336,11 @@ class HttpMount implements Mounted {
     }
     const found = this.#find(req, res);
     if (found === undefined) return;
-    res.once("close", this.#sessions.use(found.id));
     this.#unread.add(res);
-    found.stream.open(new EventStream(res, this.#unread));
+    const stream = new EventStream(res, this.#unread);
+    const done = this.#sessions.use(found.id, () => stream.end());
+    whenClosed(res, done);
+    found.stream.open(stream);
   }
 
   async #delete(req: Request, res: Response): Promise<void> {

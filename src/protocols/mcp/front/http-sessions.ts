@@ -31,7 +31,7 @@ export type IsInForce = (credentials: readonly string[]) => Promise<boolean>;
 
 /** Limits of sessions of the old era. */
 export interface SessionLimits {
-  /** Maximum number of open sessions. Each session has its own servers. */
+  /** Maximum number of sessions. Each session has its own servers, and counts until these have ended. */
   readonly most: number;
   /** Maximum number of open sessions of one opener. */
   readonly mostOfOne: number;
@@ -55,8 +55,8 @@ interface Entry extends HttpSession {
   readonly opener: string;
   /** The tokens of the last request that had tokens in its headers; until then, the tokens of `initialize`. */
   credentials: readonly string[];
-  /** Number of HTTP requests of the session that are open. */
-  busy: number;
+  /** Functions that end the open HTTP requests of the session. */
+  readonly requests: Set<() => void>;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -70,8 +70,8 @@ export class HttpSessions {
   readonly #limits: SessionLimits;
   readonly #onFailure: (error: unknown, what: string) => void;
   readonly #entries = new Map<string, Entry>();
-  /** The opener of each session that is being opened. */
-  readonly #opening: string[] = [];
+  /** The opener of each session with running servers: the session is being opened, open, or being closed. */
+  readonly #openers: string[] = [];
   #shared: Promise<OpenedSession> | undefined;
   #isClosed = false;
 
@@ -93,33 +93,31 @@ export class HttpSessions {
    */
   async create({ opener, credentials }: SessionOpener): Promise<HttpSession | undefined> {
     const { most, mostOfOne } = this.#limits;
-    const openers = [...this.#opening, ...[...this.#entries.values()].map((one) => one.opener)];
-    const own = openers.filter((one) => one === opener);
-    if (openers.length >= most || own.length >= mostOfOne || this.#isClosed) return undefined;
-    this.#opening.push(opener);
-    try {
-      const { session, ended } = await this.#open(false);
-      const id = encodeBase64url(randomBytes(ID_BYTES));
-      const stream = new HostStream();
-      session.toHost = (text) => stream.send(text);
-      const entry: Entry = {
-        id,
-        opener,
-        credentials,
-        session,
-        stream,
-        busy: 0,
-        timer: undefined,
-      };
-      this.#entries.set(id, entry);
-      this.#watch(ended.then(() => this.end(id)));
-      this.#rest(entry);
-      // `close` may have been called while the session was being opened.
-      if (this.#isClosed) await this.end(id);
-      return entry;
-    } finally {
-      this.#opening.splice(this.#opening.indexOf(opener), 1);
-    }
+    const own = this.#openers.filter((one) => one === opener);
+    if (this.#openers.length >= most || own.length >= mostOfOne || this.#isClosed) return undefined;
+    this.#openers.push(opener);
+    const { session, ended } = await this.#open(false).catch((error: unknown) => {
+      this.#release(opener);
+      throw error;
+    });
+    const id = encodeBase64url(randomBytes(ID_BYTES));
+    const stream = new HostStream();
+    session.toHost = (text) => stream.send(text);
+    const entry: Entry = {
+      id,
+      opener,
+      credentials,
+      session,
+      stream,
+      requests: new Set(),
+      timer: undefined,
+    };
+    this.#entries.set(id, entry);
+    this.#watch(ended.then(() => this.end(id)));
+    this.#rest(entry);
+    // `close` may have been called while the session was being opened.
+    if (this.#isClosed) await this.end(id);
+    return entry;
   }
 
   get(id: string): HttpSession | undefined {
@@ -136,13 +134,17 @@ export class HttpSessions {
   async #checkTokens(): Promise<void> {
     while (!this.#isClosed) {
       await sleep(CHECK, undefined, { ref: false });
-      for (const { id, credentials } of [...this.#entries.values()]) {
-        try {
-          if (!(await this.#limits.isInForce(credentials))) await this.end(id);
-        } catch (error) {
-          this.#onFailure(error, "session");
-        }
-      }
+      await Promise.all([...this.#entries.values()].map((entry) => this.#checkTokensOf(entry)));
+    }
+  }
+
+  async #checkTokensOf({ id, credentials }: Entry): Promise<void> {
+    try {
+      if (await this.#limits.isInForce(credentials)) return;
+      // Not awaited: a server may take seconds to end, and the other sessions are checked meanwhile.
+      this.#watch(this.end(id));
+    } catch (error) {
+      this.#onFailure(error, "session");
     }
   }
 
@@ -175,34 +177,46 @@ export class HttpSessions {
   /**
    * Keeps a session from ending as idle while a request is open.
    *
-   * @returns A function to call once when the request is over.
+   * @param cut - Ends the request. Called when the session ends before the request is over.
+   * @returns A function to call when the request is over.
    */
-  use(id: string): () => void {
+  use(id: string, cut: () => void): () => void {
     const entry = this.#entries.get(id);
-    if (entry === undefined) return () => {};
-    entry.busy++;
+    if (entry === undefined) {
+      cut();
+      return () => {};
+    }
+    entry.requests.add(cut);
     clearTimeout(entry.timer);
     return () => {
-      entry.busy--;
+      entry.requests.delete(cut);
       this.#rest(entry);
     };
   }
 
   #rest(entry: Entry): void {
     clearTimeout(entry.timer);
-    if (entry.busy > 0) return;
+    if (entry.requests.size > 0 || !this.#entries.has(entry.id)) return;
     entry.timer = setTimeout(() => this.#watch(this.end(entry.id)), this.#limits.idle).unref();
   }
 
-  /** Ends a session and its servers. Returns false if no session has this id. */
+  /** Ends a session, its open requests and its servers. Returns false if no session has this id. */
   async end(id: string): Promise<boolean> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return false;
     this.#entries.delete(id);
     clearTimeout(entry.timer);
-    entry.stream.end();
-    await entry.session.close();
+    for (const cut of entry.requests) cut();
+    try {
+      await entry.session.close();
+    } finally {
+      this.#release(entry.opener);
+    }
     return true;
+  }
+
+  #release(opener: string): void {
+    this.#openers.splice(this.#openers.indexOf(opener), 1);
   }
 
   /** Ends the streams that hosts have opened with GET. Open streams would keep the HTTP server from closing. */

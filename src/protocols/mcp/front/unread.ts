@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { whenClosed } from "../../../http/when-closed.js";
 
 /** Limits of the output that HTTP clients have not read. Such output stays in memory. */
 export interface UnreadLimits {
@@ -24,9 +25,8 @@ export class Unread {
 
   /** Counts the unread bytes of a response until it is closed. Closes its connection if no data flows for too long. */
   add(res: ServerResponse): void {
-    if (res.destroyed) return;
     this.#answers.add(res);
-    res.once("close", () => this.#answers.delete(res));
+    whenClosed(res, () => this.#answers.delete(res));
     // Sent bytes restart the timeout. An idle event stream sends comments at shorter intervals.
     res.setTimeout(this.#stall, () => res.destroy());
   }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttp } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
@@ -9,108 +9,27 @@ import {
   LoggingMessageNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
-import { pino } from "pino";
-import { afterEach, expect, test } from "vitest";
-import {
-  type HttpFrontOptions,
-  serveHttp,
-} from "../../../../src/protocols/mcp/front/http-front.js";
+import { expect, onTestFinished, test } from "vitest";
 import { openHttpServer } from "../../../../src/protocols/mcp/server/http-server.js";
 import { Recorder, Relay, serveModern, startEverything } from "../support.js";
-
-const stops: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-const never = new Promise<never>(() => {});
-
-/** Starts a front whose sessions record the messages that they receive. */
-async function served(options: Partial<HttpFrontOptions> = {}) {
-  const sessions: Recorder[] = [];
-  const opened: boolean[] = [];
-  const ends: (() => void)[] = [];
-  const front = await serveHttp({
-    address: {},
-    log: pino({ level: "silent" }),
-    grace: 200,
-    opening: async () => ({ opener: "alice", credentials: [] }),
-    isInForce: async () => true,
-    open: async (stateless) => {
-      const session = new Recorder();
-      session.onReceive = async ({ id, kind }, { send }) => {
-        if (kind === "request") await send(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
-      };
-      sessions.push(session);
-      opened.push(stateless);
-      const ended = new Promise<void>((resolve) => void ends.push(resolve));
-      return { session, ended };
-    },
-    ...options,
-  });
-  stops.push(() => front.close());
-  return { front, url: new URL(front.url), sessions, opened, ends };
-}
-
-interface Reply {
-  readonly status: number;
-  readonly headers: IncomingMessage["headers"];
-  readonly text: string;
-}
-
-type Headers = { readonly [name: string]: string };
-
-/** Sends a request, and returns the response without reading its body. */
-async function open(url: URL, method: string, headers: Headers, body?: string | Buffer) {
-  const sent = requestHttp(url, { method, headers });
-  sent.on("error", () => {});
-  sent.end(body);
-  const [res]: IncomingMessage[] = await once(sent, "response");
-  if (res === undefined) throw new Error("no response");
-  return res;
-}
-
-async function ask(
-  url: URL,
-  method: string,
-  headers: Headers,
-  body?: string | Buffer,
-): Promise<Reply> {
-  const res = await open(url, method, headers, body);
-  let text = "";
-  for await (const chunk of res) text += chunk;
-  return { status: res.statusCode ?? 0, headers: res.headers, text };
-}
-
-const POST = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-
-const post = (url: URL, body: string | Buffer, headers: Headers = {}): Promise<Reply> =>
-  ask(url, "POST", { ...POST, ...headers }, body);
-
-const call = (id: number, method: string, params: object = {}): string =>
-  JSON.stringify({ jsonrpc: "2.0", id, method, params });
-
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-const modern = (id: number, method: string, params: object = {}): string =>
-  call(id, method, { ...params, _meta: META });
-const MODERN = { "mcp-protocol-version": "2026-07-28" };
-
-const codeOf = ({ text }: Reply): unknown => JSON.parse(text).error.code;
-
-/** Opens a session of the old era. */
-async function initialized(url: URL): Promise<Headers> {
-  const { status, headers } = await post(url, call(1, "initialize"));
-  expect(status).toBe(200);
-  return { "mcp-session-id": String(headers["mcp-session-id"]) };
-}
+import {
+  ask,
+  call,
+  codeOf,
+  type Headers,
+  initialized,
+  MODERN,
+  modern,
+  never,
+  open,
+  POST,
+  post,
+  served,
+} from "./http-support.js";
 
 test("the official client of 2025-11-25 works through the HTTP front and an HTTP connection to a server", async () => {
   const { url: upstream, process: child } = await startEverything();
-  stops.push(() => child.kill());
+  onTestFinished(() => void child.kill());
   const { url } = await served({
     open: async () => ({ session: new Relay(openHttpServer({ url: upstream })), ended: never }),
   });
@@ -531,27 +450,6 @@ test("an initialize of a client that may not open a session starts no session, a
   );
 });
 
-test("a session and its stream end when the tokens that it last presented are no longer valid", async () => {
-  const valid = new Set(["old", "new"]);
-  const { url, sessions } = await served({
-    opening: async (_message, credentials) => ({ opener: "alice", credentials }),
-    isInForce: async (credentials) => credentials.every((token) => valid.has(token)),
-  });
-  const reply = await post(url, call(1, "initialize"), { "proviso-capability": "old" });
-  const session = { "mcp-session-id": String(reply.headers["mcp-session-id"]) };
-  const stream = await open(url, "GET", { accept: "text/event-stream", ...session });
-  stream.resume();
-  const streamEnded = once(stream, "close");
-  await post(url, call(2, "ping"), { ...session, "proviso-capability": "new" });
-  valid.delete("old");
-  await sleep(2500);
-  expect((await post(url, call(3, "ping"), session)).status).toBe(200);
-  valid.delete("new");
-  await streamEnded;
-  expect(sessions[0]?.isClosed).toBe(true);
-  expect((await post(url, call(4, "ping"), session)).status).toBe(404);
-});
-
 test("if all incomplete request bodies together exceed the limit, the client with the largest body is disconnected", async () => {
   const { url } = await served({ unfinished: 100_000 });
   const begin = (bytes: number) => {
@@ -571,43 +469,6 @@ test("if all incomplete request bodies together exceed the limit, the client wit
   expect([small.closed, third.closed]).toEqual([false, false]);
   expect((await post(url, call(1, "initialize"))).status).toBe(200);
   for (const sent of [small, third]) sent.destroy();
-});
-
-test("one opener gets at most a quarter of the sessions, and another opener still gets a session", async () => {
-  const { url, sessions } = await served({
-    sessions: 8,
-    opening: async (_message, credentials) => ({ opener: String(credentials[0]), credentials }),
-  });
-  const opening = (opener: string) =>
-    post(url, call(1, "initialize"), { "proviso-capability": opener });
-  const replies = await Promise.all(["eve", "eve", "eve"].map(opening));
-  expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 503]);
-  expect((await opening("alice")).status).toBe(200);
-  const [own] = replies.filter(({ status }) => status === 200);
-  const session = { "mcp-session-id": String(own?.headers["mcp-session-id"]) };
-  expect((await ask(url, "DELETE", session)).status).toBe(204);
-  expect((await opening("eve")).status).toBe(200);
-  expect(sessions).toHaveLength(4);
-});
-
-test("an initialize over the maximum number of sessions gets 503, and an idle session ends", async () => {
-  const openers = ["alice", "bob", "carol", "dave"].values();
-  const { url, sessions } = await served({
-    sessions: 2,
-    idle: 150,
-    opening: async () => ({ opener: openers.next().value ?? "eve", credentials: [] }),
-  });
-  const busy = await initialized(url);
-  await initialized(url);
-  const full = await post(url, call(1, "initialize"));
-  expect([full.status, full.headers["retry-after"]]).toEqual([503, "60"]);
-  const stream = await open(url, "GET", { accept: "text/event-stream", ...busy });
-  await sleep(300);
-  expect(sessions.map(({ isClosed }) => isClosed)).toEqual([false, true]);
-  await initialized(url);
-  stream.destroy();
-  await sleep(300);
-  expect(sessions.every(({ isClosed }) => isClosed)).toBe(true);
 });
 
 test.each([
@@ -638,19 +499,6 @@ test.each([
   await ended;
   const reply = await post(url, modern(3, "ping"), ping);
   expect(reply.text).toContain(`{"jsonrpc":"2.0","id":3,"result":{}}`);
-});
-
-test("when the servers of a session have ended, the session ends, and the next request of the new era opens a new shared session", async () => {
-  const { url, sessions, ends, opened } = await served();
-  const ping = () => post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
-  const session = await initialized(url);
-  await ping();
-  for (const end of ends.splice(0)) end();
-  await sleep(20);
-  expect(sessions.map(({ isClosed }) => isClosed)).toEqual([true, true]);
-  expect((await post(url, call(2, "ping"), session)).status).toBe(404);
-  expect((await ping()).status).toBe(200);
-  expect(opened).toEqual([false, true, true]);
 });
 
 test("a request whose server does not start gets 503 without the cause, and the next request starts the server again", async () => {

@@ -1,0 +1,215 @@
+import { once } from "node:events";
+import { request as requestHttp } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import type { HttpFrontOptions } from "../../../../src/protocols/mcp/front/http-front.js";
+import { Recorder } from "../support.js";
+import {
+  ask,
+  call,
+  deferred,
+  initialized,
+  MODERN,
+  modern,
+  never,
+  open,
+  POST,
+  post,
+  served,
+} from "./http-support.js";
+
+/** Starts a front whose sessions end only after `slow` is resolved. */
+async function servedSlowly(options: Partial<HttpFrontOptions>) {
+  const slow = deferred();
+  const front = await served({
+    ...options,
+    open: async () => {
+      const session = new Recorder();
+      session.onReceive = async ({ id }, { send }) =>
+        send(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
+      session.close = () => slow.promise;
+      sessions.push(session);
+      return { session, ended: never };
+    },
+  });
+  const { sessions } = front;
+  onTestFinished(() => slow.resolve());
+  return { ...front, slow };
+}
+
+test("when a session ends, its open requests are answered with an error, and its stream ends", async () => {
+  const { url, sessions } = await served();
+  const session = await initialized(url);
+  for (const one of sessions) one.onReceive = async () => {};
+  const pending = post(url, call(2, "slow"), session);
+  const stream = await open(url, "GET", { accept: "text/event-stream", ...session });
+  stream.resume();
+  const streamEnded = once(stream, "end");
+  expect((await ask(url, "DELETE", session)).status).toBe(204);
+  expect(JSON.parse((await pending).text)).toMatchObject({
+    id: 2,
+    error: { message: "the session has ended" },
+  });
+  await streamEnded;
+});
+
+test("all sessions whose tokens are no longer valid end within two seconds, even if their servers end slowly", async () => {
+  let isValid = true;
+  const { url, sessions, slow } = await servedSlowly({
+    opening: async (_message, credentials) => ({ opener: "alice", credentials }),
+    isInForce: async () => isValid,
+  });
+  const own = await Promise.all([1, 2, 3].map(() => initialized(url)));
+  const streams = await Promise.all(
+    own.map((session) => open(url, "GET", { accept: "text/event-stream", ...session })),
+  );
+  for (const one of sessions) one.onReceive = async () => {};
+  const pending = own.map((session) => post(url, call(2, "slow"), session));
+  await expect.poll(() => sessions.every(({ received }) => received.length === 2)).toBe(true);
+  isValid = false;
+  const began = Date.now();
+  for (const stream of streams) stream.resume();
+  await Promise.all([...pending, ...streams.map((stream) => once(stream, "end"))]);
+  expect(Date.now() - began).toBeLessThan(2000);
+  slow.resolve();
+});
+
+test("a session counts until its servers have ended", async () => {
+  const { url, slow } = await servedSlowly({ sessions: 4 });
+  const first = await initialized(url);
+  const deleted = ask(url, "DELETE", first);
+  await expect.poll(async () => (await post(url, call(2, "ping"), first)).status).toBe(404);
+  expect((await post(url, call(1, "initialize"))).status).toBe(503);
+  slow.resolve();
+  expect((await deleted).status).toBe(204);
+  await initialized(url);
+});
+
+test("an initialize whose client disconnects leaves no session open, whenever the client disconnects", async () => {
+  const hasStarted = deferred();
+  const sessions: Recorder[] = [];
+  const { url } = await served({
+    sessions: 4,
+    open: async () => {
+      await hasStarted.promise;
+      const session = new Recorder();
+      session.onReceive = async ({ id }, { send }) => {
+        if (sessions.length > 2) await send(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
+      };
+      sessions.push(session);
+      return { session, ended: never };
+    },
+  });
+  const begin = () => {
+    const sent = requestHttp(url, { method: "POST", headers: POST });
+    sent.on("error", () => {});
+    return sent.end(call(1, "initialize"));
+  };
+  const whileStarting = begin();
+  await sleep(100);
+  whileStarting.destroy();
+  await sleep(100);
+  hasStarted.resolve();
+  await expect.poll(() => sessions[0]?.isClosed).toBe(true);
+  const whileWaiting = begin();
+  await expect.poll(() => sessions[1]?.received.length).toBe(1);
+  whileWaiting.destroy();
+  await expect.poll(() => sessions[1]?.isClosed).toBe(true);
+  await initialized(url);
+});
+
+test("a subscription whose client disconnects while the servers start does not count as open", async () => {
+  const hasStarted = deferred();
+  const { url } = await served({
+    open: async () => {
+      await hasStarted.promise;
+      return { session: new Recorder(), ended: never };
+    },
+  });
+  const listen = { ...POST, ...MODERN, "mcp-method": "subscriptions/listen" };
+  const begin = (id: number) => {
+    const sent = requestHttp(url, { method: "POST", headers: listen });
+    sent.on("error", () => {});
+    return sent.end(modern(id, "subscriptions/listen"));
+  };
+  const early = Array.from({ length: 256 }, (_, id) => begin(id));
+  await sleep(1000);
+  for (const sent of early) sent.destroy();
+  await sleep(1000);
+  hasStarted.resolve();
+  await sleep(100);
+  const later = await open(url, "POST", listen, modern(300, "subscriptions/listen"));
+  expect(later.statusCode).toBe(200);
+  later.destroy();
+});
+
+test("a session and its stream end when the tokens that it last presented are no longer valid", async () => {
+  const valid = new Set(["old", "new"]);
+  const { url, sessions } = await served({
+    opening: async (_message, credentials) => ({ opener: "alice", credentials }),
+    isInForce: async (credentials) => credentials.every((token) => valid.has(token)),
+  });
+  const reply = await post(url, call(1, "initialize"), { "proviso-capability": "old" });
+  const session = { "mcp-session-id": String(reply.headers["mcp-session-id"]) };
+  const stream = await open(url, "GET", { accept: "text/event-stream", ...session });
+  stream.resume();
+  const streamEnded = once(stream, "close");
+  await post(url, call(2, "ping"), { ...session, "proviso-capability": "new" });
+  valid.delete("old");
+  await sleep(2500);
+  expect((await post(url, call(3, "ping"), session)).status).toBe(200);
+  valid.delete("new");
+  await streamEnded;
+  expect(sessions[0]?.isClosed).toBe(true);
+  expect((await post(url, call(4, "ping"), session)).status).toBe(404);
+});
+
+test("one opener gets at most a quarter of the sessions, and another opener still gets a session", async () => {
+  const { url, sessions } = await served({
+    sessions: 8,
+    opening: async (_message, credentials) => ({ opener: String(credentials[0]), credentials }),
+  });
+  const opening = (opener: string) =>
+    post(url, call(1, "initialize"), { "proviso-capability": opener });
+  const replies = await Promise.all(["eve", "eve", "eve"].map(opening));
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 503]);
+  expect((await opening("alice")).status).toBe(200);
+  const [own] = replies.filter(({ status }) => status === 200);
+  const session = { "mcp-session-id": String(own?.headers["mcp-session-id"]) };
+  expect((await ask(url, "DELETE", session)).status).toBe(204);
+  expect((await opening("eve")).status).toBe(200);
+  expect(sessions).toHaveLength(4);
+});
+
+test("an initialize over the maximum number of sessions gets 503, and an idle session ends", async () => {
+  const openers = ["alice", "bob", "carol", "dave"].values();
+  const { url, sessions } = await served({
+    sessions: 2,
+    idle: 150,
+    opening: async () => ({ opener: openers.next().value ?? "eve", credentials: [] }),
+  });
+  const busy = await initialized(url);
+  await initialized(url);
+  const full = await post(url, call(1, "initialize"));
+  expect([full.status, full.headers["retry-after"]]).toEqual([503, "60"]);
+  const stream = await open(url, "GET", { accept: "text/event-stream", ...busy });
+  await sleep(300);
+  expect(sessions.map(({ isClosed }) => isClosed)).toEqual([false, true]);
+  await initialized(url);
+  stream.destroy();
+  await sleep(300);
+  expect(sessions.every(({ isClosed }) => isClosed)).toBe(true);
+});
+
+test("when the servers of a session have ended, the session ends, and the next request of the new era opens a new shared session", async () => {
+  const { url, sessions, ends, opened } = await served();
+  const ping = () => post(url, modern(1, "ping"), { ...MODERN, "mcp-method": "ping" });
+  const session = await initialized(url);
+  await ping();
+  for (const end of ends.splice(0)) end();
+  await sleep(20);
+  expect(sessions.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+  expect((await post(url, call(2, "ping"), session)).status).toBe(404);
+  expect((await ping()).status).toBe(200);
+  expect(opened).toEqual([false, true, true]);
+});
