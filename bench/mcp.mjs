@@ -129,33 +129,12 @@ const proviso = (...args) => {
 };
 try {
   proviso("init", "--issuer", "bench");
-  proviso(
-    "mint",
-    "--grant",
-    "mcp",
-    "--op",
-    "echo",
-    "--arg",
-    "echo:message=hello",
-    "--only-args",
-    "echo:message",
-    "--output",
-    token,
-  );
+  const limits = "--op echo --arg echo:message=hello --only-args echo:message".split(" ");
+  proviso("mint", "--grant", "mcp", ...limits, "--output", token);
+  const gate = [COMMAND, "mcp", "gate", "--home", home, "--token", `@${token}`];
   const hosts = {
     "without the gate": new Host([SERVER]),
-    "with the gate": new Host([
-      COMMAND,
-      "mcp",
-      "gate",
-      "--home",
-      home,
-      "--token",
-      `@${token}`,
-      "--",
-      process.execPath,
-      SERVER,
-    ]),
+    "with the gate": new Host([...gate, "--", process.execPath, SERVER]),
   };
   for (const host of Object.values(hosts)) await host.begin();
   for (const host of Object.values(hosts)) await load(host, 2);

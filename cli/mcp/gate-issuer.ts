@@ -7,7 +7,7 @@ import { followRevocations } from "../../src/protocols/revocations/follow.js";
 import { withoutPassword } from "../../src/storage/postgres.js";
 import { openStores, type StoreDatabase } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
-import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
+import { type LedgerOptions, LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { messageOf } from "../../src/system/error-code.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
@@ -45,20 +45,19 @@ export async function openGateIssuer(
   opened: Closing[],
 ): Promise<GateIssuer> {
   const { keys, retention } = settings;
-  const onProblem = (problem: Parameters<typeof warnOfLedger>[1]): void =>
-    warnOfLedger(context, problem);
-  const ledger = { retention, onProblem };
+  const ledger: LedgerOptions = {
+    retention,
+    onProblem: (problem) => warnOfLedger(context, problem),
+  };
   return keys === undefined
     ? openOwn(context, settings, ledger, opened)
     : openForeign(context, keys, settings, ledger, opened);
 }
 
-type LedgerSettings = NonNullable<ConstructorParameters<typeof LedgerStore>[1]>;
-
 async function openOwn(
   context: Context,
   { home: choice, grant, audience }: GateSettings,
-  ledger: LedgerSettings,
+  ledger: LedgerOptions,
   opened: Closing[],
 ): Promise<GateIssuer> {
   const { folder, database } = homeFor(context, choice);
@@ -92,7 +91,7 @@ async function openForeign(
   context: Context,
   { file, name, feed, state }: ForeignIssuer,
   { home: { database: place }, insecure }: GateSettings,
-  ledgerSettings: LedgerSettings,
+  ledgerOptions: LedgerOptions,
   opened: Closing[],
 ): Promise<GateIssuer> {
   const keys = followKeyringFile(file);
@@ -103,7 +102,7 @@ async function openForeign(
     "create",
   );
   opened.push(() => database.close());
-  const ledger = new LedgerStore(database, ledgerSettings);
+  const ledger = new LedgerStore(database, ledgerOptions);
   opened.push(() => ledger.close());
   opened.push(pruneHourly([() => ledger.prune()], (message) => warn(context, message)));
   const revocations = followRevocations({ url: feed, keys, insecure });

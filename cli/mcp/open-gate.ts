@@ -1,7 +1,7 @@
 import type { GateAuthority } from "../../src/protocols/mcp/authority/gate-authority.js";
 import { createTokenAuthority } from "../../src/protocols/mcp/authority/token-authority.js";
-import type { HostSession } from "../../src/protocols/mcp/front/exchange.js";
 import type { SessionOpening } from "../../src/protocols/mcp/front/http-front.js";
+import type { OpenedSession } from "../../src/protocols/mcp/front/http-sessions.js";
 import { openGateSession } from "../../src/protocols/mcp/gate/gate-session.js";
 import { isInForce, sessionOpening } from "../../src/protocols/mcp/gate/session-opening.js";
 import type { Message } from "../../src/protocols/mcp/message/message.js";
@@ -23,9 +23,7 @@ import type { GateSettings, ServerSource } from "./gate-settings.js";
 import { OwnTokens, ownTokenNotes } from "./own-tokens.js";
 
 /** A session of a host, or the session that all HTTP clients of the new era share. */
-interface OpenSession {
-  readonly session: HostSession;
-  /** Fulfilled when all servers of the session have ended by themselves. */
+interface OpenSession extends OpenedSession {
   readonly ended: Promise<ServerEnd>;
 }
 

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { TokenError } from "../../src/bytes/token-error.js";
 import type { Denial } from "../../src/capability/denial.js";
 import type { Issuer } from "../../src/issuer/issuer.js";
-import { OwnTokenError } from "../../src/protocols/mcp/authority/token-authority.js";
+import { OwnTokenError } from "../../src/protocols/mcp/authority/token-reader.js";
 import { exposureOf } from "../../src/storage/new-file.js";
 import { following, stampOf } from "../../src/system/file-stamp.js";
 import { absolutePath, type Context } from "../context.js";
@@ -31,11 +31,11 @@ export class OwnTokens {
   readonly exposed: readonly string[];
 
   constructor(context: Context, given: readonly string[]) {
-    const files = given.filter((argument) => argument.startsWith("@"));
+    const isFile = (argument: string): boolean => argument.startsWith("@");
     this.#sources = given.map((argument) =>
-      files.includes(argument) ? followed(context, argument) : constant(context, argument),
+      isFile(argument) ? followed(context, argument) : constant(context, argument),
     );
-    this.exposed = files.flatMap((argument) => {
+    this.exposed = given.filter(isFile).flatMap((argument) => {
       const path = pathOf(context, argument);
       const stat = statSync(path, { throwIfNoEntry: false });
       const exposure = stat === undefined ? undefined : exposureOf(stat);
@@ -45,7 +45,7 @@ export class OwnTokens {
 
   /** @throws OwnTokenError if a file cannot be read. */
   read(): readonly string[] {
-    return this.#sources.flatMap(({ read }) => read());
+    return this.named().map(({ text }) => text);
   }
 
   /**

@@ -1,22 +1,17 @@
 import { handlesIn } from "../../../agent/arguments.js";
 import type { Refusal } from "../../../agent/clearance.js";
 import type { Observation } from "../../../agent/ledger.js";
-import { MAX_PRESENTED } from "../../../agent/presented.js";
 import { Recorder, type RecorderContext } from "../../../agent/recorder.js";
 import type { AgentDenial, AgentDenials } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
 import { type AuthenticToken, capabilityOfToken } from "../../../capability/authentic-token.js";
-import type { Authentication } from "../../../capability/authenticate.js";
 import type { Decision } from "../../../capability/authorize.js";
-import type { Denial } from "../../../capability/denial.js";
 import type { VerifiedCapability } from "../../../capability/verified-capability.js";
 import type { Hop } from "../../../caveats/hop.js";
 import type { Invocation } from "../../../caveats/invocation.js";
 import { meetOf } from "../../../caveats/meet.js";
 import { parseTime } from "../../../caveats/time.js";
 import { NotPlainError } from "../../../checks/plain.js";
-import type { Issuer } from "../../../issuer/issuer.js";
-import { StorageError } from "../../../storage/storage-error.js";
 import { ChangeWatch } from "./change-watch.js";
 import type {
   GateAuthority,
@@ -27,9 +22,9 @@ import type {
 } from "./gate-authority.js";
 import { remedied } from "./gate-remedies.js";
 import { linkDenials } from "./resolve-paths.js";
+import { NOTHING_PRESENTED, TokenReader, type TokenReaderOptions } from "./token-reader.js";
 
-export interface TokenAuthorityOptions {
-  readonly issuer: Issuer;
+export interface TokenAuthorityOptions extends TokenReaderOptions {
   /** The revocation list of the issuer. `version` grows with each change of the list. */
   readonly revocations: { readonly version: number };
   /** Records the decisions. */
@@ -38,12 +33,6 @@ export interface TokenAuthorityOptions {
   readonly grant: string;
   /** The name of this gate in the `audience` of tokens; the issuer's name unless given. */
   readonly audience?: string | undefined;
-  /**
-   * Returns the gate's own tokens at this moment. Unless given, the gate has no own tokens.
-   *
-   * @throws OwnTokenError while the tokens cannot be read; the gate then refuses every call.
-   */
-  readonly ownTokens?: (() => readonly string[]) | undefined;
   /** Names of the arguments whose values are written to the ledger; no values unless given. */
   readonly recordValues?: readonly string[] | undefined;
   /**
@@ -52,24 +41,16 @@ export interface TokenAuthorityOptions {
    * the gate does not follow links.
    */
   readonly folderOf?: ((server: string | undefined) => string | undefined) | undefined;
-  /** Called when the issuer's keys cannot be read; the gate then refuses the call. */
-  readonly onProblem?: ((error: StorageError) => void) | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;
   /** Returns the present time in milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 
-/**
- * Thrown when the gate's own tokens cannot be read. The message says why and contains no token; the model sees it too.
- */
-export class OwnTokenError extends Error {
-  override readonly name = "OwnTokenError";
-}
-
 /** Allows a call if every presented token allows it. Made by {@link createTokenAuthority}. */
 class TokenAuthority implements GateAuthority {
   readonly #options: TokenAuthorityOptions;
+  readonly #reader: TokenReader;
   readonly #recorder: Recorder;
   readonly #watch: ChangeWatch;
 
@@ -77,38 +58,17 @@ class TokenAuthority implements GateAuthority {
     const { issuer, ledger, recordValues = [], clock = Date.now } = options;
     const { observe = () => {} } = options;
     this.#options = options;
+    this.#reader = new TokenReader(options);
     this.#recorder = new Recorder({ issuer, ledger, recordValues, observe, clock });
     this.#watch = new ChangeWatch(() => this.#state());
   }
 
   present(given: readonly string[]): Presented {
-    const own = this.#ownTokens();
-    if (own instanceof OwnTokenError) {
-      return refused({ code: "capability_missing", rule: "capabilities", message: own.message });
-    }
-    const texts = [...new Set([...own, ...given])];
-    if (texts.length > MAX_PRESENTED) {
-      const message = `a call may present at most ${MAX_PRESENTED} tokens`;
-      return refused({ code: "token_too_large", rule: "capabilities", message });
-    }
-    const tokens: AuthenticToken[] = [];
-    const denials: AgentDenial[] = [];
-    for (const [at, text] of texts.entries()) {
-      const found = this.#authenticate(text);
-      if (found.ok) tokens.push(found.token);
-      else denials.push(texts.length > 1 ? { ...found.denial, capability: at } : found.denial);
-    }
-    const [denial, ...otherDenials] = denials;
-    if (denial !== undefined) return refused(denial, ...otherDenials);
-    const [token, ...others] = tokens;
-    return token === undefined
-      ? refused(NOTHING_PRESENTED)
-      : { ok: true, tokens: [token, ...others] };
+    return this.#reader.present(given);
   }
 
   texts(given: readonly string[]): readonly string[] {
-    const own = this.#ownTokens();
-    return own instanceof OwnTokenError ? given : [...own, ...given];
+    return this.#reader.texts(given);
   }
 
   async standing(presented: Presented): Promise<AgentDenials | undefined> {
@@ -191,34 +151,6 @@ class TokenAuthority implements GateAuthority {
     this.#watch.close();
   }
 
-  #ownTokens(): readonly string[] | OwnTokenError {
-    try {
-      return this.#options.ownTokens?.() ?? [];
-    } catch (error) {
-      if (!(error instanceof OwnTokenError)) throw error;
-      return error;
-    }
-  }
-
-  #authenticate(text: string): Authentication {
-    try {
-      return this.#options.issuer.authenticate(text);
-    } catch (error) {
-      return { ok: false, denial: this.#keyDenial(error) };
-    }
-  }
-
-  /**
-   * Returns the denial for keys that cannot be read.
-   *
-   * @throws The error itself if it is not a StorageError.
-   */
-  #keyDenial(error: unknown): Denial {
-    if (!(error instanceof StorageError)) throw error;
-    this.#options.onProblem?.(error);
-    return { code: "unknown_key", rule: "keys", message: "the gate cannot read its keys" };
-  }
-
   /** Judges a call by one token. Refuses arguments that are not plain data. */
   #judge(token: AuthenticToken, operation: string, given: JsonObject): Judged {
     const { issuer, grant, audience = issuer.name } = this.#options;
@@ -233,7 +165,7 @@ class TokenAuthority implements GateAuthority {
       return issuer.authorize(token, invocation);
     } catch (error) {
       if (!(error instanceof NotPlainError)) {
-        return { allowed: false, denials: [this.#keyDenial(error)] };
+        return { allowed: false, denials: [this.#reader.keyDenial(error)] };
       }
       const { message } = error;
       return {
@@ -304,18 +236,6 @@ type Judged = Decision | ({ readonly allowed: false } & Reasons);
  * arguments.
  */
 const OF_ARGUMENTS: ReadonlySet<string> = new Set(["constraint_violated", "resource_denied"]);
-
-const NOTHING_PRESENTED: AgentDenial = {
-  code: "capability_missing",
-  rule: "capabilities",
-  message:
-    "the call presents no token (over HTTP in the header Proviso-Capability, " +
-    'or in _meta as "dev.proviso/capability"), and the gate has none of its own',
-};
-
-function refused(...denials: AgentDenials): Presented {
-  return { ok: false, denials };
-}
 
 /** Adds the index of a token to its denials. Adds nothing if `at` is `undefined`: the call has only one token. */
 function numbered({ denials, capability }: Reasons, at: number | undefined): Reasons {

@@ -107,10 +107,21 @@ export class HostRequests {
     };
     try {
       const presented = this.#parts.authority.present(credentials);
-      const { era } = exchange;
-      const said = { message, id, method, params, progressToken };
-      const given = { era, exchange, credentials, presented };
-      await this.#dispatch({ ...said, ...given, over, answer, fail }, rule);
+      const request: HostRequest = {
+        message,
+        id,
+        method,
+        params,
+        era: exchange.era,
+        exchange,
+        credentials,
+        presented,
+        progressToken,
+        over,
+        answer,
+        fail,
+      };
+      await this.#dispatch(request, rule);
     } catch (error) {
       await fail(error);
     }

@@ -97,7 +97,7 @@ class HttpServer implements ServerConnection {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ACCEPT)]);
     const { response } = this.#endpoint.ask({ method: "POST", headers, body: text, signal });
     const { statusCode = 0 } = (await this.#accepted(response, signal)).resume();
-    if (this.#hasEndedSession(statusCode, era)) throw this.#sessionEnded();
+    if (this.#hasEndedSession(statusCode, era)) throw this.#endSession();
     if (statusCode >= 400) throw this.#failure(refused(statusCode));
     if (method === "notifications/initialized" && era === "old") void this.#listen();
   }
@@ -175,7 +175,8 @@ class HttpServer implements ServerConnection {
   async #error(answer: IncomingMessage, status: number, open: Open): Promise<void> {
     const body = await bodyOf(answer, this.#limit).catch(() => "");
     if (this.#hasEndedSession(status, open.era)) {
-      this.#sessionEnded();
+      // The end of the session answers the request.
+      this.#endSession();
       return;
     }
     const error = objectOf(body);
@@ -282,18 +283,16 @@ class HttpServer implements ServerConnection {
     }
   }
 
-  #sessionEnded(): ServerError {
-    const end: ServerEnd = {
-      code: "server_ended",
-      message: `${this.#title} has ended the session`,
-    };
-    if (this.#end === undefined) {
-      this.#end = end;
-      this.#session = undefined;
-      this.onEnd(end);
-      void this.close();
-    }
-    return new ServerError(end.code, end.message);
+  /** Ends the connection, because the server has ended the session. Returns the error for the caller. */
+  #endSession(): ServerError {
+    const message = `${this.#title} has ended the session`;
+    const error = new ServerError("server_ended", message);
+    if (this.#end !== undefined) return error;
+    this.#end = { code: error.code, message };
+    this.#session = undefined;
+    this.onEnd(this.#end);
+    void this.close();
+    return error;
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,7 @@ import { attenuate } from "../../../../src/capability/attenuate.js";
 import { inspect } from "../../../../src/capability/inspect.js";
 import { createIssuer } from "../../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../../src/issuer/keyring.js";
-import { OwnTokenError } from "../../../../src/protocols/mcp/authority/token-authority.js";
+import { OwnTokenError } from "../../../../src/protocols/mcp/authority/token-reader.js";
 import { createRevocationList } from "../../../../src/revocation/list.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { world } from "./support.js";
