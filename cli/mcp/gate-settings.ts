@@ -204,32 +204,27 @@ function foreignIssuer(
   { keys, issuer, feed, state, home }: GateOptions,
   read: ReadConfig<GateConfig> | undefined,
 ): ForeignIssuer | undefined {
-  const given = { "--keys": keys, "--issuer": issuer, "--feed": feed, "--state": state };
-  const missing = Object.entries(given).filter(([, value]) => value === undefined);
-  const configured = read?.config.keys;
-  if (missing.length < 4 && home !== undefined) {
+  const flags = { "--keys": keys, "--issuer": issuer, "--feed": feed, "--state": state };
+  const isGiven = Object.values(flags).some((value) => value !== undefined);
+  if (!isGiven) return configuredIssuer(read);
+  if (home !== undefined) {
     throw usageError("--keys and --home exclude each other", "the keys are in the place of a home");
   }
-  if (missing.length === 4 && configured !== undefined && read !== undefined) {
-    const file = resolve(read.folder, configured.file);
-    return {
-      ...configured,
-      file,
-      name: configured.issuer,
-      state: resolve(read.folder, configured.state),
-    };
-  }
-  if (missing.length === 4) return undefined;
   if (keys === undefined || issuer === undefined || feed === undefined || state === undefined) {
+    const missing = Object.entries(flags).filter(([, value]) => value === undefined);
     const names = missing.map(([name]) => name).join(", ");
     throw usageError(`${names} missing: --keys, --issuer, --feed and --state belong together`);
   }
-  return {
-    file: absolutePath(context, keys),
-    name: issuer,
-    feed,
-    state: absolutePath(context, state),
-  };
+  const file = absolutePath(context, keys);
+  return { file, name: issuer, feed, state: absolutePath(context, state) };
+}
+
+function configuredIssuer(read: ReadConfig<GateConfig> | undefined): ForeignIssuer | undefined {
+  const keys = read?.config.keys;
+  if (read === undefined || keys === undefined) return undefined;
+  const { file, issuer, feed, state } = keys;
+  const { folder } = read;
+  return { file: resolve(folder, file), name: issuer, feed, state: resolve(folder, state) };
 }
 
 function tokensFrom(

@@ -5,6 +5,9 @@ export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 
+/** The error code of MCP's old era by which a server asks the host to open URLs. */
+export const URL_ELICITATION_REQUIRED = -32042;
+
 /** The gate's own error codes, outside the range that JSON-RPC and MCP reserve. */
 export const REFUSED = -31403;
 export const TOO_MANY = -31429;

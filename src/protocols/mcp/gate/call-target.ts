@@ -3,15 +3,16 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import type { GateCall } from "../authority/gate-authority.js";
 import { resourceArguments } from "../authority/resource-call.js";
 import { type Edit, inexactNumberIn, type Path } from "../message/edit.js";
+import { ServerError, serverFailure } from "../server/connection.js";
 import { errorAnswer, INVALID_PARAMS } from "./answers.js";
 import type { GateParts } from "./gate-parts.js";
-import type { HostRequest } from "./host-request.js";
+import { type HostRequest, judgedParameters } from "./host-request.js";
 import { type HostRule, isToolName } from "./methods.js";
 import { refusalAnswer, unknownToolAnswer } from "./refusal.js";
 import { resourceLink } from "./resource-routes.js";
 import type { ServerLink } from "./server-link.js";
 import { misspeltArgument, misspeltLimit } from "./spellings.js";
-import { objectAt, stringAt, without } from "./values.js";
+import { objectAt, stringAt } from "./values.js";
 
 /** The call that a request makes, and the server that receives it. */
 export interface CallTarget {
@@ -29,19 +30,28 @@ export type FoundTarget =
 
 type CallRule = Extract<HostRule, { by: "call" }>;
 
-/**
- * Finds the target of a request.
- *
- * @throws ServerError if the gate asks a server in order to find the target, and the server fails.
- */
+/** Finds the target of a request. If the gate asks a server for it and the server fails, the failure is the answer. */
 export async function callTarget(
   parts: GateParts,
   request: HostRequest,
   rule: CallRule,
 ): Promise<FoundTarget> {
-  const found = await targetOf(parts, request, rule);
-  if (found.kind !== "target") return found;
-  const { call } = found.target;
+  try {
+    const found = await targetOf(parts, request, rule);
+    return found.kind === "target" ? withExactArguments(parts, request, found.target) : found;
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error;
+    return { kind: "answer", text: serverFailure(request.id, error) };
+  }
+}
+
+/** Refuses arguments that a server could read differently. */
+function withExactArguments(
+  parts: GateParts,
+  request: HostRequest,
+  target: CallTarget,
+): FoundTarget {
+  const { call } = target;
   const hops = parts.authority.hops(request.presented);
   const misspelt = misspeltLimit(call.arguments, hops, call.operation);
   if (misspelt !== undefined) {
@@ -49,7 +59,7 @@ export async function callTarget(
     return refused(call, message);
   }
   const number = inexactNumberIn(request.message.text, ["params", "arguments"]);
-  if (number === undefined) return found;
+  if (number === undefined) return { kind: "target", target };
   return refused(call, `the number ${number} cannot be kept as it is written; send it as a string`);
 }
 
@@ -117,7 +127,7 @@ function promptTarget(parts: GateParts, request: HostRequest, operation: string)
   const route = parts.servers.route(hostName);
   if (route === undefined) return invalid(request, "there is no such prompt");
   const { link, name } = route;
-  const call = callAt(parts, request, link, operation, { ...judged(params), name });
+  const call = callAt(parts, request, link, operation, { ...judgedParameters(params), name });
   const edits = renamed(["params", "name"], hostName, name);
   return { kind: "target", target: { link, call, edits } };
 }
@@ -158,14 +168,14 @@ async function completionTarget(
     const route = parts.servers.route(hostName);
     if (route === undefined) return invalid(request, noReference);
     const { link, name } = route;
-    const call = callAt(parts, request, link, operation, judged(params));
+    const call = callAt(parts, request, link, operation, judgedParameters(params));
     const edits = renamed(["params", "ref", "name"], hostName, name);
     return { kind: "target", target: { link, call, edits } };
   }
   const uri = stringAt(params, ["ref", "uri"]);
   const link = uri === undefined ? undefined : await resourceLink(parts, request, operation, uri);
   if (link === undefined) return invalid(request, noReference);
-  const call = callAt(parts, request, link, operation, judged(params));
+  const call = callAt(parts, request, link, operation, judgedParameters(params));
   return { kind: "target", target: { link, call, edits: [] } };
 }
 
@@ -183,11 +193,6 @@ function callAt(
 /** Returns the edit that replaces the host's name of a tool or a prompt by the server's own name, if they differ. */
 function renamed(path: Path, hostName: string, name: string): readonly Edit[] {
   return name === hostName ? [] : [{ path, value: name }];
-}
-
-/** Returns the parameters by which a call is judged, without the parameters of the protocol itself. */
-export function judged(params: JsonObject): JsonObject {
-  return without(params, ["_meta", "inputResponses", "requestState"]);
 }
 
 function unknownTool(request: HostRequest): FoundTarget {

@@ -1,10 +1,9 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import type { Edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
-import { ServerError, serverFailure } from "../server/connection.js";
 import { errorAnswer, INTERNAL_ERROR } from "./answers.js";
 import { cacheEdits } from "./cache-limits.js";
-import { type CallTarget, callTarget } from "./call-target.js";
+import { callTarget } from "./call-target.js";
 import { forward, restored, withToken } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest, OpenRequest } from "./host-request.js";
@@ -23,9 +22,14 @@ export async function runCall(
 ): Promise<void> {
   const { authority, rounds } = parts;
   const { presented } = request;
-  const found = await findTarget(parts, request, rule);
-  if (found === undefined) return;
-  const { link, call, edits } = found;
+  const found = await callTarget(parts, request, rule);
+  if (found.kind === "answer") return request.answer(found.text);
+  if (found.kind === "refused") {
+    const denials: AgentDenials = [found.denial];
+    authority.refuse(presented, found.call, denials);
+    return request.answer(refusalAnswer(request, denials));
+  }
+  const { link, call, edits } = found.target;
   const decision = await authority.decide(presented, call);
   if (!decision.allowed) {
     return request.answer(refusalAnswer(request, decision.denials, decision.remedies));
@@ -42,28 +46,6 @@ export async function runCall(
     mayAsk: true,
     finish: (opened, response, id) => finishCall(parts, opened, called, response, id),
   });
-}
-
-/** Finds the target of a request. If there is none, answers the request and returns `undefined`. */
-async function findTarget(
-  parts: GateParts,
-  request: HostRequest,
-  rule: Extract<HostRule, { by: "call" }>,
-): Promise<CallTarget | undefined> {
-  try {
-    const found = await callTarget(parts, request, rule);
-    if (found.kind === "target") return found.target;
-    if (found.kind === "answer") await request.answer(found.text);
-    else {
-      const denials: AgentDenials = [found.denial];
-      parts.authority.refuse(request.presented, found.call, denials);
-      await request.answer(refusalAnswer(request, denials));
-    }
-  } catch (error) {
-    if (!(error instanceof ServerError)) throw error;
-    await request.answer(serverFailure(request.id, error));
-  }
-  return undefined;
 }
 
 /** The data of a call that `finishCall` needs when the server has answered. */

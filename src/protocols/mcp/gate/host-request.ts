@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../bytes/json.js";
 import type { Presented } from "../authority/gate-authority.js";
 import type { Exchange } from "../front/exchange.js";
 import type { Era, Message } from "../message/message.js";
+import { without } from "./values.js";
 
 /** A request of the host that waits for its answer, without its body. */
 export interface OpenRequest {
@@ -36,4 +37,9 @@ export interface HostRequest extends OpenRequest {
  */
 export function withoutBody({ message: _, params: __, ...open }: HostRequest): OpenRequest {
   return open;
+}
+
+/** Returns the parameters by which a call is judged, without the parameters of the protocol itself. */
+export function judgedParameters(params: JsonObject): JsonObject {
+  return without(params, ["_meta", "inputResponses", "requestState"]);
 }

@@ -7,6 +7,7 @@ import type {
   Presented,
 } from "../authority/gate-authority.js";
 import type { Message } from "../message/message.js";
+import { URL_ELICITATION_REQUIRED } from "./answers.js";
 import { serverRequestRule } from "./methods.js";
 import type { ServerLink } from "./server-link.js";
 import type { Servers } from "./servers.js";
@@ -115,8 +116,6 @@ export async function judgeInputs(
   }
   return { allowed: true, inputs };
 }
-
-const URL_ELICITATION_REQUIRED = -32042;
 
 /**
  * Judges the URLs in an error by which a server of the old era asks the host to open URLs.

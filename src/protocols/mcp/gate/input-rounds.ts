@@ -1,7 +1,7 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { canonicalJson, isJsonObject, type JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
-import type { HostRequest, OpenRequest } from "./host-request.js";
+import { type HostRequest, judgedParameters, type OpenRequest } from "./host-request.js";
 import {
   type InputParts,
   type Inputs,
@@ -99,8 +99,9 @@ export class InputRounds {
 /** Returns a digest that identifies a call of one party. */
 function callOf({ authority }: InputParts, request: HostRequest, link: ServerLink): string {
   const { params, presented, method } = request;
-  const call = without(params, ["_meta", "inputResponses", "requestState"]);
-  return digestOf(canonicalJson([authority.holder(presented), link.name ?? null, method, call]));
+  const party = authority.holder(presented);
+  const call = [party, link.name ?? null, method, judgedParameters(params)];
+  return digestOf(canonicalJson(call));
 }
 
 /** Returns a digest that identifies a call together with the state that a server returned for it. */

@@ -33,6 +33,7 @@ export async function runTaskRequest(parts: GateParts, request: HostRequest): Pr
   const denials = await refusalOf(parts, request, task);
   if (denials !== undefined) return request.answer(refusalAnswer(request, denials));
   const { link, operation } = task;
+  // The host does not repeat this request with inputs, so no digest of a call is needed.
   const round = { call: method, before: new Map() };
   const called = { link, operation, round };
   await forward(request, link, {

@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from "../../../bytes/json.js";
 import { shown } from "../../../caveats/scalar.js";
 import { resourceArguments } from "../authority/resource-call.js";
-import { judged } from "../gate/call-target.js";
+import { URL_ELICITATION_REQUIRED } from "../gate/answers.js";
+import { judgedParameters } from "../gate/host-request.js";
 import { hostRequestRule, isToolName, OPERATIONS, serverRequestRule } from "../gate/methods.js";
 import { listAt, objectAt, stringAt, valueAt } from "../gate/values.js";
 import { inexactNumberIn } from "../message/edit.js";
@@ -23,7 +24,6 @@ type LineCalls =
   | { readonly ok: false; readonly reason: string };
 
 const NONE: LineCalls = { ok: true, calls: [] };
-const URL_ELICITATION_REQUIRED = -32042;
 
 /** Reads a line, and the calls in it that a gate judges: calls of the host, and requests of the server to the host. */
 export function readLine({ from, text }: RecordedLine): ReadLine {
@@ -49,7 +49,7 @@ function hostCalls({ text, value, method = "", kind }: Message): LineCalls {
   if (number !== undefined) return refused(`the number ${number} cannot be kept as it is written`);
   if (rule.what === "tool") return toolCall(params);
   if (rule.what === "resource") return resourceCall(rule.operation, params["uri"]);
-  return one(rule.operation, judged(params));
+  return one(rule.operation, judgedParameters(params));
 }
 
 function toolCall(params: JsonObject): LineCalls {
@@ -90,7 +90,7 @@ function clientCall(method = "", params: JsonObject = {}): readonly RecordedCall
   if (rule?.by !== "client") return [];
   // The remaining arguments are texts for people and models, which get no limits.
   const limited = rule.operation === OPERATIONS.elicit ? ["url"] : [];
-  return [{ operation: rule.operation, arguments: judged(params), limited }];
+  return [{ operation: rule.operation, arguments: judgedParameters(params), limited }];
 }
 
 function one(operation: string, given: JsonObject): LineCalls {
