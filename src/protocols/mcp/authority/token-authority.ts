@@ -79,7 +79,7 @@ class TokenAuthority implements GateAuthority {
     const [denial, ...more] = tokens.flatMap((token, at): readonly AgentDenial[] => {
       const decision = issuer.standing(token, { audience });
       if (decision.allowed) return [];
-      return numbered(decision, tokens.length > 1 ? at : undefined).denials;
+      return numbered(decision, at, tokens.length).denials;
     });
     return denial === undefined ? undefined : [denial, ...more];
   }
@@ -91,8 +91,8 @@ class TokenAuthority implements GateAuthority {
     const judged = presented.tokens.map((token) =>
       this.#judge(token, call.operation, call.arguments),
     );
-    const refusals = judged.flatMap((decision, capability): Reasons[] =>
-      decision.allowed ? [] : [numbered(decision, judged.length > 1 ? capability : undefined)],
+    const refusals = judged.flatMap((decision, at): Reasons[] =>
+      decision.allowed ? [] : [numbered(decision, at, judged.length)],
     );
     if (refusals.length > 0) {
       const { denials } = this.#refused(call, refusals, seconds);
@@ -237,9 +237,9 @@ type Judged = Decision | ({ readonly allowed: false } & Reasons);
  */
 const OF_ARGUMENTS: ReadonlySet<string> = new Set(["constraint_violated", "resource_denied"]);
 
-/** Adds the index of a token to its denials. Adds nothing if `at` is `undefined`: the call has only one token. */
-function numbered({ denials, capability }: Reasons, at: number | undefined): Reasons {
-  if (at === undefined) return { denials, capability };
+/** Adds the index of a token to its denials, if the call has several tokens. */
+function numbered({ denials, capability }: Reasons, at: number, tokens: number): Reasons {
+  if (tokens === 1) return { denials, capability };
   const [first, ...more] = denials.map((denial) => ({ ...denial, capability: at }));
   return { denials: [first ?? denials[0], ...more], capability };
 }
