@@ -93,7 +93,7 @@ function authorityOf(
     grant,
     audience,
     recordValues,
-    ownTokens: () => tokens.read(),
+    ownTokens: tokens.areGiven ? () => tokens.read() : undefined,
     folderOf: resolvePaths ? (name) => folders.get(name) : undefined,
     onProblem: (error) => warn(context, error.message),
   });

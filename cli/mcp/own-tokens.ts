@@ -43,6 +43,11 @@ export class OwnTokens {
     });
   }
 
+  /** `true` if the gate has at least one token of its own. */
+  get areGiven(): boolean {
+    return this.#sources.length > 0;
+  }
+
   /** @throws OwnTokenError if a file cannot be read. */
   read(): readonly string[] {
     return this.named().map(({ text }) => text);

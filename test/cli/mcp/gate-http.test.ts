@@ -68,6 +68,19 @@ test("a gate over HTTP judges each client by the token in its headers, and the l
   expect(audit).toMatch(/refused .* bob {2}send/);
 });
 
+test("a gate without a token of its own says which of the caller's tokens would do alone", async () => {
+  await bench.output("mcp", "token", "-o", "limited", "--op", "send", "--arg", "send:to=bob");
+  const { url } = await listening();
+  const [sender, limited] = ["sender", "limited"].map((file) => bench.read(file).trim());
+  const caller = await connect(url, { "Proviso-Capability": `${sender}, ${limited}` });
+  const { capability } = await bench.json("inspect", "@sender");
+  const refused = await caller.callTool({ name: "send", arguments: { to: "eve" } });
+  expect(refused).toMatchObject({
+    isError: true,
+    _meta: { "dev.proviso/remedies": [{ kind: "use_token", capability: capability.id }] },
+  });
+});
+
 test("initialize without a valid token is refused, and the error says why and how to present a token", async () => {
   const { url } = await listening();
   const clientInfo = { name: "caller", version: "1" };
