@@ -1,31 +1,24 @@
 import type { RevocationEntry, RevocationKind } from "./entry.js";
 import type { RevocationQuery } from "./source.js";
 
-/** Looks up entries of one kind. */
-export interface RevocationLookup {
-  /**
-   * Appends to `found` the entry of each id that is revoked.
-   *
-   * @param issued - The time at which the capability was issued, in milliseconds since 1970.
-   */
-  collect(
-    kind: RevocationKind,
-    ids: readonly string[],
-    issued: number,
-    found: RevocationEntry[],
-  ): void;
-}
-
-/** Returns every entry that revokes the token of the query. */
+/**
+ * Returns every entry that revokes the token of the query.
+ *
+ * @param entryOn - Returns the entry of one object, if that entry revokes the token.
+ */
 export function findIn(
-  lookup: RevocationLookup,
-  { links, capability, keys, principal, issued }: RevocationQuery,
+  { links, capability, keys, principal }: RevocationQuery,
+  entryOn: (kind: RevocationKind, id: string) => RevocationEntry | undefined,
 ): RevocationEntry[] {
   const found: RevocationEntry[] = [];
-  lookup.collect("link", links, issued, found);
-  lookup.collect("capability", [capability], issued, found);
-  lookup.collect("key", keys, issued, found);
-  if (principal !== undefined) lookup.collect("principal", [principal], issued, found);
+  const look = (kind: RevocationKind, id: string): void => {
+    const entry = entryOn(kind, id);
+    if (entry !== undefined) found.push(entry);
+  };
+  for (const id of links) look("link", id);
+  look("capability", capability);
+  for (const id of keys) look("key", id);
+  if (principal !== undefined) look("principal", principal);
   return found;
 }
 

@@ -4,7 +4,7 @@ import {
   type RevocationEntry,
   type RevocationKind,
 } from "../../revocation/entry.js";
-import { concerns, findIn, type RevocationLookup } from "../../revocation/lookup.js";
+import { concerns, findIn } from "../../revocation/lookup.js";
 import type { RevocationQuery } from "../../revocation/source.js";
 import { PackedIds } from "./packed-ids.js";
 
@@ -22,7 +22,7 @@ const SOME = 1000;
  * The entries of a revocation list, reduced to what a check needs. Ids of links and capabilities are packed.
  * Keys, principals and ids of other forms are few, so they are in maps.
  */
-export class PackedTable implements RevocationLookup {
+export class PackedTable {
   readonly #links = new PackedIds("rv_");
   readonly #capabilities = new PackedIds("cap_");
   readonly #loose: Readonly<Record<RevocationKind, Map<string, Bounds>>> = {
@@ -48,26 +48,16 @@ export class PackedTable implements RevocationLookup {
     this.#loose[kind].set(id, known === undefined ? record : mergeBounds(known, record));
   }
 
-  /** Returns the kind and id of every entry that concerns the token. */
+  /** Returns the kind and id of every entry that revokes the token of the query. */
   find(query: RevocationQuery): RevocationEntry[] {
-    return findIn(this, query);
-  }
-
-  /** @internal */
-  collect(
-    kind: RevocationKind,
-    ids: readonly string[],
-    issued: number,
-    found: RevocationEntry[],
-  ): void {
-    const packed = this.#packedOf(kind);
-    const loose = this.#loose[kind];
-    for (const id of ids) {
-      const record = loose.get(id);
-      const isRevoked =
-        record === undefined ? packed?.get(id) !== undefined : concerns(record.before, issued);
-      if (isRevoked) found.push(Object.freeze({ kind, id }));
-    }
+    return findIn(query, (kind, id) => {
+      const record = this.#loose[kind].get(id);
+      const revokes =
+        record === undefined
+          ? this.#packedOf(kind)?.get(id) !== undefined
+          : concerns(record.before, query.issued);
+      return revokes ? Object.freeze({ kind, id }) : undefined;
+    });
   }
 
   /**
