@@ -22,7 +22,7 @@ const EXIT_CODES: readonly Item[] = [
 const ENVIRONMENT: readonly Item[] = [
   [
     "PROVISO_HOME",
-    "the issuer's home folder; --home goes first. Without either it is ~/.local/share/proviso " +
+    "the issuer's home folder; --home overrides it. Without either it is ~/.local/share/proviso " +
       "(Linux, below XDG_DATA_HOME if that is set), ~/Library/Application Support/proviso (macOS), " +
       "%LOCALAPPDATA%\\proviso (Windows)",
   ],

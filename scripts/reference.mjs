@@ -103,7 +103,7 @@ function typeOf(schema, definitions) {
   }
   const types = [schema["type"] ?? "any"].flat().join(" or ");
   if (schema["type"] === "array" && schema["items"] !== undefined) {
-    return `list of ${typeOf(schema["items"], definitions)}`;
+    return `array of ${typeOf(schema["items"], definitions)}`;
   }
   const { minimum, maximum } = schema;
   if (minimum !== undefined && maximum !== undefined) return `${types}, ${minimum} to ${maximum}`;

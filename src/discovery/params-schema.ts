@@ -20,11 +20,18 @@ export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
   type: "object",
   additionalProperties: false,
   properties: {
-    minProtocolVersion: { ...version, description: "The earliest A2A version that it speaks." },
-    maxProtocolVersion: { ...version, description: "The latest A2A version that it speaks." },
+    minProtocolVersion: {
+      ...version,
+      description: "The earliest A2A version that the agent speaks.",
+    },
+    maxProtocolVersion: {
+      ...version,
+      description: "The latest A2A version that the agent speaks.",
+    },
     capabilities: {
       type: "object",
-      description: "Which capabilities the agent has. What is absent is not declared.",
+      description:
+        "Capabilities that the agent has or lacks. A capability that is absent is not declared.",
       properties: Object.fromEntries(
         CAPABILITY_REGISTRY.capabilities.flatMap((entry) => {
           if (entry.isOwnFlag === true) return [];
@@ -35,18 +42,24 @@ export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
         }),
       ),
       patternProperties: {
-        "[.:]": { type: "boolean", description: "A vendor's, by its URI or its dotted name." },
+        "[.:]": {
+          type: "boolean",
+          description: "A vendor's capability, by its URI or its dotted name.",
+        },
       },
       additionalProperties: false,
     },
     interfaces: {
       type: "array",
       maxItems: 64,
-      description: "More versions of the card's interfaces.",
+      description: "Further A2A versions of the card's interfaces.",
       items: closed(
         {
-          url: { type: "string", minLength: 1, description: "As the card has it." },
-          protocolBinding: { type: "string", description: "If two interfaces have one URL." },
+          url: { type: "string", minLength: 1, description: "The interface's URL in the card." },
+          protocolBinding: {
+            type: "string",
+            description: "The interface's binding, needed if two interfaces have one URL.",
+          },
           protocolVersions: { type: "array", minItems: 1, maxItems: 64, items: version },
         },
         ["url", "protocolVersions"],
@@ -58,11 +71,11 @@ export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
       description: "Every agent that this one delegates to; empty if it delegates to none.",
       items: closed(
         {
-          url: { ...url, description: "Where that agent's card is found." },
+          url: { ...url, description: "The URL of that agent's card." },
           capabilities: {
             type: "array",
             items: { type: "string" },
-            description: "What this agent relies on that one to have.",
+            description: "Capabilities that this agent needs that one to have.",
           },
         },
         ["url"],

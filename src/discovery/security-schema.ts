@@ -27,7 +27,7 @@ export const SECURITY_DEFINITIONS: JsonObject = {
     {
       schemes: {
         type: "object",
-        description: "For each scheme's name, the scopes that it needs.",
+        description: "Scopes that are needed, by the scheme's name.",
         additionalProperties: closed({ list: { type: "array", items: text } }),
       },
     },

@@ -190,7 +190,7 @@ function discoveryExtension({
 }: CardOptions & { readonly pushes: boolean }): AgentExtension {
   return {
     uri: DISCOVERY_URI,
-    description: "What this agent declares of its capabilities, its versions and its delegates.",
+    description: "This agent's declared capabilities, versions and delegates.",
     required: false,
     params: {
       minProtocolVersion: VERSION,
