@@ -77,8 +77,8 @@ function operatorsOf(constraint: ArgumentConstraint): readonly ElementOperators[
  * Finds operations that can no longer be called because of the hop's entries, although the token allowed calls
  * before.
  *
- * @param before - What the token allows without the hop.
- * @param after - What the token allows with the hop.
+ * @param before - The token's authority without the hop.
+ * @param after - The token's authority with the hop.
  */
 export function deadEntries(before: Authority, after: Authority, hop: Hop): Overreach[] {
   const named = ENTRY_KEYS.flatMap((key) => Object.keys(ownMember(hop, key) ?? {}));

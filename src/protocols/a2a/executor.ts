@@ -86,7 +86,7 @@ export class CapabilityExecutor implements AgentExecutor {
   /**
    * Stores the task before anything runs in it.
    *
-   * @returns Whether the task may run.
+   * @returns `true` if the task may run.
    */
   async #begin(
     task: Task,

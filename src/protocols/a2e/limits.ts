@@ -26,7 +26,7 @@ export interface SessionLimits extends ConnectionLimits {
   /** Longest time limit for any call; 600,000 unless given. */
   readonly longestCall: number;
   /**
-   * When the host shuts down or the peer has sent its last message, running calls have this time to finish. The
+   * Time for running calls to finish after the host starts to shut down or the peer has sent its last message. The
    * session's plugins then have the same time to clean up. 10,000 unless given.
    */
   readonly drain: number;

@@ -88,7 +88,7 @@ export class RevocationFollower implements RevocationSource {
   /**
    * Waits for an answer, for at most {@link CHECK_PATIENCE}.
    *
-   * @returns Whether an answer came.
+   * @returns `true` if an answer came.
    */
   #answered(): Promise<boolean> {
     return new Promise((resolve) => {

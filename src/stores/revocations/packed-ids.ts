@@ -56,7 +56,7 @@ export class PackedIds {
    * Adds an id. If the id exists, keeps the later of both times.
    *
    * @param until - Seconds since 1970; `Infinity` for never.
-   * @returns Whether the id can be packed. An id that cannot be packed is not added.
+   * @returns `true` if the id can be packed. An id that cannot be packed is not added.
    */
   add(id: string, until: number): boolean {
     if (!this.#seek(id)) return false;
@@ -122,7 +122,7 @@ export class PackedIds {
 
   /**
    * Parses the sought id.
-   * @returns Whether the id can be packed.
+   * @returns `true` if the id can be packed.
    */
   #seek(id: string): boolean {
     if (!FORMS[this.#prefix].test(id)) return false;

@@ -61,7 +61,7 @@ export class Knowledge {
     if (!this.#tasks.has(value)) this.#tasks.set(value, { service, value });
   }
 
-  /** Remembers a token and everything readable in it. @returns Whether the token is new. */
+  /** Remembers a token and everything readable in it. @returns `true` if the token is new. */
   learnToken(text: string): boolean {
     if (this.#tokens.has(text)) return false;
     const token = readToken(text);

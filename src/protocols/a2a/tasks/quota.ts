@@ -71,7 +71,7 @@ export class Quota {
    * Subtracts an addition from the remainder of the last count.
    *
    * @param principal - The principal, as a JSON string.
-   * @returns Whether the remainder was enough. If not, nothing is subtracted.
+   * @returns `true` if the remainder was enough. If not, nothing is subtracted.
    */
   takes(principal: string, { tasks, bytes }: TaskQuota): boolean {
     const known = this.#room.get(principal);

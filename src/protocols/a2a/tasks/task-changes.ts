@@ -11,7 +11,7 @@ export interface TaskWatch {
    * Resolves once the task may have changed since the last call, or after a time limit.
    *
    * @param most - The time limit in milliseconds.
-   * @returns Whether the task may have changed; `false` after the time limit.
+   * @returns `true` if the task may have changed; `false` after the time limit.
    */
   changed(most: number): Promise<boolean>;
   /** Resolves the pending call of {@link TaskWatch.changed}, or else the next call, with `true`. */

@@ -189,7 +189,7 @@ const NEW = [
 /**
  * Inserts a task whose access exists already.
  *
- * @returns Whether the task was inserted; `false` if the id is taken, or the access is absent or was not used
+ * @returns `true` if the task was inserted; `false` if the id is taken, or the access is absent or was not used
  *   after `since`.
  */
 export async function insertTask(db: StoreQueries, task: NewTask): Promise<boolean> {
@@ -216,7 +216,7 @@ interface Ended extends Omit<TaskColumns, "context">, Pick<NewTask, "id" | "uses
 /**
  * Writes the outcome of a task that is still running in the instance `by`.
  *
- * @returns Whether the outcome was written.
+ * @returns `true` if the outcome was written.
  */
 export async function endTask(db: StoreQueries, { id, by, ...columns }: Ended): Promise<boolean> {
   // `saved` keeps the start of the call, so that its index need not be updated. A call is short.

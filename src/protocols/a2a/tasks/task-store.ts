@@ -108,7 +108,7 @@ export class TaskStore implements SdkTaskStore {
   /**
    * Saves the outcome of a task, unless the task has ended meanwhile, for example by cancellation.
    *
-   * @returns Whether the outcome was saved.
+   * @returns `true` if the outcome was saved.
    * @throws The same errors as {@link TaskStore.save}.
    */
   async end(task: Task, asker: Asker): Promise<boolean> {

@@ -111,7 +111,7 @@ export class TaskWriting {
   /**
    * Inserts a task in one statement.
    *
-   * @returns Whether the task was inserted; `false` if the quota or an existing row must be read first.
+   * @returns `true` if the task was inserted; `false` if the quota or an existing row must be read first.
    */
   async #insert(
     db: StoreQueries,
@@ -206,7 +206,7 @@ export class TaskWriting {
   /**
    * Writes the outcome of a task that this request started in this process, in one statement.
    *
-   * @returns Whether the task was still running; if not, nothing is written.
+   * @returns `true` if the task was still running. If not, nothing is written.
    */
   async #endBegun(
     db: StoreQueries,

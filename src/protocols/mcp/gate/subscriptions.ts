@@ -64,7 +64,7 @@ export class Subscriptions {
   /**
    * Ends a subscription unless the tokens still allow it.
    *
-   * @returns Whether the subscription stays open.
+   * @returns `true` if the subscription stays open.
    */
   async keeps({ request, operations }: Subscription): Promise<boolean> {
     const presented = this.#authority.present(request.credentials);
