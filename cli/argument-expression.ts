@@ -46,7 +46,7 @@ export function readFilters(texts: readonly string[]): ResourceFilter {
       const value = readValue(rest, expressionError);
       if (typeof value !== "number" && typeof value !== "string") {
         const problem = `${quoted(rest)} has no order`;
-        throw expressionError(problem, "<= and >= compare numbers, or texts");
+        throw expressionError(problem, "<= and >= compare numbers, or strings");
       }
       added = { [bound]: value };
     } else if (operator === "=") {

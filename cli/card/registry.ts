@@ -89,7 +89,7 @@ export function registryIn(context: Context, file: string): CapabilityRegistry {
     throw malformed("this is not JSON");
   }
   const twice = duplicateKey(text);
-  if (twice !== undefined) throw malformed(`it has the member ${quotedName(twice.key)} twice`);
+  if (twice !== undefined) throw malformed(`it has the property ${quotedName(twice.key)} twice`);
   try {
     assertRegistry(value);
     return value;

@@ -84,7 +84,7 @@ export function jsonIn({ name, text }: CardText): Json {
   }
   const twice = duplicateKey(text);
   if (twice === undefined) return value;
-  throw cardError(`it has the member ${quotedName(twice.key)} twice`);
+  throw cardError(`it has the property ${quotedName(twice.key)} twice`);
 }
 
 /**

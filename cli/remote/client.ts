@@ -61,7 +61,7 @@ export function cardFrom(text: string, place: string): RemoteCard {
   const document: Json = JSON.parse(text);
   const twice = duplicateKey(text);
   if (twice === undefined) return readCard(document, place);
-  const problem = `the card at ${place} has the member ${quotedName(twice.key)} twice`;
+  const problem = `the card at ${place} has the property ${quotedName(twice.key)} twice`;
   throw new ClientError("answer_malformed", problem);
 }
 

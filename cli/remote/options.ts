@@ -106,7 +106,7 @@ function assertBearer(text: string, source: string): string {
 function problemWith(text: string): readonly [what: string, hint: string] | undefined {
   if (text === "") return ["there is no access token", "get one from the authorization server"];
   if (text.startsWith("{")) {
-    return ["this is JSON, not an access token alone", 'take its "access_token" member'];
+    return ["this is JSON, not an access token alone", 'take its "access_token" property'];
   }
   if (text.length > MAX_HEADER_LENGTH) {
     return [`an access token has at most ${MAX_HEADER_LENGTH} characters`, "check what it is"];

@@ -174,7 +174,7 @@ function adviceFor(text: string, offset: number): string {
   const here = text.charAt(offset);
   if (here === "") return "it stops in the middle; something is not closed";
   if (here === "/" || here === "#") return "JSON has no comments; take them out";
-  if (here === "'") return 'texts and names stand in double quotes: "..."';
+  if (here === "'") return 'strings and names are written in double quotes: "..."';
   if (/[}\]]/.test(here) && /,\s*$/.test(text.slice(0, offset))) {
     return "take out the comma before it";
   }

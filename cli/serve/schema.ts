@@ -112,7 +112,7 @@ const WORDS: { readonly [keyword: string]: (error: ErrorObject) => Words } = {
   additionalProperties({ params, parentSchema = {} }) {
     const name = String(params["additionalProperty"]).slice(0, 64);
     const known = Object.keys(parentSchema["properties"] ?? {});
-    return [memberPath(name), `unknown member${meant(name, known)}`];
+    return [memberPath(name), `unknown property${meant(name, known)}`];
   },
   oneOf: ({ schema }) => ["", `must have ${oneOf(alternatives(schema))}, and only one of them`],
   enum({ params, data }) {
@@ -162,7 +162,7 @@ function oneOf(values: readonly string[]): string {
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   integer: "a whole number",
   boolean: "true or false",

@@ -77,7 +77,7 @@ function messageFrom(line: string): SessionCall {
 function textMember(member: "name" | "server", value: Json | undefined) {
   if (value === undefined) return {};
   if (typeof value === "string") return { [member]: value };
-  throw usageError(`"${member}" must be a text`, CALL_FORM);
+  throw usageError(`"${member}" must be a string`, CALL_FORM);
 }
 
 function jsonObject(line: string): JsonObject {

@@ -55,7 +55,7 @@ export function readCapabilityRequest(params: Json): CapabilityRequestReading {
   if (!isJsonObject(value)) return invalidRequest("params", "the request must be an object");
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {
-    const message = `unknown member "${unknown.slice(0, 64)}"${meant(unknown, MEMBERS)}`;
+    const message = `unknown property "${unknown.slice(0, 64)}"${meant(unknown, MEMBERS)}`;
     return {
       ok: false,
       denial: { code: "invalid_request", message, path: unknown, known: MEMBERS },

@@ -69,7 +69,7 @@ function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownG
   const { id, description, operations, legacy = false, requires = [], recheck, approval } = grant;
   const { attenuable = !legacy } = grant;
   if (typeof description !== "string" || description === "") {
-    throw new TypeError(`${where}.description: must be a text`);
+    throw new TypeError(`${where}.description: must be a non-empty string`);
   }
   for (const [name, value] of Object.entries({ attenuable, legacy, recheck: recheck ?? false })) {
     if (typeof value !== "boolean") throw new TypeError(`${where}.${name}: must be a boolean`);

@@ -90,10 +90,10 @@ const OPERATION_RULES: Rules<Operation> = {
 
 const SKILL_RULES: Rules<Skill> = {
   id: [(id) => isText(id) && ID.test(id), '1 to 64 letters, digits, "_", "." or "-"'],
-  name: [isText, "a text"],
-  description: [isText, "a text"],
-  tags: [isAbsentOr(isTexts), "an array of texts"],
-  examples: [isAbsentOr(isTexts), "an array of texts"],
+  name: [isText, "a non-empty string"],
+  description: [isText, "a non-empty string"],
+  tags: [isAbsentOr(isTexts), "an array of strings"],
+  examples: [isAbsentOr(isTexts), "an array of strings"],
   ...OPERATION_RULES,
   input: [isObjectSchema, 'a JSON Schema with "type": "object"'],
   output: [isAbsentOr(isSchema), "a JSON Schema, as an object"],

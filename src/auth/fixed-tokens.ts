@@ -109,7 +109,7 @@ function checkedToken(fixed: FixedToken, where: string): KnownToken {
   const { token, principal, invoker } = fixed;
   if (typeof token !== "string" || token.length < MIN_TOKEN_LENGTH) {
     throw new TypeError(
-      `${where}.token: must be a text of at least ${MIN_TOKEN_LENGTH} characters`,
+      `${where}.token: must be a string of at least ${MIN_TOKEN_LENGTH} characters`,
     );
   }
   if (!readBearer({ headers: { authorization: `Bearer ${token}` } }, "").ok) {

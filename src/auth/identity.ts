@@ -1,5 +1,5 @@
 /** The rule for names of principals and invokers, for messages after a colon. */
-export const IDENTITY: string = "a text of 1 to 256 characters, without control characters";
+export const IDENTITY: string = "a string of 1 to 256 characters, without control characters";
 
 /** Longest name in UTF-16 code units; OpenID Connect allows 255 for `sub`. */
 const MAX_LENGTH = 256;

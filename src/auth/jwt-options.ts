@@ -134,5 +134,5 @@ export function checkedOptions(options: JwtAuthenticatorOptions): Settings {
 
 function text(value: unknown, name: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw new TypeError(`${name}: must be a text that is not empty`);
+  throw new TypeError(`${name}: must be a non-empty string`);
 }

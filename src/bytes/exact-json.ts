@@ -10,11 +10,11 @@ const MAX_SHOWN = 24;
  * does not judge what the text says.
  *
  * @param text - A string that `JSON.parse` accepts.
- * @returns A message such as `an object has the member "a" twice`; `undefined` if nothing is lost.
+ * @returns A message such as `an object has the property "a" twice`; `undefined` if nothing is lost.
  */
 export function inexactPart(text: string): string | undefined {
   const twin = duplicateKey(text);
-  if (twin !== undefined) return `an object has the member ${quotedName(twin.key)} twice`;
+  if (twin !== undefined) return `an object has the property ${quotedName(twin.key)} twice`;
   const number = inexactNumber(text);
   if (number === undefined) return undefined;
   const shown = number.length > MAX_SHOWN ? `${number.slice(0, MAX_SHOWN)}...` : number;

@@ -208,7 +208,7 @@ export function assertNoTwin(text: string): void {
   const twin = duplicateKey(text);
   if (twin === undefined) return;
   const line = text.slice(0, twin.offset).split("\n").length;
-  const name = twin.key.length > LONGEST_NAME ? "a member" : JSON.stringify(twin.key);
+  const name = twin.key.length > LONGEST_NAME ? "a property" : JSON.stringify(twin.key);
   throw new TypeError(`line ${line}: ${name} is there twice; keep one of the two`);
 }
 

@@ -74,7 +74,7 @@ function problemOf(value: Json): string | undefined {
   if (!isJsonObject(value)) return "the identifier is not a JSON object";
   if (value["v"] !== 1) return "the identifier's version is not 1; a newer checker may know it";
   for (const key of Object.keys(value)) {
-    if (!KEYS.includes(key)) return `the identifier has an unknown member ${quotedName(key)}`;
+    if (!KEYS.includes(key)) return `the identifier has an unknown property ${quotedName(key)}`;
   }
   for (const key of TEXTS) {
     const text = value[key];

@@ -78,7 +78,7 @@ function overHopShape(
   if (depth > MAX_HOP_DEPTH) {
     return new TokenError("too_deep", `${what} is nested more than ${MAX_HOP_DEPTH} deep`);
   }
-  const message = `${what} has a set of more than ${limits.setMembers} members`;
+  const message = `${what} has a set of more than ${limits.setMembers} elements`;
   return new TokenError("too_many_members", message);
 }
 

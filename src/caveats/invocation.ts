@@ -52,7 +52,7 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   for (const key of KEYS) {
     // Other code has set this property on Object.prototype.
     if (Object.hasOwn(own, key) || !(key in own)) continue;
-    throw new TypeError(`invocation.${key} must be the invocation's own member`);
+    throw new TypeError(`invocation.${key} must be the invocation's own property`);
   }
   const { grant, operation, resourceHandles, invoker, audience, time } = own;
   if (typeof operation !== "string") throw new TypeError("invocation.operation must be a string");

@@ -53,7 +53,7 @@ export function assertKnown(
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue;
     const path = where === "" ? name : `${where}.${name}`;
-    throw new TypeError(`${path}: unknown member${meant(name, known)}`);
+    throw new TypeError(`${path}: unknown property${meant(name, known)}`);
   }
 }
 

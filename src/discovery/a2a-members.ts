@@ -48,7 +48,7 @@ function within(value: Json, schema: JsonObject, path: string, problems: string[
     kept.push([known ?? name, within(member, objectIn(inner), pointer(path, name), problems)]);
   }
   if (oneOf !== undefined && kept.length > 1) {
-    problems.push(`${shownPath(path)} has ${kept.length} members, where A2A has one`);
+    problems.push(`${shownPath(path)} has ${kept.length} properties, where A2A has one`);
   }
   return Object.fromEntries(kept);
 }

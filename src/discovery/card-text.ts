@@ -32,6 +32,6 @@ export function parseCard(text: string, origin: string): JsonObject {
   }
   if (!isJsonObject(document)) throw unreadableCard("is not an object");
   const twice = duplicateKey(text);
-  if (twice !== undefined) throw unreadableCard(`has the member ${quotedName(twice.key)} twice`);
+  if (twice !== undefined) throw unreadableCard(`has the property ${quotedName(twice.key)} twice`);
   return document;
 }

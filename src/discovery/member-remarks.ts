@@ -59,7 +59,7 @@ function ofOtherVersion({ version, card }: UnknownMember, path: string): Said | 
   const versions = versionsWith(pattern);
   if (versions.length === 0 && instead === undefined) return undefined;
   const whose =
-    versions.length === 0 ? "not a member of A2A" : `a member of A2A ${versions.join(", ")}`;
+    versions.length === 0 ? "not a property of A2A" : `a property of A2A ${versions.join(", ")}`;
   if (instead === undefined) return ["remark", `${whose}; A2A ${version} has none for it`];
   const place = placeBeside(path, instead);
   return isThere(card, place)
@@ -99,7 +99,7 @@ function ofContract({ name, here, known, version }: UnknownMember): Said | undef
     (isVendorCapability(name) || CAPABILITY_NAMES.includes(registeredName(name)));
   if (!isField && !isCapability) return undefined;
   const place = `its place is in the params of ${DISCOVERY_URI}`;
-  return ["remark", `not a member of A2A ${version}; ${place}`];
+  return ["remark", `not a property of A2A ${version}; ${place}`];
 }
 
 const CAPABILITY_NAMES = CAPABILITY_REGISTRY.capabilities.map(({ name }) => name);
@@ -109,6 +109,6 @@ function unknown({ name, here, holder, known }: UnknownMember, suggest: Suggest)
   const free = names.filter((one) => !Object.hasOwn(holder, one));
   const near = free.find((one) => snakeCase(one) === name) ?? suggest(name, free);
   return near === undefined
-    ? ["remark", "not a member of A2A; readers pass it over"]
-    : ["warning", `not a member of A2A; did you mean ${quotedName(near)}?`];
+    ? ["remark", "not a property of A2A; readers pass it over"]
+    : ["warning", `not a property of A2A; did you mean ${quotedName(near)}?`];
 }

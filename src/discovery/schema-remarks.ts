@@ -64,7 +64,7 @@ export async function paramsRemarks(
     const known = Object.keys(propertiesOf(error.parentSchema));
     const meant = known.find((one) => snakeCase(one) === member) ?? near(member, known);
     const hint = meant === undefined ? "" : `; did you mean ${quotedName(meant)}?`;
-    return contractRemark(path, `the contract has no such member${hint}`);
+    return contractRemark(path, `the contract has no such property${hint}`);
   });
 }
 

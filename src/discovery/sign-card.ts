@@ -43,7 +43,8 @@ export async function signCard(card: JsonObject, options: SignOptions): Promise<
   if (!ALGORITHMS.includes(alg)) {
     throw new TypeError(`options.alg: must be one of ${ALGORITHMS.join(", ")}`);
   }
-  if (typeof kid !== "string" || kid === "") throw new TypeError("options.kid: must be a text");
+  if (typeof kid !== "string" || kid === "")
+    throw new TypeError("options.kid: must be a non-empty string");
   const { problem } = a2aMembers(card);
   if (problem !== undefined) {
     if (onUnverifiable === undefined) {

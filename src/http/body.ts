@@ -54,7 +54,7 @@ export function jsonBody(
         : answer(res, invalidRequest(`in the body, ${inexact}`));
     }
     if (flaw === "half") {
-      return answer(res, invalidRequest("a text in the body has half of a surrogate pair"));
+      return answer(res, invalidRequest("a string in the body has a lone surrogate"));
     }
     const message = `the body is nested more than ${limits.depth} deep`;
     return answer(res, { status: 400, reason: "too_deep", message });

@@ -86,11 +86,11 @@ export function grantsById(grants: readonly Grant[]): ReadonlyMap<string, Grant>
  */
 export function texts(value: unknown, where: string): readonly string[] {
   if (!Array.isArray(value)) {
-    throw new TypeError(`${where}: must be an array of texts, not ${described(value)}`);
+    throw new TypeError(`${where}: must be an array of strings, not ${described(value)}`);
   }
   return value.map((item: unknown, at) => {
     if (typeof item === "string" && item !== "") return item;
-    throw new TypeError(`${where}[${at}]: must be a text`);
+    throw new TypeError(`${where}[${at}]: must be a non-empty string`);
   });
 }
 

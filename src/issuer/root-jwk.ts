@@ -37,7 +37,8 @@ export function checkedJwk(value: unknown, at: number): RootJwk {
   const { kty, kid, alg, key_ops, iat, k } = jwk;
   if (kty !== "oct") throw new TypeError(`${where}.kty must be "oct"`);
   if (alg !== "HS256") throw new TypeError(`${where}.alg must be "HS256"`);
-  if (typeof kid !== "string" || kid === "") throw new TypeError(`${where}.kid must be a string`);
+  if (typeof kid !== "string" || kid === "")
+    throw new TypeError(`${where}.kid must be a non-empty string`);
   if (typeof iat !== "number" || !Number.isSafeInteger(iat) || iat < 0 || iat > LATEST) {
     throw new TypeError(`${where}.iat must be whole seconds since 1970`);
   }

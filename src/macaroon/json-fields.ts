@@ -8,7 +8,7 @@ export function readObject(value: Json, known: readonly string[], what: string):
   if (!isJsonObject(value)) throw new TokenError("json_type", `${what} is not a JSON object`);
   for (const name of Object.keys(value)) {
     if (!known.includes(name)) {
-      const message = `${what} has an unknown member ${quotedName(name)}`;
+      const message = `${what} has an unknown property ${quotedName(name)}`;
       throw new TokenError("json_unknown_key", message);
     }
   }

@@ -83,7 +83,7 @@ export function checkedRevocation(
     throw new TypeError(`unknown kind of revocation ${JSON.stringify(kind)}`);
   }
   if (typeof id !== "string" || id === "")
-    throw new TypeError("a revocation's id must be a string");
+    throw new TypeError("a revocation's id must be a non-empty string");
   if (known === "link" && !isRevocationId(id)) {
     throw new TypeError(`${JSON.stringify(id)} is not a revocation id: rv_ and 22 characters`);
   }

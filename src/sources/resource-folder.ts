@@ -176,7 +176,7 @@ export class ResourceFolder implements ResourceSource {
   #assertText(name: string, text: string): void {
     if (typeof text !== "string") throw new TypeError("the text must be a string");
     if (!isWellFormed(text)) {
-      throw new ResourceError("text_invalid", name, "it has half of a surrogate pair");
+      throw new ResourceError("text_invalid", name, "it has a lone surrogate");
     }
     if (Buffer.byteLength(text) <= this.#maxTextBytes) return;
     throw new ResourceError("item_too_large", name, `more than ${this.#maxTextBytes} bytes`);

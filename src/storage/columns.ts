@@ -17,7 +17,7 @@ export function bindable(value: unknown): string | number | null {
   if (typeof value === "string") {
     if (isBindable(value)) return value;
     throw new TypeError(
-      "a column cannot hold a text with NUL or a lone surrogate; keep it as JSON",
+      "a column cannot hold a string with NUL or a lone surrogate; keep it as JSON",
     );
   }
   throw new TypeError(`a column cannot hold a value of type ${typeof value}`);

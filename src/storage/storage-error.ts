@@ -16,7 +16,7 @@ const MESSAGES = {
   store_unwritable: "the database cannot be written",
   store_read_only: "the database takes no writes now, as a standby does after a failover",
   store_too_many_connections: "the database takes no more connections",
-  store_encoding: "the database cannot keep every text",
+  store_encoding: "the database cannot keep every string",
   store_folder_unwritable: "files beside the database cannot be made in this folder",
   store_exposed: "other users may open the database",
   store_locked: "another process is writing to the database",

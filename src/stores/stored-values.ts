@@ -38,5 +38,5 @@ export function whole(value: unknown): number {
 export function textOf(stored: string): string {
   const text: unknown = JSON.parse(stored);
   if (typeof text === "string") return text;
-  throw new TypeError("the stored text is not a string");
+  throw new TypeError("the stored value is not a string");
 }

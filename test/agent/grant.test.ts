@@ -51,12 +51,12 @@ describe("a wrong grant is refused, and the message names its field", () => {
     [
       "an unknown property",
       [{ ...READ, legasy: true }],
-      'grants[0].legasy: unknown member; did you mean "legacy"?',
+      'grants[0].legasy: unknown property; did you mean "legacy"?',
     ],
     [
       "an inherited member's name",
       [{ ...READ, constructor: 1 }],
-      "grants[0].constructor: unknown member",
+      "grants[0].constructor: unknown property",
     ],
     ["no id", [{ description: "Read", operations: ["list"] }], `grants[0].id: ${ID}`],
     ["a space in the id", [{ ...READ, id: "a b" }], `grants[0].id: ${ID}`],
@@ -66,7 +66,7 @@ describe("a wrong grant is refused, and the message names its field", () => {
     [
       "an empty description",
       [{ ...READ, description: "" }],
-      "grants[0].description: must be a text",
+      "grants[0].description: must be a non-empty string",
     ],
     [
       "attenuable as text",
@@ -78,7 +78,7 @@ describe("a wrong grant is refused, and the message names its field", () => {
     [
       "operations as text",
       [{ ...READ, operations: "list" }],
-      "grants[0].operations: must be an array of texts",
+      "grants[0].operations: must be an array of strings",
     ],
     [
       "no operations",
@@ -88,7 +88,7 @@ describe("a wrong grant is refused, and the message names its field", () => {
     [
       "an operation that is not a string",
       [{ ...READ, operations: ["list", 7] }],
-      "grants[0].operations[1]: must be a text",
+      "grants[0].operations[1]: must be a non-empty string",
     ],
     [
       "an operation that no skill has",
@@ -108,7 +108,7 @@ describe("a wrong grant is refused, and the message names its field", () => {
     [
       "requires as text",
       [{ ...READ, requires: "read" }],
-      "grants[0].requires: must be an array of texts",
+      "grants[0].requires: must be an array of strings",
     ],
     [
       "a grant that requires itself",

@@ -129,19 +129,19 @@ describe("a wrong policy is refused, and the message names its field", () => {
     [
       "an unknown property",
       { rules: [], group: {} },
-      'policy.group: unknown member; did you mean "groups"?',
+      'policy.group: unknown property; did you mean "groups"?',
     ],
     ["no rules", {}, "policy.rules: must be an array"],
     ["groups as an array", { groups: [], rules: [] }, "policy.groups: must be an object"],
     [
       "a group as a string",
       { groups: { a: "alice" }, rules: [] },
-      "policy.groups.a: must be an array of texts",
+      "policy.groups.a: must be an array of strings",
     ],
     [
       "an empty group member",
       { groups: { a: [""] }, rules: [] },
-      "policy.groups.a[0]: must be a text",
+      "policy.groups.a[0]: must be a non-empty string",
     ],
     [
       "a rule as a string",
@@ -151,7 +151,7 @@ describe("a wrong policy is refused, and the message names its field", () => {
     [
       "an unknown property of a rule",
       { rules: [{ ...RULE, resource: {} }] },
-      'policy.rules[0].resource: unknown member; did you mean "resources"?',
+      'policy.rules[0].resource: unknown property; did you mean "resources"?',
     ],
     [
       "a rule without a principal or group",
@@ -176,7 +176,7 @@ describe("a wrong policy is refused, and the message names its field", () => {
     [
       "an invalid principal",
       { rules: [{ ...RULE, principal: 7 }] },
-      "policy.rules[0].principal[0]: must be a text",
+      "policy.rules[0].principal[0]: must be a non-empty string",
     ],
     [
       "no grant",
@@ -186,7 +186,7 @@ describe("a wrong policy is refused, and the message names its field", () => {
     [
       "operations as a string",
       { rules: [{ ...RULE, operations: "get" }] },
-      "policy.rules[0].operations: must be an array of texts",
+      "policy.rules[0].operations: must be an array of strings",
     ],
     [
       "resources as a string",
@@ -196,12 +196,12 @@ describe("a wrong policy is refused, and the message names its field", () => {
     [
       "an unknown property of a selector",
       { rules: [{ ...RULE, resources: { collections: "*", filters: {} } }] },
-      'policy.rules[0].resources.filters: unknown member; did you mean "filter"?',
+      'policy.rules[0].resources.filters: unknown property; did you mean "filter"?',
     ],
     [
       "a filter without collections",
       { rules: [{ ...RULE, resources: { filter: {} } }] },
-      "policy.rules[0].resources.collections: must be an array of texts",
+      "policy.rules[0].resources.collections: must be an array of strings",
     ],
     [
       "an unknown operator",

@@ -33,12 +33,12 @@ describe("a wrong skill is refused, and the message names its field", () => {
     ["a wrong id", [{ id: 7 }], "skills[0].id: must be 1 to 64 letters"],
     ["no id", [{ id: undefined }], "skills[0].id: is missing; it must be 1 to 64 letters"],
     ["no name", [{}, { id: "b", name: undefined }], "skills[1].name: is missing; it must be a"],
-    ["no description", [{ description: "" }], "skills[0].description: must be a text"],
-    ["tags that are one string", [{ tags: "a" }], "skills[0].tags: must be an array of texts"],
+    ["no description", [{ description: "" }], "skills[0].description: must be a non-empty string"],
+    ["tags that are one string", [{ tags: "a" }], "skills[0].tags: must be an array of strings"],
     [
       "examples that are numbers",
       [{ examples: [1] }],
-      "skills[0].examples: must be an array of texts",
+      "skills[0].examples: must be an array of strings",
     ],
     ["an unknown target", [{ target: "all" }], 'skills[0].target: must be "item" or "collection"'],
     ["no input", [{ input: undefined }], "skills[0].input: is missing; it must be a JSON Schema"],
@@ -50,7 +50,7 @@ describe("a wrong skill is refused, and the message names its field", () => {
     [
       "a misspelt property",
       [{ operaton: "get" }],
-      'skills[0].operaton: unknown member; did you mean "operation"?',
+      'skills[0].operaton: unknown property; did you mean "operation"?',
     ],
     [
       "an unknown reach",
@@ -173,7 +173,7 @@ describe("createIssuingAgent", () => {
     [
       "has a grant without a description",
       [{ id: "clock:read", operations: ["tell"] }],
-      /^grants\[0\]\.description: must be a text/,
+      /^grants\[0\]\.description: must be a non-empty string/,
     ],
     [
       "has a grant with an operation that no skill has",

@@ -62,8 +62,16 @@ test("createFixedTokens throws unless the option development is true", () => {
 
 test.each<[string, unknown, string]>([
   ["an empty list", [], "tokens: must be an array"],
-  ["a short token", [{ ...ALICE, token: "0123456789abcde" }], "tokens[0].token: must be a text of"],
-  ["a token that is not a string", [{ ...ALICE, token: 1 }], "tokens[0].token: must be a text of"],
+  [
+    "a short token",
+    [{ ...ALICE, token: "0123456789abcde" }],
+    "tokens[0].token: must be a string of",
+  ],
+  [
+    "a token that is not a string",
+    [{ ...ALICE, token: 1 }],
+    "tokens[0].token: must be a string of",
+  ],
   [
     "a token with a space",
     [ALICE, { ...BOB, token: "0123456789 abcdef" }],
@@ -78,17 +86,17 @@ test.each<[string, unknown, string]>([
   [
     "a token without a principal",
     [{ ...ALICE, principal: "" }],
-    "tokens[0].principal: must be a text",
+    "tokens[0].principal: must be a string",
   ],
   [
     "a token without an invoker",
     [{ token: ALICE.token, principal: "a" }],
-    "tokens[0].invoker: must be a text",
+    "tokens[0].invoker: must be a string",
   ],
   [
     "an invoker with a line break",
     [{ ...ALICE, invoker: "a\nb" }],
-    "tokens[0].invoker: must be a text",
+    "tokens[0].invoker: must be a string",
   ],
   [
     "an entry that is not an object",

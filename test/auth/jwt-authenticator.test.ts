@@ -141,8 +141,8 @@ test("a request without a token gets the answer token_missing, with advice on wh
 });
 
 test.each<[string, object]>([
-  ["issuer: must be a text", { issuer: "" }],
-  ["audience: must be a text", { audience: undefined }],
+  ["issuer: must be a non-empty string", { issuer: "" }],
+  ["audience: must be a non-empty string", { audience: undefined }],
   ['algorithms: "HS256" is not one of RS256', { algorithms: ["ES256", "HS256"] }],
   ['algorithms: "none" is not one of RS256', { algorithms: ["none"] }],
   ['did you mean "Ed25519"?', { algorithms: ["ED25519"] }],
@@ -151,7 +151,7 @@ test.each<[string, object]>([
   ["clockTolerance: must be 0 to 300", { clockTolerance: 3600 }],
   ["clockTolerance: must be 0 to 300", { clockTolerance: Number.NaN }],
   ["requiredScope: must be one scope", { requiredScope: "a b" }],
-  ['requiredScopes: unknown member; did you mean "requiredScope"?', { requiredScopes: "a" }],
+  ['requiredScopes: unknown property; did you mean "requiredScope"?', { requiredScopes: "a" }],
   [
     "jwks: http: is for loopback only; use https://login.example",
     { jwks: "http://login.example/k" },

@@ -48,7 +48,7 @@ describe("inexactPart", () => {
 
   test("reports a property that occurs twice in one object, at any depth, even if one of the two names is escaped", () => {
     expect(inexactPart('{"a":1,"b":{"c":1,"\\u0063":2}}')).toBe(
-      'an object has the member "c" twice',
+      'an object has the property "c" twice',
     );
     expect(inexactPart('{"a":{"b":1},"c":{"b":1}}')).toBeUndefined();
   });

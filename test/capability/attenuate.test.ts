@@ -190,7 +190,7 @@ describe("attenuate throws a TokenError for a hop past a limit:", () => {
     expect(tokenError(() => attenuate(heavy, more, { nonce: false }))).toBe("too_large");
   });
 
-  test("a set has more than 256 members", () => {
+  test("a set has more than 256 elements", () => {
     const open = mintOpen(issuer);
     expect(tokenError(() => attenuate(open, wide))).toBe("too_many_members");
     const fewer = { operations: wide.operations.slice(1) };

@@ -144,7 +144,7 @@ describe("authorize throws a TypeError for", () => {
   test.each<[string, unknown, unknown]>([
     ["no call", token, undefined],
     ["a call without operation", token, { grant: "files" }],
-    ["a call with an unknown member", token, { ...GET, resource: "x" }],
+    ["a call with an unknown property", token, { ...GET, resource: "x" }],
   ])("%s", (_, text, call) => {
     expect(misuse(() => issuer.authorize(text as string, call as typeof GET))).not.toBe("accepted");
   });

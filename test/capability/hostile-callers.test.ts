@@ -198,7 +198,7 @@ describe("defences against the calling code", () => {
     expect(() => createIssuer({ ...options, limits: misspelt })).toThrow(/unknown limit "caveat"/);
     const extra = { ...options, revocation: options.revocations };
     expect(() => createIssuer(extra)).toThrow(
-      /options\.revocation: unknown member; did you mean "revocations"\?/,
+      /options\.revocation: unknown property; did you mean "revocations"\?/,
     );
   });
 

@@ -30,12 +30,12 @@ describe("an issuer's option grants", () => {
     [
       "an empty operation",
       [{ id: "a", operations: [""] }],
-      "grants[0].operations[0]: must be a text",
+      "grants[0].operations[0]: must be a non-empty string",
     ],
     [
       "an operation that is a number",
       [{ id: "a", operations: ["get", 1] }],
-      "grants[0].operations[1]: must be a text",
+      "grants[0].operations[1]: must be a non-empty string",
     ],
     ["the operation *", [{ id: "a", operations: ["*"] }], '"*" is no operation; write out those'],
   ])("is refused by a TypeError that names the faulty property: %s", (_, grants, message) => {

@@ -36,7 +36,7 @@ describe("a denial's message", () => {
       () => withIdentifier('{"v":2}'),
     ],
     [
-      'the identifier has an unknown member "x"',
+      'the identifier has an unknown property "x"',
       () => withIdentifier(canonical({ ...PARTS, x: 1 })),
     ],
     [
@@ -67,7 +67,7 @@ describe("a denial's message", () => {
     ["a caveat has 8193 bytes; at most 8192 are allowed", () => append(TOKEN, "x".repeat(8193))],
     ["hop 2 is nested more than 7 deep", () => append(TOKEN, "{[[[[[[[")],
     [
-      "hop 2 has a set of more than 256 members",
+      "hop 2 has a set of more than 256 elements",
       () => append(TOKEN, `{"a":[${"1,".repeat(256)}1]}`),
     ],
     ["the caveat is empty", () => append(TOKEN, "{}")],

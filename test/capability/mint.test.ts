@@ -83,7 +83,7 @@ describe("mint and createIssuer throw a TypeError", () => {
     [
       "a set too large",
       { grant: "g", operations: Array.from({ length: 257 }, (_, at) => at.toString(36)) },
-      "a set of more than 256 members",
+      "a set of more than 256 elements",
     ],
   ])("mint, for %s", (_, request, message) => {
     const complete = { operations: ["get"], ...(request as MintRequest) };

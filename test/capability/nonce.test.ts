@@ -77,7 +77,7 @@ describe("the option nonce: false", () => {
 test("an unknown option of attenuate is a TypeError that suggests the nearest option", () => {
   const misspelt = { nonces: false } as AttenuateOptions;
   expect(misuse(() => attenuate(token, { operations: ["get"] }, misspelt))).toBe(
-    'options.nonces: unknown member; did you mean "nonce"?',
+    'options.nonces: unknown property; did you mean "nonce"?',
   );
 });
 

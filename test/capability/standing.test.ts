@@ -57,7 +57,7 @@ describe("issuer.standing", () => {
     const { issuer } = fixture();
     const operation = JSON.parse('{"opration":"get"}');
     expect(misuse(() => issuer.standing(mint(issuer), operation))).toContain(
-      "presentation.opration: unknown member",
+      "presentation.opration: unknown property",
     );
   });
 

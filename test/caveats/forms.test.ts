@@ -129,7 +129,7 @@ describe("checkInvocation", () => {
 
   test("names a misspelt property and the nearest known property", () => {
     expect(misuse(() => asked({ operations: ["get"] } as object))).toBe(
-      'invocation.operations: unknown member; did you mean "operation"?',
+      'invocation.operations: unknown property; did you mean "operation"?',
     );
   });
 });

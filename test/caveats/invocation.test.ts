@@ -29,7 +29,7 @@ describe("a wrong invocation is a TypeError that names the property", () => {
     [
       "a misspelt property",
       { operation: "get", args: {} },
-      "invocation.args: unknown member; there are ",
+      "invocation.args: unknown property; there are ",
     ],
     [
       "one handle that is not in an array",

@@ -74,11 +74,11 @@ describe("a wrong hop is a TypeError that names the key", () => {
     [
       "a misspelt key",
       { operation: ["a"] },
-      'hop.operation: unknown member; did you mean "operations"?',
+      'hop.operation: unknown property; did you mean "operations"?',
     ],
-    ["a key from elsewhere", { scope: "a" }, "hop.scope: unknown member; there are operations, "],
-    ["a reserved key", { cnf: {} }, "hop.cnf: unknown member"],
-    ["an own __proto__", JSON.parse('{"__proto__":1}'), "hop.__proto__: unknown member"],
+    ["a key from elsewhere", { scope: "a" }, "hop.scope: unknown property; there are operations, "],
+    ["a reserved key", { cnf: {} }, "hop.cnf: unknown property"],
+    ["an own __proto__", JSON.parse('{"__proto__":1}'), "hop.__proto__: unknown property"],
     [
       "a string for a set",
       { operations: "a" },

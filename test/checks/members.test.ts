@@ -4,10 +4,10 @@ import { assertKnown, assertMembers, knownMembers, meant } from "../../src/check
 test("assertMembers names an unknown property with its path and the nearest known property", () => {
   expect(() => assertMembers({ expires: 1 }, ["expires"], "options")).not.toThrow();
   expect(() => assertMembers({ expire: 1 }, ["expires"], "options")).toThrow(
-    new TypeError('options.expire: unknown member; did you mean "expires"?'),
+    new TypeError('options.expire: unknown property; did you mean "expires"?'),
   );
   expect(() => assertMembers({ expire: 1 }, ["expires"], "")).toThrow(
-    new TypeError('expire: unknown member; did you mean "expires"?'),
+    new TypeError('expire: unknown property; did you mean "expires"?'),
   );
 });
 

@@ -42,7 +42,7 @@ describe("the access token of proviso request", () => {
       "a JSON answer in place of a token",
       "@answer",
       3,
-      /answer: this is JSON.*\nhint: take its "access_token" member/,
+      /answer: this is JSON.*\nhint: take its "access_token" property/,
     ],
     ["a file with two lines", "@lines", 3, /lines: this has characters that no access token has/],
     ["a file that is too long", "@long", 3, /at most 8192 characters/],

@@ -88,7 +88,7 @@ describe("card lint", () => {
     });
     const { status, stdout } = await bench.run(["card", "lint", odd.url]);
     expect(status).toBe(1);
-    expect(stdout).toContain("not a member of A2A");
+    expect(stdout).toContain("not a property of A2A");
     expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
   });
 
@@ -165,7 +165,7 @@ describe("card diff", () => {
     const { status, stderr } = await bench.run(["card", "diff", "card.json", "twice.json"]);
     expect([status, stderr]).toEqual([
       3,
-      expect.stringContaining('it has the member "name" twice'),
+      expect.stringContaining('it has the property "name" twice'),
     ]);
     const lint = await bench.run(["card", "lint", "twice.json"]);
     expect([lint.status, lint.stdout]).toEqual([1, expect.stringContaining("name_repeated")]);
@@ -183,7 +183,7 @@ describe("card diff", () => {
     const { status, stdout } = await bench.run([...args, "--registry", "next-registry.json"]);
     expect([status, stdout]).toEqual([7, "deprecating  capabilities/pause_resume: true is new\n"]);
     const none = await bench.run([...args, "--registry", "card.json"]);
-    expect([none.status, none.stderr]).toEqual([3, expect.stringContaining("unknown member")]);
+    expect([none.status, none.stderr]).toEqual([3, expect.stringContaining("unknown property")]);
   });
 
   test.each<[about: string, path: string, to: Json | undefined, status: number, line: string]>([
@@ -286,9 +286,9 @@ describe("card registry", () => {
     [
       "a misspelt property",
       JSON.stringify(registry("1.0", { deprecate: "2.0" })),
-      /capabilities\[0\]\.deprecate: unknown member; did you mean "deprecated"/,
+      /capabilities\[0\]\.deprecate: unknown property; did you mean "deprecated"/,
     ],
-    ["a card in place of a registry", JSON.stringify(CARD), /registry\.name: unknown member/],
+    ["a card in place of a registry", JSON.stringify(CARD), /registry\.name: unknown property/],
   ])("refuses a malformed registry: %s", async (_, text, message) => {
     bench.write("no.json", text);
     const { status, stderr } = await bench.run(["card", "registry", "no.json"]);

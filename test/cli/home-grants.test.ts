@@ -69,12 +69,15 @@ describe("a wrong list of grants in config.json is refused as config_malformed, 
     [[{ operations: ["list"] }], "grants[0].id: must be 1 to 128 printable ASCII characters"],
     [[{ id: "a\n", operations: ["list"] }], "grants[0].id: must be 1 to 128 printable ASCII"],
     [[grant, { ...grant }], 'grants[1].id: "a" is taken'],
-    [[{ id: "a" }], "grants[0].operations: must be an array of texts"],
-    [[{ id: "a", operations: "list" }], "grants[0].operations: must be an array of texts"],
-    [[{ id: "a", operations: ["list", 1] }], "grants[0].operations[1]: must be a text"],
-    [[{ id: "a", operations: ["list", ""] }], "grants[0].operations[1]: must be a text"],
+    [[{ id: "a" }], "grants[0].operations: must be an array of strings"],
+    [[{ id: "a", operations: "list" }], "grants[0].operations: must be an array of strings"],
+    [[{ id: "a", operations: ["list", 1] }], "grants[0].operations[1]: must be a non-empty string"],
+    [
+      [{ id: "a", operations: ["list", ""] }],
+      "grants[0].operations[1]: must be a non-empty string",
+    ],
     [[{ id: "a", operations: ["*"] }], 'grants[0].operations[0]: "*" is no operation'],
-    [[grant, { id: "b", operations: ["put"], legacy: true }], "grants[1].legacy: unknown member"],
+    [[grant, { id: "b", operations: ["put"], legacy: true }], "grants[1].legacy: unknown property"],
   ])("%j", async (grants, message) => {
     await bench.init();
     const config = JSON.parse(bench.read("home/config.json"));

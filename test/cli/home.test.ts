@@ -288,7 +288,7 @@ describe("a home that cannot be used makes every verb exit with 6", () => {
     [
       "because config.json has unknown properties",
       (home) => writeFileSync(join(home, "config.json"), '{"issuer":"a","isuer":"b"}'),
-      /isuer: unknown member; did you mean "issuer"\?/,
+      /isuer: unknown property; did you mean "issuer"\?/,
     ],
     [
       "because config.json has a property twice",

@@ -77,7 +77,7 @@ describe("serve refuses a configuration of the console", () => {
     [
       "with a misspelt property",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientID: "a" } } },
-      'approvals.login.clientID: unknown member; did you mean "clientId"?',
+      'approvals.login.clientID: unknown property; did you mean "clientId"?',
     ],
     [
       "with the client secret itself",

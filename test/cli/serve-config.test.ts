@@ -52,14 +52,14 @@ test("serve reports all violations of the schema at once, each with its field", 
     'authentication.issuer: is missing; it goes with "audience"',
     'authentication.issuer: is missing; it goes with "clockTolerance"',
     "description: is missing",
-    'grants[0].atenuable: unknown member; did you mean "attenuable"?',
+    'grants[0].atenuable: unknown property; did you mean "attenuable"?',
     "grants[0].description: is missing",
     "grants[0].id: must be 1 to 128 printable ASCII characters without spaces",
     "grants[0].operations: must have at least one",
     "grants[1]: must be an object",
     "lifetime: must be a duration, such as 90s, 15m, 8h or 30d",
-    'limitz: unknown member; did you mean "limits"?',
-    "listen.adress: unknown member; there are host, port",
+    'limitz: unknown property; did you mean "limits"?',
+    "listen.adress: unknown property; there are host, port",
     "listen.port: must be 65535 or less",
     'log: must be "info", "warn" or "silent"',
     'mode: must be "advertise", "prefer" or "require"; did you mean "require"?',
@@ -296,7 +296,7 @@ describe("serve refuses a configuration that refers to something unusable", () =
     [
       "a skill without a name",
       given('id: "b", name: undefined'),
-      "skills[1].name: is missing; it must be a text",
+      "skills[1].name: is missing; it must be a non-empty string",
     ],
     [
       "a skill without an operation",
@@ -347,7 +347,7 @@ describe("serve refuses a configuration that refers to something unusable", () =
     const policy = await refusal({ ...CONFIG, policy: "policy.json" });
     expect(policy.error["message"]).toContain(`${bench.folder}/policy.json: 3 things are wrong`);
     expect(policy.words).toContain(
-      '  rules[0].operation: unknown member; did you mean "operations"?',
+      '  rules[0].operation: unknown property; did you mean "operations"?',
     );
     bench.write("tokens.json", JSON.stringify([{ token: "short", principal: "a", invoker: "b" }]));
     const tokens = await refusal({ ...CONFIG, ...development("tokens.json") });

@@ -369,7 +369,7 @@ describe("session serve does not start", () => {
     [
       "because of an unknown property",
       { plugins: { tool: "x" } },
-      'plugins.tool: unknown member; did you mean "tools"?',
+      'plugins.tool: unknown property; did you mean "tools"?',
     ],
     ["because no plugin is configured", { plugins: {} }, "plugins: must have at least one"],
     [

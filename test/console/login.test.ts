@@ -157,7 +157,7 @@ describe("createOpenIdLogin refuses wrong options", () => {
   test.each([
     [{ ...right, issuer: "http://login.example" }, /login.issuer: must be an https: URL/],
     [{ ...right, issuer: "login.example" }, /login.issuer: must be an https: URL/],
-    [{ ...right, clientId: "" }, /login.clientId: must be a text/],
+    [{ ...right, clientId: "" }, /login.clientId: must be a non-empty string/],
     [{ ...right, scopes: ["email"] }, /login.scopes: .*"openid"/],
     [{ ...right, timeout: 0 }, /login.timeout: must be a number/],
     [
@@ -166,12 +166,15 @@ describe("createOpenIdLogin refuses wrong options", () => {
     ],
     [{ ...right, clockSkew: 0.5 }, /login.clockSkew: must be a whole number/],
     [{ ...right, presence: {} }, /login.presence: must name at least one value/],
-    [{ ...right, presence: { amr: ["hwk key"] } }, /login.presence.amr: must be an array of texts/],
+    [
+      { ...right, presence: { amr: ["hwk key"] } },
+      /login.presence.amr: must be an array of strings/,
+    ],
     [
       { ...right, presence: { amr: ["hwk"], acrs: ["phr"] } },
       /login.presence.acrs: .*did you mean "acr"/,
     ],
-    [{ ...right, clientID: "x" }, /login.clientID: unknown member; did you mean "clientId"/],
+    [{ ...right, clientID: "x" }, /login.clientID: unknown property; did you mean "clientId"/],
   ])("%j", async (options, message) => {
     await expect(createOpenIdLogin(options)).rejects.toThrow(message);
   });

@@ -300,7 +300,7 @@ describe("judgeCard throws a TypeError for requirements", () => {
     [
       "an unknown property",
       { capability: [] },
-      /requirements\.capability: unknown member; did you mean "capabilities"/,
+      /requirements\.capability: unknown property; did you mean "capabilities"/,
     ],
     [
       "an unknown capability",

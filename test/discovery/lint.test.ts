@@ -264,7 +264,7 @@ test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
         severity: "remark",
         code: "member_unknown",
         path: `/${name}`,
-        message: `/${name}: not a member of A2A; readers pass it over`,
+        message: `/${name}: not a property of A2A; readers pass it over`,
       },
     ]);
   },
@@ -372,52 +372,52 @@ describe("lint reports properties of other A2A versions and of vendors", () => {
       "a vendor's own property",
       { top: { interfaces: { mcp: "https://a.example/mcp" }, "x-acme": { tier: 1 } } },
       [
-        "remark /interfaces: not a member of A2A; readers pass it over",
-        "remark /x-acme: not a member of A2A; readers pass it over",
+        "remark /interfaces: not a property of A2A; readers pass it over",
+        "remark /x-acme: not a property of A2A; readers pass it over",
       ],
     ],
     [
       "a misspelt property",
       { top: { documentationURL: "https://a.example" } },
-      ['warning /documentationURL: not a member of A2A; did you mean "documentationUrl"?'],
+      ['warning /documentationURL: not a property of A2A; did you mean "documentationUrl"?'],
     ],
     [
       "A2A's own flag in snake_case",
       { capabilities: { push_notifications: true } },
       [
-        'warning /capabilities/push_notifications: not a member of A2A; did you mean "pushNotifications"?',
+        'warning /capabilities/push_notifications: not a property of A2A; did you mean "pushNotifications"?',
       ],
     ],
     [
       "a property that 1.0 dropped",
       { capabilities: { stateTransitionHistory: false } },
       [
-        "remark /capabilities/stateTransitionHistory: a member of A2A 0.1, 0.2, 0.3; A2A 1.0 has none for it",
+        "remark /capabilities/stateTransitionHistory: a property of A2A 0.1, 0.2, 0.3; A2A 1.0 has none for it",
       ],
     ],
     [
       "security as before 1.0, which readers of 1.0 ignore",
       { top: { security: [] } },
-      [`warning /security: a member of A2A 0.2, 0.3; ${LOOK} /securityRequirements`],
+      [`warning /security: a property of A2A 0.2, 0.3; ${LOOK} /securityRequirements`],
     ],
     [
       "security in both forms",
       { top: { security: [], securityRequirements: [] } },
-      [`remark /security: a member of A2A 0.2, 0.3, ${FOR} /securityRequirements`],
+      [`remark /security: a property of A2A 0.2, 0.3, ${FOR} /securityRequirements`],
     ],
     [
       "an address for clients of 0.3",
       { top: { url: URL_OF_AGENT, protocolVersion: "0.3.0" } },
       [
-        `remark /url: a member of A2A 0.1, 0.2, 0.3, ${FOR} /supportedInterfaces`,
-        `remark /protocolVersion: a member of A2A 0.2, 0.3, ${FOR} /supportedInterfaces`,
+        `remark /url: a property of A2A 0.1, 0.2, 0.3, ${FOR} /supportedInterfaces`,
+        `remark /protocolVersion: a property of A2A 0.2, 0.3, ${FOR} /supportedInterfaces`,
       ],
     ],
     [
       "an extended card for clients of 0.3 only",
       { top: { supportsAuthenticatedExtendedCard: true } },
       [
-        `warning /supportsAuthenticatedExtendedCard: a member of A2A 0.2, 0.3; ${LOOK} /capabilities/extendedAgentCard`,
+        `warning /supportsAuthenticatedExtendedCard: a property of A2A 0.2, 0.3; ${LOOK} /capabilities/extendedAgentCard`,
       ],
     ],
   ])("with the expected severity and message: %s", async (_, parts, expected) =>
@@ -428,7 +428,7 @@ describe("lint reports properties of other A2A versions and of vendors", () => {
     const interfaces = [{ url: URL_OF_AGENT, transport: "JSONRPC", protocolVersion: "1.0" }];
     const at = "/supportedInterfaces/0";
     expect(await saying(card({ interfaces }))).toEqual([
-      `warning ${at}/transport: not a member of A2A; ${LOOK} ${at}/protocolBinding`,
+      `warning ${at}/transport: not a property of A2A; ${LOOK} ${at}/protocolBinding`,
     ]);
   });
 
@@ -437,12 +437,12 @@ describe("lint reports properties of other A2A versions and of vendors", () => {
     const old = { ...others, url: URL_OF_AGENT, protocolVersion: "0.3.0" };
     const capabilities = { extendedAgentCard: true };
     expect(await saying({ ...old, capabilities, securityRequirements: [] })).toEqual([
-      "warning /capabilities/extendedAgentCard: a member of A2A 1.0; readers of A2A 0.3 look for /supportsAuthenticatedExtendedCard",
-      "warning /securityRequirements: a member of A2A 1.0; readers of A2A 0.3 look for /security",
+      "warning /capabilities/extendedAgentCard: a property of A2A 1.0; readers of A2A 0.3 look for /supportsAuthenticatedExtendedCard",
+      "warning /securityRequirements: a property of A2A 1.0; readers of A2A 0.3 look for /security",
     ]);
     expect(await saying(old)).toEqual([]);
     expect(await saying({ ...old, signatures: [] }, { protocolVersion: "0.2" })).toEqual([
-      "remark /signatures: a member of A2A 0.3, 1.0; A2A 0.2 has none for it",
+      "remark /signatures: a property of A2A 0.3, 1.0; A2A 0.2 has none for it",
     ]);
   });
 
@@ -464,7 +464,7 @@ test("lintCard throws a TypeError for an A2A version that it does not know", asy
     await expect(lintCard("{}", options)).rejects.toThrow(/options\.protocolVersion: expected/);
   }
   await expect(lintCard("{}", Object({ protocol: "0.3" }))).rejects.toThrow(
-    /options\.protocol: unknown member/,
+    /options\.protocol: unknown property/,
   );
 });
 

@@ -290,7 +290,7 @@ describe("the official SDK, signCard and discovery", () => {
           },
         },
       }),
-      /\/securitySchemes\/a has 2 members, where A2A has one/,
+      /\/securitySchemes\/a has 2 properties, where A2A has one/,
     ],
   ])("signCard refuses a card that the SDK cannot verify: %s", async (_what, document, why) => {
     const { privateKey: key, alg, kid } = pair();
@@ -391,7 +391,7 @@ describe("misuse of keys and options", () => {
   test.each<[options: object, message: RegExp]>([
     [{ alg: "HS256" }, /options.alg: must be one of/],
     [{ kid: "" }, /options.kid/],
-    [{ key_id: "x" }, /options.key_id: unknown member/],
+    [{ key_id: "x" }, /options.key_id: unknown property/],
   ])("makes signCard throw for the options %j", async (options, message) => {
     const { privateKey: key, alg, kid } = pair();
     await expect(signCard(card(), { key, alg, kid, ...options })).rejects.toThrow(message);

@@ -171,7 +171,7 @@ describe("checkRegistry and checkStability throw a TypeError", () => {
     [
       "a misspelt property",
       registry("1.0", Object.assign({}, PAUSE, { deprecate: "2.0" })),
-      /\[0\]\.deprecate: unknown member; did you mean "deprecated"/,
+      /\[0\]\.deprecate: unknown property; did you mean "deprecated"/,
     ],
     [
       "an entry without a version of introduction",

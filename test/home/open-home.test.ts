@@ -108,7 +108,7 @@ describe("openHome", () => {
 
 describe("wrong options are refused", () => {
   test.each<[object, string]>([
-    [{ foldr: "x" }, 'options.foldr: unknown member; did you mean "folder"?'],
+    [{ foldr: "x" }, 'options.foldr: unknown property; did you mean "folder"?'],
     [{ folder: "" }, "folder: must name a folder"],
     [{ maxLifetime: 86_401 }, "maxLifetime: the home allows 86400 seconds at most"],
     [{ maxLifetime: 0 }, "maxLifetime must be 1 to 7776000 whole seconds"],
@@ -126,10 +126,10 @@ describe("wrong options are refused", () => {
   });
 
   test.each<[object, string]>([
-    [{ isuer: "x" }, 'options.isuer: unknown member; did you mean "issuer"?'],
+    [{ isuer: "x" }, 'options.isuer: unknown property; did you mean "issuer"?'],
     [{ issuer: "" }, '"issuer" must be a name'],
     [{ issuer: "a", maxLifetime: 1e9 }, '"maxLifetime" must be 1 to 7776000 whole seconds'],
-    [{ issuer: "a", grants: [{ id: "a" }] }, "grants[0].operations: must be an array of texts"],
+    [{ issuer: "a", grants: [{ id: "a" }] }, "grants[0].operations: must be an array of strings"],
   ])("by createHome: %j", async (options, message) => {
     const parent = temporaryFolder();
     const making = createHome({ folder: join(parent, "home"), issuer: "a", ...options });

@@ -79,14 +79,14 @@ describe("importing keys", () => {
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["another kty", { kty: "RSA" }, /kty must be "oct"/],
     ["another alg", { alg: "HS512" }, /alg must be "HS256"/],
-    ["an empty kid", { kid: "" }, /kid must be a string/],
-    ["a kid that is not a string", { kid: 1 }, /kid must be a string/],
+    ["an empty kid", { kid: "" }, /kid must be a non-empty string/],
+    ["a kid that is not a string", { kid: 1 }, /kid must be a non-empty string/],
     ["a time before 1970", { iat: -1 }, /iat must be whole seconds/],
     ["a time in milliseconds", { iat: 1_767_225_600_000 }, /iat must be whole seconds/],
     ["half a second", { iat: 0.5 }, /iat must be whole seconds/],
     ["other key_ops", { key_ops: ["sign"] }, /key_ops must be/],
     ["key_ops as a string", { key_ops: "verify" }, /key_ops must be/],
-    ["an unknown property", { use: "sig" }, /keys\[0\]\.use: unknown member; there are /],
+    ["an unknown property", { use: "sig" }, /keys\[0\]\.use: unknown property; there are /],
     ["no secret", { k: 5 }, /k must be 32 bytes of base64url/],
   ])("refuses a key with %s", (_about, change, message) => {
     const { jwk, secret } = jwkOf(change);

@@ -294,7 +294,7 @@ describe("issuer.issue", () => {
     }
     const misspelt = { servise: DOCS } as object;
     expect(misuse(() => issuer.issue(() => request, misspelt))).toContain(
-      'options.servise: unknown member; did you mean "service"?',
+      'options.servise: unknown property; did you mean "service"?',
     );
     expect(misuse(() => issuer.issue(() => ({ ...request, service: DOCS })))).toContain(
       "name it in the options of issue",

@@ -177,7 +177,7 @@ describe("writing and reading macaroons", () => {
     const signature = "0".repeat(64);
     const read = (value: object): unknown => readMacaroons(JSON.stringify(value));
     expect(() => read({ identifier: "i", signature, x: 1 })).toThrow(
-      'the macaroon has an unknown member "x"',
+      'the macaroon has an unknown property "x"',
     );
     expect(() => read({ identifier: "i", signature, caveats: [1] })).toThrow(
       "a caveat is not a JSON object",

@@ -99,8 +99,8 @@ describe("the message for a JSON token", () => {
 
   test.each<[string, unknown]>([
     ["the macaroon is not a JSON object", [1]],
-    ['the macaroon has an unknown member "x"', { ...whole, x: 1 }],
-    ['a caveat has an unknown member "x"', { ...whole, c: [{ i: "c", x: 1 }] }],
+    ['the macaroon has an unknown property "x"', { ...whole, x: 1 }],
+    ['a caveat has an unknown property "x"', { ...whole, c: [{ i: "c", x: 1 }] }],
     ["a caveat is not a JSON object", { ...whole, c: [1] }],
     ['"v" is not the number 2', { ...whole, v: 3 }],
     ['"i" is not a string', { ...whole, i: 1 }],

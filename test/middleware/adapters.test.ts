@@ -87,7 +87,7 @@ describe("a wrong option or requirement is a TypeError when the middleware is ma
       "a misspelt option",
       issuer,
       { relm: "x" },
-      /options\.relm: unknown member; did you mean "realm"/,
+      /options\.relm: unknown property; did you mean "realm"/,
     ],
     ["a realm with quotes", issuer, { realm: 'a"' }, /realm must be printable ASCII/],
     ["a realm with a line break", issuer, { realm: "a\r\nb: c" }, /realm must be printable ASCII/],

@@ -97,8 +97,8 @@ test("changing an object after it was passed to add() does not change the entry"
 describe("a malformed entry is refused", () => {
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["an unknown kind", { kind: "token" }, /unknown kind/],
-    ["no id", { id: "" }, /id must be a string/],
-    ["an id that is not a string", { id: 7 }, /id must be a string/],
+    ["no id", { id: "" }, /id must be a non-empty string/],
+    ["an id that is not a string", { id: 7 }, /id must be a non-empty string/],
     ["a link that is not a revocation id", { kind: "link" }, /not a revocation id/],
     ["a principal without before", { kind: "principal" }, /"before" belongs/],
     ["before in an entry that is not for a principal", { before: AT }, /"before" belongs/],
@@ -169,7 +169,7 @@ describe("a revocation list with snapshots", () => {
     ["an entry", { version: 0, entries: [{ ...entry(), untill: LATE }] }],
   ])("refuses a snapshot if %s has a misspelt property", (_about, snapshot) => {
     expect(() => new RevocationList(JSON.parse(JSON.stringify(snapshot)))).toThrow(
-      /unknown member/,
+      /unknown property/,
     );
   });
 

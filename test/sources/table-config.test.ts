@@ -34,7 +34,7 @@ describe("openTables refuses a malformed configuration, and names the property",
     [
       "an unknown property",
       { collections: { r: { ...REPORTS, title: "title" } } },
-      "collections.r.title: unknown member",
+      "collections.r.title: unknown property",
     ],
     [
       "a collection without a table",

@@ -76,7 +76,7 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
       const error = await storageError(() => createStores(where));
       expect(error.code).toBe("store_encoding");
       expect(error.message).toContain(
-        `the database cannot keep every text (its encoding is ${encoding})`,
+        `the database cannot keep every string (its encoding is ${encoding})`,
       );
       const bench = new Bench();
       const run = await bench.run(["init", "--database", where]);

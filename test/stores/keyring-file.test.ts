@@ -137,7 +137,11 @@ describe("reading a keyring file", () => {
     ["two values", '{"keys":[]}{}', /not JSON/],
     ["no key that mints", '{"keys":[]}', /exactly one key/],
     ["a member twice", '{"keys":[{"kid":"a",\n"kid":"b"}]}', /line 2: "kid" is there twice/],
-    ["a secret for a name, twice", `{"${"s".repeat(43)}":1,"${"s".repeat(43)}":2}`, /a member is/],
+    [
+      "a secret for a name, twice",
+      `{"${"s".repeat(43)}":1,"${"s".repeat(43)}":2}`,
+      /a property is/,
+    ],
     ["more than 1 MiB", " ".repeat(1_048_577), /larger than 1 MiB/],
     ["NUL bytes, as after a power cut", "\0".repeat(300), /not JSON/],
   ])("fails with key_file_malformed for %s", async (_about, text, detail) => {

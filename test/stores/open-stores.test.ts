@@ -68,7 +68,7 @@ describe("openStores", () => {
 test("LedgerStore throws for wrong options", async () => {
   const database = await databaseAt(newPath());
   const wrong: [object, string][] = [
-    [{ intervall: 1 }, 'options.intervall: unknown member; did you mean "interval"?'],
+    [{ intervall: 1 }, 'options.intervall: unknown property; did you mean "interval"?'],
     [{ interval: -1 }, "interval must be 0 to 60,000 milliseconds"],
     [{ interval: Number.NaN }, "interval must be"],
     [{ capacity: 0 }, "capacity must be"],

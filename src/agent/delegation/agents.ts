@@ -50,7 +50,7 @@ export class DelegationAgents {
       const { id, invoker = id, tenant: own = tenant } = agent;
       for (const [name, value] of Object.entries({ id, invoker, tenant: own })) {
         if (typeof value !== "string" || value === "") {
-          throw new TypeError(`${where}.${name}: must be a text`);
+          throw new TypeError(`${where}.${name}: must be a non-empty string`);
         }
       }
       const known = Object.freeze({ id, invoker, tenant: own, active: true });

@@ -81,7 +81,8 @@ export function delegationContext(options: DelegationOptions): DelegationContext
   const { observe = () => {}, clock = Date.now } = options;
   if (!Array.isArray(agents)) throw new TypeError("agents: must be an array");
   if (typeof allowEqual !== "boolean") throw new TypeError("allowEqual: must be a boolean");
-  if (typeof tenant !== "string" || tenant === "") throw new TypeError("tenant: must be a text");
+  if (typeof tenant !== "string" || tenant === "")
+    throw new TypeError("tenant: must be a non-empty string");
   for (const [name, most] of Object.entries({ maxDelegations, maxRevocations })) {
     if (Number.isSafeInteger(most) && most >= 1) continue;
     throw new TypeError(`${name}: must be a whole number of at least 1`);

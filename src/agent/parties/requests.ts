@@ -211,7 +211,7 @@ export function checkTexts(
     if (text === undefined) continue;
     const length = most[path as keyof typeof most];
     if (text !== "" && text.length <= length && isWellFormed(text)) continue;
-    throwRefusal("invalid_request", `${path}: must be a text of 1 to ${length} characters`, {
+    throwRefusal("invalid_request", `${path}: must be a string of 1 to ${length} characters`, {
       path,
     });
   }

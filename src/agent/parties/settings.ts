@@ -143,7 +143,7 @@ export function settledSettings(
   assertMembers(settings, MEMBERS, "settings");
   const { tenant = "default", modes = MODES, approval = {}, allowHosts = true } = settings;
   if (typeof tenant !== "string" || tenant === "") {
-    throw new TypeError("settings.tenant: must be a text");
+    throw new TypeError("settings.tenant: must be a non-empty string");
   }
   if (typeof allowHosts !== "boolean")
     throw new TypeError("settings.allowHosts: must be a boolean");

@@ -104,7 +104,7 @@ function conditionDenial(field: string, condition: unknown): QueryDenial | undef
 
 function boundDenial(field: string, name: string, operand: unknown): QueryDenial | undefined {
   if (!isScalar(operand) || (typeof operand !== "number" && typeof operand !== "string")) {
-    return wrong(field, `.${name}`, "a number or a text", operand);
+    return wrong(field, `.${name}`, "a number or a string", operand);
   }
   return textDenial(field, [operand]);
 }
@@ -118,14 +118,14 @@ function listDenial(field: string, operand: unknown): QueryDenial | undefined {
   const values: unknown[] = Array.from(operand);
   if (!values.every(isScalar)) {
     const odd = values.find((value) => !isScalar(value));
-    return wrong(field, ".in", "an array of texts, numbers, booleans and null", odd);
+    return wrong(field, ".in", "an array of strings, numbers, booleans and null", odd);
   }
   return textDenial(field, values);
 }
 
 function textDenial(field: string, values: readonly Scalar[]): QueryDenial | undefined {
   if (values.every(isFilterable)) return undefined;
-  const message = `${shown(fieldPath(field))} must have texts of at most ${MAX_TEXT_LENGTH} characters`;
+  const message = `${shown(fieldPath(field))} must have strings of at most ${MAX_TEXT_LENGTH} characters`;
   return invalidValue(fieldPath(field), message);
 }
 
@@ -167,7 +167,7 @@ export function readResourceQuery(value: unknown): ResourceQueryReading {
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {
     const name = unknown.slice(0, MAX_NAME_LENGTH).toWellFormed();
-    const what = `a resource query has no member ${shown(name)}`;
+    const what = `a resource query has no property ${shown(name)}`;
     return { ok: false, denial: unknownName("unknown_field", name, what, name, MEMBERS) };
   }
   const collection = Object.hasOwn(value, "collection") ? value["collection"] : undefined;
@@ -176,7 +176,7 @@ export function readResourceQuery(value: unknown): ResourceQueryReading {
     typeof collection !== "string" ||
     collection.length > MAX_NAME_LENGTH
   ) {
-    const message = `collection must be a text of at most ${MAX_NAME_LENGTH} characters, not ${shown(collection)}`;
+    const message = `collection must be a string of at most ${MAX_NAME_LENGTH} characters, not ${shown(collection)}`;
     return refused("collection", message);
   }
   const filter = Object.hasOwn(value, "filter") ? value["filter"] : undefined;

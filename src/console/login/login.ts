@@ -113,7 +113,7 @@ export function checkedPresence(presence: Presence): Presence {
       Array.isArray(values) &&
       values.every((one) => typeof one === "string" && /^[\x21-\x7e]+$/.test(one));
     if (!texts) {
-      const what = "must be an array of texts of printable ASCII characters without spaces";
+      const what = "must be an array of strings of printable ASCII characters without spaces";
       throw new TypeError(`login.presence.${name}: ${what}`);
     }
   }

@@ -125,7 +125,7 @@ function checkedOptions(options: OpenIdLoginOptions): Settings {
   const { clientSecret, timeout = 10, presence, clockSkew = 0 } = options;
   const scopes = options.scopes ?? ["openid"];
   if (!Array.isArray(scopes) || !scopes.includes("openid")) {
-    throw new TypeError('login.scopes: must be an array of texts, among them "openid"');
+    throw new TypeError('login.scopes: must be an array of strings, among them "openid"');
   }
   if (!Number.isFinite(timeout) || timeout <= 0) {
     throw new TypeError("login.timeout: must be a number of seconds above 0");
@@ -149,7 +149,7 @@ function checkedOptions(options: OpenIdLoginOptions): Settings {
 
 function text(value: unknown, name: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw new TypeError(`login.${name}: must be a text that is not empty`);
+  throw new TypeError(`login.${name}: must be a non-empty string`);
 }
 
 function issuerUrl(value: unknown): URL {

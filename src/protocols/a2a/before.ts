@@ -137,7 +137,9 @@ async function callerIn(req: Request, options: BeforeOptions): Promise<Caller> {
   if (caller === undefined || caller === null) return throwRefused(UNKNOWN_CALLER);
   const { principal, invoker } = caller;
   if (![principal, invoker].every((name) => typeof name === "string" && name !== "")) {
-    throw new TypeError("caller: must give a principal and an invoker, each a text, or undefined");
+    throw new TypeError(
+      "caller: must give a principal and an invoker, each a string, or undefined",
+    );
   }
   // A copy, because an app may return one object for many requests and change it later.
   return Object.freeze({ principal, invoker });

@@ -48,7 +48,7 @@ export type CapabilityMethod = (
 export function assertMembersOf(params: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(params).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  throwRefused(malformed(`unknown member "${unknown.slice(0, 64)}"${meant(unknown, known)}`));
+  throwRefused(malformed(`unknown property "${unknown.slice(0, 64)}"${meant(unknown, known)}`));
 }
 
 /** A method about the one capability that its parameters name. */
@@ -67,7 +67,7 @@ const request: CapabilityMethod = async (agent, caller, params, setting) => {
   const { requestId = setting.requestId, ...query } = params;
   if (requestId !== undefined && (typeof requestId !== "string" || !isRequestId(requestId))) {
     throwRefused(
-      malformed(`"requestId" must be a text of 1 to ${LONGEST_ID} printable characters`),
+      malformed(`"requestId" must be a string of 1 to ${LONGEST_ID} printable characters`),
     );
   }
   return granted(await agent.request(caller, query, requestId), setting);
@@ -140,7 +140,7 @@ const revoke: MethodAboutOne = async (agent, caller, presented, params) => {
   const { reason } = params;
   if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
     return throwRefused(
-      malformed(`"reason" must be a text of at most ${LONGEST_REASON} characters`),
+      malformed(`"reason" must be a string of at most ${LONGEST_REASON} characters`),
     );
   }
   const outcome = await agent.revoke(caller, presented, reason);

@@ -32,7 +32,7 @@ export function misplacedIn(req: Request, outline: Outline, issuer: Issuer): str
     const found = search.look(value);
     if (found === "none") return undefined;
     if (found === "too_many") {
-      return `${where} has more than ${MAX_CANDIDATES} texts that may be tokens`;
+      return `${where} has more than ${MAX_CANDIDATES} strings that may be tokens`;
     }
     const why = where === MESSAGE ? "it is kept with its task" : "it is not read there";
     return `${where} must not hold a token: ${why}`;

@@ -86,7 +86,7 @@ function readParams(params: JsonObject, names: readonly string[]): PresentedAuth
     ...(id === undefined ? {} : { id }),
     ...(token === undefined ? {} : { token }),
   });
-  if (one === undefined) return mistake('"capabilityId" and "token" must be texts');
+  if (one === undefined) return mistake('"capabilityId" and "token" must be strings');
   return { presented: [one], declared: false };
 }
 

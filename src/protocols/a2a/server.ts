@@ -214,7 +214,7 @@ function checkOptions(options: AgentServerOptions): void {
   plainObject(options.card, "options.card");
   for (const name of ["name", "description", "version"] as const) {
     if (typeof options.card[name] === "string") continue;
-    throw new TypeError(`options.card.${name}: must be a text`);
+    throw new TypeError(`options.card.${name}: must be a string`);
   }
 }
 

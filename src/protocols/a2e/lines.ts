@@ -43,14 +43,14 @@ export function readLine(bytes: Uint8Array, depth: number, exact = false): LineR
   if (!isJsonObject(message)) return problem("the line is not a JSON object");
   const twice = duplicateKey(text);
   if (twice !== undefined)
-    return problem(`an object has the member ${quotedName(twice.key)} twice`);
+    return problem(`an object has the property ${quotedName(twice.key)} twice`);
   if (HUGE.test(text) && !hasFiniteNumbers(message))
     return problem("a number in the line is too large");
   const inexact = exact ? inexactPart(text) : undefined;
   if (inexact !== undefined) return problem(inexact);
   // The bytes are valid UTF-8, so a lone surrogate can only come from a \u escape.
   if (text.includes("\\u") && !hasWholePairs(message)) {
-    return problem("a text in the line has half of a surrogate pair");
+    return problem("a string in the line has a lone surrogate");
   }
   return { ok: true, message };
 }

@@ -46,7 +46,7 @@ export function idOf({ id }: JsonObject): string {
 
 /** Returns the fault of a message without a valid id. */
 export function idWrong(): Wrong {
-  return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
+  return wrong(`"id" must be a string of 1 to ${MAX_ID} characters`);
 }
 
 /** Reads a `handshake/req` whose version has already been checked. */
@@ -58,12 +58,12 @@ export function readHandshake(message: JsonObject, dialect: Dialect): Read<Hands
   const id = idOf(message);
   if (id === "") return idWrong();
   if (typeof agentId !== "string" || agentId.length > MAX_ID) {
-    return wrong(`"agent_id" must be a text of at most ${MAX_ID} characters`);
+    return wrong(`"agent_id" must be a string of at most ${MAX_ID} characters`);
   }
   if (!Array.isArray(caps) || caps.length > MAX_CAPABILITIES || !caps.every(isText)) {
     return wrong(`"agent_caps" must be an array of at most ${MAX_CAPABILITIES} names`);
   }
-  if (typeof token !== "string") return wrong('"auth_token" must be a text');
+  if (typeof token !== "string") return wrong('"auth_token" must be a string');
   const tokens = token === "" ? [] : token.split(",").map((one) => one.trim());
   if (tokens.includes("")) return wrong('"auth_token" must hold tokens with "," between, no gaps');
   if (tokens.length > MAX_SESSION_TOKENS) {
@@ -118,7 +118,7 @@ export function isText(value: Json | undefined): value is string {
 export function unknownMember(message: JsonObject, known: readonly string[]): Wrong | undefined {
   const unknown = Object.keys(message).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
-  return wrong(`there is no member ${quotedName(unknown)} here${meant(unknown, known)}`);
+  return wrong(`there is no property ${quotedName(unknown)} here${meant(unknown, known)}`);
 }
 
 /** Refuses a malformed message. The fault counts towards the session's limit of faults. */

@@ -91,10 +91,10 @@ export function readRequest(
   }
   const name = message[called];
   if (name !== undefined && !isText(name)) {
-    return wrong(`"${called}" must be a text of 1 to ${MAX_ID} characters`);
+    return wrong(`"${called}" must be a string of 1 to ${MAX_ID} characters`);
   }
   if (server !== undefined && !isText(server)) {
-    return wrong(`"server" must be a text of 1 to ${MAX_ID} characters`);
+    return wrong(`"server" must be a string of 1 to ${MAX_ID} characters`);
   }
   const step = stepOf(operation, capability, { name, server, arguments: given });
   if (!step.ok) return step;
@@ -119,7 +119,7 @@ export function readTerms(message: JsonObject): Read<Terms> {
     return wrong('"timeout" must be a number of seconds above 0');
   }
   if (correlationId !== undefined && !isText(correlationId)) {
-    return wrong(`"correlation_id" must be a text of 1 to ${MAX_ID} characters`);
+    return wrong(`"correlation_id" must be a string of 1 to ${MAX_ID} characters`);
   }
   return {
     ok: true,
@@ -159,7 +159,7 @@ export function stepOf(
     // A tool of an MCP server can have an argument called `tool_name` or `server`. Such an argument is judged under the
     // name `arguments.tool_name` or `arguments.server`.
     if (!hasServer || own[member] === undefined) {
-      return wrong(`"${member}" is a member of the message itself; "arguments" cannot have one`);
+      return wrong(`"${member}" is a property of the message itself; "arguments" cannot have one`);
     }
     hidden[apart] = argument;
   }

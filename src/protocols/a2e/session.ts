@@ -123,7 +123,7 @@ export class HostSession implements Guest {
   }
 
   #taken(type: Json | undefined, message: JsonObject): SessionFault | undefined {
-    if (typeof type !== "string") return fault("message_invalid", '"type" must be a text');
+    if (typeof type !== "string") return fault("message_invalid", '"type" must be a string');
     if (this.#rate?.isOver() === true) {
       return fault("rate_limited", "the session sends messages more often than it may");
     }

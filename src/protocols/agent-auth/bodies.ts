@@ -51,7 +51,7 @@ export function textIn(
   const value = body[member];
   if (value === undefined) return wrong(member, "is missing");
   if (typeof value !== "string" || value === "" || value.length > LONGEST.id) {
-    return wrong(member, `must be a text of 1 to ${LONGEST.id} characters`);
+    return wrong(member, `must be a string of 1 to ${LONGEST.id} characters`);
   }
   return { ok: true, value };
 }
@@ -69,7 +69,7 @@ function wordsIn(
   const value = body[member];
   if (value === undefined) return { ok: true, value: undefined };
   if (typeof value !== "string" || value.length > longest) {
-    return wrong(member, `must be a text of at most ${longest} characters`);
+    return wrong(member, `must be a string of at most ${longest} characters`);
   }
   if (steering.test(value)) return wrong(member, "must not hold control characters");
   const plain = withoutMarkup(value).trim();
@@ -101,7 +101,7 @@ export function readRegistering(body: JsonObject): Reading<Registering> {
   if (!name.ok) return name;
   if (name.value === undefined) return wrong("name", "is missing");
   const { mode = "delegated" } = body;
-  if (typeof mode !== "string") return wrong("mode", "must be a text");
+  if (typeof mode !== "string") return wrong("mode", "must be a string");
   if (mode !== "delegated" && mode !== "autonomous") {
     return fault("unsupported_mode", 'mode: must be "delegated" or "autonomous"');
   }

@@ -76,7 +76,7 @@ export async function executeBatch(
     if (!isObject(one)) return wrong(where, "must be an object");
     const { id = String(at) } = one;
     if (typeof id !== "string" || id.length > 128) {
-      return wrong(`${where}.id`, "must be a text of at most 128 characters");
+      return wrong(`${where}.id`, "must be a string of at most 128 characters");
     }
     const read = readExecution(one, `${where}.`);
     if (!read.ok) return read;

@@ -69,7 +69,7 @@ export function readJwt(text: string): UnverifiedJwt | Fault {
   }
   // Critical extensions and unencoded payloads are not supported.
   if (header["crit"] !== undefined || header["b64"] !== undefined) {
-    return invalid('must not have the header members "crit" and "b64"');
+    return invalid('must not have the header parameters "crit" and "b64"');
   }
   const type = header["typ"];
   if (type !== "host+jwt" && type !== "agent+jwt") {
@@ -144,7 +144,7 @@ export async function verifyJwt(
   }
   const { htm, htu, ath, agent_public_key: agentKey, host_public_key: hostKey } = claims;
   if (![htm, htu, ath, iss, hostName].every((one) => isAbsentOr(one, "string"))) {
-    return invalid('has an "iss", "host_name", "htm", "htu" or "ath" that is not a text');
+    return invalid('has an "iss", "host_name", "htm", "htu" or "ath" that is not a string');
   }
   return {
     ok: true,

@@ -69,7 +69,7 @@ export async function revokeHost(
   const party = await signingHost(asker, parties);
   if ("ok" in party) return party;
   const { host_id: named = party.host.id } = body;
-  if (typeof named !== "string") return wrong("host_id", "must be a text");
+  if (typeof named !== "string") return wrong("host_id", "must be a string");
   if (named !== party.host.id && named !== asker.thumbprint) {
     return fault("unauthorized", "a host can revoke itself alone");
   }
@@ -159,7 +159,7 @@ export async function introspect(
   context: PartyContext & { readonly policy: Policy },
 ): Promise<Answer> {
   const { token } = body;
-  if (typeof token !== "string") return wrong("token", "must be a text");
+  if (typeof token !== "string") return wrong("token", "must be a string");
   const headers = { authorization: `Bearer ${token}` };
   const party = await partyOf({ method: "", path: "", headers }, "introspected", context);
   if ("ok" in party || party.kind !== "agent") return { ok: true, body: { active: false } };

@@ -53,7 +53,7 @@ async function proofFault(
 ): Promise<Fault | undefined> {
   const { url, clock } = context;
   if (typeof proof !== "string" || proof.length > LONGEST) {
-    return wrong("proof", `must be a text of at most ${LONGEST} characters`);
+    return wrong("proof", `must be a string of at most ${LONGEST} characters`);
   }
   const refused = (why: string) => fault("invalid_jwt", `proof: ${why}`);
   const unverified = readJwt(proof);

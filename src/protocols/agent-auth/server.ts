@@ -229,7 +229,7 @@ function checkOptions(options: AgentAuthOptions): CapabilityTerms {
   assertMembers(provider, ["name", "description"], "options.provider");
   for (const name of ["name", "description"] as const) {
     if (typeof provider[name] === "string" && provider[name] !== "") continue;
-    throw new TypeError(`options.provider.${name}: must be a text`);
+    throw new TypeError(`options.provider.${name}: must be a non-empty string`);
   }
   if (shown !== "*") {
     if (!Array.isArray(shown)) throw new TypeError('options.public: must be an array, or "*"');

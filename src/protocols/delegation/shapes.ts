@@ -17,10 +17,10 @@ export function readDelegation(body: unknown): BodyReading<DelegationRequest> {
   if (!members.ok) return members;
   const { delegateeAgentId: delegatee, scopes, ttlSeconds: ttl } = members.read;
   if (typeof delegatee !== "string" || delegatee === "" || delegatee.length > LONGEST_ID) {
-    return wrong("delegateeAgentId", `must be a text of 1 to ${LONGEST_ID} characters`);
+    return wrong("delegateeAgentId", `must be a string of 1 to ${LONGEST_ID} characters`);
   }
   if (!isTexts(scopes) || scopes.length === 0 || scopes.length > MOST_SCOPES) {
-    return wrong("scopes", `must be an array of 1 to ${MOST_SCOPES} texts`);
+    return wrong("scopes", `must be an array of 1 to ${MOST_SCOPES} strings`);
   }
   if (typeof ttl !== "number") return wrong("ttlSeconds", "must be a number");
   return { ok: true, read: { delegatee, scopes, ttl } };
@@ -33,7 +33,7 @@ export function readVerification(body: unknown): BodyReading<string> {
   const { delegationToken: token } = members.read;
   return typeof token === "string"
     ? { ok: true, read: token }
-    : wrong("delegationToken", "must be a text");
+    : wrong("delegationToken", "must be a string");
 }
 
 function membersOf(

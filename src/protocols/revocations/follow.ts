@@ -70,7 +70,7 @@ export function followRevocations(options: FollowRevocationsOptions): Revocation
   assertMembers(options, OPTIONS, "options");
   const { keys, maxAge = DEFAULT_MAX_AGE, insecure = false } = options;
   const { clock = Date.now, fetch: ask = fetch } = options;
-  if (typeof options.url !== "string") throw new TypeError("url must be a text");
+  if (typeof options.url !== "string") throw new TypeError("url must be a string");
   if (!(keys instanceof Keyring) && typeof keys !== "function") {
     throw new TypeError("keys must be a Keyring, or a function that gives one");
   }

@@ -225,7 +225,7 @@ export function issuedOf({ query, further, ...row }: StoreTables["issued"]): Iss
 
 function optionalText(value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
-  throw new TypeError("the stored text is not a string");
+  throw new TypeError("the stored value is not a string");
 }
 
 function storedDenials(value: unknown): readonly LedgerDenial[] | undefined {
@@ -243,5 +243,5 @@ function storedDenials(value: unknown): readonly LedgerDenial[] | undefined {
 
 function texts(value: unknown): readonly string[] | undefined {
   if (value === undefined || isTexts(value)) return value;
-  throw new TypeError("the stored list is not one of texts");
+  throw new TypeError("the stored list is not an array of strings");
 }

@@ -149,10 +149,14 @@ describe("a filter", () => {
     [
       "an array in an array",
       { in: [1, [2]] },
-      '"filter.x.in" must be an array of texts, numbers, booleans and null, not [2]',
+      '"filter.x.in" must be an array of strings, numbers, booleans and null, not [2]',
     ],
-    ["a boolean as a bound", { min: true }, '"filter.x.min" must be a number or a text, not true'],
-    ["null as a bound", { max: null }, '"filter.x.max" must be a number or a text, not null'],
+    [
+      "a boolean as a bound",
+      { min: true },
+      '"filter.x.min" must be a number or a string, not true',
+    ],
+    ["null as a bound", { max: null }, '"filter.x.max" must be a number or a string, not null'],
     [
       "bounds of two types",
       { min: 1, max: "2" },
@@ -161,12 +165,12 @@ describe("a filter", () => {
     [
       "a string of 1,025 characters",
       "x".repeat(1025),
-      '"filter.x" must have texts of at most 1024 characters',
+      '"filter.x" must have strings of at most 1024 characters',
     ],
     [
       "a string of 1,025 characters in an array",
       { in: ["x".repeat(1025)] },
-      '"filter.x" must have texts of at most 1024 characters',
+      '"filter.x" must have strings of at most 1024 characters',
     ],
   ])("with %s is refused as invalid_value", (_, limit, message) => {
     expect(denialOf({ x: limit })).toEqual({
@@ -235,7 +239,7 @@ describe("a resource query read from JSON", () => {
       path: "filters",
       known: ["collection", "filter"],
       message:
-        'a resource query has no member "filters"; known: "collection", "filter"; did you mean "filter"?',
+        'a resource query has no property "filters"; known: "collection", "filter"; did you mean "filter"?',
     });
     const hostile = JSON.parse('{ "__proto__": { "collection": "r" } }');
     expect(denialOf(hostile)).toMatchObject({ code: "unknown_field", path: "__proto__" });

@@ -91,8 +91,8 @@ test.each([
     { servers: { a: { url: "http://127.0.0.1/mcp", headers: { A: { env: "NONE" } } } } },
     "servers.a.headers.A.env",
   ],
-  [{ servers: { a: { command: "x" } }, tokn: "t" }, "tokn: unknown member"],
-  [{ servers: { a: { cmd: "x" } } }, 'servers.a.cmd: unknown member; did you mean "command"?'],
+  [{ servers: { a: { command: "x" } }, tokn: "t" }, "tokn: unknown property"],
+  [{ servers: { a: { cmd: "x" } } }, 'servers.a.cmd: unknown property; did you mean "command"?'],
   [{ servers: { a: { command: "x" } }, listen: "8080" }, "this is not HOST:PORT"],
   [
     { servers: { a: { command: "x" } }, listen: "127.0.0.1:0", token: "t" },

@@ -291,8 +291,8 @@ describe("withCapability checks an agent's answers against its card", () => {
 });
 
 test.each<[options: object, message: RegExp]>([
-  [{ require: {} }, /options.require: unknown member; there are requirements/],
-  [{ requirements: { capability: [] } }, /requirements.capability: unknown member/],
+  [{ require: {} }, /options.require: unknown property; there are requirements/],
+  [{ requirements: { capability: [] } }, /requirements.capability: unknown property/],
 ])(
   "createCapabilityClient refuses an unknown option, and the error names the option: %j",
   async (options, message) => {

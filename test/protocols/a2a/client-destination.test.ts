@@ -225,7 +225,7 @@ describe("createAgentFetch", () => {
   });
 
   test.each<[options: object, message: RegExp]>([
-    [{ token: "x" }, /options.token: unknown member/],
+    [{ token: "x" }, /options.token: unknown property/],
     [{ accessToken: "" }, /options.accessToken: must be/],
     [{ fetch: "x" }, /options.fetch: must be/],
   ])(

@@ -157,7 +157,7 @@ describe("surrogates in a request", () => {
     for (const path of ["/message:send", "/message:stream"]) {
       const answer = await post(`${restUrl}${path}`, params);
       expect(answer.status).toBe(400);
-      expect(textAt(answer.body, "error", "message")).toContain("half of a surrogate pair");
+      expect(textAt(answer.body, "error", "message")).toContain("lone surrogate");
     }
     expect(agent.ran.length).toBe(runs);
     expect((await agent.ledger.list({ kind: "invocation" })).length).toBe(events);

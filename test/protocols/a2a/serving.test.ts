@@ -208,11 +208,11 @@ test("serveAgent refuses missing, unknown and wrong options, and the error names
   const card = { name: "A", description: "B", version: "1" };
   const whole = { agent, authenticator, tasks, log, card };
   for (const [options, message] of [
-    [{ ...whole, timeOut: 1 }, 'options.timeOut: unknown member; did you mean "timeout"?'],
+    [{ ...whole, timeOut: 1 }, 'options.timeOut: unknown property; did you mean "timeout"?'],
     [{ ...whole, trustedProxy: [] }, 'did you mean "trustedProxies"?'],
     [{ ...whole, trustedProxies: ["proxy.example"] }, "options.trustedProxies: invalid IP address"],
     [{ ...whole, log: undefined }, "options.log: is missing"],
-    [{ ...whole, card: { title: "A" } }, "options.card.name: must be a text"],
+    [{ ...whole, card: { title: "A" } }, "options.card.name: must be a string"],
   ] as const) {
     await expect(serveAgent(Object(options))).rejects.toThrow(message);
   }

@@ -216,9 +216,9 @@ test("a malformed handshake gets an error, and a valid handshake still works aft
     [{ agent_caps: "tools" }, '"agent_caps" must be an array'],
     [{ auth_token: "a,,b" }, '"auth_token" must hold tokens with "," between, no gaps'],
     [{ auth_token: Array.from({ length: 17 }, () => "a").join(",") }, "at most 16 tokens"],
-    [{ agent_cap: [] }, 'no member "agent_cap" here; did you mean "agent_caps"?'],
+    [{ agent_cap: [] }, 'no property "agent_cap" here; did you mean "agent_caps"?'],
     [{ auth_token: "a", authority: "ambient" }, "drop one"],
-    [{ id: "" }, '"id" must be a text'],
+    [{ id: "" }, '"id" must be a string'],
   ] as const;
   for (const [more, words] of bad) {
     const answer = await peer.greet(["tools"], [], more);

@@ -118,7 +118,7 @@ describe("the plugins of a host", () => {
       [{ ...one, type: "multi_agent" }],
       "plugins[0].type: multi_agent is reserved",
     ],
-    ["for an unknown property", [{ ...one, prio: 1 }], "plugins[0].prio: unknown member"],
+    ["for an unknown property", [{ ...one, prio: 1 }], "plugins[0].prio: unknown property"],
     ["for a malformed name", [{ ...one, name: "" }], "plugins[0].name: must be 1 to 64"],
     ["for the same name twice", [one, one], 'plugins[1].name: "one" is taken, of type tools'],
     [

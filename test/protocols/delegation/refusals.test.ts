@@ -475,7 +475,7 @@ describe("the delegation service", () => {
     const { agent, parties, revocations, ledger } = await world();
     const parts = { agent, parties, revocations, ledger };
     const wrong: readonly (readonly [object, string])[] = [
-      [{ alowEqual: true }, 'options.alowEqual: unknown member; did you mean "allowEqual"?'],
+      [{ alowEqual: true }, 'options.alowEqual: unknown property; did you mean "allowEqual"?'],
       [
         { parties: undefined },
         "options.parties: is missing; it must be a store, as openParties() gives it",
@@ -486,7 +486,7 @@ describe("the delegation service", () => {
       ],
       [{ agents: [{ id: "a" }, { id: "a" }] }, 'agents[1].id: "a" is taken'],
       [{ agents: [{ id: "a" }, { id: "b", invoker: "a" }] }, 'agents[1].invoker: "a" is taken'],
-      [{ agents: [{ id: "" }] }, "agents[0].id: must be a text"],
+      [{ agents: [{ id: "" }] }, "agents[0].id: must be a non-empty string"],
       [{ maxDelegations: 1001 }, "maxDelegations: must be 1 to 1000"],
       [{ maxRevocations: 0 }, "maxRevocations: must be a whole number of at least 1"],
     ];

@@ -352,7 +352,7 @@ test("followRevocations refuses unknown and wrong options, and the error names t
     followRevocations({ url, keys, ...change } as FollowRevocationsOptions).close();
   expect(misuse(follow({ keys: root }))).toContain("keys must be a service's own");
   expect(misuse(follow({ keys: {} }))).toContain("keys must be a Keyring");
-  expect(misuse(follow({ url: 7 }))).toContain("url must be a text");
+  expect(misuse(follow({ url: 7 }))).toContain("url must be a string");
   expect(misuse(follow({ maxAge: 0 }))).toContain("maxAge must be 1 to 86400");
   expect(misuse(follow({ interval: 101 }))).toContain("a third of maxAge");
   expect(misuse(follow({ fetch: 7 }))).toContain("fetch must be a function");

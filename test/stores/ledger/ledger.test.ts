@@ -262,7 +262,7 @@ onBothDatabases((place) => {
     test("throws a TypeError for an unknown or invalid property", async () => {
       const ledger = await newLedger({}, await place());
       const wrong: [object, string][] = [
-        [{ user: "alice" }, "query.user: unknown member; there are principal"],
+        [{ user: "alice" }, "query.user: unknown property; there are principal"],
         [{ since: "2026-01-01" }, "since must be a time"],
         [{ decision: "denied" }, "decision must be"],
         [{ kind: "call" }, "kind must be one of"],

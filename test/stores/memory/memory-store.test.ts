@@ -167,8 +167,8 @@ throughStores((place) => {
   test("openMemory throws for wrong options, and list for a wrong limit", async () => {
     const stores = await database();
     const wrong: [object, string][] = [
-      [{ limit: {} }, 'options.limit: unknown member; did you mean "limits"?'],
-      [{ limits: { entrys: 1 } }, 'limits.entrys: unknown member; did you mean "entries"?'],
+      [{ limit: {} }, 'options.limit: unknown property; did you mean "limits"?'],
+      [{ limits: { entrys: 1 } }, 'limits.entrys: unknown property; did you mean "entries"?'],
       [{ limits: { entries: 0 } }, "limits.entries: must be a whole number, 1 or more"],
       [{ limits: { keyBytes: 2000 } }, "limits.keyBytes: must be 1024 at most"],
     ];

@@ -194,7 +194,7 @@ onBothDatabases((place) => {
     expect(await found((view) => view.delegations, { aliveAt })).toBe("");
     expect(await found((view) => view.delegations, { aliveAt: aliveAt - 1 })).toBe("acBbd");
     const wrong = [
-      [{ hosts: "h" }, 'query.hosts: unknown member; did you mean "host"?'],
+      [{ hosts: "h" }, 'query.hosts: unknown property; did you mean "host"?'],
       [{ limit: 0 }, "limit: must be 1 to 1000"],
       [{ limit: 1001 }, "limit: must be 1 to 1000"],
       [{ host: 1 }, "host: cannot be looked up by this"],
@@ -574,7 +574,7 @@ onBothDatabases((place) => {
   test("openParties throws for wrong options", async () => {
     const stores = await databaseAt(await place());
     const wrong: [object, string][] = [
-      [{ retain: 1 }, "options.retain: unknown member"],
+      [{ retain: 1 }, "options.retain: unknown property"],
       [{ runs: 0 }, "options.runs: must be a whole number, 1 to 1,000"],
       [{ retention: 0 }, "options.retention: must be 1 to 36,500 whole days"],
     ];

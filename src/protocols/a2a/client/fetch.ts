@@ -34,7 +34,7 @@ export function createAgentFetch(options: AgentFetchOptions = {}): typeof fetch 
   assertMembers(options, ["accessToken", "fetch"], "options");
   const { accessToken, fetch: send = fetch } = options;
   if (accessToken !== undefined && (typeof accessToken !== "string" || accessToken === "")) {
-    throw new TypeError("options.accessToken: must be a text that is not empty");
+    throw new TypeError("options.accessToken: must be a non-empty string");
   }
   if (typeof send !== "function") throw new TypeError("options.fetch: must be a function");
   return async (input, init) => {

@@ -31,7 +31,7 @@ export function textArgument(given: JsonObject, name: string): string {
 export function optionalText(given: JsonObject, name: string): string | undefined {
   const value = memberOf(given, name);
   if (value === undefined || typeof value === "string") return value;
-  throw new PluginError("arguments_invalid", `argument ${name} must be a text`);
+  throw new PluginError("arguments_invalid", `argument ${name} must be a string`);
 }
 
 /**

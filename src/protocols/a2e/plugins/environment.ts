@@ -23,7 +23,7 @@ export function environmentOf(
   });
   for (const [name, value] of Object.entries(env)) {
     if (typeof value === "string" && !/[=\0]/.test(name) && !value.includes("\0")) continue;
-    throw new TypeError(`${where}.env.${name}: must be a text`);
+    throw new TypeError(`${where}.env.${name}: must be a string`);
   }
   return { ...Object.fromEntries(own), ...env };
 }

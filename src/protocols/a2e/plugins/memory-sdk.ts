@@ -45,7 +45,7 @@ function init(members: JsonObject): JsonObject {
   if (!NAMESPACE.test(namespace)) {
     throw invalid('namespace must be 1 to 64 letters, digits, "_", "." or "-"');
   }
-  if (!isScope(scope)) throw invalid("scope must be an object of texts");
+  if (!isScope(scope)) throw invalid("scope must be an object of strings");
   if (metadata !== undefined) throw invalid("this memory takes no metadata");
   const own = Object.keys(scope).length === 0 ? "" : canonicalJson(scope);
   return { memory_id: `${namespace}${own}`, namespace, success: true };
@@ -214,8 +214,8 @@ function entryFrom(entry: Json): {
 function faultOf(value: JsonObject): string | undefined {
   const { content, tags, source } = value;
   if (content === undefined) return "content is missing";
-  if (tags !== undefined && !isTexts(tags)) return "tags must be an array of texts";
-  if (source !== undefined && typeof source !== "string") return "source must be a text";
+  if (tags !== undefined && !isTexts(tags)) return "tags must be an array of strings";
+  if (source !== undefined && typeof source !== "string") return "source must be a string";
   const wrong = ["score", "created_at", "updated_at"].find((name) => {
     return value[name] !== undefined && typeof value[name] !== "number";
   });
@@ -288,7 +288,7 @@ function listOf(members: JsonObject, name: string): readonly Json[] {
 function textsOf(members: JsonObject, name: string): readonly string[] {
   const list = memberOf(members, name) ?? [];
   if (isTexts(list)) return list;
-  throw invalid(`${name} must be an array of texts`);
+  throw invalid(`${name} must be an array of strings`);
 }
 
 function invalid(message: string): PluginError {

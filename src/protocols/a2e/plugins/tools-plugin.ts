@@ -120,7 +120,7 @@ function checkTools(tools: readonly SessionTool[]): ReadonlyMap<string, SessionT
     assertName(tool.name, `${where}.name`);
     if (known.has(tool.name)) throw new TypeError(`${where}.name: "${tool.name}" is taken`);
     if (typeof tool.description !== "string" || tool.description === "") {
-      throw new TypeError(`${where}.description: must be a text`);
+      throw new TypeError(`${where}.description: must be a non-empty string`);
     }
     if (typeof tool.input !== "object" || tool.input === null || tool.input["type"] !== "object") {
       throw new TypeError(`${where}.input: must be a JSON Schema with "type": "object"`);

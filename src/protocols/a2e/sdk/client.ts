@@ -32,7 +32,7 @@ export function sdkRequest(
   const stray = Object.keys(given).find((one) => !known.includes(one));
   if (stray !== undefined) {
     throw new TypeError(
-      `arguments.${stray}: ${operation} has no such member${meant(stray, known)}`,
+      `arguments.${stray}: ${operation} has no such property${meant(stray, known)}`,
     );
   }
   if (name !== undefined || server !== undefined) {

@@ -80,12 +80,12 @@ function stepFrom(members: JsonObject, operation: string, capability: Capability
   const { called } = namingOf(capability);
   const { [called]: name, arguments: given = {}, ...others } = members;
   if (name !== undefined && !isText(name)) {
-    return wrong(`"${called}" must be a text of 1 to ${MAX_ID} characters`);
+    return wrong(`"${called}" must be a string of 1 to ${MAX_ID} characters`);
   }
   if (!isJsonObject(given)) return wrong('"arguments" must be an object');
   const twice = Object.keys(others).find((one) => Object.hasOwn(given, one));
   if (twice !== undefined) {
-    return wrong(`"${twice}" is a member of the message itself; "arguments" cannot have one`);
+    return wrong(`"${twice}" is a property of the message itself; "arguments" cannot have one`);
   }
   return stepOf(operation, capability, { name, arguments: { ...given, ...others } });
 }
@@ -98,8 +98,8 @@ function toolList(members: JsonObject, capability: CapabilityName): Read<Request
   const { filter_kind: kind, filter_tags: tags = [], query = "" } = members;
   const { include_deferred: deferred = false } = members;
   if (kind !== undefined) return wrong('"filter_kind" must be empty: tools have no kinds here');
-  if (!isTexts(tags)) return wrong('"filter_tags" must be an array of texts');
-  if (typeof query !== "string") return wrong('"query" must be a text');
+  if (!isTexts(tags)) return wrong('"filter_tags" must be an array of strings');
+  if (typeof query !== "string") return wrong('"query" must be a string');
   if (typeof deferred !== "boolean") return wrong('"include_deferred" must be true or false');
   const step = stepOf("tool/list", capability, { arguments: {} });
   if (!step.ok) return step;

@@ -115,7 +115,7 @@ function flawIn(text: string, value: JsonObject, { halfPairs }: MessageLimits): 
   // The bytes are UTF-8, so only an escape can write a lone surrogate.
   if (halfPairs || !text.includes("\\u")) return undefined;
   for (const one of textsIn(value)) {
-    if (!isWellFormed(one)) return "a string has half of a surrogate pair";
+    if (!isWellFormed(one)) return "a string has a lone surrogate";
   }
   return undefined;
 }
@@ -140,7 +140,7 @@ function classified(text: string, value: JsonObject): ReadMessage {
   const no = (reason: string): ReadMessage => refused(INVALID_REQUEST, reason, value);
   // Parsers that ignore case take an answer with a property "Method" for a request.
   const other = Object.keys(value).find((name) => !MEMBERS.includes(name));
-  if (other !== undefined) return no(`JSON-RPC has no member ${quotedName(other)}`);
+  if (other !== undefined) return no(`JSON-RPC has no property ${quotedName(other)}`);
   if (jsonrpc !== "2.0") return no('"jsonrpc" must be "2.0"');
   if (isAnswer) {
     if (is("method")) return no("the message is both a request and a response");

@@ -235,10 +235,13 @@ test("createMcpPlugin throws an error that names the wrong option", () => {
     [{ servers: {} }, "servers: there must be at least one"],
     [
       { servers: { a: { comand: "x" } } },
-      'servers.a.comand: unknown member; did you mean "command"?',
+      'servers.a.comand: unknown property; did you mean "command"?',
     ],
     [{ servers: { a: { command: "" } } }, "servers.a.command: must name a program"],
-    [{ servers: { a: { command: "x", args: [1] } } }, "servers.a.args: must be an array of texts"],
+    [
+      { servers: { a: { command: "x", args: [1] } } },
+      "servers.a.args: must be an array of strings",
+    ],
     [
       { servers: { a: { command: "x" } }, limits: { timeout: 0 } },
       "limits.timeout: must be a whole number",

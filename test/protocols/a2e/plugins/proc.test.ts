@@ -344,7 +344,7 @@ test("createProcPlugin refuses wrong options and names the option, and a program
   const wrong: [unknown, string][] = [
     [{}, "programs: there must be at least one"],
     [{ "a b": node("") }, "programs: a name must be 1 to 64"],
-    [{ a: { comand: "x" } }, 'programs.a.comand: unknown member; did you mean "command"?'],
+    [{ a: { comand: "x" } }, 'programs.a.comand: unknown property; did you mean "command"?'],
     [{ a: { command: "no-such-program-here" } }, "programs.a.command: there is no program"],
     [{ a: { command: "/etc/hostname-not" } }, "programs.a.command: there is no program"],
     [{ a: { command: NODE, args: ["{x}"] } }, 'programs.a.args[0]: there is no parameter "x"'],
@@ -369,7 +369,7 @@ test("createProcPlugin refuses wrong options and names the option, and a program
       'programs.a.args[1]: without "x", "--x" would be left without its value; write "--x=v{x}"',
     ],
     [{ a: { command: NODE, required: ["x"] } }, 'programs.a.required: there is no parameter "x"'],
-    [{ a: { command: NODE, env: { A: 1 } } }, "programs.a.env.A: must be a text"],
+    [{ a: { command: NODE, env: { A: 1 } } }, "programs.a.env.A: must be a string"],
   ];
   for (const [programs, message] of wrong) {
     await expect(Reflect.apply(createProcPlugin, undefined, [{ programs }])).rejects.toThrow(

@@ -81,12 +81,12 @@ test("the tools plugin handles calls of its own tools, and no other calls", asyn
 test("createToolsPlugin throws an error that names the wrong option", async () => {
   const wrong: [unknown, string][] = [
     [{ tools: [] }, "tools: there must be at least one"],
-    [{ tools: [ADD], prioriti: 1 }, 'options.prioriti: unknown member; did you mean "priority"?'],
+    [{ tools: [ADD], prioriti: 1 }, 'options.prioriti: unknown property; did you mean "priority"?'],
     [{ tools: [ADD, { ...ADD }] }, 'tools[1].name: "add" is taken'],
     [{ tools: [{ ...ADD, name: "a b" }] }, "tools[0].name: a name must be 1 to 64"],
     [
       { tools: [{ ...ADD, descripton: "" }] },
-      'tools[0].descripton: unknown member; did you mean "description"?',
+      'tools[0].descripton: unknown property; did you mean "description"?',
     ],
     [
       { tools: [{ ...ADD, input: { type: "object", properties: { a: { type: "nmber" } } } }] },

@@ -291,7 +291,7 @@ test("the properties of an env message are the arguments, and the properties of 
   peer.send(sdk("env/reset", { env_name: "maze", sead: 1 }));
   expect(await peer.part("code", "message")).toEqual({
     code: "message_invalid",
-    message: 'there is no member "sead" here; did you mean "seed"?',
+    message: 'there is no property "sead" here; did you mean "seed"?',
   });
 });
 

@@ -44,7 +44,7 @@ export function readyServers(
         throw new TypeError(`${where}.command: must name a program`);
       }
       if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string")) {
-        throw new TypeError(`${where}.args: must be an array of texts`);
+        throw new TypeError(`${where}.args: must be an array of strings`);
       }
       return [name, { name, command, args, cwd, env: environmentOf(server, where) }];
     }),

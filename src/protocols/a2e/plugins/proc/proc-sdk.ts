@@ -94,7 +94,7 @@ function commandOf(members: JsonObject): readonly [name: string, line: readonly 
   const cmd = memberOf(members, "cmd");
   const stdin = optionalText(members, "stdin_mode") ?? "pipe";
   if (!isTexts(cmd) || cmd[0] === undefined) {
-    throw invalid("cmd must be an array of texts that begins with a program of proc/list");
+    throw invalid("cmd must be an array of strings that begins with a program of proc/list");
   }
   for (const member of ["cwd", "env"]) {
     if (members[member] === undefined) continue;

@@ -181,10 +181,10 @@ export function isProgram(path: string): boolean {
 }
 
 function allTexts(value: readonly string[], where: string): readonly string[] {
-  if (!Array.isArray(value)) throw new TypeError(`${where}: must be an array of texts`);
+  if (!Array.isArray(value)) throw new TypeError(`${where}: must be an array of strings`);
   for (const [at, item] of value.entries()) {
     if (typeof item === "string" && !item.includes("\0")) continue;
-    throw new TypeError(`${where}[${at}]: must be a text`);
+    throw new TypeError(`${where}[${at}]: must be a string without NUL`);
   }
   return value;
 }
