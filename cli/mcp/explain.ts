@@ -37,9 +37,10 @@ interface Options extends GlobalOptions {
 /** One operation in the answer, as one or more rows of the table. */
 interface Entry {
   readonly name: string;
+  readonly operation: string;
   readonly left: Left;
-  /** The word for an operation that the token does not allow: `hidden` or `refused`. */
-  readonly refused: string;
+  /** The word for an operation that the token does not allow. */
+  readonly refused: "hidden" | "refused";
 }
 
 /** The calls of an operation that the tokens allow, or the reason why they allow none. */
@@ -76,33 +77,29 @@ async function run(context: Context, words: readonly string[], options: Options)
   const left = leftBy(authority);
   const nameOf = (operation: string): string =>
     options.server === undefined ? operation : `${options.server}/${operation}`;
-  const tools = offer.tools.map((tool) => {
-    const operation = nameOf(tool.name);
-    return { ...tool, operation, left: isToolName(tool.name) ? left(operation) : HIDDEN_NAME };
+  const tools = offer.tools.map(({ name, inputSchema }) => {
+    const operation = nameOf(name);
+    const own = isToolName(name) ? left(operation) : HIDDEN_NAME;
+    return { name, operation, left: own, refused: "hidden" as const, inputSchema };
   });
   const others = otherOperations(offer).map((name) => {
     const operation = nameOf(name);
-    return { operation, left: left(operation) };
+    return { name: operation, operation, left: left(operation), refused: "refused" as const };
   });
-  const known = [...tools, ...others].map(({ operation }) => operation);
+  const entries: readonly Entry[] = [...tools, ...others];
+  const known = entries.map(({ operation }) => operation);
   const foreign = (authority.operations ?? []).filter((operation) => !known.includes(operation));
   const document = {
     server: offer.title,
     expires: authority.expires,
-    tools: tools.map(({ name, operation, inputSchema, left: one }) => ({
+    tools: tools.map(({ name, operation, inputSchema, left: own }) => ({
       name,
       operation,
-      ...documentOf(one, inputSchema),
+      ...documentOf(own, inputSchema),
     })),
-    others: others.map(({ operation, left: one }) => ({ operation, ...documentOf(one) })),
+    others: others.map(({ operation, left: own }) => ({ operation, ...documentOf(own) })),
     foreign,
   };
-  const entries = [
-    ...tools.map(({ name, left: one }): Entry => ({ name, left: one, refused: "hidden" })),
-    ...others.map(
-      ({ operation, left: one }): Entry => ({ name: operation, left: one, refused: "refused" }),
-    ),
-  ];
   const shown = tools.filter((tool) => tool.left.allowed).length;
   const end = authority.expires;
   printAnswer(context, options, document, [

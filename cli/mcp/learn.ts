@@ -1,11 +1,11 @@
 import { basename, isAbsolute, join } from "node:path";
 import type { Command } from "commander";
 import { type RecordedSession, recordSession } from "../../src/protocols/mcp/learn/recorder.js";
-import { RecordingFile } from "../../src/protocols/mcp/learn/recording.js";
+import { type RecordedLine, RecordingFile } from "../../src/protocols/mcp/learn/recording.js";
 import { errorCode } from "../../src/system/error-code.js";
 import { isOwnVariable, withoutOwnVariables } from "../../src/system/own-variables.js";
 import { absolutePath, type Context } from "../context.js";
-import { environmentError, usageError } from "../exit.js";
+import { type CliError, environmentError, usageError } from "../exit.js";
 import { addDatabase, homeFor } from "../home.js";
 import { escapedJson, printAnswer, printable, say } from "../output.js";
 import { assertNoFolder } from "../private-file.js";
@@ -173,41 +173,50 @@ async function record(
   stop: AbortSignal,
 ): Promise<RecordedSession> {
   const file = openRecording(path);
-  const own = Object.entries(context.env).filter(([name]) => isOwnVariable(name));
-  const secrets = own.flatMap(([name, value = ""]) =>
-    name === "PROVISO_HOME" || value === "" ? [] : [value],
-  );
-  let failure: unknown;
   try {
-    const session = await recordSession({
+    return await recordSession({
       command,
       args,
       env: withoutOwnVariables(context.env),
       host: context.stdio(),
-      record: (line) => {
-        if (failure !== undefined) return;
-        try {
-          file.append(line);
-        } catch (error) {
-          // The session continues without the recording.
-          failure = error;
-          say(context, `the recording cannot be continued: ${errorCode(error)}`);
-        }
-      },
-      secrets,
+      record: appendTo(context, file),
+      secrets: ownSecrets(context),
       stop,
     });
-    return session;
   } catch (error) {
     file.close();
-    const code = errorCode(error);
-    const message = `${printable(command)} does not start: ${code}`;
-    const hint =
-      code === "ENOENT" && !isAbsolute(command)
-        ? "check the command behind --; write its absolute path if PATH does not have it"
-        : "check the command behind --";
-    throw environmentError("server_unavailable", message, hint);
+    throw startFailure(command, errorCode(error));
   }
+}
+
+/** Returns a function that appends lines to a recording. After a failure, the session continues without it. */
+function appendTo(context: Context, file: RecordingFile): (line: RecordedLine) => void {
+  let hasFailed = false;
+  return (line) => {
+    if (hasFailed) return;
+    try {
+      file.append(line);
+    } catch (error) {
+      hasFailed = true;
+      say(context, `the recording cannot be continued: ${errorCode(error)}`);
+    }
+  };
+}
+
+/** Returns the values of the variables of proviso, which may be tokens and keys. */
+function ownSecrets({ env }: Context): readonly string[] {
+  return Object.entries(env).flatMap(([name, value = ""]) =>
+    isOwnVariable(name) && name !== "PROVISO_HOME" && value !== "" ? [value] : [],
+  );
+}
+
+function startFailure(command: string, code: string): CliError {
+  const message = `${printable(command)} does not start: ${code}`;
+  const hint =
+    code === "ENOENT" && !isAbsolute(command)
+      ? "check the command behind --; write its absolute path if PATH does not have it"
+      : "check the command behind --";
+  return environmentError("server_unavailable", message, hint);
 }
 
 function openRecording(path: string): RecordingFile {

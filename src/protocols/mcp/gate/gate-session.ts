@@ -9,7 +9,6 @@ import type { Message } from "../message/message.js";
 import type { Origin, ServerConnection } from "../server/connection.js";
 import type { ToolPins } from "../tools/pins.js";
 import { errorAnswer, INVALID_PARAMS } from "./answers.js";
-import { ClientRequests } from "./client-requests.js";
 import type { GateParts } from "./gate-parts.js";
 import { HostRequests } from "./host-requests.js";
 import { InputRounds } from "./input-rounds.js";
@@ -17,6 +16,7 @@ import { hostNotificationRule, serverNotificationRule } from "./methods.js";
 import { separateTokens } from "./presented-tokens.js";
 import { ResourceWatchers } from "./resource-watchers.js";
 import { ServerLink } from "./server-link.js";
+import { ServerRequests } from "./server-requests.js";
 import { assertServerNames, Servers } from "./servers.js";
 import { misspellingIn } from "./spellings.js";
 import { Subscriptions } from "./subscriptions.js";
@@ -67,8 +67,8 @@ export function openGateSession(options: GateSessionOptions): HostSession {
 class Session implements HostSession {
   toHost: (text: string) => Promise<void> = async () => {};
   readonly #parts: GateParts;
-  readonly #requests: HostRequests;
-  readonly #clientRequests: ClientRequests;
+  readonly #hostRequests: HostRequests;
+  readonly #serverRequests: ServerRequests;
   readonly #subscriptions: Subscriptions;
   readonly #isStateless: boolean;
   readonly #stopListening: () => void;
@@ -89,7 +89,7 @@ class Session implements HostSession {
     assertServerNames(servers.map(({ name }) => name));
     const events = {
       requested: (link: ServerLink, request: Message, origin: Origin) =>
-        this.#clientRequests.received(link, request, origin),
+        this.#serverRequests.received(link, request, origin),
       notified: (link: ServerLink, notification: Message, origin: Origin) =>
         this.#serverNotified(link, notification, origin),
       log,
@@ -110,8 +110,8 @@ class Session implements HostSession {
       pinsCommand,
     };
     this.#subscriptions = new Subscriptions(authority);
-    this.#requests = new HostRequests(this.#parts, this.#subscriptions, stateless);
-    this.#clientRequests = new ClientRequests(this.#parts, () => this.#requests.ofSession);
+    this.#hostRequests = new HostRequests(this.#parts, this.#subscriptions, stateless);
+    this.#serverRequests = new ServerRequests(this.#parts, () => this.#hostRequests.ofSession);
     this.#stopListening = authority.onChange(() => {
       this.#authorityChanged().catch((error) =>
         log(`the host could not be told: ${messageOf(error)}`),
@@ -126,7 +126,7 @@ class Session implements HostSession {
     if (!separated.ok) return this.#refuse(given, exchange, separated.problem);
     const { message, credentials } = separated;
     if (message.kind === "request") {
-      return this.#requests.receive(message, { ...exchange, credentials });
+      return this.#hostRequests.receive(message, { ...exchange, credentials });
     }
     const { length } = message.text;
     if (this.#text + length > MOST_TEXT) {
@@ -135,7 +135,7 @@ class Session implements HostSession {
     }
     this.#text += length;
     try {
-      if (message.kind === "response") await this.#clientRequests.answered(message);
+      if (message.kind === "response") await this.#serverRequests.answered(message);
       else await this.#hostNotified(message);
     } finally {
       this.#text -= length;
@@ -159,12 +159,12 @@ class Session implements HostSession {
     const { method = "", value } = notification;
     switch (hostNotificationRule(method)) {
       case "cancelled":
-        this.#requests.cancel(tokenAt(value, ["params", "requestId"]), notification);
+        this.#hostRequests.cancel(tokenAt(value, ["params", "requestId"]), notification);
         return;
       case "progress":
-        return this.#clientRequests.progressed(notification);
+        return this.#serverRequests.progressed(notification);
       case "task":
-        return this.#clientRequests.taskChanged(notification);
+        return this.#serverRequests.taskChanged(notification);
       case "all": {
         const { links } = this.#parts.servers;
         await Promise.all(links.map((link) => link.tell(notification.text)));
@@ -182,11 +182,11 @@ class Session implements HostSession {
       case "cancelled": {
         const subscription = link.waitingFor(tokenAt(value, ["params", "requestId"]));
         if (subscription?.cancelled !== undefined) return subscription.cancelled(notification);
-        return this.#clientRequests.cancelled(link, notification);
+        return this.#serverRequests.cancelled(link, notification);
       }
       case "log": {
         const isLost = this.#isStateless && link.waitingFor(origin.forRequest) === undefined;
-        if (!isLost) await this.#clientRequests.wayToHost(link, origin)(text);
+        if (!isLost) await this.#serverRequests.wayToHost(link, origin)(text);
         return;
       }
       case "change":

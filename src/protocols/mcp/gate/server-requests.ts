@@ -30,7 +30,7 @@ interface Asked {
  * request by the tokens of the host's request that the server is working on, and sends it to the host with an id of the
  * gate.
  */
-export class ClientRequests {
+export class ServerRequests {
   readonly #parts: GateParts;
   /** Returns the tokens that came with `initialize`. */
   readonly #ofSession: () => readonly string[];
