@@ -155,15 +155,15 @@ function serversFrom(
       namedServer(context, name, server, { ...read, insecure }),
     );
   }
-  const name = undefined;
-  const [command, ...args] = words;
   if (upstream !== undefined) {
     const url = readUrl(upstream, "--upstream", { insecure });
-    return [{ name, title: `${url.origin}${url.pathname}`, kind: "address", url, headers: {} }];
+    const title = `${url.origin}${url.pathname}`;
+    return [{ name: undefined, title, kind: "address", url, headers: {} }];
   }
-  const title = words.join(" ");
+  const [command = "", ...args] = words;
+  const { cwd } = context;
   return [
-    { name, title, kind: "program", command: command ?? "", args, cwd: context.cwd, env: {} },
+    { name: undefined, title: words.join(" "), kind: "program", command, args, cwd, env: {} },
   ];
 }
 

@@ -175,20 +175,12 @@ class OperationLimits {
 
   /** @param limited - Names of the arguments for which limits are learned; all arguments unless given. */
   addCalls(given: readonly JsonObject[], limited: readonly string[] | undefined): void {
-    if (limited === undefined) {
-      this.#addMembers([], given, false);
-      return;
-    }
-    const isLimited = (name: string): boolean => limited.includes(name);
-    const seen = new Set(given.flatMap((one) => Object.keys(one)));
-    this.#addMembers(
-      [],
-      given.map((one) =>
-        Object.fromEntries(Object.entries(one).filter(([name]) => isLimited(name))),
-      ),
-      false,
+    const isLimited = (name: string): boolean => limited?.includes(name) ?? true;
+    const kept = given.map((one) =>
+      Object.fromEntries(Object.entries(one).filter(([name]) => isLimited(name))),
     );
-    for (const name of seen) {
+    this.#addMembers([], kept, false);
+    for (const name of new Set(given.flatMap((one) => Object.keys(one)))) {
       if (!isLimited(name)) this.open.push({ argument: argumentName([name]), isElements: false });
     }
   }
@@ -213,27 +205,24 @@ class OperationLimits {
   }
 
   #add(path: ArgumentPath, values: readonly Json[], isOptional: boolean): void {
-    const name = path[path.length - 1] ?? "";
-    if (values.every(isJsonObject)) {
-      const names = [...new Set(values.flatMap((value) => Object.keys(value)))];
-      // Limits on properties do not exclude further properties. If names can be paths, the object could have any other
-      // path as a name.
-      const areSafe = this.#detail.allowBroad || !names.some(mayBePlaceName);
-      const areFew = names.length > 0 && names.length <= MAX_MEMBERS;
-      if (areFew && areSafe && names.every(isWellFormed)) {
-        this.#addMembers(path, values, isOptional);
-        return;
-      }
-      this.#take(path, unlimited(values, name, this.#detail), isOptional);
+    if (values.every(isJsonObject) && this.#areRecords(values)) {
+      this.#addMembers(path, values, isOptional);
       return;
     }
-    this.#take(
-      path,
-      values.some(isJsonObject)
-        ? unlimited(values, name, this.#detail)
-        : limitOfValues(values, name, this.#detail),
-      isOptional,
-    );
+    const name = path[path.length - 1] ?? "";
+    const learned = values.some(isJsonObject)
+      ? unlimited(values, name, this.#detail)
+      : limitOfValues(values, name, this.#detail);
+    this.#take(path, learned, isOptional);
+  }
+
+  /** Returns whether objects get a limit for each property. */
+  #areRecords(objects: readonly JsonObject[]): boolean {
+    const names = [...new Set(objects.flatMap((object) => Object.keys(object)))];
+    // Limits on properties do not exclude further properties. If names can be paths, the object could have any other
+    // path as a name.
+    const areSafe = this.#detail.allowBroad || !names.some(mayBePlaceName);
+    return names.length > 0 && names.length <= MAX_MEMBERS && areSafe && names.every(isWellFormed);
   }
 
   #take(path: ArgumentPath, learned: Learned, isOptional: boolean): void {
