@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
-import { readUrl } from "../../src/client/address.js";
 import { absolutePath, type Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { databaseAt, type HomeChoice } from "../home.js";
 import { printable } from "../output.js";
 import { invalidConfig, problemAt, type ReadConfig, readConfig } from "../serve/config.js";
-import { secretAt } from "../serve/secret.js";
 import { type Address, addressIn } from "../serve/settings.js";
-import type { GateConfig, ServerConfig } from "./gate-config.js";
+import type { GateConfig } from "./gate-config.js";
+import { assertServerName } from "./gate-names.js";
 import { GATE_GRANT } from "./new-token.js";
+import { type ServerSource, serversFrom } from "./server-sources.js";
 
 /** The options of `proviso mcp gate`. */
 export interface GateOptions extends HomeChoice {
@@ -19,6 +19,7 @@ export interface GateOptions extends HomeChoice {
   readonly allowOrigin?: readonly string[];
   readonly allowHost?: readonly string[];
   readonly upstream?: string;
+  readonly name?: string;
   readonly config?: string;
   readonly resolvePaths?: boolean;
   readonly record?: readonly string[];
@@ -28,29 +29,6 @@ export interface GateOptions extends HomeChoice {
   readonly state?: string;
   readonly insecure?: boolean;
 }
-
-/** One server behind the gate. */
-export type ServerSource = {
-  readonly name: string | undefined;
-  /**
-   * A string that identifies the server among the servers of all gates: its command line, its address, or its name and
-   * the configuration file.
-   */
-  readonly title: string;
-} & (
-  | {
-      readonly kind: "program";
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly cwd: string | undefined;
-      readonly env: { readonly [name: string]: string };
-    }
-  | {
-      readonly kind: "address";
-      readonly url: URL;
-      readonly headers: { readonly [name: string]: string };
-    }
-);
 
 /** An issuer on another machine. The gate is one of the issuer's services. */
 export interface ForeignIssuer {
@@ -119,8 +97,12 @@ export async function gateSettings(
   return settings;
 }
 
-function assertOneWay({ upstream, config }: GateOptions, [command]: readonly string[]): void {
+function assertOneWay({ upstream, config, name }: GateOptions, [command]: readonly string[]): void {
+  assertServerName("--name", name);
   const ways = [command, upstream, config].filter((way) => way !== undefined);
+  if (config !== undefined && name !== undefined) {
+    throw usageError("--name is not for --config", "a configuration names its servers itself");
+  }
   if (ways.length === 1) return;
   const message = ways.length === 0 ? "no server is named" : "the server is named in two ways";
   throw usageError(message, "give -- COMMAND ARGS..., or --upstream URL, or --config FILE");
@@ -142,49 +124,6 @@ function refuseContradictions({ keys, audience, tokens, listen, ...others }: Gat
   if (others.resolvePaths && others.servers.every(({ kind }) => kind === "address")) {
     throw usageError("--resolve-paths is for servers that run on this machine", "leave it out");
   }
-}
-
-function serversFrom(
-  context: Context,
-  { upstream, insecure = false }: GateOptions,
-  words: readonly string[],
-  read: ReadConfig<GateConfig> | undefined,
-): readonly ServerSource[] {
-  if (read !== undefined) {
-    return Object.entries(read.config.servers).map(([name, server]) =>
-      namedServer(context, name, server, { ...read, insecure }),
-    );
-  }
-  if (upstream !== undefined) {
-    const url = readUrl(upstream, "--upstream", { insecure });
-    const title = `${url.origin}${url.pathname}`;
-    return [{ name: undefined, title, kind: "address", url, headers: {} }];
-  }
-  const [command = "", ...args] = words;
-  const { cwd } = context;
-  return [
-    { name: undefined, title: words.join(" "), kind: "program", command, args, cwd, env: {} },
-  ];
-}
-
-function namedServer(
-  context: Context,
-  name: string,
-  { command, args, cwd, env, url, headers }: ServerConfig,
-  read: ReadConfig<GateConfig> & { readonly insecure: boolean },
-): ServerSource {
-  const { file, folder, insecure } = read;
-  const title = `${name} in ${absolutePath(context, file)}`;
-  if (url !== undefined) {
-    const values = Object.entries(headers).map(([header, value]) => {
-      const place = `servers.${name}.headers.${header}`;
-      return [header, typeof value === "string" ? value : secretAt(context, read, place, value)];
-    });
-    const address = readUrl(url, `${file}: servers.${name}.url`, { insecure });
-    return { name, title, kind: "address", url: address, headers: Object.fromEntries(values) };
-  }
-  const place = cwd === undefined ? context.cwd : resolve(folder, cwd);
-  return { name, title, kind: "program", command: command ?? "", args, cwd: place, env };
 }
 
 function homeChoice(

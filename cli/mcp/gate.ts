@@ -29,6 +29,11 @@ export function defineGate(mcp: Command, context: Context): void {
       toText,
     )
     .option("--upstream <url>", "a server over Streamable HTTP, in the place of a command", toText)
+    .option(
+      "--name <name>",
+      "a name for the server in pins; unless given, they name its command and folder, or its address",
+      toText,
+    )
     .option("--config <file>", "a JSON file with several servers, by name", toText)
     .option(
       "--listen <address>",

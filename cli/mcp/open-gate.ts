@@ -19,8 +19,9 @@ import { printable, say } from "../output.js";
 import { warn } from "../serve/log.js";
 import { type Closing, closeAll, openAll } from "../serve/opened.js";
 import { type GateIssuer, openGateIssuer } from "./gate-issuer.js";
-import type { GateSettings, ServerSource } from "./gate-settings.js";
+import type { GateSettings } from "./gate-settings.js";
 import { OwnTokens, ownTokenNotes } from "./own-tokens.js";
+import type { ServerSource } from "./server-sources.js";
 
 /** A session of a host, or the session that all HTTP clients of the new era share. */
 interface OpenSession extends OpenedSession {

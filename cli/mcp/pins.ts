@@ -48,7 +48,7 @@ export function definePins(mcp: Command, context: Context): void {
   for (const verb of [listing, accepting, forgetting]) addDatabase(verb);
   const reading = ["proviso mcp pins list", "proviso mcp pins list --json"];
   const changing = ["proviso mcp pins accept read_text_file", "proviso mcp pins accept --all"];
-  const removing = ["proviso mcp pins forget 'node old-server.js'"];
+  const removing = ["proviso mcp pins forget files"];
   addExamples(listing, reading);
   addExamples(accepting, changing);
   addExamples(forgetting, removing);

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Bench } from "../run.js";
@@ -195,6 +196,43 @@ describe("the pins of tool definitions", () => {
     expect(accepted).toMatch(/^accepted send of .*\n {2}annotations is new/);
     expect(await second.call("send")).not.toMatch(/^refused/);
     expect(await bench.output("mcp", "pins", "accept", "--all")).toBe("Nothing has changed.");
+  });
+
+  test("belong to one server: a program with its folder and arguments, an address, or a name", async () => {
+    await bench.output("mcp", "token", "-o", "t", "--op", "send");
+    const [program = "", server = ""] = fickleServer("tools.json");
+    const command = [program, server, "tools.json", "--api-key", "secret-1234"];
+    const tools = async (folder: string, ...words: readonly string[]) => {
+      const at = bench.path(folder);
+      mkdirSync(at, { recursive: true });
+      const tool = { ...TOOL, description: `Sends from ${folder}` };
+      bench.write(`${folder}/tools.json`, JSON.stringify([tool]));
+      const all = ["--token", `@${bench.path("t")}`, ...words];
+      return (await Host.start(bench, all, {}, at)).tools();
+    };
+    expect(await tools("one", "--", ...command)).toEqual(["send"]);
+    expect(await tools("two", "--", ...command)).toEqual(["send"]);
+    expect(await tools("two", "--", ...command, "--other")).toEqual(["send"]);
+    expect(await tools("one", "--name", "mail", "--", ...command)).toEqual(["send"]);
+    expect(await tools("two", "--name", "mail", "--", ...command)).toEqual([]);
+    const { pins } = await bench.json("mcp", "pins");
+    const titles = pins.map((pin: { readonly server: string }) => pin.server);
+    const digest = expect.stringMatching(/, arguments [0-9a-f]{16}$/);
+    expect(titles).toEqual([digest, digest, digest, "mail"]);
+    expect(titles[0]).toContain(`${program} in ${bench.path("one")}, arguments`);
+    expect(await bench.output("mcp", "pins")).not.toContain("secret-1234");
+    for (const file of readdirSync(bench.home)) {
+      const stored = readFileSync(join(bench.home, file), "latin1");
+      expect(stored, file).not.toContain("secret-1234");
+    }
+  });
+
+  test.each([
+    [["--name", "a/b", "--", "server"], '--name "a/b" cannot be the name of a server'],
+    [["--name", "a", "--config", "gate.json"], "--name is not for --config"],
+  ])("are not kept under a name given by %j: %s", async (words, message) => {
+    const { status, stderr } = await bench.run(["mcp", "gate", ...words]);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   });
 
   test.each([

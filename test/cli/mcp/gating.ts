@@ -38,13 +38,14 @@ export class Host {
     bench: Bench,
     words: readonly string[],
     env: { readonly [name: string]: string } = {},
+    cwd: string = bench.folder,
   ): Promise<Host> {
     const host = new Host();
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [MAIN, "mcp", "gate", ...words],
       env: { PROVISO_HOME: bench.home, NO_COLOR: "1", ...env },
-      cwd: bench.folder,
+      cwd,
       stderr: "pipe",
     });
     transport.stderr?.on("data", (bytes: Buffer) => {
