@@ -3,7 +3,7 @@ import { createTokenAuthority } from "../../src/protocols/mcp/authority/token-au
 import type { SessionOpening } from "../../src/protocols/mcp/front/http-front.js";
 import type { OpenedSession } from "../../src/protocols/mcp/front/http-sessions.js";
 import { openGateSession } from "../../src/protocols/mcp/gate/gate-session.js";
-import { isInForce, sessionOpening } from "../../src/protocols/mcp/gate/session-opening.js";
+import { callerOf, sessionOpening } from "../../src/protocols/mcp/gate/session-opening.js";
 import type { Message } from "../../src/protocols/mcp/message/message.js";
 import {
   type ServerConnection,
@@ -40,8 +40,8 @@ export interface Gate {
   openSession(stateless?: boolean): Promise<OpenSession>;
   /** Judges an `initialize` over HTTP: returns who opens the session, or the answer that refuses the session. */
   opening(message: Message, credentials: readonly string[]): Promise<SessionOpening>;
-  /** Returns whether the tokens of an open session over HTTP are still valid. */
-  isInForce(credentials: readonly string[]): Promise<boolean>;
+  /** Returns a name for the party that presents tokens over HTTP; `undefined` if they are not valid at present. */
+  callerOf(credentials: readonly string[]): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function openGate(context: Context, settings: GateSettings): Promise<Gate
         return { session, ended: endOf(servers) };
       },
       opening: (message, credentials) => sessionOpening(authority, message, credentials),
-      isInForce: (credentials) => isInForce(authority, credentials),
+      callerOf: (credentials) => callerOf(authority, credentials),
       close: () => closeAll(opened),
     };
   });

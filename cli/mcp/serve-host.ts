@@ -52,8 +52,8 @@ export async function serveHosts(
 ): Promise<void> {
   const open = (stateless: boolean): ReturnType<Gate["openSession"]> => gate.openSession(stateless);
   const log = newLog(context, level);
-  const { opening, isInForce } = gate;
-  const front = await serveHttp({ address, open, opening, isInForce, log, ...allowed }).catch(
+  const { opening, callerOf } = gate;
+  const front = await serveHttp({ address, open, opening, callerOf, log, ...allowed }).catch(
     (error: unknown) => {
       throw listenFlagError(error, address);
     },

@@ -131,13 +131,49 @@ test("revoking the token of a session over HTTP ends the session and its open st
     });
   const token = { "Proviso-Capability": bench.read("sender").trim() };
   const opened = await post(token, { method: "initialize", params });
-  const session = { "Mcp-Session-Id": opened.headers.get("Mcp-Session-Id") ?? "" };
+  const session = { "Mcp-Session-Id": opened.headers.get("Mcp-Session-Id") ?? "", ...token };
   const stream = await fetch(url, { headers: { Accept: "text/event-stream", ...session } });
   expect(stream.status).toBe(200);
   expect((await post(session, { method: "ping" })).status).toBe(200);
   await bench.output("revoke", "@sender");
   await stream.text();
   expect((await post(session, { method: "ping" })).status).toBe(404);
+});
+
+test("the id of a session over HTTP is of no use without a token of the party that opened the session", async () => {
+  const { url } = await listening();
+  const [sender, lister] = ["sender", "lister"].map((file) => bench.read(file).trim());
+  const types = {
+    "Content-Type": "application/json",
+    Accept: "application/json, text/event-stream",
+  };
+  const clientInfo = { name: "caller", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  const alice = { ...types, "Proviso-Capability": sender ?? "" };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  const opened = await fetch(url, { method: "POST", headers: alice, body });
+  const session = { "Mcp-Session-Id": opened.headers.get("Mcp-Session-Id") ?? "" };
+  const ping = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" });
+  const statuses = async (headers: Record<string, string>): Promise<readonly number[]> => {
+    const found: number[] = [];
+    for (const method of ["POST", "GET", "DELETE"]) {
+      const sent = { ...types, ...session, ...headers };
+      const response = await fetch(url, {
+        method,
+        headers: sent,
+        body: method === "POST" ? ping : null,
+      });
+      await response.body?.cancel();
+      found.push(response.status);
+    }
+    return found;
+  };
+  expect(await statuses({})).toEqual([404, 404, 404]);
+  expect(await statuses({ "Proviso-Capability": lister ?? "" })).toEqual([404, 404, 404]);
+  // The second token of alice, for another operation, is of the same party.
+  await bench.output("mcp", "token", "-o", "second", "--principal", "alice", "--op", "list");
+  const second = bench.read("second").trim();
+  expect(await statuses({ "Proviso-Capability": second })).toEqual([200, 200, 204]);
 });
 
 test("mcp gate --listen refuses to start with a token from --token or from PROVISO_TOKEN", async () => {

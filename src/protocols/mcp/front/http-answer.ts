@@ -46,7 +46,6 @@ export class HttpAnswer {
     this.#res = res;
     this.#era = era;
     this.#unread = unread;
-    unread.add(res);
     this.#onResponse = onResponse;
     this.#late = setTimeout(() => this.#open(), LATE).unref();
     whenClosed(res, () => {

@@ -1,6 +1,5 @@
-import express, { type Request, type RequestHandler, type Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { contentType } from "../../../http/body.js";
-import type { FaultWriter } from "../../../http/fault.js";
 import { DENIAL_HEADER } from "../../../http/headers.js";
 import { type ListenOptions, refuseWhileDraining } from "../../../http/listen.js";
 import { type AgentLog, failureLog, requestLog } from "../../../http/log.js";
@@ -15,19 +14,21 @@ import {
   readMessage,
 } from "../message/message.js";
 import { parameterHeaders } from "../message/mirrored-headers.js";
+import { Admission } from "./admission.js";
 import { EventStream } from "./event-stream.js";
 import type { Exchange, HostSession } from "./exchange.js";
 import { HttpAnswer } from "./http-answer.js";
-import { oldHeadersFlaw, one, type Route, routeOf, tokensIn } from "./http-request.js";
+import { answer, busy, refuse, refuseRoute } from "./http-refusals.js";
+import { JSON_TYPE, oldHeadersFlaw, one, routeOf } from "./http-request.js";
 import {
+  type CallerOf,
   type HttpSession,
   HttpSessions,
-  type IsInForce,
   type OpenSession,
   type SessionOpener,
 } from "./http-sessions.js";
 import { sameOrigin } from "./same-origin.js";
-import { UnfinishedBodies } from "./unfinished-bodies.js";
+import { Shares } from "./shares.js";
 import { Unread, type UnreadLimits } from "./unread.js";
 
 export interface HttpFrontOptions extends UnreadLimits {
@@ -40,9 +41,10 @@ export interface HttpFrontOptions extends UnreadLimits {
    */
   readonly opening: (message: Message, credentials: readonly string[]) => Promise<SessionOpening>;
   /**
-   * Returns whether tokens are still valid. A session ends when the tokens that it last presented are no longer valid.
+   * Names the party that presents tokens. What one party may have open is limited, and a session belongs to one party.
+   * A session ends when the tokens that it last presented are no longer in force.
    */
-  readonly isInForce: IsInForce;
+  readonly callerOf: CallerOf;
   readonly log: AgentLog;
   /** Origins of web pages that may send requests. A gate at a loopback address also allows every loopback origin. */
   readonly allowedOrigins?: readonly string[] | undefined;
@@ -63,10 +65,7 @@ export interface HttpFrontOptions extends UnreadLimits {
   readonly grace?: number | undefined;
 }
 
-/**
- * The answer that refuses an `initialize`, or a string that identifies the party that opens the session. The number of
- * sessions of one opener is limited.
- */
+/** The answer that refuses an `initialize`, or the party that opens the session. */
 export type SessionOpening = { readonly refusal: string } | SessionOpener;
 
 export interface HttpFront {
@@ -77,16 +76,16 @@ export interface HttpFront {
 }
 
 const PATH = "/mcp";
-const JSON_TYPE = "application/json";
 const EVENTS = "text/event-stream";
 const SESSION = "mcp-session-id";
 const SESSIONS = 64;
 const IDLE = 30 * 60_000;
-/** Maximum number of POST requests that are open at the same time and, among them, of subscriptions. */
-const MOST_POSTS = 512;
+/** Maximum number of subscriptions that are open at the same time. One caller may have a quarter of them. */
 const MOST_ENDLESS = 256;
 const INTERNAL_ERROR = -32603;
 const LISTEN = "subscriptions/listen";
+const NO_SESSION =
+  "there is no such session, or the headers have no valid token of the party that has opened it";
 
 /**
  * Serves hosts over Streamable HTTP at `/mcp`, in both eras, until it is closed.
@@ -101,56 +100,28 @@ export async function serveHttp(options: HttpFrontOptions): Promise<HttpFront> {
   return { url: `${served.url}${PATH}`, close: () => served.close() };
 }
 
-/** Answers with a JSON-RPC error that has no id. */
-const answer: FaultWriter = (res, { status, message, retryAfter }) => {
-  if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
-  refuse(res, status, INVALID_REQUEST, message);
-};
-
-function busy(res: Response): void {
-  const message = "the gate works on as many requests as it can; try again soon";
-  answer(res, { status: 503, reason: "unavailable", message, retryAfter: 1 });
-}
-
-function refuse(
-  res: Response,
-  status: number,
-  code: number,
-  reason: string,
-  id: string | number | null = null,
-): void {
-  res
-    .status(status)
-    .type(JSON_TYPE)
-    .send(errorText(id, code, reason));
-}
-
 class HttpMount implements Mounted {
   readonly #sessions: HttpSessions;
   readonly #opening: HttpFrontOptions["opening"];
   readonly #limits: typeof HOST_LIMITS;
   readonly #onFailure: (error: unknown, what: string) => void;
   readonly #unread: Unread;
-  readonly #unfinished: UnfinishedBodies;
   readonly #endless = new Set<HttpAnswer>();
-  #posts = 0;
+  readonly #admission: Admission;
+  readonly #subscriptions = new Shares(MOST_ENDLESS);
 
   constructor(
     options: HttpFrontOptions,
     { app, isDraining, draining }: MountPoint,
     onFailure: (error: unknown, what: string) => void,
   ) {
-    const { address, open, log, sessions = SESSIONS, idle = IDLE } = options;
+    const { address, open, callerOf, log, sessions = SESSIONS, idle = IDLE } = options;
     const { allowedOrigins = [], allowedHosts = [], bytes = HOST_LIMITS.bytes } = options;
-    this.#sessions = new HttpSessions(
-      open,
-      { most: sessions, mostOfOne: Math.ceil(sessions / 4), idle, isInForce: options.isInForce },
-      onFailure,
-    );
+    this.#sessions = new HttpSessions(open, { most: sessions, idle, callerOf }, onFailure);
     this.#opening = options.opening;
     this.#limits = { ...HOST_LIMITS, bytes };
     this.#unread = new Unread(options);
-    this.#unfinished = new UnfinishedBodies(options.unfinished);
+    this.#admission = new Admission(callerOf, options.unfinished);
     this.#onFailure = onFailure;
     const { host = "127.0.0.1" } = address;
     const forbid = (res: Response, reason: string): void =>
@@ -160,12 +131,13 @@ class HttpMount implements Mounted {
       requestLog({ binding: "mcp", denialHeader: DENIAL_HEADER, log, metrics: undefined }),
       sameOrigin({ host, allowedOrigins, allowedHosts }, forbid),
       refuseWhileDraining(isDraining, answer),
+      this.#admission.identify(),
     ]);
     app.post(
       PATH,
-      this.#bounded(),
+      this.#admission.bound(),
       contentType([JSON_TYPE], answer),
-      this.#body(bytes),
+      this.#admission.body(bytes),
       (req, res) => this.#post(req, res),
     );
     const other: RequestHandler = (_req, res) => {
@@ -189,29 +161,6 @@ class HttpMount implements Mounted {
     for (const endless of this.#endless) endless.cut();
   }
 
-  #bounded(): RequestHandler {
-    return (_req, res, next) => {
-      if (this.#posts >= MOST_POSTS) return busy(res);
-      this.#posts++;
-      whenClosed(res, () => this.#posts--);
-      next();
-    };
-  }
-
-  /** Returns a handler that reads a body of at most `limit` bytes. */
-  #body(limit: number): RequestHandler {
-    const read = express.raw({ type: () => true, limit, inflate: false });
-    return (req, res, next) => {
-      this.#unfinished.add(req);
-      read(req, res, (error?: { readonly type?: unknown }) => {
-        if (error === undefined) return next();
-        const isLarge = error.type === "entity.too.large";
-        const reason = isLarge ? `the body has more than ${limit} bytes` : "the body is unreadable";
-        refuse(res, isLarge ? 413 : 400, INVALID_REQUEST, reason);
-      });
-    };
-  }
-
   async #post(req: Request, res: Response): Promise<void> {
     const { headers } = req;
     const accepted = headers.accept ?? "";
@@ -224,19 +173,13 @@ class HttpMount implements Mounted {
     req.body = undefined;
     if (!read.ok) return refuse(res, 400, read.code, read.reason, read.isAnswer ? null : read.id);
     const { message } = read;
-    const given = tokensIn(headers);
-    if (!given.ok) return refuse(res, 400, INVALID_REQUEST, given.reason, message.id);
     const route = routeOf(message, headers);
     if (route.kind === "refused") return refuseRoute(res, route, message);
     if (route.kind === "dropped") return void res.status(202).end();
     try {
       if (route.kind === "shared") {
-        await this.#take(await this.#sessions.shared(), message, {
-          req,
-          res,
-          tokens: given.tokens,
-        });
-      } else await this.#old(route.kind, message, { req, res, tokens: given.tokens });
+        await this.#take(await this.#sessions.shared(), message, { req, res });
+      } else await this.#old(route.kind, message, { req, res });
     } catch (error) {
       this.#onFailure(error, "message");
       // Ends an event stream that has begun. Its request gets no answer.
@@ -259,13 +202,13 @@ class HttpMount implements Mounted {
     if (kind === "session") {
       const found = this.#find(req, res, message.id);
       if (found === undefined) return;
-      this.#sessions.presented(found.id, post.tokens);
       await this.#take(found.session, message, post, found);
       return;
     }
-    const opening = await this.#opening(message, post.tokens);
+    const { tokens } = this.#admission.caller(req);
+    const opening = await this.#opening(message, tokens);
     if ("refusal" in opening) return void res.type(JSON_TYPE).send(opening.refusal);
-    const opened = await this.#sessions.create(opening);
+    const opened = await this.#sessions.create(opening, tokens.length > 0);
     if (opened === undefined) {
       const reason = "there are as many sessions as the gate can have; try again later";
       return refuse(res.setHeader("Retry-After", "60"), 503, INVALID_REQUEST, reason, message.id);
@@ -291,13 +234,12 @@ class HttpMount implements Mounted {
   async #take(
     session: HostSession,
     message: Message,
-    { req, res, tokens }: Post,
+    { req, res }: Post,
     old?: HttpSession,
     onResponse?: (isError: boolean) => void,
   ): Promise<void> {
     const { headers } = req;
-    const isEndless = message.method === LISTEN;
-    if (isEndless && this.#endless.size >= MOST_ENDLESS) return busy(res);
+    const { tokens, name } = this.#admission.caller(req);
     const about = { credentials: tokens, era: eraOf(message), headers: parameterHeaders(headers) };
     if (message.kind !== "request") {
       const done = old === undefined ? () => {} : this.#sessions.use(old.id, () => {});
@@ -307,6 +249,11 @@ class HttpMount implements Mounted {
       res.status(202).end();
       return;
     }
+    const isEndless = message.method === LISTEN;
+    const done = isEndless ? this.#subscriptions.take(name) : () => {};
+    if (done === undefined) return busy(res);
+    whenClosed(res, done);
+    this.#unread.add(res, name);
     const answering = new HttpAnswer(res, about.era, this.#unread, onResponse);
     if (old !== undefined) {
       const text = errorText(message.id ?? null, INVALID_REQUEST, "the session has ended");
@@ -336,7 +283,7 @@ class HttpMount implements Mounted {
     }
     const found = this.#find(req, res);
     if (found === undefined) return;
-    this.#unread.add(res);
+    this.#unread.add(res, this.#admission.caller(req).name);
     const stream = new EventStream(res, this.#unread);
     const done = this.#sessions.use(found.id, () => stream.end());
     whenClosed(res, done);
@@ -357,23 +304,13 @@ class HttpMount implements Mounted {
       refuse(res, 400, INVALID_REQUEST, "the header Mcp-Session-Id is missing", id);
       return undefined;
     }
-    const found = this.#sessions.get(named);
-    if (found === undefined) refuse(res, 404, INVALID_REQUEST, "there is no such session", id);
+    const found = this.#sessions.find(named, this.#admission.caller(req));
+    if (found === undefined) refuse(res, 404, INVALID_REQUEST, NO_SESSION, id);
     return found;
   }
 }
 
-/** A POST with the tokens in its headers. */
 interface Post {
   readonly req: Request;
   readonly res: Response;
-  readonly tokens: readonly string[];
-}
-
-function refuseRoute(
-  res: Response,
-  { code, reason }: Extract<Route, { kind: "refused" }>,
-  { kind, id }: Message,
-): void {
-  refuse(res, 400, code, reason, kind === "request" ? id : null);
 }

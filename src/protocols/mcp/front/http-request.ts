@@ -17,6 +17,7 @@ export type Route =
   | { readonly kind: "session" }
   | { readonly kind: "refused"; readonly code: number; readonly reason: string };
 
+export const JSON_TYPE = "application/json";
 const INVALID_PARAMS = -32602;
 const FIRST_NEW = "2026-07-28";
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;

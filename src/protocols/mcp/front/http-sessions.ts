@@ -3,6 +3,7 @@ import { encodeBase64url } from "../../../bytes/base64.js";
 import { randomBytes } from "../../../bytes/random.js";
 import type { HostSession } from "./exchange.js";
 import { HostStream } from "./host-stream.js";
+import { Shares } from "./shares.js";
 
 /** A session of the gate with its servers. */
 export interface OpenedSession {
@@ -20,28 +21,39 @@ export type OpenSession = (stateless: boolean) => Promise<OpenedSession>;
 
 /** The party that opens a session. */
 export interface SessionOpener {
-  /** A name for the party, by which sessions are counted. */
+  /** The name of the party, as {@link CallerOf} returns it. */
   readonly opener: string;
   /** The tokens that the party presented. */
   readonly credentials: readonly string[];
 }
 
-/** Returns whether tokens are still valid, whatever they allow. */
-export type IsInForce = (credentials: readonly string[]) => Promise<boolean>;
+/** The party that sends a request, by the tokens in its headers. */
+export interface HttpCaller {
+  readonly tokens: readonly string[];
+  /** The name of the party; {@link STRANGERS} if its tokens are not in force, or if there are none. */
+  readonly name: string;
+}
+
+/**
+ * Returns a name for the party that presents tokens, whatever they allow; `undefined` if a token is not in force, or if
+ * there is none.
+ */
+export type CallerOf = (credentials: readonly string[]) => Promise<string | undefined>;
 
 /** Limits of sessions of the old era. */
 export interface SessionLimits {
-  /** Maximum number of sessions. Each session has its own servers, and counts until these have ended. */
+  /**
+   * Maximum number of sessions, of which one opener may have a quarter. Each session has its own servers, and counts
+   * until these have ended.
+   */
   readonly most: number;
-  /** Maximum number of open sessions of one opener. */
-  readonly mostOfOne: number;
   /** Milliseconds without a request after which a session ends. */
   readonly idle: number;
   /**
-   * A session ends within two seconds after this function returns `false` for the tokens that the session last
+   * A session ends within two seconds after this function returns `undefined` for the tokens that the session last
    * presented.
    */
-  readonly isInForce: IsInForce;
+  readonly callerOf: CallerOf;
 }
 
 /** A session of a host of the old era. */
@@ -53,6 +65,10 @@ export interface HttpSession {
 
 interface Entry extends HttpSession {
   readonly opener: string;
+  /** `true` if `initialize` had tokens in its headers. Every request of the session must then have them too. */
+  readonly isBound: boolean;
+  /** Gives back the share of the opener. */
+  readonly release: () => void;
   /** The tokens of the last request that had tokens in its headers; until then, the tokens of `initialize`. */
   credentials: readonly string[];
   /** Functions that end the open HTTP requests of the session. */
@@ -70,8 +86,8 @@ export class HttpSessions {
   readonly #limits: SessionLimits;
   readonly #onFailure: (error: unknown, what: string) => void;
   readonly #entries = new Map<string, Entry>();
-  /** The opener of each session with running servers: the session is being opened, open, or being closed. */
-  readonly #openers: string[] = [];
+  /** Counts the sessions with running servers: those that are being opened, open, or being closed. */
+  readonly #shares: Shares;
   #shared: Promise<OpenedSession> | undefined;
   #isClosed = false;
 
@@ -83,6 +99,7 @@ export class HttpSessions {
   ) {
     this.#open = open;
     this.#limits = limits;
+    this.#shares = new Shares(limits.most);
     this.#onFailure = onFailure;
     this.#watch(this.#checkTokens());
   }
@@ -90,14 +107,17 @@ export class HttpSessions {
   /**
    * Opens a session for a host. Returns `undefined` if the maximum number of sessions is open, in total or for this
    * opener, and after `close`. Rethrows errors of {@link OpenSession}.
+   *
+   * @param isBound - Whether `initialize` had tokens in its headers.
    */
-  async create({ opener, credentials }: SessionOpener): Promise<HttpSession | undefined> {
-    const { most, mostOfOne } = this.#limits;
-    const own = this.#openers.filter((one) => one === opener);
-    if (this.#openers.length >= most || own.length >= mostOfOne || this.#isClosed) return undefined;
-    this.#openers.push(opener);
+  async create(
+    { opener, credentials }: SessionOpener,
+    isBound: boolean,
+  ): Promise<HttpSession | undefined> {
+    const release = this.#isClosed ? undefined : this.#shares.take(opener);
+    if (release === undefined) return undefined;
     const { session, ended } = await this.#open(false).catch((error: unknown) => {
-      this.#release(opener);
+      release();
       throw error;
     });
     const id = encodeBase64url(randomBytes(ID_BYTES));
@@ -106,6 +126,8 @@ export class HttpSessions {
     const entry: Entry = {
       id,
       opener,
+      isBound,
+      release,
       credentials,
       session,
       stream,
@@ -120,14 +142,18 @@ export class HttpSessions {
     return entry;
   }
 
-  get(id: string): HttpSession | undefined {
-    return this.#entries.get(id);
-  }
-
-  /** Remembers the tokens in the headers of a session's request. Does nothing if the headers have none. */
-  presented(id: string, credentials: readonly string[]): void {
+  /**
+   * Finds a session for a request of the party that has opened the session, and remembers the tokens of the request.
+   * For any other party, the session does not exist. The id alone is enough only if `initialize` had tokens in its
+   * `_meta` alone, and the request has none in its headers.
+   */
+  find(id: string, { tokens, name }: HttpCaller): HttpSession | undefined {
     const entry = this.#entries.get(id);
-    if (entry !== undefined && credentials.length > 0) entry.credentials = credentials;
+    if (entry === undefined) return undefined;
+    if (tokens.length === 0) return entry.isBound ? undefined : entry;
+    if (name !== entry.opener) return undefined;
+    entry.credentials = tokens;
+    return entry;
   }
 
   /** Ends the sessions whose tokens have expired or are revoked, because their streams would otherwise stay open. */
@@ -140,7 +166,7 @@ export class HttpSessions {
 
   async #checkTokensOf({ id, credentials }: Entry): Promise<void> {
     try {
-      if (await this.#limits.isInForce(credentials)) return;
+      if ((await this.#limits.callerOf(credentials)) !== undefined) return;
       // Not awaited: a server may take seconds to end, and the other sessions are checked meanwhile.
       this.#watch(this.end(id));
     } catch (error) {
@@ -210,13 +236,9 @@ export class HttpSessions {
     try {
       await entry.session.close();
     } finally {
-      this.#release(entry.opener);
+      entry.release();
     }
     return true;
-  }
-
-  #release(opener: string): void {
-    this.#openers.splice(this.#openers.indexOf(opener), 1);
   }
 
   /** Ends the streams that hosts have opened with GET. Open streams would keep the HTTP server from closing. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { whenClosed } from "../../../http/when-closed.js";
+import { overLimit } from "./shares.js";
 
 /** Limits of the output that HTTP clients have not read. Such output stays in memory. */
 export interface UnreadLimits {
@@ -16,7 +17,8 @@ const STALL = 30_000;
 export class Unread {
   readonly #bytes: number;
   readonly #stall: number;
-  readonly #answers = new Set<ServerResponse>();
+  /** The caller of each response. */
+  readonly #answers = new Map<ServerResponse, string>();
 
   constructor({ unread = BYTES, stall = STALL }: UnreadLimits) {
     this.#bytes = unread;
@@ -24,23 +26,22 @@ export class Unread {
   }
 
   /** Counts the unread bytes of a response until it is closed. Closes its connection if no data flows for too long. */
-  add(res: ServerResponse): void {
-    this.#answers.add(res);
+  add(res: ServerResponse, caller: string): void {
+    this.#answers.set(res, caller);
     whenClosed(res, () => this.#answers.delete(res));
     // Sent bytes restart the timeout. An idle event stream sends comments at shorter intervals.
     res.setTimeout(this.#stall, () => res.destroy());
   }
 
   /**
-   * Disconnects the clients with the most unread bytes until all other responses are within the limit. Call this after
-   * each write.
+   * Disconnects responses of the callers with the most unread bytes, until all other responses are within the limit.
+   * Call this after each write.
    */
   enforce(): void {
-    const answers = [...this.#answers].sort((a, b) => b.writableLength - a.writableLength);
-    let bytes = answers.reduce((sum, { writableLength }) => sum + writableLength, 0);
-    for (const res of answers) {
-      if (bytes <= this.#bytes) return;
-      bytes -= res.writableLength;
+    const unread = [...this.#answers].map(([res, caller]) => {
+      return { res, caller, bytes: res.writableLength };
+    });
+    for (const { res } of overLimit(unread, this.#bytes)) {
       this.#answers.delete(res);
       res.destroy();
     }

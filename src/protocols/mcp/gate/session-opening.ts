@@ -1,6 +1,6 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { isTexts } from "../../../bytes/json.js";
-import type { GateAuthority } from "../authority/gate-authority.js";
+import type { GateAuthority, Presented } from "../authority/gate-authority.js";
 import type { SessionOpening } from "../front/http-front.js";
 import type { Message } from "../message/message.js";
 import { CAPABILITY_KEY } from "./presented-tokens.js";
@@ -9,8 +9,7 @@ import { valueAt } from "./values.js";
 
 /**
  * Judges an `initialize` over HTTP: returns who opens the session, or the answer that refuses the session. A session
- * starts servers, so its opener must present tokens that are valid at present, whatever they allow. The opener is the
- * principal of the first token or, without a principal, the token's capability.
+ * starts servers, so its opener must present tokens that are valid at present, whatever they allow.
  *
  * @param credentials - The tokens in the HTTP headers. The tokens in `_meta` are judged too.
  */
@@ -32,24 +31,29 @@ export async function sessionOpening(
   if (!presented.ok) return refused(presented.denials);
   const denials = await authority.standing(presented);
   if (denials !== undefined) return refused(denials);
-  const { principal, id: capability } = presented.tokens[0].identifier;
-  return {
-    opener: principal === undefined ? capability : `principal ${principal}`,
-    credentials: tokens,
-  };
+  return { opener: nameOf(presented), credentials: tokens };
 }
 
 /**
- * Returns whether the tokens of an open session are still valid, whatever they allow. While the revocation list cannot
- * be read, the tokens count as valid: the gate then refuses every call, and the session can continue afterwards.
+ * Returns a name for the party that presents tokens, whatever they allow: the principal of the first token or, without
+ * a principal, the token's capability. Returns `undefined` if a token is not valid at present, or if there is none.
+ * While the revocation list cannot be read, the tokens count as valid: the gate then refuses every call, and an open
+ * session can continue afterwards.
  */
-export async function isInForce(
+export async function callerOf(
   authority: GateAuthority,
   credentials: readonly string[],
-): Promise<boolean> {
+): Promise<string | undefined> {
   const presented = authority.present(credentials);
-  const denials = presented.ok ? await authority.standing(presented) : presented.denials;
-  return denials?.every(({ code }) => code === "revocation_stale") ?? true;
+  if (!presented.ok) return undefined;
+  const denials = await authority.standing(presented);
+  const isInForce = denials?.every(({ code }) => code === "revocation_stale") ?? true;
+  return isInForce ? nameOf(presented) : undefined;
+}
+
+function nameOf({ tokens: [first] }: Extract<Presented, { ok: true }>): string {
+  const { principal, id: capability } = first.identifier;
+  return principal === undefined ? capability : `principal ${principal}`;
 }
 
 const HOW_TO_PRESENT =

@@ -8,6 +8,7 @@ import {
   ask,
   call,
   deferred,
+  type Headers,
   initialized,
   MODERN,
   modern,
@@ -57,7 +58,7 @@ test("all sessions whose tokens are no longer valid end within two seconds, even
   let isValid = true;
   const { url, sessions, slow } = await servedSlowly({
     opening: async (_message, credentials) => ({ opener: "alice", credentials }),
-    isInForce: async () => isValid,
+    callerOf: async () => (isValid ? "alice" : undefined),
   });
   const own = await Promise.all([1, 2, 3].map(() => initialized(url)));
   const streams = await Promise.all(
@@ -147,27 +148,29 @@ test("a session and its stream end when the tokens that it last presented are no
   const valid = new Set(["old", "new"]);
   const { url, sessions } = await served({
     opening: async (_message, credentials) => ({ opener: "alice", credentials }),
-    isInForce: async (credentials) => credentials.every((token) => valid.has(token)),
+    callerOf: async (credentials) =>
+      credentials.every((token) => valid.has(token)) ? "alice" : undefined,
   });
   const reply = await post(url, call(1, "initialize"), { "proviso-capability": "old" });
   const session = { "mcp-session-id": String(reply.headers["mcp-session-id"]) };
-  const stream = await open(url, "GET", { accept: "text/event-stream", ...session });
+  const renewed = { ...session, "proviso-capability": "new" };
+  const stream = await open(url, "GET", { accept: "text/event-stream", ...renewed });
   stream.resume();
   const streamEnded = once(stream, "close");
-  await post(url, call(2, "ping"), { ...session, "proviso-capability": "new" });
   valid.delete("old");
   await sleep(2500);
-  expect((await post(url, call(3, "ping"), session)).status).toBe(200);
+  expect((await post(url, call(3, "ping"), renewed)).status).toBe(200);
   valid.delete("new");
   await streamEnded;
   expect(sessions[0]?.isClosed).toBe(true);
-  expect((await post(url, call(4, "ping"), session)).status).toBe(404);
+  expect((await post(url, call(4, "ping"), renewed)).status).toBe(404);
 });
 
 test("one opener gets at most a quarter of the sessions, and another opener still gets a session", async () => {
   const { url, sessions } = await served({
     sessions: 8,
     opening: async (_message, credentials) => ({ opener: String(credentials[0]), credentials }),
+    callerOf: async ([token]) => token,
   });
   const opening = (opener: string) =>
     post(url, call(1, "initialize"), { "proviso-capability": opener });
@@ -176,7 +179,8 @@ test("one opener gets at most a quarter of the sessions, and another opener stil
   expect((await opening("alice")).status).toBe(200);
   const [own] = replies.filter(({ status }) => status === 200);
   const session = { "mcp-session-id": String(own?.headers["mcp-session-id"]) };
-  expect((await ask(url, "DELETE", session)).status).toBe(204);
+  const eve = { ...session, "proviso-capability": "eve" };
+  expect((await ask(url, "DELETE", eve)).status).toBe(204);
   expect((await opening("eve")).status).toBe(200);
   expect(sessions).toHaveLength(4);
 });
@@ -212,4 +216,41 @@ test("when the servers of a session have ended, the session ends, and the next r
   expect((await post(url, call(2, "ping"), session)).status).toBe(404);
   expect((await ping()).status).toBe(200);
   expect(opened).toEqual([false, true, true]);
+});
+
+test("a session takes requests only of the party that has opened it, and its id alone is not enough", async () => {
+  const { url, sessions } = await served({
+    opening: async (_message, credentials) => ({
+      opener: credentials[0] ?? "meta",
+      credentials,
+    }),
+    callerOf: async ([token]) => (token === "expired" ? undefined : token),
+  });
+  const alice = { "proviso-capability": "alice" };
+  const opened = await post(url, call(1, "initialize"), alice);
+  const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
+  const answer = JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} });
+  const strangers: readonly Headers[] = [
+    {},
+    { "proviso-capability": "eve" },
+    { "proviso-capability": "expired" },
+  ];
+  for (const headers of strangers) {
+    const others = { ...session, ...headers };
+    const replies = [
+      await post(url, call(2, "ping"), others),
+      await post(url, answer, others),
+      await ask(url, "GET", { accept: "text/event-stream", ...others }),
+      await ask(url, "DELETE", others),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  }
+  expect(sessions[0]?.received).toHaveLength(1);
+  expect((await post(url, call(3, "ping"), { ...session, ...alice })).status).toBe(200);
+  expect((await ask(url, "DELETE", { ...session, ...alice })).status).toBe(204);
+  // This session was opened with a token in the body, so that its other requests need no token in the headers.
+  const byBody = await initialized(url);
+  expect((await post(url, call(2, "ping"), byBody)).status).toBe(200);
+  expect((await ask(url, "DELETE", { ...byBody, "proviso-capability": "eve" })).status).toBe(404);
+  expect((await ask(url, "DELETE", byBody)).status).toBe(204);
 });

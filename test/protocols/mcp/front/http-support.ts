@@ -31,7 +31,7 @@ export async function served(options: Partial<HttpFrontOptions> = {}): Promise<S
     log: pino({ level: "silent" }),
     grace: 200,
     opening: async () => ({ opener: "alice", credentials: [] }),
-    isInForce: async () => true,
+    callerOf: async () => "alice",
     open: async (stateless) => {
       const session = new Recorder();
       session.onReceive = async ({ id, kind }, { send }) => {

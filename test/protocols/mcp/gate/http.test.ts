@@ -15,7 +15,7 @@ async function serveGate() {
     address: { host: "127.0.0.1", port: 0 },
     log: SILENT,
     opening: async () => ({ opener: "alice", credentials: [] }),
-    isInForce: async () => true,
+    callerOf: async () => "alice",
     open: async (stateless) => {
       const server = await startStdioServer({
         command: process.execPath,
