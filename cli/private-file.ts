@@ -1,5 +1,5 @@
 import { renameSync, statSync } from "node:fs";
-import { isErrno } from "../src/system/error-code.js";
+import { errorCode, isErrno, reasonFor } from "../src/system/error-code.js";
 import { environmentError, usageError } from "./exit.js";
 import { printable } from "./output.js";
 
@@ -16,7 +16,7 @@ export async function putFile(path: string, text: string, named: string = path):
     putPrivateFile(path, text, renameSync);
   } catch (error) {
     if (!isErrno(error)) throw error;
-    const message = `could not write ${printable(named)}: ${error.code ?? error.message}`;
+    const message = `could not write ${printable(named)}: ${reasonFor(errorCode(error), "write")}`;
     const hint = "check the folder, its permissions and the space on the disk";
     throw environmentError("output_failed", message, hint);
   }

@@ -4,7 +4,7 @@ import { TokenError } from "../src/bytes/token-error.js";
 import { decodeUtf8 } from "../src/bytes/utf8.js";
 import { CAPABILITY_LIMITS } from "../src/capability/limits.js";
 import { readToken } from "../src/capability/read-token.js";
-import { isErrno } from "../src/system/error-code.js";
+import { errorCode, isErrno, reasonFor } from "../src/system/error-code.js";
 import { absolutePath, type Context } from "./context.js";
 import { CliError, EXIT, environmentError, usageError } from "./exit.js";
 import { say, withoutTokens } from "./output.js";
@@ -13,14 +13,14 @@ import { tokenIn, tokensIn } from "./token-text.js";
 // No macaroon is nearly this large.
 const MAX_BYTES = 1024 * 1024;
 
-/** For each error code of the operating system: the reason for which a file cannot be read, and a hint. */
-const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
-  ENOENT: ["there is no such file", "check the name"],
-  ENOTDIR: ["a part of its path is not a folder", "check the name"],
-  EACCES: ["it may not be read by this user", "check its permissions"],
-  EPERM: ["it may not be read by this user", "check its permissions"],
-  EISDIR: ["it is a folder", "name a file in it"],
-  ENAMETOOLONG: ["the name is too long", "give a token as it is, without @"],
+/** Hints for a file that cannot be read, by error code of the operating system. */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "check the name",
+  ENOTDIR: "check the name",
+  EACCES: "check its permissions",
+  EPERM: "check its permissions",
+  EISDIR: "name a file in it",
+  ENAMETOOLONG: "give a token as it is, without @",
 };
 
 /** The help for a token argument, which is the same in every verb. */
@@ -223,9 +223,9 @@ function textFrom(name: string, read: (chunk: Uint8Array) => number, binary: Bin
     }
   } catch (error) {
     if (error instanceof TokenError || !isErrno(error)) throw error;
-    const code = error.code ?? "it failed";
-    const [reason, hint] = UNREADABLE[code] ?? [code, "check the file"];
-    throw environmentError("unreadable_file", `could not read ${nameOf(name)}: ${reason}`, hint);
+    const code = errorCode(error);
+    const message = `could not read ${nameOf(name)}: ${reasonFor(code, "read")}`;
+    throw environmentError("unreadable_file", message, UNREADABLE[code] ?? "check the file");
   }
   const bytes = Buffer.concat(chunks);
   const text = decodeUtf8(bytes);

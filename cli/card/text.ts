@@ -5,7 +5,7 @@ import { duplicateKey, type Json, outlineJson, quotedName } from "../../src/byte
 import { decodeUtf8 } from "../../src/bytes/utf8.js";
 import { readAddress } from "../../src/client/address.js";
 import { MAX_CARD_BYTES } from "../../src/discovery/card-text.js";
-import { isErrno } from "../../src/system/error-code.js";
+import { errorCode, isErrno, reasonFor } from "../../src/system/error-code.js";
 import { absolutePath, type Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
 import { say } from "../output.js";
@@ -109,7 +109,7 @@ export function fileText(context: Context, argument: string, hint: string): Card
     return { name, text };
   } catch (error) {
     if (!isErrno(error) || error instanceof CliError) throw error;
-    throw unreadable(error.code === "ENOENT" ? "there is no such file" : error.message);
+    throw unreadable(reasonFor(errorCode(error), "read"));
   }
 }
 

@@ -65,7 +65,7 @@ export function placesOf(
     const names = asked.map(nameOf);
     const near = nearest(name, names);
     const hint = near === undefined ? `asked for: ${names.join(", ")}` : `did you mean ${near}?`;
-    throw usageError(`--only ${quoted(name)}: that is not asked for`, hint);
+    throw usageError(`--only ${quoted(name)}: the request does not ask for it`, hint);
   });
 }
 

@@ -2,7 +2,7 @@ import { basename, isAbsolute, join } from "node:path";
 import type { Command } from "commander";
 import { type RecordedSession, recordSession } from "../../src/protocols/mcp/learn/recorder.js";
 import { type RecordedLine, RecordingFile } from "../../src/protocols/mcp/learn/recording.js";
-import { errorCode } from "../../src/system/error-code.js";
+import { errorCode, reasonFor } from "../../src/system/error-code.js";
 import { isOwnVariable, withoutOwnVariables } from "../../src/system/own-variables.js";
 import { absolutePath, type Context } from "../context.js";
 import { type CliError, environmentError, usageError } from "../exit.js";
@@ -198,7 +198,7 @@ function appendTo(context: Context, file: RecordingFile): (line: RecordedLine) =
       file.append(line);
     } catch (error) {
       hasFailed = true;
-      say(context, `the recording cannot be continued: ${errorCode(error)}`);
+      say(context, `the recording cannot be continued: ${reasonFor(errorCode(error), "write")}`);
     }
   };
 }
@@ -211,7 +211,8 @@ function ownSecrets({ env }: Context): readonly string[] {
 }
 
 function startFailure(command: string, code: string): CliError {
-  const message = `${printable(command)} does not start: ${code}`;
+  const reason = code === "ENOENT" ? "there is no such program" : reasonFor(code, "read");
+  const message = `${printable(command)} does not start: ${reason}`;
   const hint =
     code === "ENOENT" && !isAbsolute(command)
       ? "check the command behind --; write its absolute path if PATH does not have it"
@@ -223,7 +224,7 @@ function openRecording(path: string): RecordingFile {
   try {
     return new RecordingFile(path);
   } catch (error) {
-    const message = `could not write ${printable(path)}: ${errorCode(error)}`;
+    const message = `could not write ${printable(path)}: ${reasonFor(errorCode(error), "write")}`;
     throw environmentError("output_failed", message, "check the folder, and its permissions");
   }
 }

@@ -6,7 +6,7 @@ import {
   type RecordedCall,
 } from "../../src/protocols/mcp/learn/learned-limits.js";
 import { readRecording } from "../../src/protocols/mcp/learn/recording.js";
-import { errorCode, isErrno } from "../../src/system/error-code.js";
+import { errorCode, isErrno, reasonFor } from "../../src/system/error-code.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { type HomeChoice, homeFor } from "../home.js";
@@ -156,7 +156,7 @@ async function readSeen(recording: string, server: string | undefined): Promise<
     }
   } catch (error) {
     if (!isErrno(error)) throw error;
-    const message = `could not read ${printable(recording)}: ${errorCode(error)}`;
+    const message = `could not read ${printable(recording)}: ${reasonFor(errorCode(error), "read")}`;
     const hint = "proviso mcp learn -- COMMAND records a session; --recording names the file";
     throw environmentError("unreadable_file", message, hint);
   }

@@ -3,7 +3,7 @@ import { Command, CommanderError } from "commander";
 import type { HopInit } from "../../src/caveats/hop.js";
 import type { FailedCall } from "../../src/protocols/mcp/learn/call-outcomes.js";
 import type { LearnedLimits } from "../../src/protocols/mcp/learn/learned-limits.js";
-import { errorCode } from "../../src/system/error-code.js";
+import { errorCode, reasonFor } from "../../src/system/error-code.js";
 import { absolutePath, type Context } from "../context.js";
 import { environmentError, usageError } from "../exit.js";
 import { closedListExpression, limitExpressions, nameList } from "../limit-words.js";
@@ -163,7 +163,7 @@ function readLines(context: Context, file: string): readonly string[] {
       .replace(/^\ufeff/, "")
       .split(/\r?\n/);
   } catch (error) {
-    const message = `could not read ${printable(file)}: ${errorCode(error)}`;
+    const message = `could not read ${printable(file)}: ${reasonFor(errorCode(error), "read")}`;
     throw environmentError(
       "input_unreadable",
       message,

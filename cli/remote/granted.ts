@@ -70,7 +70,7 @@ function inOrderOf(names: ReadonlyMap<string, string>, handles: readonly string[
 }
 
 function malformed(card: RemoteCard, problem: string): CliError {
-  const message = `the answer of ${card.name} makes no sense: ${problem}`;
+  const message = `the answer of ${card.name} cannot be used: ${problem}`;
   return environmentError("answer_malformed", message, "report it to the operator of the agent");
 }
 

@@ -31,7 +31,7 @@ export function readPending(card: RemoteCard, answer: Json): ReceivedPending | u
   const members = isJsonObject(pending) ? pending : {};
   const approvalId = textIn(members["approvalId"]) ?? "";
   if (!ID.test(approvalId)) {
-    const message = `the answer of ${card.name} makes no sense: what waits in it has no id`;
+    const message = `the answer of ${card.name} cannot be used: its pending approval has no id`;
     throw environmentError("answer_malformed", message, "report it to the operator of the agent");
   }
   const { interval } = members;

@@ -75,7 +75,7 @@ export function requestRefusal(card: RemoteCard, fault: AgentFault): CliError {
 
 function collectionsHint({ code, known = [] }: ReceivedRefusal): string | undefined {
   if (code !== "resource_query_required" || known.length === 0) return undefined;
-  return `say which with --collection, and --filter; there are ${known.slice(0, MOST_NAMES).join(", ")}`;
+  return `say which with --collection, and --filter; the agent has ${known.slice(0, MOST_NAMES).join(", ")}`;
 }
 
 /** Returns details of an error that list the refused grants; empty if there are none. */

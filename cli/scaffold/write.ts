@@ -18,7 +18,7 @@ import {
   syncDirectoryOf,
   temporaryName,
 } from "../../src/storage/new-file.js";
-import { isErrno } from "../../src/system/error-code.js";
+import { errorCode, isErrno, reasonFor } from "../../src/system/error-code.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { printable } from "../output.js";
 import { packageFile } from "../package-file.js";
@@ -123,7 +123,7 @@ function assertEmpty(folder: string, own?: string): void {
 }
 
 function unwritable(folder: string, error: NodeJS.ErrnoException): CliError {
-  const message = `could not make an agent at ${printable(folder)}: ${error.message}`;
+  const message = `could not make an agent at ${printable(folder)}: ${reasonFor(errorCode(error), "write")}`;
   const hint = "check the path, its permissions and the space on the disk";
   return environmentError("agent_unwritable", message, hint);
 }

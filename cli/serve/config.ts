@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ParseError } from "jsonc-parser";
 import { duplicateKey, outlineJson } from "../../src/bytes/json.js";
-import { isErrno } from "../../src/system/error-code.js";
+import { errorCode, isErrno, reasonFor } from "../../src/system/error-code.js";
 import { absolutePath, type Context } from "../context.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { quoted } from "../output.js";
@@ -150,7 +150,7 @@ function readText(path: string, name: string): string {
     }
   } catch (error) {
     if (!isErrno(error) || error.name === "CliError") throw error;
-    throw unreadable(name, error.code === "ENOENT" ? "there is no such file" : error.message);
+    throw unreadable(name, reasonFor(errorCode(error), "read"));
   }
 }
 

@@ -10,7 +10,7 @@ export function placeAndReason(
   path: string,
   error: unknown,
 ): readonly [place: string, reason: string] {
-  if (!(error instanceof Error)) return [path, "something that is no error was thrown"];
+  if (!(error instanceof Error)) return [path, "a value that is not an Error was thrown"];
   const { name, message, stack = "" } = error;
   const frame = stack.split("\n").find((line) => /^\s+at (?!.*\bnode:)/.test(line));
   if (name !== "SyntaxError") return [path, frame ? `${message} (${frame.trim()})` : message];

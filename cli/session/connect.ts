@@ -148,7 +148,7 @@ async function makeLine(
     else printLine(context, resultLines(result).join("\n"));
     markFailedTool(context, call, result);
   } catch (error) {
-    fail(context, connecting, stop.aborted && error === stop.reason ? calledOff() : error);
+    fail(context, connecting, stop.aborted && error === stop.reason ? cancelled() : error);
   }
 }
 
@@ -160,8 +160,8 @@ function markFailedTool(context: Context, { operation }: SessionCall, result: Js
   say(context, "the tool failed; its answer says why");
 }
 
-function calledOff(): CliError {
-  const message = "stopped before the host answered; the call is called off";
+function cancelled(): CliError {
+  const message = "stopped before the host answered; the call is cancelled";
   return environmentError("cancelled", message, "what the call has done by then stays done");
 }
 

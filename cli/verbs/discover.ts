@@ -20,7 +20,7 @@ import {
   settleRequirements,
 } from "../../src/discovery/requirements.js";
 import { type DiscoverOptions, safeDiscover } from "../../src/discovery/safe-discover.js";
-import { isErrno } from "../../src/system/error-code.js";
+import { errorCode, isErrno, reasonFor } from "../../src/system/error-code.js";
 import { CARD_HELP, type CardText, cardFileText, isAddress } from "../card/text.js";
 import { absolutePath, type Context } from "../context.js";
 import { asUsage, EXIT, environmentError, usageError } from "../exit.js";
@@ -225,9 +225,12 @@ function keyText(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     if (!isErrno(error)) throw error;
-    const why = error.code === "ENOENT" ? "there is no such file" : error.message;
     const hint = "--trusted-key names a file with a public key, as JWK or JWK Set";
-    throw environmentError("key_unreadable", `${path}: ${why}`, hint);
+    throw environmentError(
+      "key_unreadable",
+      `${path}: ${reasonFor(errorCode(error), "read")}`,
+      hint,
+    );
   }
 }
 

@@ -48,9 +48,8 @@ export function define(program: Command, context: Context): void {
     .summary("what agents ask for and were granted, for the operator")
     .helpCommand(false)
     .description(
-      "What agents ask people for, and what they were granted: shows it, decides as one of those who " +
-        "decide, and revokes. Works on the home's database while the agent runs; the ledger has every " +
-        "decision.",
+      "Shows, decides and revokes what agents request; each decision is made as one approver. Works on " +
+        "the home's database while the agent runs; the ledger has every decision.",
     );
   listsAlone(grants, context, list);
   const listing = grants
@@ -75,7 +74,7 @@ export function define(program: Command, context: Context): void {
     grants
       .command("approve")
       .description(
-        "Approves what waits, as one of those who decide. No sign-in is asked for: a user of this system " +
+        "Approves a request that waits, as one approver. No sign-in is asked for: a user of this system " +
           "who can write the home's database is the operator, and the ledger says that the operator " +
           "decided. What is taken away here counts on top of what the asker and others take away; a result " +
           "that allows nothing is a denial.",
@@ -88,7 +87,7 @@ export function define(program: Command, context: Context): void {
     },
   }).action(act(context, approve));
   const denying = deciding(
-    grants.command("deny").description("Denies what waits, as one of those who decide."),
+    grants.command("deny").description("Denies a request that waits, as one approver."),
   )
     .option("--reason <text>", "why, for the one that asked", toText)
     .action(act(context, deny));

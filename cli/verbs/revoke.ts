@@ -62,7 +62,7 @@ async function run(context: Context, given: Options, argument?: string): Promise
   checkOneTarget(argument, given);
   const text = isNamed(given) ? undefined : readTarget(context, argument);
   const options = { ...given, ...(text === undefined ? {} : idIn(text)) };
-  checkIds(options);
+  checkIds(options, text === undefined);
   const token = isNamed(options) ? undefined : text;
   await withHome(context, options, async (home) => {
     const now = Date.now();
@@ -114,14 +114,18 @@ function checkOneTarget(argument: string | undefined, options: Options): void {
   }
 }
 
-function checkIds({ id, capability }: Options): void {
+/** @param isFlag - True if the id is the value of an option, which the error then names. */
+function checkIds({ id, capability }: Options, isFlag: boolean): void {
   if (id !== undefined && !isRevocationId(id)) {
     const hint = "it is rv_ and 22 characters, as proviso inspect shows it";
-    throw usageError(`--id ${quoted(id)} is not a revocation id`, hint);
+    throw usageError(`${isFlag ? "--id " : ""}${quoted(id)} is not a revocation id`, hint);
   }
   if (capability !== undefined && !isCapabilityId(capability)) {
     const hint = "it is cap_ and 16 characters or more, as proviso inspect shows it";
-    throw usageError(`--capability ${quoted(capability)} is not a capability's id`, hint);
+    throw usageError(
+      `${isFlag ? "--capability " : ""}${quoted(capability)} is not a capability's id`,
+      hint,
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import type { Task } from "@a2a-js/sdk";
 import type { Command } from "commander";
 import type { TaskSummary } from "../../src/protocols/a2a/tasks/operator.js";
 import type { Context } from "../context.js";
-import { environmentError } from "../exit.js";
+import { usageError } from "../exit.js";
 import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
 import { printAnswer, printable, quoted } from "../output.js";
 import {
@@ -74,11 +74,9 @@ async function show(context: Context, options: Options, id: string): Promise<voi
     readAnyTask(database, id),
   );
   if (found === undefined) {
-    throw environmentError(
-      "task_missing",
-      `there is no task ${quoted(id)}`,
-      "proviso tasks list has the ids; the agent removes tasks that have not changed for long",
-    );
+    const hint =
+      "proviso tasks list has the ids; the agent removes tasks that have not changed for long";
+    throw usageError(`there is no task ${quoted(id)}`, hint);
   }
   const { summary, task } = found;
   const uses = summary.uses.map(({ grant, operation = "(presented)", resources }) => {

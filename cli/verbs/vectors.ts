@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { errorCode, reasonFor } from "../../src/system/error-code.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode, environmentError, usageError } from "../exit.js";
 import { printAnswer, sayOver, stdoutPaint } from "../output.js";
@@ -56,7 +57,7 @@ async function check(context: Context, options: Options): Promise<void> {
   const results = await runAll(context, wanted, implementation);
   const { startError } = implementation;
   if (startError !== undefined) {
-    const message = `the program could not be started: ${startError.message}`;
+    const message = `the program could not be started: ${reasonFor(errorCode(startError), "read")}`;
     const hint = "check --impl: the program's name, and that it may be run";
     throw environmentError("implementation_not_started", message, hint);
   }

@@ -135,7 +135,7 @@ function grantDenial(
   const unknown = grants.filter((id) => !known.has(id));
   if (unknown.length > 0) {
     const names = [...known.keys()];
-    const message = `there is no grant ${unknown.join(", ").slice(0, 256)}; there are ${names.join(", ")}`;
+    const message = `this agent has no grant ${unknown.join(", ").slice(0, 256)}; it has ${names.join(", ")}`;
     return { code: "unknown_grant", message, path: "grants", grants: unknown, known: names };
   }
   const missing = grants

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from "jose";
 import { assertNoTwin, isObject } from "../bytes/json.js";
-import { errorCode } from "../system/error-code.js";
+import { errorCode, reasonFor } from "../system/error-code.js";
 import { following, stampOf } from "../system/file-stamp.js";
 import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 
@@ -162,8 +162,7 @@ function reasonOf(error: unknown): string {
   }
   // Errors of fetch, and errors about several attempts, have the problem in their cause.
   const code = errorCode(error.cause) || errorCode(error);
-  if (code === "ENOENT") return "there is no such file";
-  return code === "" || code.startsWith("ERR_J") ? error.message : code;
+  return code === "" || code.startsWith("ERR_J") ? error.message : reasonFor(code, "read");
 }
 
 /**

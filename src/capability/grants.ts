@@ -30,10 +30,10 @@ export function grantsInForce(
   const named = [...known.values()].flat();
   if (!named.includes(operation)) {
     const near = nearest(operation, named);
-    const hint = near === undefined ? "there" : `did you mean ${shown(near)}? There`;
+    const hint = near === undefined ? "known" : `did you mean ${shown(near)}? Known`;
     const operations = shownList([...new Set(named)]);
     throw new TypeError(
-      `invocation.operation: no grant has ${shown(operation)}; ${hint} are ${operations}`,
+      `invocation.operation: no grant has ${shown(operation)}; ${hint} operations: ${operations}`,
     );
   }
   const having = [...known.keys()].filter((grant) => known.get(grant)?.includes(operation));
@@ -49,7 +49,7 @@ export function grantsInForce(
 export function unknownGrant(grant: string, known: GrantOperations): TypeError {
   // Names of grants are similar, such as files:read and files:write, so list them instead of suggesting one.
   const names = shownList([...known.keys()]);
-  return new TypeError(`this issuer has no grant ${shown(grant)}; there are ${names}`);
+  return new TypeError(`this issuer has no grant ${shown(grant)}; it has ${names}`);
 }
 
 /**

@@ -135,7 +135,7 @@ function redirectIn(url: URL, { statusCode = 0, headers }: IncomingMessage): URL
   if (statusCode < 300 || statusCode >= 400 || statusCode === 304) return undefined;
   const { location = "" } = headers;
   if (location !== "" && URL.canParse(location, url.href)) return new URL(location, url);
-  const message = `${url.origin}${url.pathname} answered HTTP ${statusCode} without a place to go to`;
+  const message = `${url.origin}${url.pathname} answered HTTP ${statusCode} without a usable Location header`;
   throw new ClientError("redirected", message, url.origin);
 }
 

@@ -21,7 +21,7 @@ import {
 import { StorageError } from "../storage/storage-error.js";
 import { createStores, openStores } from "../stores/database.js";
 import { createKeyringFile } from "../stores/keyring-file.js";
-import { isErrno } from "../system/error-code.js";
+import { errorCode, isErrno, reasonFor } from "../system/error-code.js";
 import { checkHomeConfig, type HomeConfig } from "./home-config.js";
 import { HomeError, unreadable } from "./home-error.js";
 import { type HomeFiles, homeFiles, incomplete, missingFiles, notFolder } from "./home-files.js";
@@ -107,7 +107,7 @@ function failureOf(error: unknown, wanted: HomeFiles): unknown {
   // Another process may have just created a home in the folder.
   if (["ENOTEMPTY", "EEXIST", "EPERM"].includes(error.code ?? "")) refuseToOverwrite(wanted);
   const { folder } = wanted;
-  const message = `could not make a home at ${folder}: ${error.message}`;
+  const message = `could not make a home at ${folder}: ${reasonFor(errorCode(error), "write")}`;
   return new HomeError("home_unwritable", folder, message, error);
 }
 

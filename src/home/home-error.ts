@@ -1,3 +1,5 @@
+import { errorCode, reasonFor } from "../system/error-code.js";
+
 /**
  * The reason why a home cannot be used or created; stable.
  *
@@ -39,6 +41,6 @@ export function unreadable(error: NodeJS.ErrnoException, path: string): HomeErro
   const forbidden = error.code === "EACCES" || error.code === "EPERM";
   const message = forbidden
     ? `${path} may not be read by this user`
-    : `could not read ${path}: ${error.message}`;
+    : `could not read ${path}: ${reasonFor(errorCode(error), "read")}`;
   return new HomeError("home_unreadable", path, message, error);
 }

@@ -57,7 +57,7 @@ export function requestLog(options: RequestLogOptions): RequestHandler {
 
 /** Returns the description and the stack of an error for the log, without anything that looks like a token. */
 function loggable(error: unknown): object {
-  if (!(error instanceof Error)) return { error: "something that is no error was thrown" };
+  if (!(error instanceof Error)) return { error: "a value that is not an Error was thrown" };
   const { name, message, stack = "" } = error;
   return { error: name, message: withoutSecrets(message), stack: withoutSecrets(stack) };
 }

@@ -2,7 +2,7 @@ import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/filter.js";
 import type { Resource } from "../agent/resources/resource.js";
-import { errorCode } from "../system/error-code.js";
+import { errorCode, reasonFor } from "../system/error-code.js";
 import { collectionResource } from "./collection-names.js";
 import { isReal, orAbsent, withFile } from "./folder-file.js";
 import { isSegment, isTextFile, readFolderName } from "./folder-names.js";
@@ -101,7 +101,7 @@ export class FolderItems {
         return { signature, settled, resource: { ...about, displayName, fields } };
       });
     } catch (error) {
-      throw new ResourceError("item_unreadable", name, errorCode(error), error);
+      throw new ResourceError("item_unreadable", name, reasonFor(errorCode(error), "read"), error);
     }
     if (found === undefined) this.#known.delete(name);
     else this.#known.set(name, found);
@@ -137,7 +137,12 @@ export class FolderItems {
     try {
       return orAbsent(() => (isReal(path) ? readdirSync(path, { withFileTypes: true }) : [])) ?? [];
     } catch (error) {
-      throw new ResourceError("source_unreadable", path, errorCode(error), error);
+      throw new ResourceError(
+        "source_unreadable",
+        path,
+        reasonFor(errorCode(error), "read"),
+        error,
+      );
     }
   }
 
@@ -159,6 +164,6 @@ export class FolderItems {
 /** Returns the error for a folder that is missing or unreadable. */
 export function folderError(path: string, error: unknown): ResourceError {
   const reason = errorCode(error);
-  const code = reason === "ENOENT" ? "source_missing" : "source_unreadable";
-  return new ResourceError(code, path, reason, error);
+  if (reason === "ENOENT") return new ResourceError("source_missing", path, "", error);
+  return new ResourceError("source_unreadable", path, reasonFor(reason, "read"), error);
 }

@@ -10,7 +10,7 @@ import type {
 import { decodeUtf8, isWellFormed } from "../bytes/utf8.js";
 import { shown } from "../caveats/scalar.js";
 import { putPrivateFile } from "../storage/new-file.js";
-import { errorCode } from "../system/error-code.js";
+import { errorCode, reasonFor } from "../system/error-code.js";
 import { collectionIn } from "./collection-names.js";
 import { type OpenFile, removeFile, withFile } from "./folder-file.js";
 import type { FolderItems } from "./folder-items.js";
@@ -192,6 +192,6 @@ function attempt<T>(name: string, otherwise: ResourceErrorCode, action: () => T)
     const reason = errorCode(error);
     if (reason === "EEXIST") throw new ResourceError("item_exists", name, "", error);
     if (reason === "ENOENT") throw new ResourceError("item_missing", name, "", error);
-    throw new ResourceError(otherwise, name, reason, error);
+    throw new ResourceError(otherwise, name, reasonFor(reason, "write"), error);
   }
 }

@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { errorCode } from "../system/error-code.js";
+import { errorCode, reasonFor } from "../system/error-code.js";
 
 const MESSAGES = {
   key_file_missing: "there is no key file here",
@@ -94,8 +94,8 @@ function isAbsence(error: unknown): boolean {
 function withReason(code: StorageErrorCode, path: string, cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause;
   const reason = reasonOf(cause);
-  const detail = reason === "" ? {} : { detail: REASONS[reason] ?? reason };
-  return new StorageError(code, path, { ...detail, cause });
+  const detail = reason === "" ? undefined : reasonFor(reason, "write");
+  return new StorageError(code, path, { detail, cause });
 }
 
 function folderUnwritable(path: string, cause: unknown): StorageError {
@@ -149,17 +149,3 @@ const STORE_CODES: readonly (readonly [code: StorageErrorCode, starts: readonly 
   ["store_unreachable", ["08", "57P", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EPIPE"]],
   ["store_unreachable", ["ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]],
 ];
-
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EDQUOT: "the disk quota is used up",
-  EFBIG: "the file may not grow further",
-  EISDIR: "it is a directory",
-  ELOOP: "its symbolic links go in a circle",
-  ENOENT: "its directory does not exist",
-  ENOSPC: "no space is left on the disk",
-  ENOTDIR: "a part of its path is not a directory",
-  EPERM: "the system does not permit it",
-  EROFS: "the disk is read-only",
-  SQLITE_FULL: "no space is left on the disk",
-};

@@ -127,22 +127,22 @@ describe("an issuer with a list of grants", () => {
     [
       "for an operation of no grant",
       { operation: "delete" },
-      'invocation.operation: no grant has "delete"; there are "get", "put", "forecast", "send"',
+      'invocation.operation: no grant has "delete"; known operations: "get", "put", "forecast", "send"',
     ],
     [
       "for an unknown grant",
       { grant: "fils", operation: "get" },
-      'this issuer has no grant "fils"; there are "files", "weather:read", "mail:send"',
+      'this issuer has no grant "fils"; it has "files", "weather:read", "mail:send"',
     ],
     [
       "for an unknown grant beside a known grant",
       { grant: ["files", "calendar"], operation: "get" },
-      'this issuer has no grant "calendar"; there are "files", "weather:read", "mail:send"',
+      'this issuer has no grant "calendar"; it has "files", "weather:read", "mail:send"',
     ],
     [
       "for a grant named like an inherited property",
       { grant: "constructor", operation: "get" },
-      'this issuer has no grant "constructor"; there are "files", "weather:read", "mail:send"',
+      'this issuer has no grant "constructor"; it has "files", "weather:read", "mail:send"',
     ],
   ])(
     "throws a TypeError that lists the known grants or operations: %s",
@@ -244,9 +244,9 @@ describe("no grant is needed", () => {
 test("the TypeError for an operation that no grant has suggests the nearest operation", () => {
   const start = "invocation.operation: no grant has";
   expect(misuse(() => knowing.authorize(files, { operation: "forcast" }))).toBe(
-    `${start} "forcast"; did you mean "forecast"? There are "get", "put", "forecast", "send"`,
+    `${start} "forcast"; did you mean "forecast"? Known operations: "get", "put", "forecast", "send"`,
   );
   expect(misuse(() => knowing.authorize(files, { operation: "xyz" }))).toContain(
-    `${start} "xyz"; there are`,
+    `${start} "xyz"; known operations:`,
   );
 });

@@ -84,12 +84,12 @@ describe("an issuer with a list of grants refuses to mint", () => {
     [
       "a misspelt grant",
       { grant: "file" },
-      'this issuer has no grant "file"; there are "files", "weather:read"',
+      'this issuer has no grant "file"; it has "files", "weather:read"',
     ],
     [
       "an unknown grant",
       { grant: "calendar", anyOperation: true },
-      'this issuer has no grant "calendar"; there are "files", "weather:read"',
+      'this issuer has no grant "calendar"; it has "files", "weather:read"',
     ],
     ["no grant", {}, "request.grant must be a non-empty string, not undefined"],
     [

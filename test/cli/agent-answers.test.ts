@@ -81,6 +81,13 @@ describe("answers of an agent", () => {
       /cannot be read/,
     ],
     [
+      "a pending approval without an id",
+      [200, granting({ capabilities: [], pending: {} })],
+      6,
+      "answer_malformed",
+      /the answer of .* cannot be used: its pending approval has no id/,
+    ],
+    [
       "JSON that is not an A2A answer",
       [200, () => ({ a: 1 })],
       6,

@@ -161,6 +161,7 @@ describe("grants refuses", () => {
     expect(near.stderr).toContain("hint: did you mean alice?");
     const other = await grants("approve", approval.id, "--only", "transfer_fund");
     expect(other).toMatchObject({ status: 2 });
+    expect(other.stderr).toContain('--only "transfer_fund": the request does not ask for it');
     expect(other.stderr).toContain("did you mean transfer_funds?");
     expect(await parties.approvals.get(approval.id)).toMatchObject({ state: "pending" });
     await grants("revoke", approval.id);

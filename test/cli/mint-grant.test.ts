@@ -93,7 +93,7 @@ describe("mint with --op", () => {
 test("mint refuses a grant that the home does not list, and names the listed grants", async () => {
   for (const operations of [[], ["--op", "list"], ["--any-op"]]) {
     expect((await refusal(listed, "--grant", "documents:reed", ...operations))["message"]).toBe(
-      'this issuer has no grant "documents:reed"; there are "documents:read", "documents:write"',
+      'this issuer has no grant "documents:reed"; it has "documents:read", "documents:write"',
     );
   }
   await plain.output("mint", "--grant", "documents:reed", "--op", "list");

@@ -116,12 +116,16 @@ test("request describes a legacy capability as legacy", async () => {
 
 describe("request explains a refusal with every reason", () => {
   test.each<[readonly string[], string, RegExp]>([
-    [["--grant", "documents:raed"], "unknown_grant", /there is no grant documents:raed; there are/],
+    [
+      ["--grant", "documents:raed"],
+      "unknown_grant",
+      /this agent has no grant documents:raed; it has documents:read/,
+    ],
     [["--grant", "documents:write"], "missing_required_grants", /require documents:read/],
     [
       ["--grant", "documents:read"],
       "resource_query_required",
-      /hint: say which with --collection, and --filter; there are notes, reports\n/,
+      /hint: say which with --collection, and --filter; the agent has notes, reports\n/,
     ],
     [
       ["--grant", "documents:read", "--collection", "reprots"],

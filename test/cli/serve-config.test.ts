@@ -316,6 +316,7 @@ describe("serve refuses a configuration that refers to something unusable", () =
     ["two skills with one id", given("tags: []"), 'skills[1].id: "a" is taken'],
     ["an import of a missing file", 'import "./absent.mjs";', "Cannot find module "],
     ["an import of a missing package", 'import "no-such-package";', "Cannot find package "],
+    ["a string that it throws", 'throw "no index";', ": a value that is not an Error was thrown"],
     ["an error while it loads", '\nthrow new Error("no index");', /: no index \(at .*mjs:2:7\)$/],
   ])("because the module of skills has %s; the message names the module", (_, text, message) =>
     refusesSkills("run", text, message),

@@ -127,6 +127,11 @@ test("session connect, stopped while the host does not answer, cancels the call 
   await expect.poll(() => types).toContain("tool/list/req");
   session.stop();
   expect(await session.ended).toBe(6);
-  expect(JSON.parse(session.stdout)).toMatchObject({ error: { code: "cancelled" } });
+  expect(JSON.parse(session.stdout)).toMatchObject({
+    error: {
+      code: "cancelled",
+      message: "stopped before the host answered; the call is cancelled",
+    },
+  });
   expect(types).toEqual(["handshake/req", "tool/list/req", "cancel", "shutdown"]);
 });

@@ -81,15 +81,18 @@ describe("revoke with an id in place of a token", () => {
     }
   });
 
-  test("refuses a malformed id", async () => {
-    expect(await slip("revoke", "cap_1")).toContain('"cap_1" is not a capability\'s id');
-    expect(await slip("revoke", "rv_1")).toContain('"rv_1" is not a revocation id');
+  test("refuses a malformed id, and names the option if there is one", async () => {
+    expect(await slip("revoke", "cap_1")).toMatch(/^proviso: "cap_1" is not a capability's id\n/);
+    expect(await slip("revoke", "rv_1")).toMatch(/^proviso: "rv_1" is not a revocation id\n/);
+    expect(await slip("revoke", "--id", "x")).toMatch(
+      /^proviso: --id "x" is not a revocation id\n/,
+    );
   });
 });
 
 test("verify refuses an operation that no grant has, and lists the operations of the grants", async () => {
   expect(await slip("verify", "@token", "--op", "retreive")).toMatch(
-    '--op: no grant has "retreive"; did you mean "retrieve"? There are "retrieve", "search", "update"',
+    '--op: no grant has "retreive"; did you mean "retrieve"? Known operations: "retrieve", "search", "update"',
   );
   const { status, stdout } = await bench.spawned([
     "verify",
@@ -101,7 +104,7 @@ test("verify refuses an operation that no grant has, and lists the operations of
   expect(status).toBe(1);
   expect(stdout).toContain('does not have the operation "retreive"; it has "retrieve", "search"');
   expect(await slip("mint", "--grant", "documents:delete")).toContain(
-    'no grant "documents:delete"; there are "documents:read", "documents:write"',
+    'no grant "documents:delete"; it has "documents:read", "documents:write"',
   );
 });
 

@@ -76,8 +76,10 @@ test("tasks show prints a task's messages, result and authority", async () => {
 test("tasks show refuses an unknown task; tasks list refuses a missing database and a wrong --limit", async () => {
   const missing = await bench.run(["tasks", "show", "nothing", "--database", database]);
   expect([missing.status, missing.stderr]).toEqual([
-    6,
-    expect.stringContaining('no task "nothing"'),
+    2,
+    expect.stringMatching(
+      /^proviso: there is no task "nothing"\nhint: proviso tasks list has the ids/,
+    ),
   ]);
   const nowhere = await bench.run(["tasks", "list", "--database", join(agent.home, "none.db")]);
   expect(nowhere.status).toBe(6);

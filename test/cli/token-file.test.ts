@@ -57,7 +57,7 @@ describe("--output", () => {
     expect(folder.stderr).toContain("folder is a folder\nhint: name a file in it");
     const nowhere = await bench.run(["attenuate", token, "-o", "nowhere/token"]);
     expect(nowhere).toMatchObject({ status: 6, stdout: "" });
-    expect(nowhere.stderr).toContain("could not write nowhere/token: ENOENT");
+    expect(nowhere.stderr).toContain("could not write nowhere/token: its folder does not exist");
   });
 });
 

@@ -177,10 +177,10 @@ test("inspect says why a token file cannot be read, with a hint", async () => {
     bench.run(["inspect", `@${"x".repeat(300)}`]),
   ]);
   expect(forbidden.stderr).toContain(
-    "could not read secret: it may not be read by this user\nhint: check its permissions\n",
+    "could not read secret: permission denied\nhint: check its permissions\n",
   );
   expect(absent.stderr).toContain("there is no such file\nhint: check the name\n");
-  expect(long.stderr).toContain("the name is too long\nhint: give a token as it is, without @\n");
+  expect(long.stderr).toContain("its name is too long\nhint: give a token as it is, without @\n");
 });
 
 test("inspect and verify refuse input of more than 1 MiB and input that is not text", async () => {

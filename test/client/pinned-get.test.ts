@@ -162,7 +162,7 @@ describe("redirects", () => {
       { "/a": "/b", "/b": "/c", "/c": "/d", "/d": "/e" },
       /more than 3 times/,
     ],
-    ["without a Location", { "/a": "http://" }, /without a place/],
+    ["without a Location", { "/a": "http://" }, /without a usable Location header/],
   ])("%s are refused", async (_what, targets, message) => {
     const server = await redirect(targets);
     const refusal = await refusalOf(ask(`${server.url}/a`));

@@ -231,7 +231,7 @@ describe.runIf(posix)("a read error is thrown, never taken for an absent file", 
       ]) {
         const error = await resourceError(look);
         expect([error.code, error.subject]).toEqual(["item_unreadable", "r/c.md"]);
-        expect(error.message).toContain("(EACCES)");
+        expect(error.message).toContain("(permission denied)");
       }
       expect((await folder.get("r/a.md"))?.fields).toEqual({ year: 1 });
       expect(namesFound(await folder.find({ collection: "s" }))).toEqual(["s/b.md"]);

@@ -248,7 +248,7 @@ describe("openFolder", () => {
     expect(missing.name).toBe("ResourceError");
     const file = await resourceError(() => openFolder(join(root, "r/a.md")));
     expect(file.code).toBe("source_unreadable");
-    expect(file.message).toContain("ENOTDIR");
+    expect(file.message).toContain("(a part of its path is not a folder)");
   });
 
   test("returns a source whose find() and collections() fail once the folder is removed", async () => {

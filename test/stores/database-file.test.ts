@@ -82,7 +82,7 @@ describe("createStores and openStores with a file", () => {
     expect(readdirSync(directory)).toEqual([]);
     const error = await storageError(() => createStores(join(directory, "no", "no.db")));
     expect(error.code).toBe("store_unwritable");
-    expect(error.message).toContain("its directory does not exist");
+    expect(error.message).toContain("its folder does not exist");
   });
 
   test.each(["odd ?#%20 'name'.db", "ünï.db", "libsql:x.db", ":memory:", "file:x.db"])(

@@ -72,7 +72,7 @@ describe("creating a keyring file", () => {
     const path = join(temporaryFolder(), "no", "keys.json");
     const error = await storageError(() => createKeyringFile(path, createKeyring()));
     expect(error.code).toBe("key_file_unwritable");
-    expect(error.message).toContain("its directory does not exist");
+    expect(error.message).toContain("its folder does not exist");
   });
 
   test("by many processes at once succeeds for only one of them", async () => {

@@ -172,7 +172,7 @@ export class CapabilityExecutor implements AgentExecutor {
     }
     const skills = [...agent.skills.keys()].join(", ");
     return {
-      message: `this agent takes calls of skills: send one data part {"skill", "arguments"}; there are ${skills}`,
+      message: `this agent takes calls of skills: send one data part {"skill", "arguments"}; it has ${skills}`,
     };
   }
 }

@@ -123,7 +123,7 @@ async function assertFree(path: string): Promise<void> {
     throw error;
   });
   if (found === undefined) return;
-  if (!found.isSocket()) throw new Error(`${path}: there is a file there that is no socket`);
+  if (!found.isSocket()) throw new Error(`${path} exists and is not a socket`);
   const socket = await connectTo({ path }).catch((error: unknown) => {
     const code = codeOf(error);
     // Any other error may come from a running process, for example one that is too busy to accept connections.

@@ -180,7 +180,7 @@ describe("proviso mcp learn between a client and a real server", () => {
   test("fails if the program does not start, and prints the name of the program", async () => {
     const learn = ["mcp", "learn", "--recording", "r", "--", "no-such-program"];
     const { status, stderr } = await bench.run(learn);
-    expect(stderr).toContain("no-such-program does not start: ENOENT");
+    expect(stderr).toContain("no-such-program does not start: there is no such program");
     expect(stderr).toContain("write its absolute path if PATH does not have it");
     expect(status).toBe(6);
     expect(existsSync(bench.path("r"))).toBe(false);
@@ -251,7 +251,7 @@ describe("proviso mcp learn from a recording", () => {
       "--expires is given twice",
     );
     expect((await bench.run(["mcp", "token", "--request", "none"])).stderr).toContain(
-      "could not read none: ENOENT",
+      "could not read none: there is no such file",
     );
   });
 
@@ -434,7 +434,7 @@ describe("proviso mcp learn from a recording", () => {
       "other is not a recording of a session",
     );
     const none = await bench.run(["mcp", "learn", "--recording", "none"]);
-    expect(none.stderr).toContain("none: ENOENT");
+    expect(none.stderr).toContain("none: there is no such file\nhint: ");
     expect(none.status).toBe(6);
     expect(existsSync(bench.home)).toBe(false);
     expect((await bench.run(["mcp", "learn", "--name", "../x"])).stderr).toContain("--name");

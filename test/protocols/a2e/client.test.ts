@@ -46,7 +46,7 @@ test("listen() replaces the socket of a dead host, and refuses a path with the s
   await expect(host.host.listen({ path })).rejects.toThrow("another process listens there");
   const file = socketPath();
   writeFileSync(file, "mine");
-  await expect(host.host.listen({ path: file })).rejects.toThrow("no socket");
+  await expect(host.host.listen({ path: file })).rejects.toThrow("exists and is not a socket");
   const dead = socketPath();
   const child = createServer().listen(dead);
   await new Promise((resolve) => child.once("listening", resolve));

@@ -139,7 +139,7 @@ function withoutSlash(url: string): string {
 
 /** Returns a URL without the parts that may be secret: user information, query and fragment. */
 function shown(place: string): string {
-  if (!URL.canParse(place)) return "a place that is no URL";
+  if (!URL.canParse(place)) return "a place that is not a URL";
   const { protocol, host, pathname } = new URL(place);
   return JSON.stringify(`${protocol}//${host}${pathname}`.slice(0, 256));
 }

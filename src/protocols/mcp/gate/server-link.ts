@@ -223,7 +223,7 @@ export class ServerLink {
   async #unreadable(answered: string | number | null | undefined, reason: string): Promise<void> {
     this.#events.log(`${this.#named}: dropped an unreadable message: ${reason}`);
     if (typeof answered !== "number") return;
-    const message = `${this.#named} has answered with what is no message of MCP: ${reason}`;
+    const message = `${this.#named} sent an answer that is not an MCP message: ${reason}`;
     await this.#fail(answered, { code: "server_unreadable", message });
   }
 

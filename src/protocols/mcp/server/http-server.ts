@@ -234,7 +234,7 @@ class HttpServer implements ServerConnection {
   async #take(text: string, open: Open): Promise<boolean> {
     const message = objectOf(text);
     if (message === undefined) {
-      this.#log(`${this.#title} has sent what is no message of MCP; it is dropped`);
+      this.#log(`${this.#title} sent something that is not an MCP message; it is dropped`);
       return false;
     }
     const isResponse = !Object.hasOwn(message, "method") && message["id"] === open.id;
@@ -259,7 +259,7 @@ class HttpServer implements ServerConnection {
   #openSession(id: string | readonly string[] | undefined): void {
     if (id === undefined) return;
     if (typeof id !== "string" || !SESSION_ID.test(id)) {
-      throw unreadable("its session id has characters that none may have");
+      throw unreadable("its session id has characters that are not allowed in one");
     }
     this.#session = id;
   }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { linesOf, type OversizedLine } from "../../../bytes/line-splitter.js";
 import { decodeUtf8 } from "../../../bytes/utf8.js";
-import { errorCode } from "../../../system/error-code.js";
+import { errorCode, reasonFor } from "../../../system/error-code.js";
 import { withoutOwnVariables } from "../../../system/own-variables.js";
 import { PipedChild } from "../../../system/piped-child.js";
 import { onOneLine, SERVER_LIMITS } from "../message/message.js";
@@ -72,7 +72,7 @@ function startFailure(options: StdioServerOptions, code: string): string {
     cwd === undefined || existsSync(cwd)
       ? `there is no program ${command}${advice}`
       : `there is no folder ${cwd}`;
-  const why = code === "ENOENT" ? missing : `${command}: ${code}`;
+  const why = code === "ENOENT" ? missing : `${command}: ${reasonFor(code, "read")}`;
   return `${serverTitle(name)} does not start: ${why}`;
 }
 
@@ -167,10 +167,10 @@ class StdioServer implements ServerConnection {
       await this.onMessage(text, {});
       return;
     }
-    this.#log(`${this.#title} has written a line that is no message of MCP; it is dropped`);
+    this.#log(`${this.#title} wrote a line that is not an MCP message; it is dropped`);
     this.#garbage++;
     if (this.#garbage >= GARBAGE) {
-      this.#unreadable(`it has written ${GARBAGE} lines that are no messages of MCP`);
+      this.#unreadable(`it wrote ${GARBAGE} lines that are not MCP messages`);
     }
   }
 

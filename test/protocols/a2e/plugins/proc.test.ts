@@ -392,7 +392,7 @@ test("createProcPlugin refuses wrong options and names the option, and a program
   const given = { x: "a".repeat(4_000_000) };
   expect(await refusal(call(long, "proc/start", given, { name: "long" }))).toMatchObject({
     code: "program_failed",
-    message: "long could not be started: E2BIG",
+    message: "long could not be started: its arguments are too long",
   });
   const gone = join(temporaryFolder(), "gone");
   const proc = await plugin({ nowhere: node("", { cwd: gone }) });

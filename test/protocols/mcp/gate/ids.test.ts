@@ -178,7 +178,11 @@ test("a request whose answer cannot be read fails with server_unreadable", async
   const { id } = await server.request("tools/call");
   await server.say(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"content":["evil"]}}`);
   expect(await host.answerTo("mine")).toMatchObject({
-    error: { code: -31502, data: { code: "server_unreadable" } },
+    error: {
+      code: -31502,
+      message: expect.stringContaining("sent an answer that is not an MCP message: "),
+      data: { code: "server_unreadable" },
+    },
   });
   expect(host.received.join()).not.toContain("evil");
 });

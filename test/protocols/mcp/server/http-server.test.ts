@@ -321,6 +321,20 @@ test.each([
   },
 );
 
+test("an answer to initialize with a space in its session id is refused with this reason", async () => {
+  const { url } = await httpServer((_, res) => {
+    res.setHeader("Mcp-Session-Id", "s 1").setHeader("Content-Type", "application/json");
+    res.end(answered(1));
+  });
+  const { server, messages } = connected(url);
+  await server.send(request(1, "initialize"));
+  const { text } = await until(() => messages[0]);
+  expect(JSON.parse(text).error).toMatchObject({
+    message: expect.stringContaining("its session id has characters that are not allowed in one"),
+    data: { code: "server_unreadable" },
+  });
+});
+
 test("a JSON answer is read as one message on several lines, or as one message on each line", async () => {
   let go: () => void = () => {};
   const { url } = await httpServer(async (req, res) => {

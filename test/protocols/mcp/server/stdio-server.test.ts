@@ -134,7 +134,7 @@ test("a program that does not start fails with server_unavailable and the reason
     [{ command: "/no/such/program" }, /there is no program \/no\/such\/program$/],
     [{ command: "no-such-program", cwd: "/" }, /: there is no program no-such-program; write/],
     [{ cwd: "/no/such/folder" }, /: there is no folder \/no\/such\/folder$/],
-    [{ command: UNRULY }, "EACCES"],
+    [{ command: UNRULY }, "permission denied"],
   ] as const) {
     const failed = started(options);
     await expect(failed).rejects.toBeInstanceOf(ServerError);
@@ -246,9 +246,12 @@ test("log lines among the messages are dropped, and 1,000 log lines in a row end
   await tell("write", { bytes: [0xff, 0xfe, 0x0a] });
   expect(await ask("echo", { a: 1 })).toMatchObject({ result: { a: 1 } });
   expect(messages).toHaveLength(1);
-  expect(logged).toHaveLength(2);
+  const dropped = "the server wrote a line that is not an MCP message; it is dropped";
+  expect(logged).toEqual([dropped, dropped]);
   await tell("write", { text: "log\n".repeat(1000) });
-  expect((await until(() => ends[0])).code).toBe("server_unreadable");
+  const end = await until(() => ends[0]);
+  expect(end.code).toBe("server_unreadable");
+  expect(end.message).toContain("it wrote 1000 lines that are not MCP messages");
 });
 
 test("a thousand messages that are sent one by one keep their order", async () => {

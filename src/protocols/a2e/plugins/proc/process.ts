@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { JsonObject } from "../../../../bytes/json.js";
+import { errorCode, reasonFor } from "../../../../system/error-code.js";
 import { PluginError } from "../../plugin.js";
 import { Output } from "./output.js";
 import type { ReadyProgram } from "./program.js";
@@ -197,6 +198,6 @@ export class RunningProcess {
 }
 
 function startFailure(program: string, error: unknown): PluginError {
-  const why = error instanceof Error && "code" in error ? `: ${error.code}` : "";
-  return new PluginError("program_failed", `${program} could not be started${why}`);
+  const why = reasonFor(errorCode(error), "read");
+  return new PluginError("program_failed", `${program} could not be started: ${why}`);
 }
