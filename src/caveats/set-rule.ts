@@ -21,10 +21,10 @@ type SetKey = "operations" | "resourceHandles" | "audience" | "invokers";
 export interface SetKind {
   readonly code: RuleCode;
   readonly label: string;
-  /** The noun for a member of the set. */
+  /** The noun for an element of the set. */
   readonly noun: string;
   readonly flag: Flag;
-  /** `true` if the members mean nothing to people; a denial then suggests no similar member. */
+  /** `true` if the elements mean nothing to people; a denial then suggests no similar element. */
   readonly opaque?: boolean;
   /** Returns the value or values that an invocation names. There must be at least one, and each must be in the set. */
   named(asked: CheckedInvocation): string | readonly string[] | undefined;

@@ -64,7 +64,7 @@ function readGrant(holder: Holder, faults: Faults): CardGrant {
 function readTexts(holder: Holder, name: string, faults: Faults): readonly string[] {
   const [list] = ofKind(fieldsOf([holder], name), isList, "an array of strings", faults);
   if (list === undefined) return [];
-  if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} items`);
+  if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} elements`);
   const items = list.value
     .slice(0, MOST)
     .map((value: Json, at) => ({ path: pointer(list.path, at), value }));

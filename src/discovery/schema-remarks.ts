@@ -170,9 +170,9 @@ function words(error: ErrorObject, here: string): string {
     case "minLength":
       return "it is empty";
     case "minItems":
-      return "it has no items";
+      return "it has no elements";
     case "maxItems":
-      return `more than ${params["limit"]} items`;
+      return `more than ${params["limit"]} elements`;
     case "enum":
       return `expected ${[params["allowedValues"]].flat().join(", ")}`;
     case "const":

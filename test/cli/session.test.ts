@@ -371,7 +371,11 @@ describe("session serve does not start", () => {
       { plugins: { tool: "x" } },
       'plugins.tool: unknown property; did you mean "tools"?',
     ],
-    ["because no plugin is configured", { plugins: {} }, "plugins: must have at least one"],
+    [
+      "because no plugin is configured",
+      { plugins: {} },
+      "plugins: must have at least one property",
+    ],
     [
       "because of ambient authority without a policy",
       { plugins: { memory: {} }, ambient: { principal: "a", invoker: "b" } },

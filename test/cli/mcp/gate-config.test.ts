@@ -81,7 +81,7 @@ test("a gate with several servers keeps their tools, operations, environments an
 });
 
 test.each([
-  [{ servers: {} }, "servers: must have at least one"],
+  [{ servers: {} }, "servers: must have at least one property"],
   [{ servers: { "a/b": { command: "x" } } }, "servers: a name must have letters, digits"],
   [{ servers: { a: {} } }, 'servers.a: must have "command" or "url"'],
   [{ servers: { a: { command: "x", url: "http://127.0.0.1/mcp" } } }, "only one of them"],

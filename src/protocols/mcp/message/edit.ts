@@ -115,10 +115,10 @@ function cutsWithin(text: string, open: number, tree: EditTree): readonly Cut[] 
     } else if (change.value !== undefined) {
       cuts.push({ start: valueStart, end, text: JSON.stringify(change.value) });
     } else if (at < lastKept) {
-      // The cut includes the comma after the member.
+      // The cut includes the comma after the property or element.
       cuts.push({ start, end: members[at + 1]?.start ?? end, text: "" });
     } else {
-      // The cut includes the comma before the member.
+      // The cut includes the comma before the property or element.
       cuts.push({ start: members[at - 1]?.end ?? start, end, text: "" });
     }
   }
@@ -146,7 +146,10 @@ function addition(
   return { start: at, end: at, text: (isEmpty ? "" : ",") + properties.join(",") };
 }
 
-/** Lists the members of the object or array at offset `open`; returns an empty list for any other value. */
+/**
+ * Lists the properties of the object, or the elements of the array, at offset `open`; returns an empty list for any
+ * other value.
+ */
 function membersOf(text: string, open: number): readonly Member[] {
   const bracket = text.charAt(open);
   if (bracket !== "{" && bracket !== "[") return [];

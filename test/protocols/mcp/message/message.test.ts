@@ -102,8 +102,8 @@ test.each([
     -32600,
     "spellings",
   ],
-  ["a lone surrogate", call('{"name":"\\ud83d"}'), -32600, "half"],
-  ["a lone surrogate in a name", call('{"arguments":{"\\ud83d":1}}'), -32600, "half"],
+  ["a lone surrogate", call('{"name":"\\ud83d"}'), -32600, "lone surrogate"],
+  ["a lone surrogate in a name", call('{"arguments":{"\\ud83d":1}}'), -32600, "lone surrogate"],
 ])("readMessage refuses %s", (_, text, code, reason) => {
   for (const given of [text, Buffer.from(text)]) {
     const read = readMessage(given);
