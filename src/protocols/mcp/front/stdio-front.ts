@@ -7,6 +7,7 @@ import {
   eraOf,
   errorText,
   HOST_LIMITS,
+  INTERNAL_ERROR,
   isAnswer,
   type Message,
   type MessageLimits,
@@ -31,7 +32,6 @@ export interface StdioFrontOptions {
 }
 
 const GRACE = 5000;
-const INTERNAL_ERROR = -32603;
 
 /**
  * Serves one host over standard streams until the host closes its end or is gone, or the signal is aborted. Then closes

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import type { GateCall } from "../authority/gate-authority.js";
 import { resourceArguments } from "../authority/resource-call.js";
 import { type Edit, inexactNumberIn, type Path } from "../message/edit.js";
+import { errorText, INVALID_PARAMS } from "../message/message.js";
 import { ServerError, serverFailure } from "../server/connection.js";
-import { errorAnswer, INVALID_PARAMS } from "./answers.js";
 import type { GateParts } from "./gate-parts.js";
 import { type HostRequest, judgedParameters } from "./host-request.js";
 import { type HostRule, isToolName } from "./methods.js";
@@ -200,7 +200,7 @@ function unknownTool(request: HostRequest): FoundTarget {
 }
 
 function invalid(request: HostRequest, message: string): FoundTarget {
-  return { kind: "answer", text: errorAnswer(request.id, INVALID_PARAMS, message) };
+  return { kind: "answer", text: errorText(request.id, INVALID_PARAMS, message) };
 }
 
 function refused(call: GateCall, message: string): FoundTarget {

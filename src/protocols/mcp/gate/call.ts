@@ -1,7 +1,6 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import type { Edit } from "../message/edit.js";
-import type { Message } from "../message/message.js";
-import { errorAnswer, INTERNAL_ERROR } from "./answers.js";
+import { errorText, INTERNAL_ERROR, type Message } from "../message/message.js";
 import { cacheEdits } from "./cache-limits.js";
 import { callTarget } from "./call-target.js";
 import { forward, restored, withToken } from "./forward.js";
@@ -81,7 +80,7 @@ export async function finishCall(
     const isNew = tasks.add(taskId, { link, holder: authority.holder(presented), operation });
     if (!isNew) {
       const message = "the server has answered with the id of a task that there is already";
-      return errorAnswer(request.id, INTERNAL_ERROR, message);
+      return errorText(request.id, INTERNAL_ERROR, message);
     }
     keepProgress(parts, request, link, id);
   }

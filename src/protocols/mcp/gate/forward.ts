@@ -1,7 +1,6 @@
 import { type Edit, edit } from "../message/edit.js";
-import type { Message } from "../message/message.js";
+import { errorText, INTERNAL_ERROR, type Message } from "../message/message.js";
 import { serverFailure } from "../server/connection.js";
-import { errorAnswer, INTERNAL_ERROR } from "./answers.js";
 import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.js";
 import { asksHost } from "./input-requests.js";
 import { cancelledText, type ServerLink, type Waiting } from "./server-link.js";
@@ -55,7 +54,7 @@ export async function forward(
       try {
         await opened.answer(
           asksHost(response) && !mayAsk
-            ? errorAnswer(opened.id, INTERNAL_ERROR, "the server asks where it may not")
+            ? errorText(opened.id, INTERNAL_ERROR, "the server asks where it may not")
             : await finish(opened, response, id),
         );
       } catch (error) {

@@ -1,5 +1,5 @@
+import { resultText } from "../message/message.js";
 import { ServerError } from "../server/connection.js";
-import { resultAnswer } from "./answers.js";
 import { forward } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
@@ -19,5 +19,5 @@ export async function runFree({ servers, log }: GateParts, request: HostRequest)
       log(outcome.reason.message);
     }
   }
-  await request.answer(resultAnswer(request.id, {}));
+  await request.answer(resultText(request.id, {}));
 }

@@ -5,10 +5,9 @@
 import { messageOf } from "../../../system/error-code.js";
 import type { GateAuthority } from "../authority/gate-authority.js";
 import type { Exchange, HostSession } from "../front/exchange.js";
-import type { Message } from "../message/message.js";
+import { errorText, INVALID_PARAMS, type Message } from "../message/message.js";
 import type { Origin, ServerConnection } from "../server/connection.js";
 import type { ToolPins } from "../tools/pins.js";
-import { errorAnswer, INVALID_PARAMS } from "./answers.js";
 import type { GateParts } from "./gate-parts.js";
 import { HostRequests } from "./host-requests.js";
 import { InputRounds } from "./input-rounds.js";
@@ -150,7 +149,7 @@ class Session implements HostSession {
   /** Refuses a message that no server may receive: answers a request with an error, and drops any other message. */
   async #refuse({ kind, id }: Message, exchange: Exchange, problem: string): Promise<void> {
     if (id !== undefined && kind === "request") {
-      return exchange.send(errorAnswer(id, INVALID_PARAMS, problem));
+      return exchange.send(errorText(id, INVALID_PARAMS, problem));
     }
     this.#parts.log(`dropped a ${kind} of the host: ${problem}`);
   }

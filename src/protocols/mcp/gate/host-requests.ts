@@ -1,8 +1,14 @@
 import type { JsonObject } from "../../../bytes/json.js";
 import { messageOf } from "../../../system/error-code.js";
 import type { Exchange } from "../front/exchange.js";
-import { INVALID_REQUEST, type Message } from "../message/message.js";
-import { errorAnswer, INTERNAL_ERROR, INVALID_PARAMS, TOO_MANY, unknownMethod } from "./answers.js";
+import {
+  errorText,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  type Message,
+} from "../message/message.js";
+import { TOO_MANY, unknownMethod } from "./answers.js";
 import { runCall } from "./call.js";
 import { runFree } from "./free-requests.js";
 import type { GateParts } from "./gate-parts.js";
@@ -70,7 +76,7 @@ export class HostRequests {
   async receive(message: Message, exchange: Exchange): Promise<void> {
     if (this.#unanswered >= MOST_OPEN || this.#text >= MOST_TEXT) {
       const problem = "too many requests of this session wait for an answer; try again later";
-      return exchange.send(errorAnswer(message.id ?? null, TOO_MANY, problem));
+      return exchange.send(errorText(message.id ?? null, TOO_MANY, problem));
     }
     const { length } = message.text;
     this.#working++;
@@ -103,7 +109,7 @@ export class HostRequests {
     const { over, answer } = this.#opened(id, exchange);
     const fail = (error: unknown): Promise<void> => {
       this.#parts.log(`the gate has failed to answer ${method}: ${messageOf(error)}`);
-      return answer(errorAnswer(id, INTERNAL_ERROR, "the gate has failed; its log says why"));
+      return answer(errorText(id, INTERNAL_ERROR, "the gate has failed; its log says why"));
     };
     try {
       const presented = this.#parts.authority.present(credentials);
@@ -137,7 +143,7 @@ export class HostRequests {
     if (rule === undefined || id === null) return { ok: false, answer: unknownMethod(id, method) };
     const invalid = (problem: string): Checked => ({
       ok: false,
-      answer: errorAnswer(id, INVALID_PARAMS, problem),
+      answer: errorText(id, INVALID_PARAMS, problem),
     });
     const params = value["params"] === undefined ? {} : objectAt(value, ["params"]);
     if (params === undefined) return invalid("params must be an object");
@@ -146,11 +152,11 @@ export class HostRequests {
     const progressToken = tokenAt(params, ["_meta", "progressToken"]);
     if ([id, progressToken].some((token) => String(token).length > LONGEST_ID)) {
       const problem = `an id or a progress token has more than ${LONGEST_ID} characters`;
-      return { ok: false, answer: errorAnswer(id, INVALID_REQUEST, problem) };
+      return { ok: false, answer: errorText(id, INVALID_REQUEST, problem) };
     }
     if (this.#open.has(id)) {
       const problem = `there is a request with the id ${JSON.stringify(id)} that is not answered yet`;
-      return { ok: false, answer: errorAnswer(null, INVALID_REQUEST, problem) };
+      return { ok: false, answer: errorText(null, INVALID_REQUEST, problem) };
     }
     return { ok: true, id, method, params, rule, credentials, progressToken };
   }

@@ -1,9 +1,8 @@
 import type { Json, JsonObject } from "../../../bytes/json.js";
 import { narrowedSchema } from "../../../caveats/narrowed-schema.js";
 import { type Edit, edit } from "../message/edit.js";
-import type { Message } from "../message/message.js";
+import { type Message, resultText } from "../message/message.js";
 import { ServerError } from "../server/connection.js";
-import { resultAnswer } from "./answers.js";
 import { cacheEdits } from "./cache-limits.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
@@ -29,7 +28,7 @@ export async function runList(parts: GateParts, request: HostRequest, rule: List
   const links = parts.servers.links.filter((link) => isShown(parts, request, link, rule));
   if (only === undefined) return request.answer(await merged(parts, request, links, rule));
   if (links.length === 0)
-    return request.answer(resultAnswer(request.id, listResult(request, rule, [])));
+    return request.answer(resultText(request.id, listResult(request, rule, [])));
   const isFirst = request.params["cursor"] === undefined;
   await forward(request, only, {
     finish: async (opened, response) => {
@@ -133,7 +132,7 @@ async function merged(
   rule: Listed,
 ): Promise<string> {
   const lists = await Promise.all(links.map((link) => wholeList(parts, request, link, rule)));
-  return resultAnswer(request.id, listResult(request, rule, lists.flat()));
+  return resultText(request.id, listResult(request, rule, lists.flat()));
 }
 
 async function wholeList(

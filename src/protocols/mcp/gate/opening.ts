@@ -1,8 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
-import type { Message } from "../message/message.js";
+import { errorText, METHOD_NOT_FOUND, type Message, resultText } from "../message/message.js";
 import { type ServerEnd, ServerError, serverFailure } from "../server/connection.js";
-import { errorAnswer, METHOD_NOT_FOUND, resultAnswer } from "./answers.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest, OpenRequest } from "./host-request.js";
@@ -111,7 +110,7 @@ type Results = readonly Extract<Answer, { kind: "result" }>[];
 function initialized(id: string | number, results: Results): string {
   const versions = results.map(({ result }) => stringAt(result, ["protocolVersion"]) ?? "");
   const [protocolVersion = ""] = versions.toSorted();
-  return resultAnswer(id, { protocolVersion, ...offered(results), serverInfo: GATE });
+  return resultText(id, { protocolVersion, ...offered(results), serverInfo: GATE });
 }
 
 function discovered(id: string | number, results: Results): string {
@@ -123,9 +122,9 @@ function discovered(id: string | number, results: Results): string {
   );
   if (supportedVersions.length === 0) {
     const message = "the servers have no version of the new era in common";
-    return errorAnswer(id, METHOD_NOT_FOUND, message);
+    return errorText(id, METHOD_NOT_FOUND, message);
   }
-  return resultAnswer(id, {
+  return resultText(id, {
     resultType: "complete",
     supportedVersions,
     ...offered(results),

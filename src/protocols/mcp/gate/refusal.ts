@@ -1,8 +1,8 @@
 import { type AgentDenials, MOST_DENIALS } from "../../../agent/refusal.js";
 import type { ArgumentRemedy } from "../../../caveats/argument-remedies.js";
 import type { GateRemedy } from "../authority/gate-authority.js";
-import type { Era } from "../message/message.js";
-import { errorAnswer, INVALID_PARAMS, REFUSED, resultAnswer } from "./answers.js";
+import { type Era, errorText, INVALID_PARAMS, resultText } from "../message/message.js";
+import { REFUSED } from "./answers.js";
 
 /** A request that is refused. */
 interface Refused {
@@ -37,7 +37,7 @@ export function refusalAnswer(
   const sentence = sentenceOf(denials);
   const [{ code }] = denials;
   return code === "input_unknown"
-    ? errorAnswer(request.id, INVALID_PARAMS, sentence, data)
+    ? errorText(request.id, INVALID_PARAMS, sentence, data)
     : answer(request, sentence, data);
 }
 
@@ -58,9 +58,9 @@ function envelope(remedies: readonly (ArgumentRemedy | GateRemedy)[]): object {
 }
 
 function answer({ id, method, era }: Refused, sentence: string, data: object): string {
-  if (method !== "tools/call") return errorAnswer(id, REFUSED, sentence, data);
+  if (method !== "tools/call") return errorText(id, REFUSED, sentence, data);
   const result = { content: [{ type: "text", text: sentence }], isError: true, _meta: data };
-  return resultAnswer(id, era === "new" ? { resultType: "complete", ...result } : result);
+  return resultText(id, era === "new" ? { resultType: "complete", ...result } : result);
 }
 
 /**

@@ -1,8 +1,8 @@
 import { messageOf } from "../../../system/error-code.js";
 import { edit } from "../message/edit.js";
-import type { Message } from "../message/message.js";
+import { errorText, INTERNAL_ERROR, INVALID_PARAMS, type Message } from "../message/message.js";
 import type { Origin } from "../server/connection.js";
-import { errorAnswer, INTERNAL_ERROR, INVALID_PARAMS, REFUSED, unknownMethod } from "./answers.js";
+import { REFUSED, unknownMethod } from "./answers.js";
 import { withToken } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { inputCall, judgeInput } from "./input-requests.js";
@@ -54,11 +54,11 @@ export class ServerRequests {
       return;
     }
     if (open.length >= MOST_OPEN) {
-      return link.tell(errorAnswer(id, REFUSED, "too many requests wait for the host"));
+      return link.tell(errorText(id, REFUSED, "too many requests wait for the host"));
     }
     const refusal = await this.#refusal(link, request, method, origin).catch((error) => {
       this.#parts.log(`a request of a server could not be judged: ${messageOf(error)}`);
-      return errorAnswer(id, INTERNAL_ERROR, "the gate has failed");
+      return errorText(id, INTERNAL_ERROR, "the gate has failed");
     });
     if (refusal !== undefined) return link.tell(refusal);
     const gateId = ++this.#lastId;
@@ -143,7 +143,7 @@ export class ServerRequests {
       const decision = await judgeInput(this.#parts, presented, call);
       if (decision.allowed) return undefined;
       this.#parts.log(`refused ${method} of a server: ${decision.denials[0].message}`);
-      return errorAnswer(id, REFUSED, `${method} is not allowed here`);
+      return errorText(id, REFUSED, `${method} is not allowed here`);
     }
     // The host's task list would also show the tasks of other servers.
     if (rule.by === "task-list" && this.#parts.servers.only !== link)
@@ -151,7 +151,7 @@ export class ServerRequests {
     if (rule.by !== "task") return undefined;
     const taskId = stringAt(request.value, ["params", "taskId"]);
     const isOwn = taskId !== undefined && this.#tasks.get(taskId) === link;
-    return isOwn ? undefined : errorAnswer(id, INVALID_PARAMS, "there is no such task");
+    return isOwn ? undefined : errorText(id, INVALID_PARAMS, "there is no such task");
   }
 
   /**

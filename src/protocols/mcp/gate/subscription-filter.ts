@@ -1,6 +1,6 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { isTexts, type JsonObject } from "../../../bytes/json.js";
-import { errorAnswer, INVALID_PARAMS } from "./answers.js";
+import { errorText, INVALID_PARAMS } from "../message/message.js";
 import { resourceTarget } from "./call-target.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
@@ -38,7 +38,7 @@ export async function judgeFilter(parts: GateParts, request: HostRequest): Promi
   const refused = (denials: AgentDenials) =>
     ({ ok: false, answer: refusalAnswer(request, denials) }) as const;
   const invalid = (message: string) =>
-    ({ ok: false, answer: errorAnswer(id, INVALID_PARAMS, message) }) as const;
+    ({ ok: false, answer: errorText(id, INVALID_PARAMS, message) }) as const;
   if (!presented.ok) return refused(presented.denials);
   const filter = objectAt(params, ["notifications"]);
   if (filter === undefined || !isFilter(filter)) {

@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../../bytes/json.js";
 import type { GateAuthority } from "../authority/gate-authority.js";
 import { type Edit, edit } from "../message/edit.js";
-import type { Message } from "../message/message.js";
-import { resultAnswer } from "./answers.js";
+import { type Message, resultText } from "../message/message.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.js";
@@ -194,7 +193,7 @@ function closingEdits(request: OpenRequest, response: Message): readonly Edit[] 
 
 /** Returns the answer that ends a subscription. */
 function closing(id: string | number): string {
-  return resultAnswer(id, { resultType: "complete", _meta: { [SUBSCRIPTION_ID]: id } });
+  return resultText(id, { resultType: "complete", _meta: { [SUBSCRIPTION_ID]: id } });
 }
 
 function notification(method: string, id: string | number, params: JsonObject = {}): string {

@@ -1,8 +1,7 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
-import type { Message } from "../message/message.js";
-import { errorAnswer, INVALID_PARAMS } from "./answers.js";
+import { errorText, INVALID_PARAMS, type Message } from "../message/message.js";
 import { finishCall } from "./call.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
@@ -28,7 +27,7 @@ export async function runTaskRequest(parts: GateParts, request: HostRequest): Pr
   const { params, presented, method } = request;
   const task = tasks.find(stringAt(params, ["taskId"]), authority.holder(presented));
   if (task === undefined || !presented.ok) {
-    return request.answer(errorAnswer(request.id, INVALID_PARAMS, "there is no such task"));
+    return request.answer(errorText(request.id, INVALID_PARAMS, "there is no such task"));
   }
   const denials = await refusalOf(parts, request, task);
   if (denials !== undefined) return request.answer(refusalAnswer(request, denials));

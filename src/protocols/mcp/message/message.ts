@@ -62,8 +62,12 @@ export const HOST_LIMITS: MessageLimits = { bytes: 4 * 1024 * 1024, depth: 64, h
 /** Limits of the messages of a server. */
 export const SERVER_LIMITS: MessageLimits = { ...HOST_LIMITS, halfPairs: true };
 
+/** Error codes that JSON-RPC defines. */
 const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
 
 /**
  * Reads one JSON-RPC message that all parsers read in the same way: a JSON object in UTF-8 without duplicate
@@ -201,10 +205,19 @@ export function isAnswer(text: string): boolean {
 }
 
 /** Writes a JSON-RPC error. An error with the id `null` is about a message whose id could not be read. */
-export function errorText(id: string | number | null, code: number, message: string): string {
-  const error = { code, message };
+export function errorText(
+  id: string | number | null,
+  code: number,
+  message: string,
+  data?: object,
+): string {
   // MCP's schema does not allow an id that is `null`.
-  return JSON.stringify(id === null ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error });
+  return JSON.stringify({ jsonrpc: "2.0", id: id ?? undefined, error: { code, message, data } });
+}
+
+/** Writes a JSON-RPC result. */
+export function resultText(id: string | number | null, result: object): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, result });
 }
 
 // Line readers such as Node's readline also end a line at these characters. In JSON, they can occur only in strings.

@@ -1,5 +1,6 @@
 import { jsonRpcEnds } from "../../../bytes/json-rpc-ends.js";
 import type { OversizedLine } from "../../../bytes/line-splitter.js";
+import { errorText } from "./message.js";
 
 /** The code of the error that replaces a message over the limit, outside the range that JSON-RPC and MCP reserve. */
 const TOO_LARGE = -31413;
@@ -20,7 +21,6 @@ export function aboutTooLarge({ head, tail }: OversizedLine, limit: number): Too
   const ends = jsonRpcEnds(head, tail);
   if (ends === undefined) return { kind: "unreadable" };
   if (ends.kind === "notification") return { kind: "drop" };
-  const error = { code: TOO_LARGE, message: `the message has more than ${limit} bytes` };
-  const text = JSON.stringify({ jsonrpc: "2.0", id: ends.id, error });
+  const text = errorText(ends.id, TOO_LARGE, `the message has more than ${limit} bytes`);
   return { kind: ends.kind === "answer" ? "replace" : "answer", text };
 }

@@ -1,7 +1,7 @@
 // src/protocols/mcp/server: connections to the MCP servers behind the gate, over standard streams or Streamable HTTP. A
 // connection passes messages on as text; the code in gate/ decides which messages are sent and who gets an answer.
 
-import type { Era } from "../message/message.js";
+import { type Era, errorText } from "../message/message.js";
 
 /**
  * Reasons why a server cannot be used:
@@ -99,6 +99,5 @@ const FAILURES: Readonly<Record<ServerErrorCode, number>> = {
 
 /** Returns the answer to a request whose server has failed. */
 export function serverFailure(id: string | number, { code, message }: ServerEnd): string {
-  const error = { code: FAILURES[code], message, data: { code } };
-  return JSON.stringify({ jsonrpc: "2.0", id, error });
+  return errorText(id, FAILURES[code], message, { code });
 }

@@ -53,7 +53,7 @@ test("every answer and every progress notification reaches its own request once,
           } else {
             await expect.poll(() => host.received.length, { interval: 1 }).toBe(before + 1);
             const answer = JSON.parse(host.received.at(-1) ?? "");
-            expect(answer.id).toBe(isOpen(id) ? null : id);
+            expect(answer.id).toBe(isOpen(id) ? undefined : id);
             expected.push(host.received.at(-1) ?? "");
           }
         } else if (step.kind === "cancel") {
