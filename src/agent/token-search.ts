@@ -1,6 +1,6 @@
 import { readBase64 } from "../bytes/base64.js";
 import { Cursor } from "../bytes/cursor.js";
-import { isJsonObject, type Json } from "../bytes/json.js";
+import { isObject } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import { binaryV2Length, readBinaryV2, V2_VERSION } from "../macaroon/binary-v2.js";
@@ -58,17 +58,18 @@ export class TokenSearch {
     this.#isAuthentic = isAuthentic;
   }
 
-  /** Searches a value as returned by `JSON.parse`. Several calls share the limits of one search. */
-  look(value: Json): SearchResult {
-    const left: Json[] = [value];
-    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  /** Searches a value of JSON types. Several calls share the limits of one search. */
+  look(value: unknown): SearchResult {
+    const left: unknown[] = [value];
+    while (left.length > 0) {
+      const next = left.pop();
       if (typeof next === "string") {
         const found = this.#inString(next);
         if (found !== "none") return found;
       } else if (Array.isArray(next)) {
         for (const item of next) left.push(item);
-      } else if (isJsonObject(next)) {
-        for (const name of Object.keys(next)) left.push(name, next[name] ?? null);
+      } else if (isObject(next)) {
+        for (const name of Object.keys(next)) left.push(name, next[name]);
       }
     }
     return "none";

@@ -33,18 +33,18 @@ function standard(): string {
   throw new Error("no such token was found");
 }
 
-function look(value: Json): SearchResult {
+function look(value: unknown): SearchResult {
   return new TokenSearch((text) => issuer.isAuthentic(text)).look(value);
 }
 
 describe("the search for tokens in text", () => {
   const child = attenuated(TOKEN, { purpose: "a child", expires: "2027-01-15T08:01:00Z" });
 
-  test.each<[string, (text: string) => Json]>([
+  test.each<[string, (text: string) => unknown]>([
     ["alone", (text) => text],
     ["within words", (text) => `use ${text}, please. "Then" {go} on: \\n`],
     ["in quotes, after an open brace", (text) => `{"i":"${text}`],
-    ["in an array", (text) => [1, null, [text]]],
+    ["in an array", (text) => [1, null, [text], undefined]],
     ["in a property", (text) => ({ deep: { deeper: [{ note: `x ${text}` }] } })],
     ["as a property's name", (text) => ({ [text]: 1 })],
     ["as JSON within a string", (text) => JSON.stringify({ note: [text] })],
