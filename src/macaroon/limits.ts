@@ -45,8 +45,8 @@ export function completeLimits<T extends object>(defaults: T, given: Partial<T> 
   return limits;
 }
 
-export function tooLarge(size: number, limit: number, what = "the token"): TokenError {
-  return new TokenError("too_large", `${what} has ${size} bytes; at most ${limit} are allowed`);
+export function tooLarge(size: number, limit: number): TokenError {
+  return new TokenError("too_large", `the token has ${size} bytes; at most ${limit} are allowed`);
 }
 
 export function tooManyCaveats(limit: number): TokenError {

@@ -62,7 +62,7 @@ export interface MacaroonText {
 export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): MacaroonText {
   const limits = completeLimits(MACAROON_LIMITS, given);
   assertText(text);
-  if (text.length > maxCharacters(limits)) throw tooLarge(text.length, limits.bytes, "the text");
+  assertLength(text, limits);
   const result = JSON_START.test(text)
     ? readJson(text, limits)
     : readBase64Text(unwrapped(text), limits);
@@ -81,7 +81,7 @@ export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): Ma
  */
 export function readV2Text(text: string, limits: MacaroonLimits): MacaroonText["macaroons"] {
   assertText(text);
-  if (text.length > maxCharacters(limits)) throw tooLarge(text.length, limits.bytes, "the text");
+  assertLength(text, limits);
   const wrapper = JSON_START.test(text) ? "JSON" : wrapperOf(text);
   if (wrapper !== undefined) throw otherForm(wrapper);
   const { macaroons } = readBase64Text(text, limits, true);
@@ -98,6 +98,13 @@ export function maxCharacters(limits: MacaroonLimits): number {
 function assertText(text: string): void {
   assertString(text, "text");
   if (text === "") throw new TokenError("empty", "the token is empty", 0);
+}
+
+/** @throws TokenError `too_large` if the text is longer than any token within the limits. */
+function assertLength(text: string, limits: MacaroonLimits): void {
+  if (text.length <= maxCharacters(limits)) return;
+  const message = `the text has ${text.length} characters, more than a token of ${limits.bytes} bytes can have`;
+  throw new TokenError("too_large", message);
 }
 
 function otherForm(form: string): TokenError {

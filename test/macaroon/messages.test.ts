@@ -75,7 +75,7 @@ describe("the message for a binary token", () => {
   });
 
   test.each<[string, object]>([
-    ["the text has 54 bytes; at most 3 are allowed", { bytes: 3 }],
+    ["the text has 54 characters, more than a token of 3 bytes can have", { bytes: 3 }],
     ["the token has 40 bytes; at most 39 are allowed", { bytes: 39 }],
   ])("is: %s", (expected, limits) => {
     const text = encodeBase64url(v2([ID]));
