@@ -1,6 +1,6 @@
 import type { Response } from "express";
 import { whenClosed } from "../../../http/when-closed.js";
-import { isAnswer } from "../message/message.js";
+import { type Era, isAnswer } from "../message/message.js";
 import { HEADER_MISMATCH } from "../message/mirrored-headers.js";
 import { EventStream } from "./event-stream.js";
 import type { Unread } from "./unread.js";
@@ -25,7 +25,7 @@ const STATUSES: ReadonlyMap<unknown, number> = new Map([
  */
 export class HttpAnswer {
   readonly #res: Response;
-  readonly #era: "old" | "new";
+  readonly #era: Era;
   readonly #unread: Unread;
   readonly #onResponse: (isError: boolean) => void;
   readonly #gone = new AbortController();
@@ -39,7 +39,7 @@ export class HttpAnswer {
    */
   constructor(
     res: Response,
-    era: "old" | "new",
+    era: Era,
     unread: Unread,
     onResponse: (isError: boolean) => void = () => {},
   ) {

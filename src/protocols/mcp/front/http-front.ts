@@ -9,6 +9,7 @@ import {
   eraOf,
   errorText,
   HOST_LIMITS,
+  INTERNAL_ERROR,
   INVALID_REQUEST,
   type Message,
   readMessage,
@@ -82,7 +83,6 @@ const SESSIONS = 64;
 const IDLE = 30 * 60_000;
 /** Maximum number of subscriptions that are open at the same time. One caller may have a quarter of them. */
 const MOST_ENDLESS = 256;
-const INTERNAL_ERROR = -32603;
 const LISTEN = "subscriptions/listen";
 const NO_SESSION =
   "there is no such session, or the headers have no valid token of the party that has opened it";

@@ -1,9 +1,15 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { readBearer } from "../../../auth/bearer.js";
-import { isObject } from "../../../bytes/json.js";
 import { CAPABILITY_HEADER } from "../../../http/headers.js";
-import { INVALID_REQUEST, type Message, versionOf } from "../message/message.js";
+import {
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  isOldVersion,
+  type Message,
+  versionOf,
+} from "../message/message.js";
 import { HEADER_MISMATCH, namedIn, readHeaderValue } from "../message/mirrored-headers.js";
+import { objectAt } from "../message/values.js";
 
 /** The session that receives a message, or the reason to refuse the message. */
 export type Route =
@@ -18,7 +24,6 @@ export type Route =
   | { readonly kind: "refused"; readonly code: number; readonly reason: string };
 
 export const JSON_TYPE = "application/json";
-const INVALID_PARAMS = -32602;
 const FIRST_NEW = "2026-07-28";
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
@@ -63,10 +68,7 @@ function mirrored(
   if (name !== undefined && (given === undefined || readHeaderValue(given) !== name)) {
     return mismatch("Mcp-Name", "the body has another name");
   }
-  const { params } = value;
-  const meta = isObject(params) ? params["_meta"] : undefined;
-  const isWhole = isObject(meta) && isObject(meta[CAPABILITIES]);
-  return isWhole
+  return objectAt(value, ["params", "_meta", CAPABILITIES]) !== undefined
     ? { kind: "shared" }
     : refused(INVALID_PARAMS, `params._meta must have "${CAPABILITIES}", an object`);
 }
@@ -85,16 +87,9 @@ function refused(code: number, reason: string): Route {
 /** Returns a refusal if `MCP-Protocol-Version` names an unsupported version; else `undefined`. */
 export function oldHeadersFlaw(headers: IncomingHttpHeaders): Route | undefined {
   const version = one(headers, "mcp-protocol-version");
-  if (version === undefined || OLD_VERSIONS.has(version)) return undefined;
+  if (version === undefined || isOldVersion(version)) return undefined;
   return refused(INVALID_REQUEST, "MCP-Protocol-Version names a version that is not supported");
 }
-
-const OLD_VERSIONS: ReadonlySet<string> = new Set([
-  "2024-11-05",
-  "2025-03-26",
-  "2025-06-18",
-  "2025-11-25",
-]);
 
 /** The tokens in the headers of a request, or a sentence that says what is wrong with a header. */
 export type HeaderTokens =

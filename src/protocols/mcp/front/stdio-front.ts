@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject } from "../../../bytes/json.js";
 import { linesOf, type OversizedLine } from "../../../bytes/line-splitter.js";
 import {
   eraOf,
@@ -15,6 +14,7 @@ import {
   readMessage,
 } from "../message/message.js";
 import { aboutTooLarge } from "../message/too-large.js";
+import { tokenAt } from "../message/values.js";
 import type { Exchange, HostSession } from "./exchange.js";
 
 export interface StdioFrontOptions {
@@ -118,9 +118,8 @@ class StdioFront {
       this.#open.add(id);
     }
     if (method !== "notifications/cancelled") return;
-    const { params } = value;
-    const cancelled = isObject(params) ? params["requestId"] : undefined;
-    if (typeof cancelled === "string" || typeof cancelled === "number") this.#settled(cancelled);
+    const cancelled = tokenAt(value, ["params", "requestId"]);
+    if (cancelled !== undefined) this.#settled(cancelled);
   }
 
   #settled(id: string | number): void {

@@ -4,6 +4,7 @@ import type { GateCall } from "../authority/gate-authority.js";
 import { resourceArguments } from "../authority/resource-call.js";
 import { type Edit, inexactNumberIn, type Path } from "../message/edit.js";
 import { errorText, INVALID_PARAMS } from "../message/message.js";
+import { objectAt, stringAt } from "../message/values.js";
 import { ServerError, serverFailure } from "../server/connection.js";
 import type { GateParts } from "./gate-parts.js";
 import { type HostRequest, judgedParameters } from "./host-request.js";
@@ -12,7 +13,6 @@ import { refusalAnswer, unknownToolAnswer } from "./refusal.js";
 import { resourceLink } from "./resource-routes.js";
 import type { ServerLink } from "./server-link.js";
 import { misspeltArgument, misspeltLimit } from "./spellings.js";
-import { objectAt, stringAt } from "./values.js";
 
 /** The call that a request makes, and the server that receives it. */
 export interface CallTarget {

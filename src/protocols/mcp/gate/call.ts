@@ -1,6 +1,7 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import type { Edit } from "../message/edit.js";
 import { errorText, INTERNAL_ERROR, type Message } from "../message/message.js";
+import { objectAt, stringAt } from "../message/values.js";
 import { cacheEdits } from "./cache-limits.js";
 import { callTarget } from "./call-target.js";
 import { forward, restored, withToken } from "./forward.js";
@@ -11,7 +12,6 @@ import type { Round } from "./input-rounds.js";
 import type { HostRule } from "./methods.js";
 import { refusalAnswer } from "./refusal.js";
 import type { ServerLink } from "./server-link.js";
-import { objectAt, stringAt } from "./values.js";
 
 /** Judges a request for a tool, a resource, a prompt or a completion, and passes it on if it is allowed. */
 export async function runCall(

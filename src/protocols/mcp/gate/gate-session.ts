@@ -6,6 +6,7 @@ import { messageOf } from "../../../system/error-code.js";
 import type { GateAuthority } from "../authority/gate-authority.js";
 import type { Exchange, HostSession } from "../front/exchange.js";
 import { errorText, INVALID_PARAMS, type Message } from "../message/message.js";
+import { objectAt, stringAt, tokenAt } from "../message/values.js";
 import type { Origin, ServerConnection } from "../server/connection.js";
 import type { ToolPins } from "../tools/pins.js";
 import type { GateParts } from "./gate-parts.js";
@@ -21,7 +22,6 @@ import { misspellingIn } from "./spellings.js";
 import { Subscriptions } from "./subscriptions.js";
 import { Tasks } from "./tasks.js";
 import { ToolCatalog } from "./tool-catalog.js";
-import { objectAt, stringAt, tokenAt } from "./values.js";
 
 const TEN_MINUTES = 600_000;
 const HALF_A_MINUTE = 30_000;

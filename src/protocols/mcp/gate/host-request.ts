@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../bytes/json.js";
 import type { Presented } from "../authority/gate-authority.js";
 import type { Exchange } from "../front/exchange.js";
 import type { Era, Message } from "../message/message.js";
-import { without } from "./values.js";
+import { without } from "../message/values.js";
 
 /** A request of the host that waits for its answer, without its body. */
 export interface OpenRequest {

@@ -8,6 +8,7 @@ import {
   INVALID_REQUEST,
   type Message,
 } from "../message/message.js";
+import { objectAt, tokenAt } from "../message/values.js";
 import { TOO_MANY, unknownMethod } from "./answers.js";
 import { runCall } from "./call.js";
 import { runFree } from "./free-requests.js";
@@ -18,7 +19,6 @@ import { type HostRule, hostRequestRule } from "./methods.js";
 import { runOpening } from "./opening.js";
 import { runListen, type Subscriptions } from "./subscriptions.js";
 import { runTaskRequest } from "./task-requests.js";
-import { objectAt, tokenAt } from "./values.js";
 
 /**
  * Maximum number of requests in progress, and their maximum total length in characters. At a limit, the gate takes no

@@ -7,11 +7,12 @@ import type {
   Presented,
 } from "../authority/gate-authority.js";
 import type { Message } from "../message/message.js";
+import { listAt, objectAt, stringAt, valueAt, without } from "../message/values.js";
 import { URL_ELICITATION_REQUIRED } from "./answers.js";
+import { digestOf } from "./digest.js";
 import { serverRequestRule } from "./methods.js";
 import type { ServerLink } from "./server-link.js";
 import type { Servers } from "./servers.js";
-import { digestOf, listAt, objectAt, stringAt, valueAt, without } from "./values.js";
 
 /** An allowed request of a server to the host. */
 interface AskedInput {

@@ -1,6 +1,8 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { canonicalJson, isJsonObject, type JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
+import { stringAt, without } from "../message/values.js";
+import { digestOf } from "./digest.js";
 import { type HostRequest, judgedParameters, type OpenRequest } from "./host-request.js";
 import {
   type InputParts,
@@ -12,7 +14,6 @@ import {
 } from "./input-requests.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
-import { digestOf, stringAt, without } from "./values.js";
 
 const MOST_ROUNDS = 10_000;
 

@@ -1,8 +1,8 @@
 import type { Message } from "../message/message.js";
+import { objectAt, stringAt, without } from "../message/values.js";
 import { ServerError } from "../server/connection.js";
 import type { HostRequest } from "./host-request.js";
 import type { ServerLink } from "./server-link.js";
-import { objectAt, stringAt, without } from "./values.js";
 
 /** Maximum number of pages, entries and characters of one list, so that a server cannot fill the memory. */
 const MOST_PAGES = 1000;

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import { narrowedSchema } from "../../../caveats/narrowed-schema.js";
 import { type Edit, edit } from "../message/edit.js";
 import { type Message, resultText } from "../message/message.js";
+import { listAt, objectAt, stringAt } from "../message/values.js";
 import { ServerError } from "../server/connection.js";
 import { cacheEdits } from "./cache-limits.js";
 import { forward, restored } from "./forward.js";
@@ -13,7 +14,6 @@ import { refusalAnswer } from "./refusal.js";
 import type { ServerLink } from "./server-link.js";
 import { ownTaskEdits } from "./task-requests.js";
 import { isDefinition } from "./tool-catalog.js";
-import { listAt, objectAt, stringAt } from "./values.js";
 
 type Listed = Extract<HostRule, { by: "list" }> | { readonly by: "task-list" };
 

@@ -1,17 +1,20 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
-import { errorText, METHOD_NOT_FOUND, type Message, resultText } from "../message/message.js";
+import {
+  errorText,
+  isOldVersion,
+  METHOD_NOT_FOUND,
+  type Message,
+  resultText,
+} from "../message/message.js";
+import { listAt, objectAt, stringAt } from "../message/values.js";
 import { type ServerEnd, ServerError, serverFailure } from "../server/connection.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest, OpenRequest } from "./host-request.js";
 import type { ServerLink } from "./server-link.js";
-import { listAt, objectAt, stringAt } from "./values.js";
 
 const GATE = { name: "proviso-mcp-gate", title: "proviso", version: "1" };
-
-/** Versions of the old era. */
-const OLD_VERSIONS: readonly unknown[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /** Capabilities with lists. The gate can change what such a list shows, for example when a token is revoked. */
 const LISTS = ["tools", "resources", "prompts"];
@@ -49,7 +52,7 @@ async function ask(link: ServerLink, request: HostRequest): Promise<Answer> {
     if (result === undefined)
       return { kind: "error", link, error: objectAt(response.value, ["error"]) ?? {} };
     const { protocolVersion = null } = result;
-    if (request.method === "initialize" && !OLD_VERSIONS.includes(protocolVersion)) {
+    if (request.method === "initialize" && !isOldVersion(protocolVersion)) {
       const version = JSON.stringify(protocolVersion).slice(0, 50);
       const message = `the server ${link.name} is left out: it answers with the version ${version}`;
       return { kind: "failed", link, end: { code: "server_unreadable", message } };

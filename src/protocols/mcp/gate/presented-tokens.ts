@@ -5,7 +5,7 @@ import type { Exchange } from "../front/exchange.js";
 import { type Edit, edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
 import { readHeaderValue } from "../message/mirrored-headers.js";
-import { objectAt, valueAt, without } from "./values.js";
+import { objectAt, valueAt, without } from "../message/values.js";
 
 /** The property of `_meta` by which a message presents capability tokens: a string, or an array of strings. */
 export const CAPABILITY_KEY = "dev.proviso/capability";

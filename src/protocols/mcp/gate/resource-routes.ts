@@ -1,9 +1,9 @@
+import { listAt, stringAt } from "../message/values.js";
 import { ServerError } from "../server/connection.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
 import { pagesOf } from "./list-pages.js";
 import type { ServerLink } from "./server-link.js";
-import { listAt, stringAt } from "./values.js";
 
 /**
  * Finds the server of a resource. A URI does not name its server, so the gate asks each server for which the tokens

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../bytes/json.js";
 import { messageOf } from "../../../system/error-code.js";
 import { edit } from "../message/edit.js";
 import { type Message, readMessage, SERVER_LIMITS } from "../message/message.js";
+import { tokenAt } from "../message/values.js";
 import {
   type Origin,
   type SendContext,
@@ -12,7 +13,6 @@ import {
 import { SUBSCRIPTION_ID } from "./methods.js";
 import { OldestOut } from "./oldest-out.js";
 import { misspellingIn } from "./spellings.js";
-import { tokenAt } from "./values.js";
 
 const SUBSCRIPTION = ["params", "_meta", SUBSCRIPTION_ID];
 const MOST_TASK_PROGRESS = 1000;

@@ -1,6 +1,7 @@
 import { messageOf } from "../../../system/error-code.js";
 import { edit } from "../message/edit.js";
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, type Message } from "../message/message.js";
+import { objectAt, stringAt, tokenAt } from "../message/values.js";
 import type { Origin } from "../server/connection.js";
 import { REFUSED, unknownMethod } from "./answers.js";
 import { withToken } from "./forward.js";
@@ -9,7 +10,6 @@ import { inputCall, judgeInput } from "./input-requests.js";
 import { serverRequestRule } from "./methods.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
-import { objectAt, stringAt, tokenAt } from "./values.js";
 
 const MOST_TASKS = 10_000;
 /** Maximum number of requests of one server that wait for the host at the same time. */

@@ -3,9 +3,9 @@ import { isTexts } from "../../../bytes/json.js";
 import type { GateAuthority, Presented } from "../authority/gate-authority.js";
 import type { SessionOpening } from "../front/http-front.js";
 import type { Message } from "../message/message.js";
+import { valueAt } from "../message/values.js";
 import { CAPABILITY_KEY } from "./presented-tokens.js";
 import { refusalAnswer } from "./refusal.js";
-import { valueAt } from "./values.js";
 
 /**
  * Judges an `initialize` over HTTP: returns who opens the session, or the answer that refuses the session. A session

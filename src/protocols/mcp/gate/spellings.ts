@@ -3,9 +3,9 @@ import { readArgumentName } from "../../../caveats/argument-pointer.js";
 import type { Hop } from "../../../caveats/hop.js";
 import { entriesFor } from "../../../caveats/operation-authority.js";
 import { folded, otherSpelling } from "../message/spelling.js";
+import { objectAt } from "../message/values.js";
 import { SUBSCRIPTION_ID } from "./methods.js";
 import { CAPABILITY_KEY } from "./presented-tokens.js";
-import { objectAt } from "./values.js";
 
 const META_NAMES = [
   CAPABILITY_KEY,

@@ -1,13 +1,13 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { isTexts, type JsonObject } from "../../../bytes/json.js";
 import { errorText, INVALID_PARAMS } from "../message/message.js";
+import { objectAt } from "../message/values.js";
 import { resourceTarget } from "./call-target.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
 import { OPERATIONS } from "./methods.js";
 import { refusalAnswer } from "./refusal.js";
 import type { ServerLink } from "./server-link.js";
-import { objectAt } from "./values.js";
 
 /** Properties of a filter that subscribe to changes of a list, each with the notification of such a change. */
 export const LIST_FILTERS = [

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../bytes/json.js";
 import type { GateAuthority } from "../authority/gate-authority.js";
 import { type Edit, edit } from "../message/edit.js";
 import { type Message, resultText } from "../message/message.js";
+import { objectAt, stringAt, valueAt } from "../message/values.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.js";
@@ -9,7 +10,6 @@ import { SUBSCRIPTION_ID, serverNotificationRule } from "./methods.js";
 import { cancelledText, type ServerLink } from "./server-link.js";
 import { type JudgedFilter, judgeFilter, LIST_FILTERS } from "./subscription-filter.js";
 import { admitInputs } from "./task-requests.js";
-import { objectAt, stringAt, valueAt } from "./values.js";
 
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 const FILTER = ["params", "notifications"];

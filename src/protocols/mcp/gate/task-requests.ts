@@ -2,6 +2,7 @@ import type { AgentDenials } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
 import { errorText, INVALID_PARAMS, type Message } from "../message/message.js";
+import { listAt, objectAt, stringAt } from "../message/values.js";
 import { finishCall } from "./call.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
@@ -16,7 +17,6 @@ import {
 } from "./input-requests.js";
 import { refusalAnswer } from "./refusal.js";
 import type { Task } from "./tasks.js";
-import { listAt, objectAt, stringAt } from "./values.js";
 
 /**
  * Passes a request about a task on to the task's server, if the requesting party created the task and its tokens still

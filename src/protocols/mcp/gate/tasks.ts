@@ -1,7 +1,7 @@
+import { digestOf } from "./digest.js";
 import type { Inputs } from "./input-requests.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
-import { digestOf } from "./values.js";
 
 const MOST_TASKS = 10_000;
 

@@ -1,10 +1,10 @@
 import type { Json } from "../../../bytes/json.js";
 import type { Message } from "../message/message.js";
+import { listAt, objectAt, stringAt } from "../message/values.js";
 import type { ToolDefinition, ToolPins } from "../tools/pins.js";
 import type { HostRequest } from "./host-request.js";
 import { pagesOf } from "./list-pages.js";
 import type { ServerLink } from "./server-link.js";
-import { listAt, objectAt, stringAt } from "./values.js";
 
 /** The definition of a tool, and the result of comparing it with its pin. */
 export interface KnownTool {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../bytes/json.js";
-import { listAt, objectAt, stringAt, valueAt } from "../gate/values.js";
 import type { Message } from "../message/message.js";
+import { listAt, objectAt, stringAt, valueAt } from "../message/values.js";
 import type { RecordedCall } from "./learned-limits.js";
 import { readLine } from "./recorded-calls.js";
 import type { RecordedLine } from "./recording.js";

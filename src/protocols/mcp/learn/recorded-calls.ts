@@ -4,9 +4,9 @@ import { resourceArguments } from "../authority/resource-call.js";
 import { URL_ELICITATION_REQUIRED } from "../gate/answers.js";
 import { judgedParameters } from "../gate/host-request.js";
 import { hostRequestRule, isToolName, OPERATIONS, serverRequestRule } from "../gate/methods.js";
-import { listAt, objectAt, stringAt, valueAt } from "../gate/values.js";
 import { inexactNumberIn } from "../message/edit.js";
 import { HOST_LIMITS, type Message, readMessage, SERVER_LIMITS } from "../message/message.js";
+import { listAt, objectAt, stringAt, valueAt } from "../message/values.js";
 import type { RecordedCall } from "./learned-limits.js";
 import type { RecordedLine } from "./recording.js";
 

@@ -13,6 +13,7 @@ import {
 } from "../../../bytes/json.js";
 import { decodeUtf8, encodeUtf8, isWellFormed } from "../../../bytes/utf8.js";
 import { otherSpelling } from "./spelling.js";
+import { objectAt, stringAt } from "./values.js";
 
 /** A JSON-RPC message whose text has been checked, so that every parser reads the same value from the text. */
 export interface Message {
@@ -126,13 +127,8 @@ function flawIn(text: string, value: JsonObject, { halfPairs }: MessageLimits): 
 
 /** Returns the objects whose properties the gate judges. */
 function judgedObjects(value: JsonObject): readonly JsonObject[] {
-  const within = (outer: JsonObject, name: string): readonly JsonObject[] => {
-    const inner = outer[name];
-    return inner !== undefined && isJsonObject(inner) ? [inner] : [];
-  };
-  const params = within(value, "params");
-  const parts = params.flatMap((one) => [...within(one, "arguments"), ...within(one, "_meta")]);
-  return [value, ...params, ...parts];
+  const paths = [[], ["params"], ["params", "arguments"], ["params", "_meta"]];
+  return paths.map((path) => objectAt(value, path)).filter((one) => one !== undefined);
 }
 
 const MEMBERS: readonly string[] = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -185,6 +181,13 @@ function refused(code: number, reason: string, value: JsonObject = {}): ReadMess
  */
 export type Era = "old" | "new";
 
+const OLD_VERSIONS: readonly unknown[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/** Returns whether the gate supports a protocol version, which is one of the old era. */
+export function isOldVersion(version: unknown): boolean {
+  return OLD_VERSIONS.includes(version);
+}
+
 /** Returns the era of a request: `new` if its `_meta` contains a protocol version, else `old`. */
 export function eraOf({ value }: Message): Era {
   return versionOf(value) === undefined ? "old" : "new";
@@ -192,10 +195,7 @@ export function eraOf({ value }: Message): Era {
 
 /** Returns the protocol version in the `_meta` of a message of the new era; `undefined` if there is none. */
 export function versionOf(value: JsonObject): string | undefined {
-  const { params } = value;
-  const meta = isObject(params) ? params["_meta"] : undefined;
-  const version = isObject(meta) ? meta["io.modelcontextprotocol/protocolVersion"] : undefined;
-  return typeof version === "string" ? version : undefined;
+  return stringAt(value, ["params", "_meta", "io.modelcontextprotocol/protocolVersion"]);
 }
 
 /** Returns whether a message is a result or an error, given its text. */

@@ -2,6 +2,7 @@
 
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import { decodeUtf8 } from "../../../bytes/utf8.js";
+import { objectAt, stringAt, valueAt } from "./values.js";
 
 /** The code of the JSON-RPC error for a header that does not agree with the body. */
 export const HEADER_MISMATCH = -32020;
@@ -74,7 +75,7 @@ export function mirroredParameters(inputSchema: JsonObject): MirroredParameters 
     if (typeof header === "string" && TOKEN.test(header) && path.length > 0) {
       found.set(`${PARAM}${header.toLowerCase()}`, path);
     }
-    const properties = objectAt(schema, "properties");
+    const properties = objectAt(schema, ["properties"]) ?? {};
     for (const [name, inner] of Object.entries(properties)) {
       if (isJsonObject(inner)) waiting.push({ schema: inner, path: [...path, name] });
     }
@@ -120,23 +121,4 @@ function textOf(argument: Json | undefined): string | undefined {
   if (typeof argument === "string") return argument;
   const isPlain = typeof argument === "boolean" || Number.isSafeInteger(argument);
   return isPlain ? String(argument) : undefined;
-}
-
-function stringAt(value: JsonObject, path: readonly string[]): string | undefined {
-  const found = valueAt(value, path);
-  return typeof found === "string" ? found : undefined;
-}
-
-function valueAt(value: JsonObject, path: readonly string[]): Json | undefined {
-  let at: Json | undefined = value;
-  for (const name of path) {
-    if (at === undefined || !isJsonObject(at) || !Object.hasOwn(at, name)) return undefined;
-    at = at[name];
-  }
-  return at;
-}
-
-function objectAt(value: JsonObject, name: string): JsonObject {
-  const found = valueAt(value, [name]);
-  return found !== undefined && isJsonObject(found) ? found : {};
 }

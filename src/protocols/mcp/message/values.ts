@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
-import type { Path } from "../message/edit.js";
+import type { Path } from "./edit.js";
 
 /** Returns the value at a path of own properties and array elements; `undefined` if the path leads to none. */
 export function valueAt(value: Json | undefined, path: Path): Json | undefined {
@@ -44,12 +43,4 @@ export function tokenAt(value: Json | undefined, path: Path): string | number | 
 /** Copies an object without some of its properties. */
 export function without(value: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
-}
-
-/**
- * Returns the SHA-256 of a string, in base64url. The gate keeps it in place of the string, whose length the other side
- * chooses.
- */
-export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
 }
