@@ -23,7 +23,7 @@ export function assertOptionalString(
 /**
  * Throws unless an argument is an array.
  *
- * @param of - The kind of items in the plural, such as `strings`.
+ * @param of - The kind of elements in the plural, such as `strings`.
  * @throws TypeError naming the argument.
  */
 export function assertArray(

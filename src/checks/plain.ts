@@ -92,7 +92,7 @@ function copyOfArray(value: readonly unknown[], copying: Copying): unknown[] {
     throw new NotPlainError(`${placeOf(copying)} must be a plain array, not of a class of its own`);
   }
   const { length } = value;
-  // A plain array has one own name for each item, and "length".
+  // A plain array has one own name for each element, and "length".
   const names = Object.getOwnPropertyNames(value).length;
   if (names !== length + 1 || hasSymbols(value)) throw notOnlyItems(copying);
   const copy: unknown[] = [];

@@ -85,7 +85,7 @@ export function isList(value: Json): value is readonly Json[] {
 }
 
 /**
- * Returns the items of an array as objects. An item that is not an object becomes an empty object, so that the
+ * Returns the elements of an array as objects. An element that is not an object becomes an empty object, so that the
  * indexes stay the same.
  */
 export function listIn(value: unknown): readonly JsonObject[] {

@@ -80,7 +80,7 @@ export function createLocator(text: string, root: Node | undefined): Locator {
 }
 
 /**
- * Returns the offset of a pointer's target: of an array item, or of a property's name. If the target is
+ * Returns the offset of a pointer's target: of an array's element, or of a property's name. If the target is
  * missing, returns the offset of the innermost part that exists.
  */
 function offsetOf(root: Node | undefined, path: string): number {

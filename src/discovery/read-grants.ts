@@ -60,7 +60,7 @@ function readGrant(holder: Holder, faults: Faults): CardGrant {
   };
 }
 
-/** Returns the strings in an array; any other item is a fault. */
+/** Returns the strings in an array; any other element is a fault. */
 function readTexts(holder: Holder, name: string, faults: Faults): readonly string[] {
   const [list] = ofKind(fieldsOf([holder], name), isList, "an array of strings", faults);
   if (list === undefined) return [];

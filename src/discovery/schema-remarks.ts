@@ -131,7 +131,7 @@ async function compile(schema: JsonObject): Promise<ValidateFunction> {
   return ajv.compile(schema);
 }
 
-/** Inlines definitions. If the schema had references, a hundred thousand faulty items would take minutes to check. */
+/** Inlines definitions. If the schema had references, a hundred thousand faulty elements would take minutes to check. */
 function inlined(schema: JsonObject, definitions: Json | undefined): JsonObject {
   const inner = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(inner);

@@ -21,7 +21,7 @@ const ANY_LENGTH = Number.POSITIVE_INFINITY;
 
 /**
  * Reads the single token of a request from `Proviso-Capability` and, if the route allows it, from `Authorization`. Two
- * different tokens, several tokens in one header, or a text that is not a token are mistakes of the client. The server
+ * different tokens, several tokens in one header, or a string that is not a token are mistakes of the client. The server
  * does not guess which token is meant.
  */
 export function presentedToken(header: HeaderReader, inAuthorization: boolean): PresentedToken {
