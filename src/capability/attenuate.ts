@@ -162,20 +162,17 @@ export function appendHop(
   if (unreadable.length > 0) return { ok: false, overreaches: unreadable };
 
   const authority = meetOf([hopsOf(links)]);
-  // Enforce the limits first, since comparing large sets is expensive.
-  const fits = (bytes: Uint8Array): void => {
+  const wanted = canonicalHop(withNonce(withoutDurations(own, now, authority), nonce), (bytes) => {
+    // Enforce the limits of one hop first, since comparing large sets is expensive.
     assertHopFits(bytes, limits);
     assertTimes(own);
-  };
-  const wanted = canonicalHop(withNonce(withoutDurations(own, now, authority), nonce), fits);
+  });
   if (intersect) {
     // Look for mistakes first, since intersecting removes entries for operations that the child does not have.
     const mistakes = mistakesIn(wanted.hop, authority.operations ?? wanted.hop.operations);
     if (mistakes.length > 0) return { ok: false, overreaches: mistakes };
   }
-  const { bytes, hop } = intersect
-    ? canonicalHop(intersectHop(authority, wanted.hop), fits)
-    : wanted;
+  const { bytes, hop } = intersect ? canonicalHop(intersectHop(authority, wanted.hop)) : wanted;
   const found = [...overreaches(authority, hop), ...prefixesOfPaths(wanted.hop)];
   if (found.length > 0) return { ok: false, overreaches: found };
   const child = addFirstPartyCaveat(parent, bytes);

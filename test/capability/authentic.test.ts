@@ -175,6 +175,16 @@ describe("authentic tokens", () => {
     expect(() => issuer.extend(once.authentic, { purpose: "two" })).toThrow(/caveats/);
   });
 
+  test("are extended only if all their hops are within the limits of the issuer, even if another issuer authenticated them", () => {
+    const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
+    const wide = createIssuer(options);
+    const { token } = wide.mint({ grant: "documents:read", operations: ["list", "read"] });
+    const narrow = createIssuer({ ...options, limits: { setMembers: 1 } });
+    expect(() => narrow.extend(authentic(wide, token), { purpose: "one" })).toThrow(
+      "hop 1 has a set of more than 1 elements",
+    );
+  });
+
   test("are refused if they exceed the limits of the judging issuer, even if authenticated by an issuer with wider limits", () => {
     const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
     const wide = createIssuer(options);
