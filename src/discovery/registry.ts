@@ -63,7 +63,7 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
     {
       name: "send_message",
       tier: "implicit",
-      description: "takes one message without history (SendMessage)",
+      description: "accepts one message without history (SendMessage)",
       introduced,
     },
     {
@@ -81,7 +81,7 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
     {
       name: "error_handling",
       tier: "implicit",
-      description: "answers faults with the protocol's errors",
+      description: "reports errors as the protocol defines them",
       introduced,
     },
     {
@@ -94,15 +94,14 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
     {
       name: "extended_agent_card",
       tier: "declared",
-      description:
-        "shows callers that authenticate a card with more in it; A2A's own extendedAgentCard",
+      description: "shows authenticated callers a more detailed card; A2A's own extendedAgentCard",
       introduced: "0.2",
       isOwnFlag: true,
     },
     {
       name: "pause_resume",
       tier: "declared",
-      description: "pauses a task and goes on with it",
+      description: "pauses and resumes a task",
       introduced,
     },
     {
@@ -115,7 +114,7 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
     {
       name: "push_notifications",
       tier: "declared",
-      description: "takes registrations for push notifications; A2A's own pushNotifications",
+      description: "accepts registrations for push notifications; A2A's own pushNotifications",
       introduced,
     },
     {
@@ -128,13 +127,13 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
     {
       name: "multi_tenant",
       tier: "declared",
-      description: "serves several tenants, each apart from the others",
+      description: "serves several tenants, isolated from one another",
       introduced,
     },
     {
       name: "message_history_injection",
       tier: "declared",
-      description: "takes history that the caller writes into SendMessage",
+      description: "accepts history that the caller writes into SendMessage",
       introduced,
     },
     {

@@ -235,7 +235,7 @@ describe("card registry", () => {
 
   test("shows the capabilities that can be required, by tier", async () => {
     const text = await bench.output("card", "registry");
-    expect(text).toMatch(/^implicit: [^\n]*\n {2}send_message {4}takes one message/m);
+    expect(text).toMatch(/^implicit: [^\n]*\n {2}send_message {4}accepts one message/m);
     expect(text).toMatch(/^ {2}streaming .*; A2A's own streaming$/m);
     expect(text).toMatch(/^deprecated: [^\n]*\n {2}artifact_streaming .*; use streaming_message/m);
     expect(await bench.json("card", "registry")).toMatchObject({ ...CAPABILITY_REGISTRY });
