@@ -106,6 +106,10 @@ test("initialize without a valid token is refused, and the error says why and ho
   expect(await initialize({ "Proviso-Capability": `${token}A` })).toMatchObject(
     refused("bytes follow"),
   );
+  await bench.output("mcp", "token", "-o", "other", "--grant", "other", "--op", "send");
+  expect(await initialize({ "Proviso-Capability": bench.read("other").trim() })).toMatchObject(
+    refused('the token is for "other", and this call is under "mcp"'),
+  );
   const anyone = connect(url, {});
   await expect(anyone).rejects.toThrow("in the header Proviso-Capability");
   expect(await initialize({ "Proviso-Capability": token })).toHaveProperty("result");

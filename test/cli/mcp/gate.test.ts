@@ -147,6 +147,56 @@ describe("the tokens of a gate", () => {
     expect(JSON.stringify(content)).not.toContain(child);
   });
 
+  test("may all come in the _meta of a call: a refusal then names the one that would do alone", async () => {
+    bench.write("tools.json", JSON.stringify([TOOL]));
+    const limit = ["--arg", "send:amount<=50"];
+    await bench.output("mcp", "token", "-o", "limited", "--op", "send", ...limit);
+    await bench.output("mcp", "token", "-o", "free", "--op", "send");
+    const [limited = "", free = ""] = ["limited", "free"].map((file) => bench.read(file).trim());
+    const host = await Host.start(bench, ["--", ...fickleServer(bench.path("tools.json"))]);
+    const call = (...tokens: readonly string[]) =>
+      host.client.callTool({
+        name: "send",
+        arguments: { amount: 80 },
+        _meta: { "dev.proviso/capability": tokens },
+      });
+    const { capability } = await bench.json("inspect", "@free");
+    expect(await call(limited, free)).toMatchObject({
+      isError: true,
+      _meta: { "dev.proviso/remedies": [{ kind: "use_token", capability: capability.id }] },
+    });
+    expect(await call(free)).not.toHaveProperty("isError", true);
+  });
+
+  test("do not show what the home's list of grants has: every tool without a token gets the same answer", async () => {
+    const tools = ["send", "rd", "other"].map((name) => ({ ...TOOL, name }));
+    bench.write("tools.json", JSON.stringify(tools));
+    await bench.output("init", "--issuer", "me", "--grant", "mcp=send,rd,resources:read");
+    await bench.output("mcp", "token", "-o", "t", "--op", "send");
+    const host = await Host.start(bench, [
+      "--token",
+      "@t",
+      "--",
+      ...fickleServer(bench.path("tools.json")),
+    ]);
+    expect(await host.tools()).toEqual(["send"]);
+    const answers = ["rd", "other", "zzz"].map(async (name) =>
+      JSON.stringify(await host.client.callTool({ name, arguments: { amount: 80 } })),
+    );
+    const [answer = "", ...others] = new Set(await Promise.all(answers));
+    expect(others).toEqual([]);
+    expect(JSON.parse(answer)).toMatchObject({
+      isError: true,
+      _meta: {
+        "io.modelcontextprotocol/authorization": { remediation: "undisclosed" },
+        "dev.proviso/denials": [{ code: "operation_denied" }],
+      },
+    });
+    await expect(host.client.readResource({ uri: "file:///a" })).rejects.toThrow(
+      "no such tool, prompt or resource here, or it may not be used",
+    );
+  });
+
   test("are optional: without them, the gate prints a note and refuses calls that present no token", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.init();

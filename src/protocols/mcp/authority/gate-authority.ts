@@ -1,7 +1,7 @@
 // src/protocols/mcp/authority: decides which calls the tokens allow. This file has the interface that the gate uses;
 // token-authority.ts implements it with an issuer and a ledger.
 
-import type { AgentDenials } from "../../../agent/refusal.js";
+import type { AgentDenial, AgentDenials } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
 import type { AuthenticToken } from "../../../capability/authentic-token.js";
 import type { VerifiedCapability } from "../../../capability/verified-capability.js";
@@ -66,6 +66,18 @@ export type GateRemedy =
       readonly request: JsonObject;
     };
 
+/**
+ * The only reason in the refusal of a call whose operation a token lacks, and of a call of something that does not
+ * exist. The two have the same refusal, so that a host cannot find out what is hidden from it.
+ */
+export const UNAVAILABLE: AgentDenial = {
+  code: "operation_denied",
+  rule: "operations",
+  message:
+    "there is no such tool, prompt or resource here, or it may not be used; " +
+    "the lists, such as tools/list, show what may be used",
+};
+
 /** Decides, by the tokens that a host presents, which calls the gate passes on. */
 export interface GateAuthority {
   /**
@@ -82,10 +94,16 @@ export interface GateAuthority {
   texts(given: readonly string[]): readonly string[];
   /**
    * Returns the reasons why tokens are not valid at present, whatever they allow: for example, a token is expired,
-   * revoked or for another audience. `undefined` if all tokens are valid. Does not write to the ledger.
+   * revoked, or for another audience or grant. `undefined` if all tokens are valid. Does not write to the ledger.
    */
   standing(presented: Presented): Promise<AgentDenials | undefined>;
-  /** Judges a call, and records the decision in the ledger. If `presented` is not ok, records its denials. */
+  /**
+   * Judges a call, and records the decision in the ledger with all reasons. If `presented` is not ok, records its
+   * denials.
+   *
+   * The returned reasons disclose no more than the host may know. If the tokens are not valid, they are those of
+   * {@link standing}. If the tokens are valid but one lacks the operation, the only reason is {@link UNAVAILABLE}.
+   */
   decide(presented: Presented, call: GateCall): Promise<GateDecision>;
   /** Records a refusal that the gate itself has decided, for example because it cannot judge a URI. */
   refuse(presented: Presented, call: GateCall, denials: AgentDenials): GateRefusal;

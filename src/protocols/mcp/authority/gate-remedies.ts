@@ -23,18 +23,13 @@ interface RefusedBy {
   isAllowed(given: JsonObject): boolean;
 }
 
-/** Codes of denials that the host can avoid with another capability. */
-const REQUESTABLE: ReadonlySet<string> = new Set([
-  "constraint_violated",
-  "expired",
-  "grant_denied",
-  "operation_denied",
-  "resource_denied",
-  "revoked",
-]);
+/** Returns whether a denial depends on the arguments, so that the tokens allow the call with other arguments. */
+export function isOfArguments({ code }: AgentDenial): boolean {
+  return code === "constraint_violated" || code === "resource_denied";
+}
 
 /**
- * Adds remedies to a refusal:
+ * Adds remedies to the refusal of a call whose operation all tokens have:
  * - changes of arguments with which all tokens allow the call;
  * - one token alone, if that token allows the call;
  * - a request for a capability, if no change of arguments is found and another capability could avoid every denial.
@@ -57,7 +52,7 @@ export function remedied(
   const remedies: GateRemedy[] = [];
   const good = answers.find(({ allowed }) => allowed);
   if (isChoice && good !== undefined) remedies.push({ kind: "use_token", capability: good.id });
-  if (denials.every(({ code, remedy }) => REQUESTABLE.has(code) && remedy === undefined)) {
+  if (denials.every((denial) => isOfArguments(denial) && denial.remedy === undefined)) {
     remedies.push(requestFor(grant, call));
   }
   return remedies.length === 0

@@ -13,14 +13,15 @@ import { meetOf } from "../../../caveats/meet.js";
 import { parseTime } from "../../../caveats/time.js";
 import { NotPlainError } from "../../../checks/plain.js";
 import { ChangeWatch } from "./change-watch.js";
-import type {
-  GateAuthority,
-  GateCall,
-  GateDecision,
-  GateRefusal,
-  Presented,
+import {
+  type GateAuthority,
+  type GateCall,
+  type GateDecision,
+  type GateRefusal,
+  type Presented,
+  UNAVAILABLE,
 } from "./gate-authority.js";
-import { remedied } from "./gate-remedies.js";
+import { isOfArguments, remedied } from "./gate-remedies.js";
 import { linkDenials } from "./resolve-paths.js";
 import { NOTHING_PRESENTED, TokenReader, type TokenReaderOptions } from "./token-reader.js";
 
@@ -73,15 +74,8 @@ class TokenAuthority implements GateAuthority {
 
   async standing(presented: Presented): Promise<AgentDenials | undefined> {
     if (!presented.ok) return presented.denials;
-    const { issuer, audience = issuer.name } = this.#options;
-    await issuer.catchUp();
-    const { tokens } = presented;
-    const [denial, ...more] = tokens.flatMap((token, at): readonly AgentDenial[] => {
-      const decision = issuer.standing(token, { audience });
-      if (decision.allowed) return [];
-      return numbered(decision, at, tokens.length).denials;
-    });
-    return denial === undefined ? undefined : [denial, ...more];
+    await this.#options.issuer.catchUp();
+    return this.#standing(presented.tokens);
   }
 
   async decide(presented: Presented, call: GateCall): Promise<GateDecision> {
@@ -96,7 +90,11 @@ class TokenAuthority implements GateAuthority {
     );
     if (refusals.length > 0) {
       const { denials } = this.#refused(call, refusals, seconds);
-      return this.#remedied(call, presented, judged, denials);
+      const standing = this.#standing(presented.tokens);
+      if (standing !== undefined) return { allowed: false, denials: standing };
+      return this.holds(presented, call.operation)
+        ? this.#remedied(call, presented, judged, denials)
+        : { allowed: false, denials: [UNAVAILABLE] };
     }
     const [first, ...others] = judged.flatMap((one) => (one.allowed ? [one.capability] : []));
     const [denial, ...more] = this.#linkDenials(call, presented.tokens);
@@ -118,7 +116,7 @@ class TokenAuthority implements GateAuthority {
     if (!presented.ok) return false;
     return presented.tokens.every((token) => {
       const decision = this.#judge(token, operation, {});
-      return decision.allowed || decision.denials.every(({ code }) => OF_ARGUMENTS.has(code));
+      return decision.allowed || decision.denials.every(isOfArguments);
     });
   }
 
@@ -149,6 +147,18 @@ class TokenAuthority implements GateAuthority {
 
   async close(): Promise<void> {
     this.#watch.close();
+  }
+
+  /** Judges no particular operation, so that only denials remain that every call would get. */
+  #standing(tokens: readonly AuthenticToken[]): AgentDenials | undefined {
+    const [denial, ...more] = tokens.flatMap((token, at): readonly AgentDenial[] => {
+      const decision = this.#judge(token, "", {});
+      if (decision.allowed) return [];
+      return numbered(decision, at, tokens.length).denials.filter(
+        (one) => !isOfOperation(one) && !isOfArguments(one),
+      );
+    });
+    return denial === undefined ? undefined : [denial, ...more];
   }
 
   /** Judges a call by one token. Refuses arguments that are not plain data. */
@@ -193,9 +203,9 @@ class TokenAuthority implements GateAuthority {
       grant,
       // The host cannot leave out the gate's own token.
       isChoice: ownTokens === undefined,
-      answers: tokens.map(({ identifier: { id } }, at) => ({
-        id,
-        allowed: judged[at]?.allowed === true,
+      answers: tokens.map((token, at) => ({
+        id: token.identifier.id,
+        allowed: judged[at]?.allowed === true && this.#linkDenials(call, [token]).length === 0,
       })),
       authority: () => meetOf([this.hops(presented)]),
       isAllowed: (given) =>
@@ -231,11 +241,10 @@ type Reasons = Pick<Refusal, "denials" | "capability">;
 
 type Judged = Decision | ({ readonly allowed: false } & Reasons);
 
-/**
- * Codes of denials that depend on the arguments. A list also shows an operation that the tokens allow only with certain
- * arguments.
- */
-const OF_ARGUMENTS: ReadonlySet<string> = new Set(["constraint_violated", "resource_denied"]);
+/** Returns whether a denial depends on the operation: a hop or the grant lacks it. */
+function isOfOperation({ code, rule }: AgentDenial): boolean {
+  return code === "operation_denied" || (code === "grant_denied" && rule === "operations");
+}
 
 /** Adds the index of a token to its denials, if the call has several tokens. */
 function numbered({ denials, capability }: Reasons, at: number, tokens: number): Reasons {

@@ -1,6 +1,6 @@
 import type { AgentDenial } from "../../../agent/refusal.js";
-import type { Json, JsonObject } from "../../../bytes/json.js";
-import type { GateCall } from "../authority/gate-authority.js";
+import { type Json, type JsonObject, quotedName } from "../../../bytes/json.js";
+import { type GateCall, UNAVAILABLE } from "../authority/gate-authority.js";
 import { resourceArguments } from "../authority/resource-call.js";
 import { type Edit, inexactNumberIn, type Path } from "../message/edit.js";
 import { errorText, INVALID_PARAMS } from "../message/message.js";
@@ -9,7 +9,7 @@ import { ServerError, serverFailure } from "../server/connection.js";
 import type { GateParts } from "./gate-parts.js";
 import { type HostRequest, judgedParameters } from "./host-request.js";
 import { type HostRule, isToolName } from "./methods.js";
-import { refusalAnswer, unknownToolAnswer } from "./refusal.js";
+import { refusalAnswer } from "./refusal.js";
 import { resourceLink } from "./resource-routes.js";
 import type { ServerLink } from "./server-link.js";
 import { misspeltArgument, misspeltLimit } from "./spellings.js";
@@ -55,7 +55,8 @@ function withExactArguments(
   const hops = parts.authority.hops(request.presented);
   const misspelt = misspeltLimit(call.arguments, hops, call.operation);
   if (misspelt !== undefined) {
-    const message = `the argument ${JSON.stringify(misspelt)} differs in case alone from one that a token limits`;
+    const { name, other } = misspelt;
+    const message = `the argument ${quotedName(name)} differs in case alone from ${quotedName(other)}, which a token limits`;
     return refused(call, message);
   }
   const number = inexactNumberIn(request.message.text, ["params", "arguments"]);
@@ -63,11 +64,7 @@ function withExactArguments(
   return refused(call, `the number ${number} cannot be kept as it is written; send it as a string`);
 }
 
-function targetOf(
-  parts: GateParts,
-  request: HostRequest,
-  rule: CallRule,
-): Promise<FoundTarget> | FoundTarget {
+function targetOf(parts: GateParts, request: HostRequest, rule: CallRule): Promise<FoundTarget> {
   switch (rule.what) {
     case "tool":
       return toolTarget(parts, request);
@@ -88,48 +85,47 @@ async function toolTarget(parts: GateParts, request: HostRequest): Promise<Found
   if (hostName === undefined) return invalid(request, "params.name must be a string");
   if (given === undefined) return invalid(request, "params.arguments must be an object");
   const route = servers.route(hostName);
-  if (route === undefined || !isToolName(route.name)) return unknownTool(request);
+  if (route === undefined || !isToolName(route.name)) return unavailable(parts, request);
   const { link, name } = route;
   const call = callAt(parts, request, link, name, given);
-  if (!authority.holds(presented, call.operation)) {
-    const decision = await authority.decide(presented, call);
-    if (decision.allowed || decision.denials.every(({ code }) => code === "operation_denied")) {
-      return unknownTool(request);
-    }
-    return { kind: "answer", text: refusalAnswer(request, decision.denials, decision.remedies) };
-  }
+  if (!authority.holds(presented, call.operation)) return withheld(parts, request, call);
   const tool = await catalog.find(link, name, request);
   if (tool === undefined) {
     authority.refuse(presented, call, [
       { code: "tool_unknown", rule: "name", message: "the server has no such tool" },
     ]);
-    return unknownTool(request);
+    return unavailable(parts, request);
   }
   if (tool.isChanged) {
     const message =
       "the server has changed its definition of this tool since it was accepted; " +
-      "proviso mcp pins shows the change, and accepts it";
+      "proviso mcp pins list shows the change, and the user accepts it with proviso mcp pins accept";
     return { kind: "refused", call, denial: { code: "tool_changed", rule: "name", message } };
   }
   const misspelt = misspeltArgument(given, tool.definition.inputSchema);
   if (misspelt !== undefined) {
-    const message = `the argument ${JSON.stringify(misspelt)} differs in case alone from another; write it as the tool's schema does`;
+    const { name: argument, other } = misspelt;
+    const message = `the argument ${quotedName(argument)} differs in case alone from ${quotedName(other)}; write it as the tool's schema does`;
     return refused(call, message);
   }
   const edits = renamed(["params", "name"], hostName, name);
   return { kind: "target", target: { link, call, edits } };
 }
 
-function promptTarget(parts: GateParts, request: HostRequest, operation: string): FoundTarget {
+async function promptTarget(
+  parts: GateParts,
+  request: HostRequest,
+  operation: string,
+): Promise<FoundTarget> {
   const { params } = request;
   const hostName = stringAt(params, ["name"]);
   if (hostName === undefined) return invalid(request, "params.name must be a string");
   const route = parts.servers.route(hostName);
-  if (route === undefined) return invalid(request, "there is no such prompt");
+  if (route === undefined) return unavailable(parts, request);
   const { link, name } = route;
   const call = callAt(parts, request, link, operation, { ...judgedParameters(params), name });
   const edits = renamed(["params", "name"], hostName, name);
-  return { kind: "target", target: { link, call, edits } };
+  return targetIfHeld(parts, request, { link, call, edits });
 }
 
 /**
@@ -145,15 +141,17 @@ export async function resourceTarget(
 ): Promise<FoundTarget> {
   if (typeof uri !== "string") return invalid(request, "the URI of a resource must be a string");
   const link = await resourceLink(parts, request, operation, uri);
-  if (link === undefined) return invalid(request, "there is no such resource");
+  if (link === undefined) return unavailable(parts, request);
   const read = resourceArguments(uri);
-  if (!read.ok) {
-    const call = callAt(parts, request, link, operation, { uri });
-    return { kind: "refused", call, denial: read.denial };
+  if (read.ok) {
+    const call = callAt(parts, request, link, operation, read.arguments);
+    const { undecodedPath } = read;
+    return targetIfHeld(parts, request, { link, call: { ...call, undecodedPath }, edits: [] });
   }
-  const call = callAt(parts, request, link, operation, read.arguments);
-  const { undecodedPath } = read;
-  return { kind: "target", target: { link, call: { ...call, undecodedPath }, edits: [] } };
+  const call = callAt(parts, request, link, operation, { uri });
+  return parts.authority.holds(request.presented, call.operation)
+    ? { kind: "refused", call, denial: read.denial }
+    : withheld(parts, request, call);
 }
 
 async function completionTarget(
@@ -162,21 +160,49 @@ async function completionTarget(
   operation: string,
 ): Promise<FoundTarget> {
   const { params } = request;
-  const noReference = "params.ref names no prompt or resource";
   const hostName = stringAt(params, ["ref", "name"]);
   if (hostName !== undefined) {
     const route = parts.servers.route(hostName);
-    if (route === undefined) return invalid(request, noReference);
+    if (route === undefined) return unavailable(parts, request);
     const { link, name } = route;
     const call = callAt(parts, request, link, operation, judgedParameters(params));
     const edits = renamed(["params", "ref", "name"], hostName, name);
-    return { kind: "target", target: { link, call, edits } };
+    return targetIfHeld(parts, request, { link, call, edits });
   }
   const uri = stringAt(params, ["ref", "uri"]);
-  const link = uri === undefined ? undefined : await resourceLink(parts, request, operation, uri);
-  if (link === undefined) return invalid(request, noReference);
+  if (uri === undefined) return invalid(request, "params.ref names no prompt or resource");
+  const link = await resourceLink(parts, request, operation, uri);
+  if (link === undefined) return unavailable(parts, request);
   const call = callAt(parts, request, link, operation, judgedParameters(params));
-  return { kind: "target", target: { link, call, edits: [] } };
+  return targetIfHeld(parts, request, { link, call, edits: [] });
+}
+
+/** Returns the target if the tokens have the operation of its call; else the refusal of the call. */
+async function targetIfHeld(
+  parts: GateParts,
+  request: HostRequest,
+  target: CallTarget,
+): Promise<FoundTarget> {
+  const { call } = target;
+  return parts.authority.holds(request.presented, call.operation)
+    ? { kind: "target", target }
+    : withheld(parts, request, call);
+}
+
+/** Refuses, and records, a call whose operation the tokens lack. */
+async function withheld(
+  parts: GateParts,
+  request: HostRequest,
+  call: GateCall,
+): Promise<FoundTarget> {
+  await parts.authority.decide(request.presented, call);
+  return unavailable(parts, request);
+}
+
+/** Answers a request for something that is hidden or does not exist. Both get the same answer. */
+async function unavailable({ authority }: GateParts, request: HostRequest): Promise<FoundTarget> {
+  const denials = (await authority.standing(request.presented)) ?? [UNAVAILABLE];
+  return { kind: "answer", text: refusalAnswer(request, denials) };
 }
 
 function callAt(
@@ -193,10 +219,6 @@ function callAt(
 /** Returns the edit that replaces the host's name of a tool or a prompt by the server's own name, if they differ. */
 function renamed(path: Path, hostName: string, name: string): readonly Edit[] {
   return name === hostName ? [] : [{ path, value: name }];
-}
-
-function unknownTool(request: HostRequest): FoundTarget {
-  return { kind: "answer", text: unknownToolAnswer(request) };
 }
 
 function invalid(request: HostRequest, message: string): FoundTarget {

@@ -1,10 +1,11 @@
-import type { AgentDenials } from "../../../agent/refusal.js";
+import type { AgentDenial, AgentDenials } from "../../../agent/refusal.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
-import type {
-  GateAuthority,
-  GateCall,
-  GateDecision,
-  Presented,
+import {
+  type GateAuthority,
+  type GateCall,
+  type GateDecision,
+  type Presented,
+  UNAVAILABLE,
 } from "../authority/gate-authority.js";
 import type { Message } from "../message/message.js";
 import { listAt, objectAt, stringAt, valueAt, without } from "../message/values.js";
@@ -61,13 +62,32 @@ const TOO_MANY_INPUTS: AgentDenials = [
 ];
 
 /** Judges one request of a server for the host's model, user or roots. Such a request could leak data. */
-export function judgeInput(
+export async function judgeInput(
   parts: InputParts,
   presented: Presented,
   call: GateCall | undefined,
-): Promise<GateDecision> | GateDecision {
-  if (call !== undefined) return parts.authority.decide(presented, call);
-  return { allowed: false, denials: NOT_IN_PROTOCOL };
+): Promise<GateDecision> {
+  if (call === undefined) return { allowed: false, denials: NOT_IN_PROTOCOL };
+  const decision = await parts.authority.decide(presented, call);
+  return decision.allowed
+    ? decision
+    : { allowed: false, denials: aboutInput(call, decision.denials) };
+}
+
+/** Adds to the reasons that the server has made the refused request, since the host itself has made another one. */
+function aboutInput(
+  { method, operation }: Pick<GateCall, "method" | "operation">,
+  denials: AgentDenials,
+): AgentDenials {
+  const [first, ...more] = denials.map((denial): AgentDenial => {
+    const reason =
+      denial.code === UNAVAILABLE.code
+        ? `the tokens do not have the operation ${JSON.stringify(operation)}`
+        : denial.message;
+    const message = `the server asks the host for ${method}, which is not allowed: ${reason}`;
+    return { ...denial, message };
+  });
+  return [first ?? denials[0], ...more];
 }
 
 /** Returns the call by which a server's request to the host is judged; `undefined` if MCP has no such request. */
@@ -167,7 +187,7 @@ export async function judgeResponses(
     const input = asked.get(digestOf(key));
     if (input === undefined) return UNKNOWN_INPUT;
     const denials = await lapseOf(parts, presented, link, input);
-    if (denials !== undefined) return denials;
+    if (denials !== undefined) return aboutInput(input, denials);
   }
   return undefined;
 }

@@ -41,15 +41,6 @@ export function refusalAnswer(
     : answer(request, sentence, data);
 }
 
-/**
- * Returns the answer to a call of a hidden or missing tool. Both get the same answer, so that a host cannot learn which
- * tools are hidden.
- */
-export function unknownToolAnswer(request: Refused): string {
-  const sentence = "There is no such tool here, or it may not be used; tools/list shows which may.";
-  return answer(request, sentence, { [ENVELOPE]: envelope([]) });
-}
-
 function envelope(remedies: readonly (ArgumentRemedy | GateRemedy)[]): object {
   const reason = "insufficient_authorization";
   if (remedies.length === 0) return { reason, remediation: "undisclosed" };
@@ -65,16 +56,12 @@ function answer({ id, method, era }: Refused, sentence: string, data: object): s
 
 /**
  * Returns the text for the model: the first reason, the number of further reasons, and the changes that would make the
- * call allowed.
+ * call allowed. Does not suggest the `nearest` value of a denial, because another rule may refuse this value.
  */
 function sentenceOf(denials: AgentDenials): string {
-  const [{ message, nearest, remedy }] = denials;
+  const [{ message }] = denials;
   const more = denials.length === 1 ? "" : ` (and ${denials.length - 1} more reasons)`;
-  const near =
-    nearest === undefined || remedy !== undefined
-      ? ""
-      : `; the nearest allowed value is ${JSON.stringify(nearest)}`;
-  return `Refused by proviso: ${message}${near}${more}.${allowedWith(denials)}`;
+  return `Refused by proviso: ${message}${more}.${allowedWith(denials)}`;
 }
 
 /** Returns a sentence about the arguments with which the call would be allowed; "" if they are not known. */

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject, quotedName } from "../../../b
 import { readArgumentName } from "../../../caveats/argument-pointer.js";
 import type { Hop } from "../../../caveats/hop.js";
 import { entriesFor } from "../../../caveats/operation-authority.js";
-import { folded, otherSpelling } from "../message/spelling.js";
+import { folded, type Misspelling, otherSpelling } from "../message/spelling.js";
 import { objectAt } from "../message/values.js";
 import { SUBSCRIPTION_ID } from "./methods.js";
 import { CAPABILITY_KEY } from "./presented-tokens.js";
@@ -72,7 +72,8 @@ export function misspellingIn(message: JsonObject): string | undefined {
     for (const object of objectsAt(message, path)) {
       const misspelt = misspelling(object, names);
       if (misspelt !== undefined) {
-        return `the property ${quotedName(misspelt)} differs in case alone from one of the protocol`;
+        const { name, other } = misspelt;
+        return `the property ${quotedName(name)} differs in case alone from "${other}", a property of the protocol`;
       }
     }
   }
@@ -80,9 +81,13 @@ export function misspellingIn(message: JsonObject): string | undefined {
 }
 
 /** Finds a property of an object whose name differs only in case from one of `names`. */
-function misspelling(object: JsonObject, names: readonly string[]): string | undefined {
-  const known = new Set(names.map(folded));
-  return Object.keys(object).find((name) => !names.includes(name) && known.has(folded(name)));
+function misspelling(object: JsonObject, names: readonly string[]): Misspelling | undefined {
+  const known = new Map(names.map((name) => [folded(name), name]));
+  for (const name of Object.keys(object)) {
+    const other = known.get(folded(name));
+    if (other !== undefined && !names.includes(name)) return { name, other };
+  }
+  return undefined;
 }
 
 function objectsAt(message: JsonObject, path: readonly string[]): readonly JsonObject[] {
@@ -101,7 +106,10 @@ function within(value: Json, step: string): readonly Json[] {
  * Finds an argument whose name differs only in case from a property in the tool's schema or, at any depth, from another
  * property of the same object.
  */
-export function misspeltArgument(given: JsonObject, inputSchema: JsonObject): string | undefined {
+export function misspeltArgument(
+  given: JsonObject,
+  inputSchema: JsonObject,
+): Misspelling | undefined {
   const known = Object.keys(objectAt(inputSchema, ["properties"]) ?? {});
   return misspelling(given, known) ?? twinIn(given);
 }
@@ -114,7 +122,7 @@ export function misspeltLimit(
   given: JsonObject,
   hops: readonly Hop[],
   operation: string,
-): string | undefined {
+): Misspelling | undefined {
   const names = hops.flatMap(({ constraints = {}, operationConstraints = {} }) => [
     ...Object.keys(constraints),
     ...entriesFor(operationConstraints, operation).flatMap(([, limits]) => Object.keys(limits)),
@@ -128,7 +136,7 @@ export function misspeltLimit(
 function misspellingOnPaths(
   value: Json | undefined,
   paths: readonly (readonly string[])[],
-): string | undefined {
+): Misspelling | undefined {
   if (value === undefined || !isJsonObject(value)) return undefined;
   const names = [...new Set(paths.flatMap(([name]) => name ?? []))];
   const found = misspelling(value, names);
@@ -143,7 +151,7 @@ function misspellingOnPaths(
 }
 
 /** Finds a property whose name differs only in case from the name of another property of the same object. */
-function twinIn(value: Json): string | undefined {
+function twinIn(value: Json): Misspelling | undefined {
   const waiting: Json[] = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const twin = isJsonObject(next) ? otherSpelling(next) : undefined;

@@ -113,9 +113,9 @@ function flawIn(text: string, value: JsonObject, { halfPairs }: MessageLimits): 
   const twin = duplicateKey(text);
   if (twin !== undefined) return `an object has the property ${quotedName(twin.key)} twice`;
   for (const judged of judgedObjects(value)) {
-    const other = otherSpelling(judged);
-    if (other !== undefined)
-      return `an object has the property ${quotedName(other)} in two spellings`;
+    const misspelt = otherSpelling(judged);
+    if (misspelt !== undefined)
+      return `an object has the property ${quotedName(misspelt.name)} in two spellings`;
   }
   // The bytes are UTF-8, so only an escape can write a lone surrogate.
   if (halfPairs || !text.includes("\\u")) return undefined;

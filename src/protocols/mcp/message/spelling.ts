@@ -6,12 +6,19 @@ export function folded(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** Returns the first property whose name differs only in case from the name of an earlier property. */
-export function otherSpelling(value: JsonObject): string | undefined {
-  const seen = new Set<string>();
+/** The name of a property, and another name that differs from it only in case. */
+export interface Misspelling {
+  readonly name: string;
+  readonly other: string;
+}
+
+/** Finds the first property whose name differs only in case from the name of an earlier property. */
+export function otherSpelling(value: JsonObject): Misspelling | undefined {
+  const seen = new Map<string, string>();
   for (const name of Object.keys(value)) {
-    if (seen.has(folded(name))) return name;
-    seen.add(folded(name));
+    const other = seen.get(folded(name));
+    if (other !== undefined) return { name, other };
+    seen.set(folded(name), name);
   }
   return undefined;
 }

@@ -81,6 +81,18 @@ test("a refusal says in words and as data with which arguments the tool may be c
   ]);
 });
 
+test("a refusal suggests no value that would be refused too", async () => {
+  const { host } = await openTestGate([filesServer()], {
+    operations: ["read"],
+    constraints: { amount: { max: 10 }, to: { not_in: ["eve"] } },
+  });
+  const given = { amount: 80, to: "eve" };
+  const { sentence, meta } = refusalIn(await host.ask(call(1, "read", given)));
+  expect(meta["dev.proviso/denials"]).toMatchObject([{ nearest: 10 }, { actual: "eve" }]);
+  expect(sentence).toMatch(/^Refused by proviso: argument "amount" .*80 \(and 1 more/);
+  expect(sentence).not.toMatch(/nearest|would be allowed/);
+});
+
 test("a refusal in the new era is marked as a complete result", async () => {
   const { host } = await openTestGate([filesServer()], BELOW_DATA);
   const params = { name: "read", arguments: { path: "/etc" }, _meta: NEW_META };
@@ -109,27 +121,6 @@ test("a call with the arguments that a refusal suggests is allowed", async () =>
   expect(await host.ask(call(2, "write", { path: "/data/a" }))).toMatchObject({ result: DONE });
 });
 
-test("calls of a hidden tool, an unknown tool and a tool with a reserved name get the same answer", async () => {
-  const server = filesServer();
-  const { host } = await openTestGate([server], BELOW_DATA);
-  const answers = [];
-  for (const name of ["write", "no_such_tool", "a:b", "c/d", "resources:read", "", "read "]) {
-    const { id: _, ...answer } = await host.ask(call(answers.length, name));
-    answers.push(answer);
-  }
-  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-  expect(server.requests("tools/call")).toEqual([]);
-});
-
-test("a call of an unknown tool gets the answer of a hidden tool even if the token allows everything", async () => {
-  const server = filesServer();
-  const { host } = await openTestGate([server], { anyOperation: true });
-  const { sentence } = refusalIn(await host.ask(call(1, "no_such_tool")));
-  const hidden = await openTestGate([filesServer()], BELOW_DATA);
-  expect(refusalIn(await hidden.host.ask(call(1, "write"))).sentence).toBe(sentence);
-  expect(server.requests("tools/call")).toEqual([]);
-});
-
 test("a token in _meta must allow the call as well as the gate's own token, and does not reach the server", async () => {
   const server = filesServer();
   const { host, mint } = await openTestGate([server], { operations: ["read", "write"] });
@@ -149,7 +140,9 @@ test("a token in _meta must allow the call as well as the gate's own token, and 
   expect(objectIn(await server.request("tools/call"), "params")["_meta"]).toEqual({ keep: 1 });
   expect(refusalIn(await host.ask(asked(2, "/etc"))).codes).toEqual(["constraint_violated"]);
   const second = mint({ operations: ["write"] });
-  expect(refusalIn(await host.ask(asked(3, "/data/x", [narrow, second]))).codes).toEqual([]);
+  expect(refusalIn(await host.ask(asked(3, "/data/x", [narrow, second]))).codes).toEqual([
+    "operation_denied",
+  ]);
   expect(refusalIn(await host.ask(asked(4, "/data/x", "no-token"))).codes).toEqual([
     "token_malformed",
   ]);
@@ -285,7 +278,9 @@ test("a tool that the server has redefined is refused until the user accepts the
   expect(host.received.join()).not.toContain(".ssh");
   const { sentence, codes } = refusalIn(await host.ask(call(3, "read", { path: "/data" })));
   expect(codes).toEqual(["tool_changed"]);
-  expect(sentence).toContain("proviso mcp pins");
+  expect(sentence).toContain(
+    "proviso mcp pins list shows the change, and the user accepts it with proviso mcp pins accept",
+  );
   expect(server.requests("tools/call")).toHaveLength(1);
   expect(log.join()).toContain("read has changed");
   for (const pin of await pins.list()) await pins.accept(pin);

@@ -56,7 +56,12 @@ test("a call for which the server requests input succeeds when the host repeats 
 test("a result that requests an input which the tokens do not allow does not reach the host", async () => {
   const server = bank({ inputRequests: { confirm: CONFIRM, steal: SAMPLE }, requestState: "s1" });
   const { host } = await openTestGate([server], PAY);
-  expect(refusalIn(await host.ask(pay(1), NEW)).codes).toEqual(["operation_denied"]);
+  expect(refusalIn(await host.ask(pay(1), NEW))).toMatchObject({
+    codes: ["operation_denied"],
+    sentence:
+      "Refused by proviso: the server asks the host for sampling/createMessage, which is not allowed: " +
+      'the tokens do not have the operation "client:sampling".',
+  });
   const retry = pay(2, { inputResponses: ACCEPTED, requestState: "s1" });
   expect(await host.ask(retry, NEW)).toMatchObject(UNKNOWN);
   expect(server.requests("tools/call")).toHaveLength(1);

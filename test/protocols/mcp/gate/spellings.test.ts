@@ -67,12 +67,25 @@ test("an error that asks the host to open a URL does not reach the host if its p
   expect(host.received.join()).not.toContain("evil.example");
 });
 
-test.each<[string, JsonObject]>([
-  ["a limited argument that the schema does not name", { Path: "/etc/passwd" }],
-  ["a limited property of an argument", { options: { Folder: "/etc" } }],
-])("a call with another spelling of %s does not reach the server", async (_, given) => {
+test.each<[string, JsonObject, string]>([
+  [
+    "a limited argument that the schema does not name",
+    { Path: "/etc/passwd" },
+    'the argument "Path" differs in case alone from "path", which a token limits',
+  ],
+  [
+    "a limited property of an argument",
+    { options: { Folder: "/etc" } },
+    'the argument "Folder" differs in case alone from "folder", which a token limits',
+  ],
+  [
+    "an argument in the tool's schema",
+    { path: "/data", NAME: "a" },
+    `the argument "NAME" differs in case alone from "name"; write it as the tool's schema does`,
+  ],
+])("a call with another spelling of %s does not reach the server", async (_, given, message) => {
   const server = new RawServer();
-  server.answers["tools/list"] = { tools: [tool("read")] };
+  server.answers["tools/list"] = { tools: [tool("read", "name")] };
   const limit = { path: "/data", optional: true } as const;
   const { host } = await openTestGate([server], {
     operations: ["read"],
@@ -80,7 +93,10 @@ test.each<[string, JsonObject]>([
   });
   const params = { name: "read", arguments: given };
   const answer = await host.ask({ id: 1, method: "tools/call", params });
-  expect(refusalIn(answer).codes).toEqual(["arguments_invalid"]);
+  expect(refusalIn(answer)).toMatchObject({
+    codes: ["arguments_invalid"],
+    sentence: `Refused by proviso: ${message}.`,
+  });
   expect(server.requests("tools/call")).toEqual([]);
 });
 

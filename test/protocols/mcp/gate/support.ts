@@ -139,6 +139,11 @@ export interface TestGates {
   openSession(servers: readonly ServerConnection[], options?: SessionOptions): HostSession;
 }
 
+interface IssuerOptions {
+  /** The operations of the grant `mcp`, if the issuer has a list of grants. */
+  readonly granted?: readonly string[];
+}
+
 interface SessionOptions {
   readonly stateless?: boolean;
   readonly answerWithin?: number;
@@ -151,11 +156,19 @@ export interface TestGate extends TestGates {
 }
 
 /** Opens the parts of a gate. The gate has a token of its own that allows `allowed`; without `allowed`, it has none. */
-export async function openTestGates(allowed?: Omit<MintRequest, "grant">): Promise<TestGates> {
+export async function openTestGates(
+  allowed?: Omit<MintRequest, "grant">,
+  { granted }: IssuerOptions = {},
+): Promise<TestGates> {
   const database = await createStores(join(temporaryFolder(), "proviso.db"));
   const revocations = await openRevocations(database);
   const ledger = openLedger(database);
-  const issuer = createIssuer({ name: "gate", keys: createKeyring(), revocations });
+  const issuer = createIssuer({
+    name: "gate",
+    keys: createKeyring(),
+    revocations,
+    grants: granted && [{ id: "mcp", operations: granted }],
+  });
   const mint = (request: Omit<MintRequest, "grant">): string =>
     issuer.mint({ grant: "mcp", ...request }).token;
   const own = allowed === undefined ? [] : [mint(allowed)];
@@ -192,9 +205,9 @@ export async function openTestGates(allowed?: Omit<MintRequest, "grant">): Promi
 export async function openTestGate(
   servers: readonly ServerConnection[],
   allowed?: Omit<MintRequest, "grant">,
-  options?: SessionOptions,
+  options?: SessionOptions & IssuerOptions,
 ): Promise<TestGate> {
-  const gates = await openTestGates(allowed);
+  const gates = await openTestGates(allowed, options);
   const gate = gates.openSession(servers, options);
   onTestFinished(() => gate.close());
   return { ...gates, gate, host: new RawHost(gate) };
