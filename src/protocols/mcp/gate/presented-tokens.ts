@@ -1,6 +1,6 @@
 import { MAX_PRESENTED } from "../../../agent/presented.js";
 import { isTexts, textsIn } from "../../../bytes/json.js";
-import type { GateAuthority } from "../authority/gate-authority.js";
+import type { GateAuthority, Presented } from "../authority/gate-authority.js";
 import type { Exchange } from "../front/exchange.js";
 import { type Edit, edit } from "../message/edit.js";
 import type { Message } from "../message/message.js";
@@ -45,6 +45,15 @@ export function separateTokens(
     return { ok: false, problem: "a token stands in a part of the message that the server gets" };
   }
   return { ok: true, message, credentials: presented };
+}
+
+/**
+ * Returns whether tokens are valid at present, whatever they allow. While the revocation list cannot be read, the
+ * tokens count as valid: the gate then refuses every call, and an open session or subscription can continue afterwards.
+ */
+export async function isInForce(authority: GateAuthority, presented: Presented): Promise<boolean> {
+  const denials = await authority.standing(presented);
+  return denials?.every(({ code }) => code === "revocation_stale") ?? true;
 }
 
 /** Copies a message without the tokens in its `_meta`. */

@@ -4,7 +4,7 @@ import type { GateAuthority, Presented } from "../authority/gate-authority.js";
 import type { SessionOpening } from "../front/http-front.js";
 import type { Message } from "../message/message.js";
 import { valueAt } from "../message/values.js";
-import { CAPABILITY_KEY } from "./presented-tokens.js";
+import { CAPABILITY_KEY, isInForce } from "./presented-tokens.js";
 import { refusalAnswer } from "./refusal.js";
 
 /**
@@ -36,19 +36,14 @@ export async function sessionOpening(
 
 /**
  * Returns a name for the party that presents tokens, whatever they allow: the principal of the first token or, without
- * a principal, the token's capability. Returns `undefined` if a token is not valid at present, or if there is none.
- * While the revocation list cannot be read, the tokens count as valid: the gate then refuses every call, and an open
- * session can continue afterwards.
+ * a principal, the token's capability. Returns `undefined` if a token is not in force, or if there is none.
  */
 export async function callerOf(
   authority: GateAuthority,
   credentials: readonly string[],
 ): Promise<string | undefined> {
   const presented = authority.present(credentials);
-  if (!presented.ok) return undefined;
-  const denials = await authority.standing(presented);
-  const isInForce = denials?.every(({ code }) => code === "revocation_stale") ?? true;
-  return isInForce ? nameOf(presented) : undefined;
+  return presented.ok && (await isInForce(authority, presented)) ? nameOf(presented) : undefined;
 }
 
 function nameOf({ tokens: [first] }: Extract<Presented, { ok: true }>): string {

@@ -64,6 +64,9 @@ export async function judgeFilter(parts: GateParts, request: HostRequest): Promi
     if (task === undefined) return invalid("there is no such task");
     taskIds.add(task.link, taskId);
   }
+  // Changes of lists need no operation, but a token that is in force.
+  const denials = await authority.standing(presented);
+  if (denials !== undefined) return refused(denials);
   const shares = servers.links.map((link): [ServerLink, JsonObject] => [
     link,
     { ...filter, resourceSubscriptions: uris.of(link), taskIds: taskIds.of(link) },

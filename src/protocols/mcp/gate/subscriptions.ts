@@ -7,6 +7,7 @@ import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.js";
 import { SUBSCRIPTION_ID, serverNotificationRule } from "./methods.js";
+import { isInForce } from "./presented-tokens.js";
 import { cancelledText, type ServerLink } from "./server-link.js";
 import { type JudgedFilter, judgeFilter, LIST_FILTERS } from "./subscription-filter.js";
 import { admitInputs } from "./task-requests.js";
@@ -21,7 +22,7 @@ interface Subscription {
   readonly request: OpenRequest;
   /** The lists whose changes the host subscribes to. */
   readonly lists: readonly (typeof LIST_FILTERS)[number][];
-  /** The operations that the tokens must allow for the subscription to stay open. */
+  /** The operations that the tokens must allow for the subscription to stay open; none for lists alone. */
   readonly operations: readonly string[];
   /** `true` once the host has received the acknowledgement, which must be the first message of the subscription. */
   isAcknowledged: boolean;
@@ -31,7 +32,7 @@ interface Subscription {
 const SHORTEST = 100;
 const LONGEST = 2 ** 31 - 1;
 
-/** The open subscriptions of the new era. A subscription ends when its tokens no longer allow it. */
+/** The open subscriptions of the new era. A subscription ends when its tokens expire, are revoked or no longer allow it. */
 export class Subscriptions {
   readonly #authority: GateAuthority;
   readonly #open = new Set<Subscription>();
@@ -44,7 +45,7 @@ export class Subscriptions {
     const { over } = subscription.request;
     this.#open.add(subscription);
     over.addEventListener("abort", () => this.#open.delete(subscription), { once: true });
-    if (subscription.operations.length > 0) this.#endWhenExpired(subscription);
+    this.#endWhenExpired(subscription);
   }
 
   /**
@@ -61,13 +62,14 @@ export class Subscriptions {
   }
 
   /**
-   * Ends a subscription unless the tokens still allow it.
+   * Ends a subscription unless its tokens are in force and still allow it.
    *
    * @returns `true` if the subscription stays open.
    */
   async keeps({ request, operations }: Subscription): Promise<boolean> {
     const presented = this.#authority.present(request.credentials);
-    if (operations.every((operation) => this.#authority.holds(presented, operation))) return true;
+    const isAllowed = operations.every((one) => this.#authority.holds(presented, one));
+    if (isAllowed && (await isInForce(this.#authority, presented))) return true;
     await request.answer(closing(request.id));
     return false;
   }

@@ -185,6 +185,26 @@ test("a subscription to a resource ends when its token expires", async () => {
   expect(host.received.join()).not.toContain("evil");
 });
 
+test("a subscription to lists opens only with a token that is in force, and ends when the token expires or is revoked", async () => {
+  const server = new RawServer();
+  const { host, mint, issuer, revocations } = await openTestGate([server]);
+  const lists = { toolsListChanged: true };
+  const [short, long] = [mint(SHORT), mint({ operations: ["read"] })];
+  await host.send(listen("short", lists, short), NEW);
+  await host.send(listen("long", lists, long), NEW);
+  const complete = { result: { resultType: "complete" } };
+  expect(await host.answerTo("short")).toMatchObject(complete);
+  const expired = await host.ask(listen("late", lists, short), NEW);
+  expect(expired).toMatchObject({ error: { code: -31403 } });
+  expect(host.messages.some(({ id }) => id === "long")).toBe(false);
+  const revocation = issuer.revocationOf(long);
+  if (!revocation.ok) throw new Error("no entry");
+  await revocations.add(revocation.entry);
+  expect(await host.answerTo("long")).toMatchObject(complete);
+  expect(server.requests("subscriptions/listen")).toHaveLength(2);
+  expect(server.requests("notifications/cancelled")).toHaveLength(2);
+});
+
 test("a host of the old era is notified of changed resources only while the token of a subscription is valid", async () => {
   const server = new RawServer();
   server.answers["initialize"] = { capabilities: { resources: { subscribe: true } } };
