@@ -1,5 +1,8 @@
 import { once } from "node:events";
+import { renameSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
@@ -142,6 +145,30 @@ test("revoking the token of a session over HTTP ends the session and its open st
   await bench.output("revoke", "@sender");
   await stream.text();
   expect((await post(session, { method: "ping" })).status).toBe(404);
+});
+
+test("a session over HTTP goes on after a time in which the gate could not read its keys", async () => {
+  const { url } = await listening();
+  const clientInfo = { name: "caller", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  const headers = {
+    "Content-Type": "application/json",
+    Accept: "application/json, text/event-stream",
+    "Proviso-Capability": bench.read("sender").trim(),
+  };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  const opened = await fetch(url, { method: "POST", headers, body });
+  const session = { ...headers, "Mcp-Session-Id": opened.headers.get("Mcp-Session-Id") ?? "" };
+  const ping = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" });
+  const status = async (): Promise<number> =>
+    (await fetch(url, { method: "POST", headers: session, body: ping })).status;
+  expect(await status()).toBe(200);
+  const keys = join(bench.home, "keyring.json");
+  renameSync(keys, `${keys}.away`);
+  await sleep(2500);
+  expect(await status()).toBe(503);
+  renameSync(`${keys}.away`, keys);
+  await expect.poll(status, { interval: 200, timeout: 5000 }).toBe(200);
 });
 
 test("the id of a session over HTTP is of no use without a token of the party that opened the session", async () => {

@@ -36,7 +36,7 @@ export interface HttpCaller {
 
 /**
  * Returns a name for the party that presents tokens, whatever they allow; `undefined` if a token is not in force, or if
- * there is none.
+ * there is none. Rejects while the tokens cannot be judged.
  */
 export type CallerOf = (credentials: readonly string[]) => Promise<string | undefined>;
 

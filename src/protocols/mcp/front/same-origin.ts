@@ -1,6 +1,9 @@
 import type { RequestHandler, Response } from "express";
 import { isLoopback } from "../../../client/address.js";
 
+/** A host name or address, and optionally a port. A user name or a path before or after the host is not allowed. */
+const HOST = /^[^@/\\?#]+$/;
+
 /** The web pages that may send requests, and the host names to which they may send them. */
 export interface OriginRules {
   /** The address at which the gate listens. */
@@ -23,7 +26,8 @@ export function sameOrigin(
   const isOwn = (name: string): boolean => isLocal && isLoopback(name);
   return (req, res, next) => {
     const { origin, host: named = "" } = req.headers;
-    const place = URL.canParse(`http://${named}`) ? new URL(`http://${named}`) : undefined;
+    const place =
+      HOST.test(named) && URL.canParse(`http://${named}`) ? new URL(`http://${named}`) : undefined;
     const isNamed =
       allowedHosts.includes(named) ||
       (place !== undefined && (isOwn(place.hostname) || allowedHosts.includes(place.hostname)));

@@ -1,5 +1,6 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { isTexts } from "../../../bytes/json.js";
+import { StorageError } from "../../../storage/storage-error.js";
 import type { GateAuthority, Presented } from "../authority/gate-authority.js";
 import type { SessionOpening } from "../front/http-front.js";
 import type { Message } from "../message/message.js";
@@ -37,13 +38,19 @@ export async function sessionOpening(
 /**
  * Returns a name for the party that presents tokens, whatever they allow: the principal of the first token or, without
  * a principal, the token's capability. Returns `undefined` if a token is not in force, or if there is none.
+ *
+ * @throws StorageError while the keys cannot be read.
  */
 export async function callerOf(
   authority: GateAuthority,
   credentials: readonly string[],
 ): Promise<string | undefined> {
   const presented = authority.present(credentials);
-  return presented.ok && (await isInForce(authority, presented)) ? nameOf(presented) : undefined;
+  if (presented.ok) return (await isInForce(authority, presented)) ? nameOf(presented) : undefined;
+  // Tokens that cannot be judged may still be in force, so sessions must not end.
+  const areKeysUnreadable = presented.denials.some(({ rule }) => rule === "keys");
+  if (areKeysUnreadable) throw new StorageError("key_file_unreadable", "the issuer's keys");
+  return undefined;
 }
 
 function nameOf({ tokens: [first] }: Extract<Presented, { ok: true }>): string {

@@ -225,6 +225,8 @@ test.each([
   [{ origin: "http://localhost.evil.example" }, 403],
   [{ host: "evil.example" }, 403],
   [{ host: "127.0.0.1.evil.example" }, 403],
+  [{ host: "evil.example@localhost" }, 403],
+  [{ host: "localhost/.evil.example" }, 403],
   [{ host: "evil.example", origin: "http://localhost:1" }, 403],
   [{ origin: "http://localhost:6274" }, 200],
   [{ origin: "https://app.example" }, 200],
