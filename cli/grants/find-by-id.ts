@@ -108,7 +108,7 @@ export async function revokeUser(
   readonly effect: string;
 }> {
   const { hosts, agents } = await parties.revokeUser(principal, OPERATOR);
-  const effect = `every token issued up to now, what waits, and ${counted(hosts, "host")} with ${counted(agents, "agent")}`;
+  const effect = `every token issued up to now, pending approvals, and ${counted(hosts, "host")} with ${counted(agents, "agent")}`;
   return { principal, kind: "user", hosts, agents, effect };
 }
 

@@ -62,7 +62,7 @@ export interface RemoteSkill {
 export function readCard(document: Json, place: string): RemoteCard {
   if (!isJsonObject(document) || typeof document["name"] !== "string") {
     const hint = "check the address: that of an agent, or of its card";
-    throw environmentError("not_a_card", `what is at ${place} is no Agent Card`, hint);
+    throw environmentError("not_a_card", `${place} is not an Agent Card`, hint);
   }
   const reading = readDiscovery(document);
   const { name, version, interfaces, grants } = reading;

@@ -157,6 +157,7 @@ export function addressOf({ config, file }: ReadConfig, options: RunOptions): Ad
   const { host, port } = config.listen;
   const address = { host: options.host ?? host, port: options.port ?? port };
   if (config.publicUrl === undefined || address.port !== 0) return address;
-  const what = "is missing; what passes calls on from publicUrl must know it (or give --port)";
+  const what =
+    "is missing; the proxy that forwards calls from publicUrl must know it (or give --port)";
   throw invalidConfig(file, [problemAt("listen.port", what)]);
 }

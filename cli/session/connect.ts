@@ -162,7 +162,7 @@ function markFailedTool(context: Context, { operation }: SessionCall, result: Js
 
 function cancelled(): CliError {
   const message = "stopped before the host answered; the call is cancelled";
-  return environmentError("cancelled", message, "what the call has done by then stays done");
+  return environmentError("cancelled", message, "effects that the call has had until then remain");
 }
 
 async function ask(

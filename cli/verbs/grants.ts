@@ -76,14 +76,19 @@ export function define(program: Command, context: Context): void {
       .description(
         "Approves a request that waits, as one approver. No sign-in is asked for: a user of this system " +
           "who can write the home's database is the operator, and the ledger says that the operator " +
-          "decided. What is taken away here counts on top of what the asker and others take away; a result " +
-          "that allows nothing is a denial.",
+          "decided. Limits given here apply together with those of the request and of other approvers; if " +
+          "nothing is left, the request is denied.",
       ),
-  ).option("--only <name>", "approve only this of what is asked for; repeat for more", collect);
+  ).option(
+    "--only <name>",
+    "approve only this capability of the request; repeat for more",
+    collect,
+  );
   addRestrictions(approving, {
     keys: TIGHTENED,
     help: {
-      expires: "until when what is granted lives: a time, or a duration from now such as 15m",
+      expires:
+        "until when the approved capabilities are valid: a time, or a duration from now such as 15m",
     },
   }).action(act(context, approve));
   const denying = deciding(
@@ -94,13 +99,13 @@ export function define(program: Command, context: Context): void {
   const revoking = grants
     .command("revoke")
     .description(
-      "Revokes a grant, an agent, a host, or what an approval granted, with every token of it; an " +
-        "approval that waits is taken back. Revoking twice does no harm.",
+      "Revokes a grant, an agent, a host, or what an approval granted, with every token of it; a " +
+        "pending approval is cancelled. Revoking twice does no harm.",
     )
     .argument("[id]", "the id of a grant, an approval, an agent or a host")
     .option(
       "--principal <user>",
-      "in place of an id: all of this user, as when the user is deleted: every token issued up to now, what waits, and hosts with their agents and grants",
+      "in place of an id: everything of this user, as when the user is deleted: tokens issued up to now, pending approvals, and hosts with their agents and grants",
       toText,
     )
     .action(act(context, revoke));
@@ -248,7 +253,7 @@ async function decide(
         code: "nothing_left",
         exitCode: EXIT.refused,
         message: "it is denied: nothing is left of what was asked for",
-        hint: "what the asker, the server and all approvers demand must leave something; the agent can ask again",
+        hint: "the limits of the request, the server and all approvers must have something in common; the agent can ask again",
       });
     }
   });

@@ -47,7 +47,11 @@ export function define(program: Command, context: Context): void {
     )
     .argument("<url>", URL_HELP)
     .option("--grant <grant>", "a grant, as proviso card shows them; repeat for more", collect)
-    .option("--collect <approval>", "collect what an earlier request waits for, by its id", toText)
+    .option(
+      "--collect <approval>",
+      "collect the result of an earlier request, by the id of its approval",
+      toText,
+    )
     .option("--wait", "wait until people have decided; so does a terminal")
     .option("--no-wait", "do not wait: end with exit code 9 while people have not decided")
     .option("--collection <name>", "the collection of resources that the task is about", toText)
@@ -136,7 +140,7 @@ async function queryFrom(options: Options): Promise<CapabilityQuery | string> {
     if (!given && grant === undefined && filter === undefined) return approval;
     throw usageError(
       "--collect takes no other option of the request",
-      "what was asked for is what is collected",
+      "the earlier request says what is collected",
     );
   }
   if (grant === undefined) {

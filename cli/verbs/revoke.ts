@@ -160,7 +160,7 @@ function fromName(options: Options, { keys: present }: Home, now: number): Revoc
   if (principal !== undefined) {
     // Timestamps in tokens are whole seconds. The next second is later than every token issued until now.
     const before = formatTime(now + 1000);
-    const effect = `all tokens of this principal issued before ${before}, with what its agents were granted and what waits for approval; later ones are not`;
+    const effect = `all tokens of this principal issued before ${before}, the grants of its agents, and pending approvals; later tokens stay valid`;
     return { entry: { kind: "principal", id: principal, before, until, ...shared }, effect };
   }
   const kid = key ?? "";

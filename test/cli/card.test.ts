@@ -263,7 +263,12 @@ describe("card explains why there is no card", () => {
       "not_json",
       /HTTP 200 with no content type/,
     ],
-    ["not a card", (_, response) => sendJson(response, ["a"]), "not_a_card", /is no Agent Card/],
+    [
+      "not a card",
+      (_, response) => sendJson(response, ["a"]),
+      "not_a_card",
+      /is not an Agent Card/,
+    ],
     ["late", () => {}, "timed_out", /did not answer within 1 s/],
     ["cut off", (_, response) => response.destroy(), "unreachable", /closed the connection/],
     [

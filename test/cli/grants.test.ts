@@ -264,7 +264,7 @@ test("grants revoke --principal revokes the tokens, requests, hosts and agents o
   expect(pay()).toBe(true);
   const line = await bench.output("grants", "revoke", "--principal", "dave");
   expect(line).toBe(
-    "revoked dave: every token issued up to now, what waits, and one host with one agent",
+    "revoked dave: every token issued up to now, pending approvals, and one host with one agent",
   );
   await expect.poll(pay).toBe(false);
   expect(await parties.agent(agent.id)).toMatchObject({ status: "revoked" });
